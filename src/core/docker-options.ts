@@ -1,5 +1,6 @@
 /** Options of the configuration for agents that work in containers of Docker or Podman. */
 import { list, option, text, worded } from "./config-option.ts";
+import { isHostLabel } from "./host-labels.ts";
 
 /** An engine among several, as `DOCKER_HOSTS` has it. */
 export interface DockerHost {
@@ -8,14 +9,28 @@ export interface DockerHost {
   address: string;
   /** Sandboxes at once. */
   slots: number;
+  /** What agents and projects ask for. */
+  labels: string[];
   /** Folder with ca.pem, cert.pem and key.pem. */
   tls: string | undefined;
 }
 
 const DEFAULT_SLOTS = 8;
 const MAX_HOSTS = 50;
+const MAX_LABELS = 20;
 
-/** Entries of the form `[name=]address [slots=N] [tls=/folder]`. Undefined where one is not, or a name is there twice. */
+/** The entries of a list whose labels have commas of their own: what has no address goes on with the labels before it. */
+function entriesOf(value: string): string[] {
+  const entries: string[] = [];
+  for (const part of list(value) ?? []) {
+    const lastWord = entries.at(-1)?.split(/\s+/).at(-1);
+    if (lastWord?.startsWith("labels=") && !part.includes("://")) entries[entries.length - 1] += `,${part}`;
+    else entries.push(part);
+  }
+  return entries;
+}
+
+/** Entries of the form `[name=]address [slots=N] [labels=a,b] [tls=/folder]`. Undefined where one is not, or a name is there twice. */
 export function readDockerHosts(entries: readonly string[]): DockerHost[] | undefined {
   const hosts = entries.map(readHost);
   const found = hosts.filter((host) => host !== undefined);
@@ -28,13 +43,22 @@ function readHost(entry: string): DockerHost | undefined {
   const [first = "", ...settings] = entry.split(/\s+/);
   const [, given, address = ""] =
     /^(?:([a-z0-9][a-z0-9-]{0,39})=)?((?:unix|ssh|tcp|https?):\/\/\S+)$/.exec(first) ?? [];
-  const host: DockerHost = { name: given ?? nameOf(address), address, slots: DEFAULT_SLOTS, tls: undefined };
+  const host: DockerHost = {
+    name: given ?? nameOf(address),
+    address,
+    slots: DEFAULT_SLOTS,
+    labels: [],
+    tls: undefined,
+  };
   if (address === "") return undefined;
   for (const setting of settings) {
-    const [, key, is = ""] = /^(slots|tls)=(\S+)$/.exec(setting) ?? [];
+    const [, key, is = ""] = /^(slots|labels|tls)=(\S+)$/.exec(setting) ?? [];
     if (key === undefined) return undefined;
     if (key === "tls") host.tls = is;
-    else if (/^[1-9]\d{0,3}$/.test(is)) host.slots = Number(is);
+    else if (key === "labels") {
+      host.labels = is.split(",");
+      if (host.labels.length > MAX_LABELS || !host.labels.every(isHostLabel)) return undefined;
+    } else if (/^[1-9]\d{0,3}$/.test(is)) host.slots = Number(is);
     else return undefined;
   }
   return host;
@@ -66,10 +90,10 @@ export const DOCKER_OPTIONS = {
   dockerHosts: option<string[]>({
     env: "DOCKER_HOSTS",
     about: "Engines that agents work on, where it is more than one; needs SANDBOX_WORKSPACE=detached.",
-    accepts: "[name=]address [slots=N] [tls=FOLDER], separated by commas, each name once",
+    accepts: "[name=]address [slots=N] [labels=A,B] [tls=FOLDER], separated by commas, each name once",
     default: [],
     read: (v) => {
-      const entries = list(v) ?? [];
+      const entries = entriesOf(v);
       return readDockerHosts(entries) && entries;
     },
   }),

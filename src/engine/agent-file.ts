@@ -2,6 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { DAY_SECONDS } from "../core/clock.ts";
 import { HARNESS_NAMES, hasOwnLogin, OWN_LOGIN_NAMES } from "../core/harness-names.ts";
+import { HostLabels } from "../core/host-labels.ts";
 import { ImageName } from "../core/image-name.ts";
 import { LIMITS } from "../core/limits.ts";
 import { didYouMean } from "../core/near.ts";
@@ -84,6 +85,7 @@ export const AGENT_CONFIG = t.Object(
     image: t.Optional(orNull(ImageName)),
     network: t.Optional(Network),
     runtime: t.Optional(orNull(RuntimeName)),
+    host_labels: t.Optional(HostLabels),
     memory_mb: t.Optional(t.Integer({ minimum: 32, maximum: 1_048_576 })),
     cpus: t.Optional(t.Number({ minimum: 0.1, maximum: 256 })),
     budget_usd_per_run: t.Optional(orNull(usd)),
@@ -129,6 +131,7 @@ export const AGENT_DEFAULTS = {
   pulse_enabled: false,
   permissions: [],
   starts_in_full: [],
+  host_labels: [],
   moves_tasks: "own",
 } as const satisfies Partial<AgentConfig>;
 

@@ -47,6 +47,7 @@ export function settingsOf(
     // Whoever holds a person's log-in reaches its vendor and nobody else.
     network: ownLogin ? { allow: [...OWN_LOGINS[ownLogin].hosts] } : (config.network ?? sandbox.network),
     runtime: config.runtime ?? sandbox.runtime ?? undefined,
+    hostLabels: [...new Set([...(config.host_labels ?? []), ...(environment.host_labels ?? [])])],
     memoryMb: config.memory_mb ?? sandbox.memory_mb,
     cpus: config.cpus ?? sandbox.cpus,
   };

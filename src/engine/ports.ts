@@ -20,6 +20,7 @@ import type { Tool } from "./tool.ts";
 export interface CodeEnvironment {
   image?: string | undefined;
   env?: Readonly<Record<string, string>> | undefined;
+  host_labels?: readonly string[] | undefined;
 }
 
 export interface EngineAgent {
@@ -35,6 +36,8 @@ export interface EngineAgent {
   env: Readonly<Record<string, string>>;
   network: NetworkBounds;
   runtime?: string | undefined;
+  /** Labels that its host has to have, where there are several. */
+  hostLabels: readonly string[];
   memoryMb: number;
   cpus: number;
 }

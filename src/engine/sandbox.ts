@@ -56,6 +56,8 @@ export interface SandboxSpec {
   network: NetworkBounds;
   /** Container runtime, e.g. `runsc`; the engine's own when absent. Tried before it is used. */
   runtime?: string | undefined;
+  /** Labels that its host has to have, where there are several. */
+  hostLabels?: readonly string[] | undefined;
   /** `openRoute` will be asked for. An allow-list implies it. */
   routes?: boolean | undefined;
   memoryMb: number;

@@ -93,7 +93,7 @@ export async function workOn(
     endIn(Math.max(leftMs(execution, ports), ports.sandboxes.noticeMs));
     const home = await ports.workspaces.prepare(execution, signal);
     const { id: executionId, sessionId, agentId, runId, workId } = execution;
-    const { image, network, runtime, memoryMb, cpus } = agent;
+    const { image, network, runtime, hostLabels, memoryMb, cpus } = agent;
     const variables = ports.variablesOf(execution, token);
     const env = { ...agent.env, ...variables.session, ...secrets };
     const held = { ...secrets, ...(token === null ? {} : { ENGINE_INTERNAL_TOKEN: token }) };
@@ -106,7 +106,7 @@ export async function workOn(
     const cookies = ports.cookiesOf(execution);
     const harness = isExternal(execution, agent) ? await ports.workspaces.harness(execution) : undefined;
     keepsSandbox = harness === undefined;
-    const box = { image, home, network, runtime, memoryMb, cpus, env, cookies };
+    const box = { image, home, network, runtime, hostLabels, memoryMb, cpus, env, cookies };
     const ways = { harness, routes: harness !== undefined };
     const spec = { executionId, sessionId, agentId, runId, workId, ...box, ...ways };
     lease = ports.sandboxes.lease({ spec, userId: execution.userId, env: variables.execution, signal });

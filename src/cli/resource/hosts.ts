@@ -35,6 +35,7 @@ export const hosts: Resource<List> = {
     { head: "STATE", of: ({ state }) => state, style: ({ state }) => STYLES[state] },
     { head: "USED", of: ({ used }) => used, right: true },
     { head: "SLOTS", of: ({ slots }) => slots, right: true },
+    { head: "LABELS", of: ({ labels }) => labels.join(", "), shrinks: true },
     { head: "ADDRESS", of: ({ address }) => address, shrinks: true },
     { head: "ERROR", of: ({ error }) => error, shrinks: true, optional: true },
   ],

@@ -99,6 +99,7 @@ describe("agents", () => {
     ["no time", { timeout_seconds: 0 }],
     ["an unknown tool", { tools: ["bash", "teleport"] }],
     ["an image that is an option", { image: "--privileged" }],
+    ["a label that no host has", { host_labels: ["gpu"] }],
     ["the host's network", { network: "host" }],
     ["no memory", { memory_mb: 1 }],
     ["no processor", { cpus: 0 }],

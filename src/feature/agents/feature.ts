@@ -1,3 +1,4 @@
+import { readDockerHosts } from "../../core/docker-options.ts";
 import { isProblem } from "../../core/errors.ts";
 import { AGENT_CONFIG, AGENT_DEFAULTS, parseAgentFile } from "../../engine/agent-file.ts";
 import { updateFrontMatter } from "../../engine/front-matter.ts";
@@ -36,6 +37,7 @@ export const agents = defineFeature("agents", (deps: Needs) => {
     parse: parseAgentFile,
     updateFrontMatter,
     fields: bodies.names,
+    hosts: readDockerHosts(deps.config.dockerHosts) ?? [],
     defaults() {
       const { limits, sandbox } = settings.get();
       const { max_turns, timeout_seconds } = limits;

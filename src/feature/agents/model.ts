@@ -24,6 +24,7 @@ export const AgentSettings = t.Object({
   image: orNull(t.String()),
   network: Network,
   runtime: orNull(t.String({ description: "Container runtime; null: the engine's own." })),
+  host_labels: t.Array(t.String(), { description: "Labels that its host has to have, where there are several." }),
   memory_mb: t.Integer(),
   cpus: t.Number(),
   budget_usd_per_run: orNull(t.Number()),

@@ -1,5 +1,6 @@
 /** Agents: their files as an API, with what other features know about them. */
 import { conflict, invalid, invalidField, notFound } from "../../core/errors.ts";
+import { type LabeledHost, lackOfHost } from "../../core/host-labels.ts";
 import { isSlug } from "../../core/ids.ts";
 import { didYouMean } from "../../core/near.ts";
 import { textOfRule } from "../../core/permission-rule.ts";
@@ -47,6 +48,8 @@ export interface AgentsDeps {
   updateFrontMatter(text: string, patch: Readonly<Record<string, unknown>>, body?: string): string;
   /** Front matter fields that a body may set. */
   fields: readonly string[];
+  /** Where agents work, where that is more than one host. */
+  hosts: readonly LabeledHost[];
 }
 
 export interface Agents {
@@ -80,6 +83,7 @@ export interface AgentSummary extends Pick<StoredAgent, "id" | "enabled" | "prob
   harness: AgentSettings["harness"];
   /** As the file names it. */
   image: string | null;
+  hostLabels: readonly string[];
 }
 
 export function createAgents(deps: AgentsDeps): Agents {
@@ -137,6 +141,10 @@ export function createAgents(deps: AgentsDeps): Agents {
     if (fresh.length > 0) throw invalid(`The agent would not be valid: ${fresh[0]!.message}`, fresh);
     files.write(id, text);
   };
+  const assertHost = ({ host_labels: wanted }: AgentChange): void => {
+    const lack = lackOfHost(deps.hosts, Array.isArray(wanted) ? wanted : []);
+    if (lack !== undefined) throw invalidField("/host_labels", lack);
+  };
   const record = (action: string, id: string, caller: Caller, data: { fields?: string[] } = {}): void =>
     store.write(({ emit }) => {
       audit({ action: `agent.${action}`, actor: actorOf(caller), subject: id, address: caller.address, data });
@@ -172,6 +180,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     configure(id, change, caller) {
       const agent = find(id);
       assertTools(change);
+      assertHost(change);
       const patch = patchOf(change);
       save(id, rewritten(agent, patch, change.prompt, updateFrontMatter), agent.problems);
       record("configured", id, caller, { fields: [...Object.keys(patch), ...(change.prompt ? ["prompt"] : [])] });
@@ -180,6 +189,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     create({ id, ...input }, caller) {
       if (!isSlug(id)) throw invalidField("/id", "This word is reserved; choose another id");
       assertTools(input);
+      assertHost(input);
       if (files.find(id)) throw conflict("An agent with this id exists. Change it, or choose another id.");
       save(id, updateFrontMatter("", { name: id, ...patchOf(input) }, `\n${String(input.prompt).trim()}\n`), []);
       record("created", id, caller);
@@ -204,6 +214,7 @@ export function createAgents(deps: AgentsDeps): Agents {
         problems,
         harness: config.harness ?? "builtin",
         image: config.image ?? null,
+        hostLabels: config.host_labels ?? [],
       })),
     ready(id) {
       const agent = find(id);

@@ -3,6 +3,7 @@ import { splitModel } from "../../adapter/model/providers.ts";
 import type { ModelWindows } from "../../adapter/model/window-advice.ts";
 import { messageOf } from "../../core/errors.ts";
 import { HARNESS_IMAGE } from "../../core/harness-names.ts";
+import { type LabeledHost, lackOfHost } from "../../core/host-labels.ts";
 import type { AgentSummary, Agents } from "../agents/service.ts";
 import { type Finding, fail, folderFindings, imageFinding, ok, warn } from "../doctor/model.ts";
 import type { Core } from "../feature.ts";
@@ -135,6 +136,15 @@ function hostFindings(hosts: Awaited<ReturnType<NonNullable<Sandboxes["hosts"]>[
     if (away === undefined) return ok("host", `${name}: answers, ${used} of ${slots} sandboxes`);
     const remedy = "start it, or take it out of DOCKER_HOSTS; it is used as soon as it answers";
     return gone ? fail("host", `${name}: ${away} Runs wait for it.`, remedy) : warn("host", `${name}: ${away}`, remedy);
+  });
+}
+
+/** Agents that no host has the labels for: their work would wait. */
+export function labelFindings(agents: Pick<Agents, "files">, hosts: readonly LabeledHost[]): Finding[] {
+  return agents.files().flatMap(({ id, enabled, hostLabels }) => {
+    const lack = enabled ? lackOfHost(hosts, hostLabels) : undefined;
+    const remedy = "give a host in DOCKER_HOSTS the labels, or take them out of the agent's file";
+    return lack === undefined ? [] : [fail("host", `agent ${id} cannot work: ${lack}`, remedy)];
   });
 }
 

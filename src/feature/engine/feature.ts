@@ -6,6 +6,7 @@ import { harnessPort } from "../../adapter/acp/harness-port.ts";
 import { createGuardedFetch } from "../../adapter/guarded-fetch.ts";
 import { SCRIPTED_MODEL } from "../../adapter/model/scripted.ts";
 import type { HostedSandboxes } from "../../adapter/sandbox/hosts/driver.ts";
+import { readDockerHosts } from "../../core/docker-options.ts";
 import { conflict } from "../../core/errors.ts";
 import { executionRefs } from "../../core/events.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
@@ -44,7 +45,7 @@ import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Skills } from "../skills/service.ts";
 import type { UsageLog } from "../usage/service.ts";
-import { checkSandboxes, harnessFindings, modelFindings, windowFindings } from "./checks.ts";
+import { checkSandboxes, harnessFindings, labelFindings, modelFindings, windowFindings } from "./checks.ts";
 import { createModelTrials } from "./model-trial.ts";
 import { openModels } from "./models.ts";
 import { modelTrialRoutes } from "./routes.ts";
@@ -210,6 +211,7 @@ export const engine = defineFeature(
         ...(await windowFindings(deps)),
         ...(await checkSandboxes(deps, sandbox)),
         ...(await harnessFindings(deps)),
+        ...labelFindings(agents, readDockerHosts(config.dockerHosts) ?? []),
       ],
       start: engine.start,
       resume: engine.resume,

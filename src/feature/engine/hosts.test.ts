@@ -47,7 +47,7 @@ describe.skipIf(lacks("second Docker engine", isPossible))("a server with severa
     const hosts = [
       `far=ssh://far${far.socket} slots=4`,
       `doomed=unix://${doomed.socket} slots=4`,
-      `${near!.address} slots=4`,
+      `${near!.address} slots=4 labels=spare`,
     ];
     const env = { SANDBOX: "docker", SANDBOX_WORKSPACE: "detached", AGENT_IMAGE: images[0]!, IMAGE_PULL: "false" };
     const ways = { DOCKER_HOSTS: hosts.join(", "), ...ssh.env, TMPDIR: tmpdir() };
@@ -57,13 +57,25 @@ describe.skipIf(lacks("second Docker engine", isPossible))("a server with severa
     const cli = (...args: string[]) => skep(["hosts", ...args, "--data", data]);
     expect(await cli("drain", "loc")).toMatchObject({ code: 0, stdout: "local gets no new work, and has none\n" });
     const begun = Promise.withResolvers<void>();
+    const waits = Promise.withResolvers<unknown>();
     const ended = Promise.withResolvers<void>();
     const done: string[] = [];
     const events = readEvents(server.url, 0, (event) => {
       if (event.kind === "agent_output" && JSON.stringify(event.data).includes("doomed\\n")) begun.resolve();
+      if (String(event.data["title"]).startsWith("Waits: No host")) waits.resolve(event.data["title"]);
       if (event.kind === "run_complete") done.push(event.run_id!);
-      if (new Set(done).size === RUNS) ended.resolve();
+      if (new Set(done).size === RUNS + 1) ended.resolve();
     });
+    const agent = { id: "pinned", prompt: "Work.", host_labels: ["spare"] };
+    const absent = await server.request("POST", "/v1/agents", { body: { ...agent, host_labels: ["spare", "gpu"] } });
+    expect([absent.status, JSON.stringify(absent.body)]).toEqual([422, expect.stringContaining("local (spare)")]);
+    await server.request("POST", "/v1/agents", { body: agent });
+    const steps = [{ id: "make", agent: "pinned", input: "Make" }];
+    await server.request("POST", "/v1/pipelines", { body: { id: "pinned", name: "Pinned", steps } });
+    const pinnedBody = { pipeline_id: "pinned", task_description: "x" };
+    const pinned = (await server.request<Run>("POST", "/v1/runs", { body: pinnedBody })).body.id;
+    // Its only host is drained.
+    expect(await waits.promise).toMatch(/^Waits: No host can take the work now: local is drained\. It waits/);
     const body = { pipeline_id: "spread", task_description: "x" };
     const all = Array.from({ length: RUNS }, () => server.request<Run>("POST", "/v1/runs", { body }));
     const ids = (await Promise.all(all)).map((answer) => answer.body.id);
@@ -76,7 +88,7 @@ describe.skipIf(lacks("second Docker engine", isPossible))("a server with severa
     expect(await cli("enable", "local")).toMatchObject({ code: 0, stdout: "local gets work\n" });
     await ended.promise;
     events.close();
-    expect(done.toSorted()).toEqual(ids.toSorted());
+    expect(done.toSorted()).toEqual([...ids, pinned].toSorted());
     expect(await doctor()).toContain("doomed: Docker at unix://");
     expect((await hostsNow()).map(({ state }) => state)).toEqual(["ready", "away", "ready"]);
     const made = (id: string) => readFileSync(join(data, "workspaces", id, "made"), "utf8");

@@ -44,6 +44,13 @@ test("while the disk is full no container is started that nobody would know of",
   const spec = { executionId: newId("execution"), sessionId: "s", agentId: "worker", home: folder };
   const limits = { network: "none", memoryMb: 64, cpus: 1, env: {} } as const;
   await expect(driver.start({ ...spec, ...limits }, new AbortController().signal)).rejects.toBe(full);
+  // Nowhere but on a host with that label, and there are no hosts.
+  await expect(
+    driver.start({ ...spec, ...limits, hostLabels: ["gpu"] }, new AbortController().signal),
+  ).rejects.toMatchObject({
+    code: "sandbox_unavailable",
+    detail: "No host has the labels gpu, since DOCKER_HOSTS names no hosts. The work waits.",
+  });
   expect(asked).toEqual(["GET /_ping"]);
   store.close();
   await engine.stop(true);

@@ -12,6 +12,7 @@ import { createKubernetesSandboxes } from "../../adapter/sandbox/kubernetes/driv
 import { createProcessSandboxes } from "../../adapter/sandbox/process/driver.ts";
 import { readDockerHosts } from "../../core/docker-options.ts";
 import { messageOf, unavailable } from "../../core/errors.ts";
+import { lackOfHost } from "../../core/host-labels.ts";
 import type { SandboxDriver } from "../../engine/sandbox.ts";
 import type { Store } from "../../store/store.ts";
 import { CONTAINERS_USED, facts } from "../../store/tables/foundation.ts";
@@ -43,6 +44,23 @@ type Needs = Pick<Core, "config" | "clock" | "log" | "store" | "docker" | "insta
 
 /** @throws Problem when the one that the configuration asks for does not work. */
 export async function openSandboxes(deps: Needs): Promise<Sandboxes> {
+  const opened = await openDriver(deps);
+  return opened.hosts ? opened : { ...opened, driver: withoutHosts(opened.driver) };
+}
+
+/** Work that wants a certain host waits where there are none: it may not be done anywhere else. */
+function withoutHosts(driver: SandboxDriver): SandboxDriver {
+  return {
+    ...driver,
+    async start(spec, signal) {
+      const lack = lackOfHost([], spec.hostLabels ?? []);
+      if (lack !== undefined) throw unavailable("sandbox_unavailable", `${lack}. The work waits.`);
+      return await driver.start(spec, signal);
+    },
+  };
+}
+
+async function openDriver(deps: Needs): Promise<Sandboxes> {
   const { config, clock, log, docker, instanceId, settings, replaced } = deps;
   if (replaced.sandboxes)
     return {
@@ -99,7 +117,7 @@ async function openHosts(deps: Needs): Promise<Sandboxes> {
     );
   const server = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const used = rememberedUse(deps.store);
-  const parts = (readDockerHosts(config.dockerHosts) ?? []).map(({ name, address, slots, tls }) => {
+  const parts = (readDockerHosts(config.dockerHosts) ?? []).map(({ name, address, slots, labels, tls }) => {
     const docker = connectDocker(dockerEndpoint({ host: address, certPath: tls, env: config.hostEnv }));
     const onNotice = (message: string) => log.info({ host: name }, message);
     const images = createAgentImages({ docker, pull: config.imagePull, onNotice });
@@ -113,7 +131,7 @@ async function openHosts(deps: Needs): Promise<Sandboxes> {
       carries: true,
       defaultImage: settings.get().sandbox.image ?? config.agentImage,
     });
-    return { images, host: { name, slots, driver, ping: docker.ping } satisfies Host };
+    return { images, host: { name, slots, labels, driver, ping: docker.ping } satisfies Host };
   });
   const [first, ...others] = parts.map(({ host }) => host);
   const hosted = createHostedSandboxes([first!, ...others], clock);

@@ -123,6 +123,7 @@ describe.skipIf(!docker)("the environment of a project", () => {
     commit({ ".skep/environment.yml": `image: ${image}\nenv: { GREETING: hello }\ncheck: "true"\n` });
     await fetchProject();
     expect(await put({ hash })).toMatchObject({ status: 409, body: { code: "environment_changed" } });
+    expect(await put({ definition: { host_labels: ["gpu"] } })).toMatchObject({ status: 422 });
     expect((await environment()).accepted).toBeNull();
     const shown = await skep(["projects", "environment", "web", "--data", server.data]);
     expect(shown.stdout).toContain("GREETING=hello");

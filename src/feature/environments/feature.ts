@@ -1,4 +1,5 @@
 /** What the sandboxes of a project's work are started with: proposed by its repository, accepted by a person. */
+import { readDockerHosts } from "../../core/docker-options.ts";
 import { placeProblems, schemaProblems } from "../../engine/schema-problems.ts";
 import { readYaml } from "../../engine/yaml-text.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
@@ -19,8 +20,9 @@ export const readOwn: ReadOwn = (text) => {
 
 export const environments = defineFeature(
   "environments",
-  ({ store, clock, audit, projects }: Needs) => {
-    const service = createEnvironments({ store, clock, audit, projects, readOwn });
+  ({ store, clock, audit, config, projects }: Needs) => {
+    const hosts = readDockerHosts(config.dockerHosts) ?? [];
+    const service = createEnvironments({ store, clock, audit, projects, readOwn, hosts });
     return { service, routes: () => environmentRoutes(service) };
   },
   environmentEvents,

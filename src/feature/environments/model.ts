@@ -1,5 +1,6 @@
 /** The environment of a project's code: what the sandboxes of its agents are started with. */
 import { type Static, Type as t } from "@sinclair/typebox";
+import { HostLabels } from "../../core/host-labels.ts";
 import { ImageName } from "../../core/image-name.ts";
 import { AllowList } from "../../core/network.ts";
 import { orNull, Time } from "../../core/schema.ts";
@@ -29,6 +30,7 @@ export const Environment = t.Object(
       ),
     ),
     check: t.Optional(Line),
+    host_labels: t.Optional(HostLabels),
     network: t.Optional(AllowList),
   },
   { title: "Environment", additionalProperties: false },

@@ -4,6 +4,7 @@
  */
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalid, invalidField, notFound } from "../../core/errors.ts";
+import { type LabeledHost, lackOfHost } from "../../core/host-labels.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { plainHost } from "../../core/plain-host.ts";
 import type { CodeEnvironment } from "../../engine/ports.ts";
@@ -31,11 +32,13 @@ export interface EnvironmentsDeps {
     texts: Pick<RepositoryTexts, "textsOf">;
   };
   readOwn: ReadOwn;
+  /** Where agents work, where that is more than one host. */
+  hosts: readonly LabeledHost[];
 }
 
 export type Environments = ReturnType<typeof createEnvironments>;
 
-export function createEnvironments({ store, clock, audit, projects, readOwn }: EnvironmentsDeps) {
+export function createEnvironments({ store, clock, audit, projects, readOwn, hosts }: EnvironmentsDeps) {
   const rows = store.rows(projectEnvironments);
   const assertProject = (id: string): void => {
     if (!projects.find(id)) throw notFound("project");
@@ -91,6 +94,8 @@ export function createEnvironments({ store, clock, audit, projects, readOwn }: E
     async accept(id: string, change: EnvironmentChange, caller: Caller): Promise<ProjectEnvironment> {
       assertProject(id);
       const { definition, proposal_hash } = await wanted(id, change);
+      const lack = lackOfHost(hosts, definition.host_labels ?? []);
+      if (lack !== undefined) throw invalidField("/definition/host_labels", lack);
       const { check } = definition;
       if (check !== undefined && projects.find(id)?.check !== check) await projects.update(id, { check });
       store.write(({ emit }) => {

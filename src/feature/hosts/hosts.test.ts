@@ -16,7 +16,7 @@ const changes: unknown[] = [];
 store.onCommit((events) => {
   for (const { kind, data } of events) changes.push([kind, data["change"]]);
 });
-const configured = readDockerHosts(["big=ssh://me@big slots=4", "tcp://me:secret@small:2376"])!;
+const configured = readDockerHosts(["big=ssh://me@big slots=4 labels=gpu,fast", "tcp://me:secret@small:2376"])!;
 
 /** A process of the server, with engines that are only said to be there. */
 function life() {
@@ -47,6 +47,7 @@ test("a host that is drained stays so over restarts until it is enabled, each ch
     name: "big",
     address: "ssh://me@big",
     state: "draining",
+    labels: ["gpu", "fast"],
     slots: 4,
     used: 2,
     error: null,

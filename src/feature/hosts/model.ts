@@ -7,6 +7,7 @@ export const Host = t.Object(
     name: t.String(),
     address: t.String({ description: "As in DOCKER_HOSTS, without a password." }),
     state: oneOf("ready", "away", "draining", "drained"),
+    labels: t.Array(t.String(), { description: "What agents and projects ask for, besides its name." }),
     slots: t.Integer({ description: "Sandboxes that it may have at once." }),
     used: t.Integer({ description: "Sandboxes that it has; those of chats that wait for their next turn count." }),
     error: orNull(t.String({ description: "Why it does not answer." })),

@@ -32,8 +32,9 @@ export function createHosts({ store, clock, audit, configured, engines }: HostsD
     return (states ?? []).map(({ name, slots, used, away }) => {
       const drained_at = drained.find((row) => row.name === name)?.drained_at ?? null;
       const state = drained_at === null ? (away === undefined ? "ready" : "away") : used > 0 ? "draining" : "drained";
-      const address = withoutPassword(configured.find((host) => host.name === name)?.address ?? "");
-      return { name, address, state, slots, used, error: away ?? null, drained_at };
+      const entry = configured.find((host) => host.name === name);
+      const address = withoutPassword(entry?.address ?? "");
+      return { name, address, state, labels: entry?.labels ?? [], slots, used, error: away ?? null, drained_at };
     });
   }
   /** @throws Problem 404. */

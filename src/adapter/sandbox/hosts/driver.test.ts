@@ -3,6 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readConfig } from "../../../core/config.ts";
 import { readDockerHosts } from "../../../core/docker-options.ts";
 import { unavailable } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
@@ -16,7 +17,7 @@ const never = new AbortController().signal;
 const gone = () => unavailable("sandbox_unavailable", "It does not answer.");
 
 /** A machine that can be lost. What works on it is a process of this one. */
-function machine(name: string, slots: number) {
+function machine(name: string, slots: number, labels: string[] = []) {
   const driver = createProcessSandboxes({ allowHostShell: true, instanceId: newId("instance") });
   const state = { isThere: true, started: [] as string[], live: (_: string): boolean => false };
   const there = async <T>(act: () => Promise<T>): Promise<T> => {
@@ -26,6 +27,7 @@ function machine(name: string, slots: number) {
   const host: Host = {
     name,
     slots,
+    labels,
     ping: () => there(async () => {}),
     driver: {
       ...driver,
@@ -148,11 +150,57 @@ test("a drained host gets no new work, what works there ends there, and its wait
   for (const sandbox of [first, next, enabled]) await sandbox.stop();
 });
 
+test("work that wants labels goes to a host that has all of them and nowhere else, or waits and says why", async () => {
+  const [small, big] = [machine("small", 4), machine("big", 2, ["gpu", "fast"])];
+  const driver = createHostedSandboxes([small.host, big.host]);
+  const wanting = (hostLabels: string[], home?: string): SandboxSpec => ({ ...specOf(home), hostLabels });
+  const refused = async (spec: SandboxSpec, detail: string) =>
+    expect(driver.start(spec, never)).rejects.toMatchObject({ code: "sandbox_unavailable", detail });
+  const open = [await driver.start(wanting(["gpu"]), never), await driver.start(wanting(["big", "fast"]), never)];
+  expect([small.state.started.length, big.state.started.length]).toEqual([0, 2]);
+  await refused(wanting(["gpu"]), "No host can take the work now: big has 2 of 2 sandboxes. It waits.");
+  await refused(
+    wanting(["gpu", "huge"]),
+    "No host has the labels gpu, huge. There are: small; big (gpu, fast). The work waits.",
+  );
+  const spec = wanting(["small"]);
+  open.push(await driver.start(spec, never));
+  expect(small.state.started).toHaveLength(1);
+  await open[0]!.stop();
+  await refused(
+    wanting(["gpu"], spec.home),
+    "No host can take the work now: its files are worked on at small, which has not all of its labels. It waits.",
+  );
+  await open[2]!.stop();
+  // Files that nobody works on go where the work is to be.
+  open.push(await driver.start(wanting(["gpu"], spec.home), never));
+  expect(big.state.started).toHaveLength(3);
+  big.state.isThere = false;
+  await refused(wanting(["fast"]), "No host can take the work now: big has 2 of 2 sandboxes. It waits.");
+  big.state.isThere = true;
+  await Promise.all(open.map((sandbox) => sandbox.stop()));
+  big.state.isThere = false;
+  await refused(wanting(["fast"]), "No host can take the work now: big: It does not answer. It waits.");
+});
+
 test("the list of hosts is taken in one form, each name once", () => {
   expect(readDockerHosts(["big=ssh://me@far slots=4", "tcp://near:2376 tls=/etc/skep/near"])).toEqual([
-    { name: "big", address: "ssh://me@far", slots: 4, tls: undefined },
-    { name: "near", address: "tcp://near:2376", slots: 8, tls: "/etc/skep/near" },
+    { name: "big", address: "ssh://me@far", slots: 4, labels: [], tls: undefined },
+    { name: "near", address: "tcp://near:2376", slots: 8, labels: [], tls: "/etc/skep/near" },
   ]);
+  const labeled = "a=ssh://a labels=gpu,big slots=2, ssh://b labels=x";
+  expect(readConfig({ DOCKER_HOSTS: labeled }).dockerHosts).toEqual([
+    "a=ssh://a labels=gpu,big slots=2",
+    "ssh://b labels=x",
+  ]);
+  expect(readDockerHosts(["a=ssh://a labels=gpu,big slots=2"])).toMatchObject([{ slots: 2, labels: ["gpu", "big"] }]);
+  for (const wrong of [
+    "ssh://a slots=2, gpu",
+    "ssh://a labels=gpu,,x y=1",
+    "ssh://a labels=-x",
+    "ssh://a labels=gpu,fast/er",
+  ])
+    expect(() => readConfig({ DOCKER_HOSTS: wrong })).toThrow("DOCKER_HOSTS accepts");
   for (const wrong of ["far", "ssh://far slots=0", "ssh://far slots=x", "ssh://far what=1", "A=ssh://far"])
     expect([wrong, readDockerHosts([wrong])]).toEqual([wrong, undefined]);
   expect(readDockerHosts(["ssh://far", "tcp://far"])).toBeUndefined();

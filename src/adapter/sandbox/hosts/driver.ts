@@ -4,12 +4,15 @@
  */
 import { type Clock, systemClock } from "../../../core/clock.ts";
 import { codeOf, messageOf, type Problem, unavailable } from "../../../core/errors.ts";
+import { hasLabels, lackOfHost } from "../../../core/host-labels.ts";
 import type { Sandbox, SandboxDriver, SandboxSpec } from "../../../engine/sandbox.ts";
 
 export interface Host {
   name: string;
   /** Sandboxes at once. */
   slots: number;
+  /** What work may ask for, besides its name. */
+  labels: readonly string[];
   driver: SandboxDriver & { close(): Promise<void> };
   /** Rejects when it does not answer. */
   ping(): Promise<void>;
@@ -84,14 +87,16 @@ export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: 
     }
   }
   /** Where it may be started, best first. */
-  function candidates({ home, executionId }: SandboxSpec): Machine[] {
+  function candidates({ home, executionId, hostLabels = [] }: SandboxSpec): Machine[] {
     const known = files.get(home);
     // Who works on the same files works on the same copy of them, however many there are: it is part of work that is to end there.
-    if (known && known.open.size > 0 && !known.machine.away) return [known.machine];
+    if (known && known.open.size > 0 && !known.machine.away)
+      return hasLabels(known.machine, hostLabels) ? [known.machine] : [];
     // It does not come back to a machine that it has left, to files of another time.
     const left = placed.get(executionId)?.worked.slice(0, -1) ?? [];
     const free = machines.filter(
-      (machine) => !machine.drained && machine.used < machine.slots && !left.includes(machine),
+      (machine) =>
+        !machine.drained && machine.used < machine.slots && hasLabels(machine, hostLabels) && !left.includes(machine),
     );
     const rank = (machine: Machine) =>
       (machine.away ? 2 : 0) - (known?.machine === machine ? 1 : 0) + machine.used / machine.slots;
@@ -110,11 +115,17 @@ export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: 
     }
     return now;
   }
-  function full(reasons: readonly string[]): Problem {
-    const busy = machines.filter(({ used, slots, drained }) => !drained && used >= slots);
-    const drained = machines.filter((machine) => machine.drained);
+  function full(reasons: readonly string[], { home, hostLabels = [] }: Partial<SandboxSpec> = {}): Problem {
+    const lack = lackOfHost(machines, hostLabels);
+    if (lack !== undefined) return unavailable("sandbox_unavailable", `${lack}. The work waits.`);
+    const fitting = machines.filter((machine) => hasLabels(machine, hostLabels));
+    const busy = fitting.filter(({ used, slots, drained }) => !drained && used >= slots);
+    const drained = fitting.filter((machine) => machine.drained);
+    const holder = files.get(home ?? "");
+    const isElsewhere = holder && holder.open.size > 0 && !hasLabels(holder.machine, hostLabels);
     const all = [
       ...reasons,
+      ...(isElsewhere ? [`its files are worked on at ${holder.machine.name}, which has not all of its labels`] : []),
       ...busy.map(({ name, used, slots }) => `${name} has ${used} of ${slots} sandboxes`),
       ...drained.map(({ name }) => `${name} is drained`),
     ];
@@ -153,7 +164,7 @@ export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: 
         reasons.push(`${machine.name}: ${messageOf(error)}`);
       }
     }
-    throw full(reasons);
+    throw full(reasons, spec);
   }
 
   /** A sandbox of a machine that may be lost: what cannot be stopped there carries nothing here any more. */

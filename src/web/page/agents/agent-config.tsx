@@ -48,6 +48,7 @@ const bodyOf = ({ choice, text, number, checked }: Fields): Body => ({
   credentials: choice<Agent["config"]["credentials"]>("credentials"),
   image: text("image") || null,
   network: networkOf(choice<NetworkKind>("network"), text("network_allow")),
+  host_labels: wordsIn(text("host_labels")),
   enabled: checked("enabled"),
   pulse_enabled: checked("pulse_enabled"),
   ...Object.fromEntries(NUMBERS.map(([name]) => [name, number(name) ?? null])),
@@ -56,8 +57,9 @@ const bodyOf = ({ choice, text, number, checked }: Fields): Body => ({
 type NetworkKind = "none" | "bridge" | "allow";
 
 /** Of a list, one entry a line, or separated by commas or spaces. */
+const wordsIn = (list: string): string[] => [...new Set(list.split(/[\s,]+/).filter((entry) => entry !== ""))];
 const networkOf = (kind: NetworkKind, list: string): Agent["config"]["network"] =>
-  kind === "allow" ? { allow: [...new Set(list.split(/[\s,]+/).filter((entry) => entry !== ""))] } : kind;
+  kind === "allow" ? { allow: wordsIn(list) } : kind;
 
 function NetworkFields({ network }: { network: Agent["config"]["network"] }) {
   const [kind, setKind] = useState<NetworkKind>(typeof network === "string" ? network : "allow");
@@ -92,7 +94,9 @@ function NetworkFields({ network }: { network: Agent["config"]["network"] }) {
 const shownValue = (value: unknown): string =>
   typeof value === "object" && value !== null && "allow" in value
     ? `only ${String(value.allow)}`
-    : String(value ?? "–");
+    : Array.isArray(value)
+      ? value.join(", ") || "–"
+      : String(value ?? "–");
 
 export function AgentConfig({ tagged }: { tagged: Tagged<Agent> }) {
   const agent = tagged.value;
@@ -208,6 +212,13 @@ function ConfigFields({ agent }: { agent: Agent }) {
           <Input defaultValue={config.image ?? ""} spellCheck={false} />
         </Field>
         <NetworkFields network={config.network} />
+        <Field
+          label="Host labels"
+          hint="Where there are several hosts: it works only on one that has all of these. Empty: on any."
+          name="host_labels"
+        >
+          <Input defaultValue={config.host_labels.join(", ")} spellCheck={false} />
+        </Field>
       </div>
     </>
   );

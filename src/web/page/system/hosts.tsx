@@ -28,6 +28,7 @@ const COLUMNS: Column<Host>[] = [
       </>
     ),
   },
+  { title: "Labels", wide: true, cell: ({ labels }) => labels.join(", ") || "–" },
   { title: "Sandboxes", align: "right", cell: ({ used, slots }) => `${used} of ${slots}` },
   { title: "Actions", quiet: true, align: "right", cell: (host) => <Actions host={host} /> },
 ];

@@ -1,0 +1,31 @@
+/** Labels of container engines, by which agents and projects say where they work. A host's name is a label of it, too. */
+import { Type as t } from "@sinclair/typebox";
+
+const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+
+export const isHostLabel = (text: string): boolean => LABEL.test(text);
+
+export const HostLabels = t.Array(t.String({ pattern: LABEL.source }), {
+  maxItems: 10,
+  uniqueItems: true,
+  description:
+    "Work only on a host of DOCKER_HOSTS that has all of these labels; a host's name is one of its labels. Any host when empty.",
+});
+
+export interface LabeledHost {
+  name: string;
+  /** Without its name. */
+  labels: readonly string[];
+}
+
+export const hasLabels = ({ name, labels }: LabeledHost, wanted: readonly string[]): boolean =>
+  wanted.every((label) => label === name || labels.includes(label));
+
+/** Why there is nowhere to work for what wants these labels: a sentence without its full stop. Undefined where a host has them. */
+export function lackOfHost(hosts: readonly LabeledHost[], wanted: readonly string[]): string | undefined {
+  if (wanted.length === 0 || hosts.some((host) => hasLabels(host, wanted))) return undefined;
+  const labels = wanted.join(", ");
+  if (hosts.length === 0) return `No host has the labels ${labels}, since DOCKER_HOSTS names no hosts`;
+  const there = hosts.map(({ name, labels: own }) => (own.length === 0 ? name : `${name} (${own.join(", ")})`));
+  return `No host has the labels ${labels}. There are: ${there.join("; ")}`;
+}
