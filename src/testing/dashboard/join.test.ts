@@ -60,7 +60,7 @@ describe.skipIf(!hasBrowser())("the link of an invitation", () => {
     await close();
   });
 
-  test("is made on the page of members, where an owner adds people and gives roles; a viewer is offered what a viewer may do", async () => {
+  test("is made on the page of members, where an owner adds people and gives roles; a viewer is offered what a viewer may do, on the board too", async () => {
     const project = (await server.request("POST", "/v1/projects", { token: ann.token, body: { name: "dovecote" } }))
       .body["id"];
     const { page, settled, close, axe } = await visit(browser, server.url);
@@ -95,6 +95,11 @@ describe.skipIf(!hasBrowser())("the link of an invitation", () => {
     await ben.page.getByRole("link", { name: "Members" }).waitFor();
     for (const name of ["Start a run", "Edit", "Delete"])
       expect([name, await ben.page.getByRole("main").getByText(name, { exact: true }).count()]).toEqual([name, 0]);
+    const task = `/v1/projects/${project}/tasks`;
+    expect((await server.request("POST", task, { token: ann.token, body: { title: "Paint it" } })).status).toBe(201);
+    await ben.open(`/board?project=${project}`);
+    await ben.page.getByRole("article", { name: "Paint it" }).waitFor();
+    expect(await ben.page.getByRole("button", { name: /New task|More|Move Paint it|Add to/ }).count()).toBe(0);
     await ben.open(`/projects/${project}/members`);
     expect(await ben.page.getByLabel("Open to").isDisabled()).toBe(true);
     expect(await ben.page.getByRole("button", { name: "Add a member" }).count()).toBe(0);

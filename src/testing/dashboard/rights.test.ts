@@ -1,29 +1,75 @@
 /**
  * A file of the dashboard that makes a request for administrators alone asks who is there, or only files and pages lead to
- * it that do. Whether the request then depends on the answer is no matter of patterns: `entry.test.ts` opens the pages as
+ * it that do; one that makes a request for some roles in a project asks for the role. Whether the request then depends on the answer is no matter of patterns: `entry.test.ts` opens the pages as
  * a user.
  */
 import { expect, test } from "bun:test";
-import { dashboardFiles, forAdministrators, nameOf, pagesOfTheDashboard, type SourceFile } from "./rights.ts";
+import {
+  dashboardFiles,
+  forAdministrators,
+  forRole,
+  LEASTS,
+  nameOf,
+  pagesOfTheDashboard,
+  type SourceFile,
+} from "./rights.ts";
 
-test("a file with a request for administrators alone is reached from their pages, or asks who is there", () => {
-  const files = new Map(dashboardFiles().map((file) => [file.path, file]));
-  const admins = forAdministrators();
-  const { all, admins: adminPages } = pagesOfTheDashboard();
-  expect([...files.values()].flatMap(({ asks }) => asks).length).toBeGreaterThan(150);
-  const isAsked = (file: SourceFile) => /useAdmin\(\)|role === "admin"/.test(file.text);
-  /** Files that a person who is no administrator can come to without being asked. */
-  const open = new Set<string>();
+const files = new Map(dashboardFiles().map((file) => [file.path, file]));
+
+/** Files that the pages lead to, and what these import, up to those that ask. */
+function openFrom(pages: { file: string }[], asksFirst: (file: SourceFile) => boolean): SourceFile[] {
+  const open = new Set<SourceFile>();
   const come = (path: string): void => {
     const file = files.get(path);
-    if (!file || open.has(path)) return;
-    open.add(path);
-    if (!isAsked(file)) for (const one of file.imports) come(one);
+    if (!file || open.has(file) || asksFirst(file)) return;
+    open.add(file);
+    for (const one of file.imports) come(one);
   };
-  for (const page of all.filter((one) => !adminPages.includes(one))) come(page.file);
-  const found = [...open]
-    .map((path) => files.get(path)!)
-    .filter((file) => !isAsked(file))
-    .flatMap((file) => file.asks.filter((ask) => admins.has(ask)).map((ask) => `${nameOf(file.path)}: ${ask}`));
-  expect(found).toEqual([]);
+  for (const page of pages) come(page.file);
+  return [...open];
+}
+
+const requestsOf = (open: SourceFile[], among: Set<string>) =>
+  open.flatMap((file) => file.asks.filter((ask) => among.has(ask)).map((ask) => `${nameOf(file.path)}: ${ask}`));
+
+test("a file with a request for administrators alone is reached from their pages, or asks who is there", () => {
+  const { all, admins: adminPages } = pagesOfTheDashboard();
+  expect([...files.values()].flatMap(({ asks }) => asks).length).toBeGreaterThan(150);
+  const open = openFrom(
+    all.filter((one) => !adminPages.includes(one)),
+    (file) => /useAdmin\(\)|role === "admin"/.test(file.text),
+  );
+  expect(requestsOf(open, forAdministrators())).toEqual([]);
+});
+
+/** Files where a person chooses the project, or has work of their own; the answer says what the role is short of. */
+const CHOSEN = [
+  "page/activity/activity-page.tsx",
+  "page/chat/chats-page.tsx",
+  "page/documents/add-document.tsx",
+  "page/home/first-steps.tsx",
+  "page/notifications/channel-form.tsx",
+  "page/notifications/push-button.tsx",
+  // Its form for a new project is on a page of its own, the one for a change on that of the project, which asks.
+  "page/projects/project-form.tsx",
+  "page/routine/routine-page.tsx",
+  "page/routines/routine-dialog.tsx",
+  "page/runs/start-page.tsx",
+  "page/setup/example-run.tsx",
+  "page/swarms/new-swarm.tsx",
+];
+
+test.each(LEASTS)("a file with a request for a %s of a project and above asks for that role first", (least) => {
+  const { all } = pagesOfTheDashboard();
+  const enough = LEASTS.slice(LEASTS.indexOf(least)).join("|");
+  const asked = new RegExp(`\\b(?:mayDo|useMayDo|may)\\((?:[^()]|\\([^()]*\\))*"(?:${enough})"`);
+  const isAsked = (file: SourceFile) =>
+    asked.test(file.text) || (/useMayDo\([\w.?]+\)\("contributor"\)/.test(file.text) && least === "contributor");
+  expect(forRole(least).size).toBeGreaterThan(3);
+  expect(
+    requestsOf(
+      openFrom(all, isAsked).filter(({ path }) => !CHOSEN.includes(nameOf(path))),
+      forRole(least),
+    ),
+  ).toEqual([]);
 });

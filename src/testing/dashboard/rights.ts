@@ -35,6 +35,16 @@ export function forAdministrators(): Set<string> {
   return new Set(split.filter(([, , access]) => access === "admin").map(([method, path]) => `${method} ${path}`));
 }
 
+const PROJECTS = resolve(import.meta.dir, "../attacks/project-matrix.tsv");
+export const LEASTS = ["contributor", "maintainer", "owner"] as const;
+
+/** Requests that ask for this role or a greater one in the project that they name. */
+export function forRole(least: (typeof LEASTS)[number]): Set<string> {
+  const rows = readFileSync(PROJECTS, "utf8").trim().split("\n").slice(1);
+  const refused = rows.map((row) => row.split("\t")).filter((row) => row[2 + LEASTS.indexOf(least)] === "403");
+  return new Set(refused.map(([method, path]) => `${method} ${path}`));
+}
+
 export interface SourceFile {
   path: string;
   text: string;

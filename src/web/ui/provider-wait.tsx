@@ -7,24 +7,28 @@ import { ProblemNote } from "./problem-note.tsx";
 
 interface Props {
   wait: Schemas["RunDetail"]["provider_wait"];
+  /** Whether one may ask the provider again. */
+  mayAsk: boolean;
   tryNow(): Promise<unknown>;
 }
 
-export function ProviderWaitNote({ wait, tryNow }: Props) {
+export function ProviderWaitNote({ wait, mayAsk, tryNow }: Props) {
   const action = useAction();
   if (wait === null) return null;
   return (
     <div role="status" className="mb-4 rounded-lg border border-wait/40 bg-wait-soft px-4 py-3">
       <p className="wrap-anywhere">{wait.reason}</p>
       <ProblemNote error={action.error} />
-      <Button
-        className="mt-2"
-        busy={action.busy}
-        icon={<RotateCw aria-hidden size={14} />}
-        onClick={() => void action.run(tryNow)}
-      >
-        Try now
-      </Button>
+      {mayAsk && (
+        <Button
+          className="mt-2"
+          busy={action.busy}
+          icon={<RotateCw aria-hidden size={14} />}
+          onClick={() => void action.run(tryNow)}
+        >
+          Try now
+        </Button>
+      )}
     </div>
   );
 }

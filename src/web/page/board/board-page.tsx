@@ -13,6 +13,7 @@ import { notify } from "../../ui/notice.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { useParam } from "../../ui/tabs.tsx";
+import { mayDo } from "../projects/roles.ts";
 import { type Column, type Move, type Project, type Task, useBoard } from "./board.ts";
 import { Card, type CardActions } from "./card.tsx";
 import { ChangeSeveral } from "./change-several.tsx";
@@ -57,10 +58,7 @@ export default function BoardPage() {
   );
 }
 
-type Open =
-  | { dialog: "new"; status: string }
-  | { dialog: "start"; task: Task; move?: Move }
-  | { dialog: "columns" | "several" | "import" };
+type Open = { dialog: "new"; status: string } | { dialog: "start"; task: Task; move?: Move } | { dialog: Several };
 
 interface BoardProps {
   /** Undefined: all of them. */
@@ -75,7 +73,8 @@ function BoardView({ project, projects, choose }: BoardProps) {
   const [fresh, setFresh] = useParam("new");
   const [open, setOpen] = useState<Open | null>(null);
   // The address opens it as well, also over a board that is shown already.
-  if (fresh && project && open === null) setOpen({ dialog: "new", status: "backlog" });
+  const mayAdd = project !== undefined && mayDo(project.role, "contributor");
+  if (fresh && mayAdd && open === null) setOpen({ dialog: "new", status: "backlog" });
   const close = () => {
     setOpen(null);
     if (fresh) setFresh("");
@@ -94,7 +93,9 @@ function BoardView({ project, projects, choose }: BoardProps) {
       return setOpen({ dialog: "start", task, move: to });
     void board.move(to);
   };
+  const mayChange = (task: Task) => mayDo(projectOf(task)?.role ?? "viewer", "contributor");
   const actions: CardActions = {
+    mayChange,
     statusesOf,
     ...(project ? {} : { projectOf: (task: Task) => projectOf(task)?.name }),
     moveTo: ({ id }, status) => move({ id, status }),
@@ -110,7 +111,7 @@ function BoardView({ project, projects, choose }: BoardProps) {
       ({ id, tasks: inside }) => `column:${id}` === onto || inside.some((one) => one.id === onto),
     );
     const task = tasks.get(moved);
-    if (!column || !task) return;
+    if (!column || !task || !mayChange(task)) return;
     const own = statusesOf(task);
     const status = [task.status, ...own].find((one) => own.includes(one) && column.statuses.includes(one));
     if (status === undefined) return notify(`${projectOf(task)?.name} has no column ${column.name}.`);
@@ -132,33 +133,16 @@ function BoardView({ project, projects, choose }: BoardProps) {
               <ButtonLink href={`/projects/${project.id}/policy`} icon={<ScrollText aria-hidden size={14} />}>
                 Vision and policy
               </ButtonLink>
-              <Menu
-                trigger={<Button icon={<MoreHorizontal aria-hidden size={15} />}>More</Button>}
-                items={[
-                  {
-                    label: "Columns",
-                    icon: <Columns3 aria-hidden size={14} />,
-                    act: () => setOpen({ dialog: "columns" }),
-                  },
-                  {
-                    label: "Change several",
-                    icon: <ListChecks aria-hidden size={14} />,
-                    act: () => setOpen({ dialog: "several" }),
-                  },
-                  {
-                    label: "Import tasks",
-                    icon: <ListPlus aria-hidden size={14} />,
-                    act: () => setOpen({ dialog: "import" }),
-                  },
-                ]}
-              />
-              <Button
-                kind="primary"
-                icon={<Plus aria-hidden size={14} />}
-                onClick={() => setOpen({ dialog: "new", status: "backlog" })}
-              >
-                New task
-              </Button>
+              {mayAdd && <More project={project} pick={(dialog) => setOpen({ dialog })} />}
+              {mayAdd && (
+                <Button
+                  kind="primary"
+                  icon={<Plus aria-hidden size={14} />}
+                  onClick={() => setOpen({ dialog: "new", status: "backlog" })}
+                >
+                  New task
+                </Button>
+              )}
             </>
           )
         }
@@ -204,7 +188,7 @@ function BoardView({ project, projects, choose }: BoardProps) {
                   column={column}
                   actions={actions}
                   all={tasks}
-                  {...(project ? { add: () => setOpen({ dialog: "new", status: column.statuses[0]! }) } : {})}
+                  {...(mayAdd ? { add: () => setOpen({ dialog: "new", status: column.statuses[0]! }) } : {})}
                 />
               ))}
             </section>
@@ -233,6 +217,35 @@ function BoardView({ project, projects, choose }: BoardProps) {
         />
       )}
     </>
+  );
+}
+
+type Several = "columns" | "several" | "import";
+
+/** What is done to the board, or to several tasks, by whom that is allowed to. */
+function More({ project, pick }: { project: Project; pick(dialog: Several): void }) {
+  const columns = {
+    label: "Columns",
+    icon: <Columns3 aria-hidden size={14} />,
+    act: () => pick("columns"),
+  };
+  return (
+    <Menu
+      trigger={<Button icon={<MoreHorizontal aria-hidden size={15} />}>More</Button>}
+      items={[
+        ...(mayDo(project.role, "maintainer") ? [columns] : []),
+        {
+          label: "Change several",
+          icon: <ListChecks aria-hidden size={14} />,
+          act: () => pick("several"),
+        },
+        {
+          label: "Import tasks",
+          icon: <ListPlus aria-hidden size={14} />,
+          act: () => pick("import"),
+        },
+      ]}
+    />
   );
 }
 
@@ -268,7 +281,7 @@ function BoardColumn({ column: { id, name, wip_limit, tasks }, all, actions, add
       </div>
       <DropZone id={`column:${id}`} className="flex min-h-24 flex-col gap-2 rounded-md">
         {tasks.map((task) => (
-          <Draggable key={task.id} id={task.id}>
+          <Draggable key={task.id} id={task.id} fixed={!actions.mayChange(task)}>
             <Card task={task} tasks={all} actions={actions} />
           </Draggable>
         ))}

@@ -8,6 +8,8 @@ import { Status } from "../../ui/status.tsx";
 import { PRIORITY, type Task, wordOf } from "./board.ts";
 
 export interface CardActions {
+  /** Whether one may move it and start work on it. */
+  mayChange(task: Task): boolean;
   /** Statuses the task can be moved to, in its board's order. */
   statusesOf(task: Task): string[];
   /** Name of its project, on a board of several projects. */
@@ -45,7 +47,7 @@ export function Card({
         >
           <span className="line-clamp-3 font-medium">{title}</span>
         </Link>
-        {actions && (
+        {actions?.mayChange(task) && (
           <div className="relative z-10 -mr-1.5">
             <Menu
               trigger={

@@ -51,9 +51,12 @@ export function DragArea({
   );
 }
 
-/** A card: picked up by mouse or by a long touch, and a place to drop before. */
-export function Draggable({ id, children }: { id: string; children: ReactNode }) {
-  const drag = useDraggable({ id });
+/**
+ * A card: picked up by mouse or by a long touch, and a place to drop before.
+ * @param props.fixed one may not move it.
+ */
+export function Draggable({ id, fixed, children }: { id: string; fixed: boolean; children: ReactNode }) {
+  const drag = useDraggable({ id, disabled: fixed });
   const drop = useDroppable({ id });
   return (
     <div

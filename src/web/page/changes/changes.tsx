@@ -10,6 +10,7 @@ import { lastChoice, rememberChoice } from "../../ui/choice.ts";
 import { plural } from "../../ui/format.ts";
 import { Await, Empty, Loading } from "../../ui/note.tsx";
 import { useParam } from "../../ui/tabs.tsx";
+import { useMayDo } from "../projects/roles.ts";
 import { OtherComments } from "./comments.tsx";
 import { FileSection } from "./file-change.tsx";
 import { FileTree } from "./file-tree.tsx";
@@ -65,7 +66,8 @@ interface PageProps extends ChangesProps {
 
 function ReviewPage({ work, run, diff, shown, more }: PageProps) {
   const { work_id: id, project_id } = work;
-  const review = useReview(id, diff.head);
+  const may = useMayDo(project_id);
+  const review = useReview(id, diff.head, may("contributor"));
   const list = usePages("/v1/changes/{id}/diff/files", { path: { id } });
   const [view, setView] = useParam("view");
   const [alone, setAlone] = useParam("file");
@@ -117,13 +119,13 @@ function ReviewPage({ work, run, diff, shown, more }: PageProps) {
           <Download aria-hidden size={14} />
           Patch
         </a>
-        {quiet && run && <Publish run={run} />}
-        {quiet && work.kind !== "swarm" && (
+        {quiet && run && may("maintainer") && <Publish run={run} />}
+        {quiet && work.kind !== "swarm" && may("contributor") && (
           <Button icon={<Undo2 aria-hidden size={14} />} onClick={() => setBack(true)}>
             Send back{review.comments.length > 0 && ` (${review.comments.length})`}
           </Button>
         )}
-        {quiet && <Merging work={work} run={run} diff={diff} />}
+        {quiet && may("maintainer") && <Merging work={work} run={run} diff={diff} />}
       </div>
       <OtherComments files={shown} review={review} />
       <div className="grid items-start gap-4 lg:grid-cols-[17rem_minmax(0,1fr)]">

@@ -53,7 +53,7 @@ export function CommentNote({ comment, review, edit, reply }: NoteProps) {
             </>
           )}
         </p>
-        {own && edit && isOpen && (
+        {own && edit && isOpen && review.mayComment && (
           <button type="button" className="underline max-sm:min-h-11" onClick={edit}>
             Edit
           </button>
@@ -79,7 +79,7 @@ export function CommentNote({ comment, review, edit, reply }: NoteProps) {
             answered <Ago at={answered_at} sentence />
           </p>
           <MarkdownText text={answer} />
-          {reply && (
+          {reply && review.mayComment && (
             <button type="button" className="mt-1 underline max-sm:min-h-11" onClick={reply}>
               Reply
             </button>

@@ -156,7 +156,7 @@ function Hunks({ file, split, review }: Props) {
       </>
     );
   };
-  const shared = { noteAt, paint, comment: (line: Line) => setAt({ line: lineKey(line) }) };
+  const shared = { noteAt, paint, comment: review.mayComment ? (line: Line) => setAt({ line: lineKey(line) }) : null };
   return (
     <div ref={box} onCopy={copyCode} className="font-mono text-xs leading-6">
       {hunks.map(({ header, lines }, index) => (
@@ -185,7 +185,8 @@ interface LinesProps {
   lines: Line[];
   paint: Paint;
   noteAt(line: Line): ReactNode;
-  comment(line: Line): void;
+  /** Null for those who may only read. */
+  comment: ((line: Line) => void) | null;
 }
 
 const TONE = { same: "", gone: "bg-bad-soft", new: "bg-ok-soft", note: "text-faint" };
@@ -246,8 +247,9 @@ const Counted = ({ of }: { of: number | null }) => (
 );
 
 /** A line's number, which is a comment button under the pointer or focus. */
-function LineNumber({ of, line, comment }: { of: number | null; line: Line; comment(line: Line): void }) {
+function LineNumber({ of, line, comment }: Pick<LinesProps, "comment"> & { of: number | null; line: Line }) {
   if (line.kind === "note") return <span />;
+  if (comment === null) return <Counted of={of} />;
   return (
     <button
       type="button"

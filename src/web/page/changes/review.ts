@@ -22,6 +22,8 @@ export interface Review {
   /** Those, and the ones that it was sent back with before. */
   all: Comment[];
   viewed: ReadonlySet<string>;
+  /** Whether one may write comments here. */
+  mayComment: boolean;
   /** Writes a comment at a line, or changes the text of `before`. @throws Problem. */
   save(path: string, line: Line, body: string, before?: Comment): Promise<void>;
   /** @throws Problem. */
@@ -54,7 +56,7 @@ function useComments(work: string): Comment[] {
   return rows;
 }
 
-export function useReview(work: string, head: string): Review {
+export function useReview(work: string, head: string, mayComment: boolean): Review {
   const [kept, setKept] = useState(() => read(work, head));
   const all = useComments(work);
   const toggleViewed = useCallback(
@@ -74,6 +76,7 @@ export function useReview(work: string, head: string): Review {
     comments: all.filter(({ sent_at }) => sent_at === null),
     all,
     viewed: new Set(kept.viewed),
+    mayComment,
     async save(path, line, body, before) {
       const place = line.after === null ? { line: line.before, side: "old" as const } : { line: line.after };
       await must(client.POST(COMMENTS, { params: { path: { id: work } }, body: { path, ...place, body } }));

@@ -24,6 +24,7 @@ import { ProblemNote } from "../../ui/problem-note.tsx";
 import { ProviderWaitNote } from "../../ui/provider-wait.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { WorkChanges } from "../changes/work-changes.tsx";
+import { useMayDo } from "../projects/roles.ts";
 import { PermissionCard } from "../runs/permission-card.tsx";
 import { Announce } from "./announce.tsx";
 import { type Chat, refreshChat, useChat, useReply } from "./chat.ts";
@@ -115,6 +116,7 @@ function ChatView({ id }: { id: string }) {
   const agent = agents.data?.items.find((one) => one.id === chat?.agent_id)?.name ?? chat?.agent_id ?? "";
   const busy = chat?.status === "busy";
   const open = chat?.status === "ready" || busy;
+  const maySpeak = useMayDo(chat?.project_id)("contributor");
   const [tab] = useParam("tab");
   if (chat && chat.branch !== null && tab === "changes")
     return (
@@ -138,7 +140,7 @@ function ChatView({ id }: { id: string }) {
             </div>
           )}
           <div ref={log} role="log" aria-live="off" aria-label="Chat" className="flex flex-col gap-4">
-            <Messages messages={messages} agent={agent} busy={busy} actions={open ? actions : null} />
+            <Messages messages={messages} agent={agent} busy={busy} actions={open && maySpeak ? actions : null} />
             {busy && <RunningReply agent={agent} reply={reply} />}
             {messages.length === 0 && !busy && <Empty>Nothing was said yet. Write the first message below.</Empty>}
           </div>
@@ -146,13 +148,18 @@ function ChatView({ id }: { id: string }) {
           <FileCopy jobId={chat.files_job_id ?? begun} />
           <ProviderWaitNote
             wait={chat.provider_wait}
+            mayAsk={maySpeak}
             tryNow={() => must(client.POST("/v1/chat/sessions/{id}/try-now", path)).finally(refreshChat)}
           />
           <Announce agent={agent} busy={busy} />
           <ProblemNote error={action.error} />
           <div className="sticky bottom-0 z-10 mt-4 -mb-16 bg-bg pt-2 pb-3">
-            <Queue chat={chat} />
-            {open ? (
+            <Queue chat={chat} mayChange={maySpeak} />
+            {open && !maySpeak ? (
+              <p className="rounded-lg border border-line bg-sunken px-3 py-2 text-dim">
+                You are a viewer of the project, so you read this chat. Contributors write in theirs.
+              </p>
+            ) : open ? (
               <Composer
                 busy={busy}
                 draft={draft}
@@ -251,6 +258,8 @@ function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
     });
   const names = (models.data?.items ?? []).map(({ id }) => id);
   const ended = chat.status === "ended" || chat.status === "failed";
+  const may = useMayDo(chat.project_id);
+  const mayChange = may("contributor");
   return (
     <>
       <PageHeader
@@ -281,7 +290,7 @@ function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
             <select
               aria-label="Model"
               value={chat.model ?? ""}
-              disabled={ended}
+              disabled={ended || !mayChange}
               onChange={(event) => void action.run(() => change({ model: event.target.value }))}
               className="h-8 max-w-56 rounded-md border border-line-strong bg-panel px-2 text-sm max-sm:h-11"
             >
@@ -295,7 +304,9 @@ function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
             <Menu
               trigger={<Button icon={<MoreHorizontal aria-hidden size={15} />}>More</Button>}
               items={[
-                { label: "Rename", icon: <Pencil aria-hidden size={14} />, act: () => setDialog("rename") },
+                ...(mayChange
+                  ? [{ label: "Rename", icon: <Pencil aria-hidden size={14} />, act: () => setDialog("rename") }]
+                  : []),
                 {
                   label: keepWord(keeping, "the chat"),
                   icon: <Pin aria-hidden size={14} />,
@@ -311,7 +322,7 @@ function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
                       {
                         label: "Summarize what was said",
                         icon: <FoldVertical aria-hidden size={14} />,
-                        disabled: chat.status === "busy",
+                        disabled: chat.status === "busy" || !may("maintainer"),
                         act: compact,
                       },
                       {

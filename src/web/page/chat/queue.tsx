@@ -11,7 +11,8 @@ import { CHAT_PATHS, type Chat } from "./chat.ts";
 
 type Waiting = Schemas["ChatSessionQueue"];
 
-export function Queue({ chat }: { chat: Chat }) {
+/** @param props.mayChange else they are read, and withdrawn. */
+export function Queue({ chat, mayChange }: { chat: Chat; mayChange: boolean }) {
   const query = api.useQuery(
     "get",
     "/v1/chat/sessions/{id}/queue",
@@ -22,13 +23,19 @@ export function Queue({ chat }: { chat: Chat }) {
   return (
     <ul aria-label="Waiting messages" className="mb-2 flex flex-col gap-1">
       {query.data.items.map((waiting) => (
-        <Item key={waiting.message_id} chat={chat.id} waiting={waiting} />
+        <Item key={waiting.message_id} chat={chat.id} waiting={waiting} mayChange={mayChange} />
       ))}
     </ul>
   );
 }
 
-function Item({ chat, waiting: { message_id, content } }: { chat: string; waiting: Waiting }) {
+interface ItemProps {
+  chat: string;
+  waiting: Waiting;
+  mayChange: boolean;
+}
+
+function Item({ chat, waiting: { message_id, content }, mayChange }: ItemProps) {
   const [editing, setEditing] = useState(false);
   const [text, setText] = useState(content);
   const action = useChange(...CHAT_PATHS);
@@ -65,9 +72,11 @@ function Item({ chat, waiting: { message_id, content } }: { chat: string; waitin
         <div className="flex items-center gap-2">
           <Clock role="img" aria-label="waits" size={14} className="shrink-0 text-faint" />
           <p className="line-clamp-2 min-w-0 flex-1 text-sm">{content}</p>
-          <IconButton label="Edit" onClick={() => setEditing(true)}>
-            <Pencil aria-hidden size={14} />
-          </IconButton>
+          {mayChange && (
+            <IconButton label="Edit" onClick={() => setEditing(true)}>
+              <Pencil aria-hidden size={14} />
+            </IconButton>
+          )}
           <IconButton label="Withdraw" disabled={action.busy} onClick={withdraw}>
             <X aria-hidden size={14} />
           </IconButton>

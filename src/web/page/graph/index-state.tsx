@@ -11,6 +11,7 @@ import { Panel } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Ago } from "../../ui/time.tsx";
+import { useMayDo } from "../projects/roles.ts";
 
 type GraphStatus = Schemas["ProjectGraphStatus"];
 const EVERY_MS = 800;
@@ -25,6 +26,7 @@ const PHASES: Record<string, string> = {
 
 export function IndexState({ project, status }: { project: string; status: GraphStatus }) {
   const action = useChange("/v1/projects");
+  const mayIndex = useMayDo(project)("contributor");
   const start = (force: boolean) =>
     action.run(() =>
       client.POST("/v1/projects/{id}/knowledge-graph/index", { params: { path: { id: project } }, body: { force } }),
@@ -35,7 +37,7 @@ export function IndexState({ project, status }: { project: string; status: Graph
       <ProblemNote error={action.error} />
       {status.error && <ProblemNote error={{ detail: status.error.message, code: status.error.code }} />}
       {status.state === "indexing" && status.job_id ? (
-        <Progress project={project} job={status.job_id} />
+        <Progress project={project} job={status.job_id} mayCancel={mayIndex} />
       ) : (
         <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
           <span className="text-dim">
@@ -60,15 +62,17 @@ export function IndexState({ project, status }: { project: string; status: Graph
               </>
             )}
           </span>
-          <Button
-            kind={stale ? "primary" : "plain"}
-            busy={action.busy}
-            icon={<RotateCw aria-hidden size={14} />}
-            onClick={() => start(false)}
-          >
-            {status.state === "not_indexed" ? "Index it" : "Index again"}
-          </Button>
-          {status.nodes > 0 && (
+          {mayIndex && (
+            <Button
+              kind={stale ? "primary" : "plain"}
+              busy={action.busy}
+              icon={<RotateCw aria-hidden size={14} />}
+              onClick={() => start(false)}
+            >
+              {status.state === "not_indexed" ? "Index it" : "Index again"}
+            </Button>
+          )}
+          {mayIndex && status.nodes > 0 && (
             <Button kind="quiet" busy={action.busy} onClick={() => start(true)}>
               From scratch
             </Button>
@@ -91,7 +95,7 @@ export function IndexState({ project, status }: { project: string; status: Graph
   );
 }
 
-function Progress({ project, job }: { project: string; job: string }) {
+function Progress({ project, job, mayCancel }: { project: string; job: string; mayCancel: boolean }) {
   const params = { path: { id: project, job_id: job } };
   const query = api.useQuery(
     "get",
@@ -112,9 +116,11 @@ function Progress({ project, job }: { project: string; job: string }) {
       <div className="mb-3 flex items-center gap-3">
         <Status status={query.data?.state ?? "running"} />
         <span className="tabular-nums">{Math.round(query.data?.percent ?? 0)} %</span>
-        <Button kind="quiet" className="ml-auto" busy={action.busy} onClick={cancel}>
-          Cancel
-        </Button>
+        {mayCancel && (
+          <Button kind="quiet" className="ml-auto" busy={action.busy} onClick={cancel}>
+            Cancel
+          </Button>
+        )}
       </div>
       <ProblemNote error={action.error ?? query.error} />
       <ol aria-label="Phases" className="grid gap-2 sm:grid-cols-3 lg:grid-cols-6">

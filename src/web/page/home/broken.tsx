@@ -9,6 +9,7 @@ import { Await } from "../../ui/note.tsx";
 import { Section } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Ago } from "../../ui/time.tsx";
+import { useMayDo } from "../projects/roles.ts";
 import { RestartDialog } from "../run/restart-dialog.tsx";
 
 type Run = Schemas["Run"];
@@ -51,14 +52,7 @@ export function Broken() {
                     <span className="text-xs text-dim">
                       <Ago at={run.finished_at ?? run.created_at} />
                     </span>
-                    <Button
-                      className="relative z-10"
-                      aria-label={`Restart ${run.task_description.slice(0, 80)}`}
-                      icon={<RotateCw aria-hidden size={13} />}
-                      onClick={() => restart(run)}
-                    >
-                      Restart
-                    </Button>
+                    <Restart run={run} restart={restart} />
                   </li>
                 ))}
               </ul>
@@ -68,6 +62,23 @@ export function Broken() {
       </Await>
       {restarted && <RestartDialog run={restarted} onClose={() => restart(undefined)} />}
     </>
+  );
+}
+
+/** Not for viewers of the run's project. */
+function Restart({ run, restart }: { run: Run; restart(run: Run): void }) {
+  const may = useMayDo(run.project_id);
+  return (
+    may("contributor") && (
+      <Button
+        className="relative z-10"
+        aria-label={`Restart ${run.task_description.slice(0, 80)}`}
+        icon={<RotateCw aria-hidden size={13} />}
+        onClick={() => restart(run)}
+      >
+        Restart
+      </Button>
+    )
   );
 }
 

@@ -14,11 +14,13 @@ import { DraftNote } from "../../ui/draft-note.tsx";
 import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { shellWord } from "../../ui/format.ts";
+import { MarkdownText } from "../../ui/markdown-text.tsx";
 import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { Panel, Section } from "../../ui/page.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { type Project, WORK_TYPES, wordOf } from "../board/board.ts";
+import { mayDo } from "../projects/roles.ts";
 
 type Policy = Schemas["ProjectWorkflowPolicy"];
 type WorkType = (typeof WORK_TYPES)[number];
@@ -58,6 +60,12 @@ export default function PolicyPage() {
 
 function Vision({ project }: { project: Project }) {
   const action = useChange("/v1/projects");
+  if (!mayDo(project.role, "maintainer"))
+    return (
+      <Section title="Vision">
+        {project.vision ? <MarkdownText text={project.vision} /> : <p className="text-dim">None is written yet.</p>}
+      </Section>
+    );
   return (
     <Section title="Vision">
       <Form
@@ -96,6 +104,7 @@ function PolicyEditor({ project, tagged: { value, etag } }: { project: Project; 
   const { rules, wait_for_merge } = draft.value;
   const change = useChange("/v1/projects/{id}/workflow-policy", "/v1/projects/{id}/tasks");
   const stages = rules[work] ?? [];
+  const mayEdit = mayDo(project.role, "maintainer");
   const set = (next: Stage[]) => draft.set({ wait_for_merge, rules: { ...rules, [work]: next } });
   const params = { path: { id: project.id } };
   const save = async (version: string | undefined) => {
@@ -125,34 +134,36 @@ function PolicyEditor({ project, tagged: { value, etag } }: { project: Project; 
           </button>
         ))}
       </fieldset>
-      <ol className="flex flex-col gap-2">
-        {stages.map((stage, at) => (
-          <StageRow
-            key={at.toString()}
-            stage={stage}
-            change={(next) => set(stages.with(at, next))}
-            remove={() => set(stages.toSpliced(at, 1))}
-            shift={(by) => set(stages.toSpliced(at, 1).toSpliced(at + by, 0, stage))}
-            first={at === 0}
-            last={at === stages.length - 1}
+      <fieldset disabled={!mayEdit} aria-label="Stages">
+        <ol className="flex flex-col gap-2">
+          {stages.map((stage, at) => (
+            <StageRow
+              key={at.toString()}
+              stage={stage}
+              change={(next) => set(stages.with(at, next))}
+              remove={() => set(stages.toSpliced(at, 1))}
+              shift={(by) => set(stages.toSpliced(at, 1).toSpliced(at + by, 0, stage))}
+              first={at === 0}
+              last={at === stages.length - 1}
+            />
+          ))}
+        </ol>
+        <Button
+          className="mt-2"
+          icon={<Plus aria-hidden size={14} />}
+          onClick={() => set([...stages, { stage: `stage_${stages.length + 1}`, disposition: "required" }])}
+        >
+          Add a stage
+        </Button>
+        <div className="mt-4">
+          <Check
+            label="A task is done when its work is merged"
+            hint="Otherwise it is done when its run has succeeded."
+            checked={wait_for_merge}
+            onChange={(event) => draft.set({ rules, wait_for_merge: event.target.checked })}
           />
-        ))}
-      </ol>
-      <Button
-        className="mt-2"
-        icon={<Plus aria-hidden size={14} />}
-        onClick={() => set([...stages, { stage: `stage_${stages.length + 1}`, disposition: "required" }])}
-      >
-        Add a stage
-      </Button>
-      <div className="mt-4">
-        <Check
-          label="A task is done when its work is merged"
-          hint="Otherwise it is done when its run has succeeded."
-          checked={wait_for_merge}
-          onChange={(event) => draft.set({ rules, wait_for_merge: event.target.checked })}
-        />
-      </div>
+        </div>
+      </fieldset>
       <DraftProblem
         change={change}
         draft={draft}
@@ -161,7 +172,12 @@ function PolicyEditor({ project, tagged: { value, etag } }: { project: Project; 
         overwrite={() => save(etag)}
       />
       <div className="mt-2 flex justify-end">
-        <Button kind="primary" disabled={!draft.isChanged} busy={change.busy} onClick={() => save(draft.version)}>
+        <Button
+          kind="primary"
+          disabled={!mayEdit || !draft.isChanged}
+          busy={change.busy}
+          onClick={() => save(draft.version)}
+        >
           Save the policy
         </Button>
       </div>

@@ -12,6 +12,7 @@ import { Panel } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Took } from "../../ui/time.tsx";
 import { Value } from "../../ui/value.tsx";
+import { useMayDo } from "../projects/roles.ts";
 import type { Attempt, StepPlan } from "./steps.ts";
 import { isMergeable, useChangedFiles } from "./what-next.ts";
 
@@ -155,6 +156,7 @@ function Box({ title, beside = null, children }: { title: string; beside?: React
 
 function Changed({ run }: { run: Run }) {
   const query = useChangedFiles(run);
+  const may = useMayDo(run.project_id);
   const stats = query.data?.stats;
   const changes = `/runs/${run.id}?tab=changes`;
   return (
@@ -199,7 +201,7 @@ function Changed({ run }: { run: Run }) {
               ) : null}
               <div className="flex flex-wrap gap-2">
                 <ButtonLink href={changes}>Read the changes</ButtonLink>
-                {!run.merged_commit && <ButtonLink href={`${changes}&merge=1`}>Merge</ButtonLink>}
+                {!run.merged_commit && may("maintainer") && <ButtonLink href={`${changes}&merge=1`}>Merge</ButtonLink>}
               </div>
             </>
           )

@@ -16,6 +16,7 @@ import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Ago, Took } from "../../ui/time.tsx";
 import { Value } from "../../ui/value.tsx";
+import { useMayDo } from "../projects/roles.ts";
 import { RestartDialog } from "./restart-dialog.tsx";
 import { focusOn } from "./use-run-keys.ts";
 import { isMergeable } from "./what-next.ts";
@@ -39,15 +40,19 @@ export function RunHeader({ run, files, tab, around }: Props) {
   const [, navigate] = useLocation();
   const ended = ENDED.has(run.status);
   const keeping = useKeeping(run.id, run.created_by);
+  const may = useMayDo(run.project_id);
+  const mayRestart = may("contributor");
   useVerbs([
     ...(keeping.allowed ? [{ label: keepWord(keeping, "the run"), words: ["retention"], act: keeping.toggle }] : []),
     ...(isMergeable(run)
       ? [
-          { label: "Merge", act: () => navigate(`/runs/${run.id}?tab=changes&merge=1`) },
+          ...(may("maintainer")
+            ? [{ label: "Merge", act: () => navigate(`/runs/${run.id}?tab=changes&merge=1`) }]
+            : []),
           { label: "Review the changes", act: () => navigate(`/runs/${run.id}?tab=changes`) },
         ]
       : []),
-    ...(ended && run.status !== "succeeded"
+    ...(mayRestart && ended && run.status !== "succeeded"
       ? [{ label: "Restart with another budget", words: ["raise the budget"], act: () => setDialog("restart") }]
       : []),
     { label: "Copy the run's id", act: () => void copyText(run.id) },
@@ -92,12 +97,12 @@ export function RunHeader({ run, files, tab, around }: Props) {
               Delete
             </Button>
           )}
-          {ended && (
+          {ended && mayRestart && (
             <Button icon={<Play aria-hidden size={14} />} onClick={() => navigate(`/runs/new?again=${run.id}`)}>
               Run again
             </Button>
           )}
-          <Next run={run} files={files} tab={tab} restart={() => setDialog("restart")} />
+          <Next run={run} files={files} tab={tab} restart={mayRestart ? () => setDialog("restart") : null} />
         </div>
       </div>
       <div className={`mt-0.5 flex flex-wrap items-center gap-x-4 text-sm text-dim tabular-nums ${around}`}>
@@ -146,20 +151,27 @@ export function RunHeader({ run, files, tab, around }: Props) {
 
 const cut = (text: string, most = 140): string => (text.length > most ? `${text.slice(0, most)}…` : text);
 
-/** What a person does next, as the one button that stands out. */
-function Next({ run, files, tab, restart }: Pick<Props, "run" | "files" | "tab"> & { restart(): void }) {
+/**
+ * What a person does next, as the one button that stands out.
+ * @param props.restart null for those who may only read.
+ */
+function Next({ run, files, tab, restart }: Pick<Props, "run" | "files" | "tab"> & { restart: (() => void) | null }) {
   const at = (name: string) => `/runs/${run.id}?tab=${name}`;
   if (run.status === "waiting")
     return (
-      <Button kind="primary" onClick={() => focusOn("[data-approve]")}>
-        Answer
-      </Button>
+      restart && (
+        <Button kind="primary" onClick={() => focusOn("[data-approve]")}>
+          Answer
+        </Button>
+      )
     );
   if (run.status === "failed" || run.status === "cancelled")
     return (
-      <Button data-run-action kind="primary" icon={<RotateCw aria-hidden size={14} />} onClick={restart}>
-        {run.error?.code.includes("budget") ? "Restart with a higher budget" : "Restart"}
-      </Button>
+      restart && (
+        <Button data-run-action kind="primary" icon={<RotateCw aria-hidden size={14} />} onClick={restart}>
+          {run.error?.code.includes("budget") ? "Restart with a higher budget" : "Restart"}
+        </Button>
+      )
     );
   if (run.status !== "succeeded" || tab === "changes") return null;
   if (isMergeable(run) && files && !run.merged_commit)

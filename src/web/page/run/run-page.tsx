@@ -11,6 +11,7 @@ import { ProblemNote } from "../../ui/problem-note.tsx";
 import { ProviderWaitNote } from "../../ui/provider-wait.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Unconfirmed } from "../../ui/unconfirmed.tsx";
+import { useMayDo } from "../projects/roles.ts";
 import { ApprovalCard } from "../runs/approval-card.tsx";
 import { PermissionCard } from "../runs/permission-card.tsx";
 import { Gantt } from "./gantt.tsx";
@@ -48,6 +49,7 @@ function RunView({ run }: { run: Run }) {
   const [params] = useSearchParams();
   const step = params.get("step") ?? "";
   const opened = useOpenedStatus(run.status);
+  const may = useMayDo(run.project_id);
   const view = viewOf(params.get("tab") ?? "", step, opened);
   const stats = useChangedFiles(run).data?.stats;
   // On a phone a step that was chosen is a screen of its own.
@@ -65,6 +67,7 @@ function RunView({ run }: { run: Run }) {
         <RunError run={run} />
         <ProviderWaitNote
           wait={run.provider_wait}
+          mayAsk={may("contributor")}
           tryNow={async () => {
             await must(client.POST("/v1/runs/{id}/try-now", { params: { path: { id: run.id } } }));
             await refresh("/v1/runs");

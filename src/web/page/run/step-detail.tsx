@@ -10,6 +10,7 @@ import { Status } from "../../ui/status.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Took } from "../../ui/time.tsx";
 import { Value } from "../../ui/value.tsx";
+import { useMayDo } from "../projects/roles.ts";
 import { Compare } from "./compare.tsx";
 import { RestartDialog } from "./restart-dialog.tsx";
 import { type Attempt, attemptsOf, childrenOf, latestOf, type Step, type StepPlan } from "./steps.ts";
@@ -36,6 +37,7 @@ export function StepDetail({ run, plan, attempt, rows }: Props) {
   const query = useStep(run.id, attempt?.id);
   const step = query.data;
   const others = useStep(run.id, other?.id);
+  const may = useMayDo(run.project_id);
   if (!plan)
     return <Empty action={<ButtonLink href="?">See the steps</ButtonLink>}>The run's pipeline has no such step.</Empty>;
   return (
@@ -46,7 +48,7 @@ export function StepDetail({ run, plan, attempt, rows }: Props) {
         </h2>
         <Status status={attempt?.status ?? plan.status} />
         {step && <Figures step={step} />}
-        {attempt && run.finished_at && (
+        {attempt && run.finished_at && may("contributor") && (
           <Button kind="quiet" icon={<RotateCw aria-hidden size={13} />} onClick={() => setRestarting(true)}>
             Restart from here
           </Button>

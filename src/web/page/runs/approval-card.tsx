@@ -14,6 +14,7 @@ import { notify } from "../../ui/notice.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Value } from "../../ui/value.tsx";
+import { useMayDo } from "../projects/roles.ts";
 
 type Approval = Schemas["PendingApproval"];
 
@@ -49,19 +50,24 @@ export function ApprovalCard({ approval, bare = false, compact = false }: Props)
     }
   };
   const id = `comment-${approval.id}`;
+  const mayAnswer = useMayDo(approval.project_id)("contributor");
   const card = useRef<HTMLElement>(null);
-  useVerbs([
-    {
-      label: `Approve or refuse: ${message.split("\n")[0]?.slice(0, SHORT) || step_id}`,
-      words: ["answer"],
-      // Nothing is approved unread: it leads to the buttons.
-      act() {
-        const button = card.current?.querySelector<HTMLElement>("[data-approve]");
-        button?.scrollIntoView({ block: "center" });
-        button?.focus();
-      },
-    },
-  ]);
+  useVerbs(
+    mayAnswer
+      ? [
+          {
+            label: `Approve or refuse: ${message.split("\n")[0]?.slice(0, SHORT) || step_id}`,
+            words: ["answer"],
+            // Nothing is approved unread: it leads to the buttons.
+            act() {
+              const button = card.current?.querySelector<HTMLElement>("[data-approve]");
+              button?.scrollIntoView({ block: "center" });
+              button?.focus();
+            },
+          },
+        ]
+      : [],
+  );
   return (
     <article ref={card} className="rounded-lg border border-wait/40 bg-panel p-4" aria-label={`Approval ${step_id}`}>
       {/* A region that scrolls takes keys. */}
@@ -125,35 +131,58 @@ export function ApprovalCard({ approval, bare = false, compact = false }: Props)
             </Link>
           )}
         </div>
-        <label htmlFor={id} className="sr-only">
-          Comment
-        </label>
-        <TextArea
-          id={id}
-          rows={1}
-          value={comment}
-          onChange={(event) => draft.set(event.target.value)}
-          placeholder="A comment for the agents (optional)"
-        />
-        <ProblemNote error={error} />
-        <div className="mt-3 grid gap-x-3 gap-y-2 sm:grid-cols-2">
-          <div>
-            <Button data-approve kind="primary" busy={busy !== null} onClick={() => answer(true)} className="w-full">
-              Approve
-            </Button>
-            <p className="mt-1 text-sm text-dim">{if_approved.says}</p>
-          </div>
-          <div>
-            <Button kind="danger" busy={busy !== null} onClick={() => answer(false)} className="w-full">
-              Refuse
-            </Button>
-            <p className="mt-1 text-sm text-dim">{if_refused.says}</p>
-          </div>
-        </div>
+        {mayAnswer ? (
+          <>
+            <label htmlFor={id} className="sr-only">
+              Comment
+            </label>
+            <TextArea
+              id={id}
+              rows={1}
+              value={comment}
+              onChange={(event) => draft.set(event.target.value)}
+              placeholder="A comment for the agents (optional)"
+            />
+            <ProblemNote error={error} />
+            <div className="mt-3 grid gap-x-3 gap-y-2 sm:grid-cols-2">
+              <Answer says={if_approved.says}>
+                <Button
+                  data-approve
+                  kind="primary"
+                  busy={busy !== null}
+                  onClick={() => answer(true)}
+                  className="w-full"
+                >
+                  Approve
+                </Button>
+              </Answer>
+              <Answer says={if_refused.says}>
+                <Button kind="danger" busy={busy !== null} onClick={() => answer(false)} className="w-full">
+                  Refuse
+                </Button>
+              </Answer>
+            </div>
+          </>
+        ) : (
+          <ForContributors />
+        )}
       </div>
     </article>
   );
 }
+
+/** A button, and below it what follows when it is pressed. */
+const Answer = ({ says, children }: { says: string; children: ReactNode }) => (
+  <div>
+    {children}
+    <p className="mt-1 text-sm text-dim">{says}</p>
+  </div>
+);
+
+/** In place of the answers, for viewers of the project. */
+export const ForContributors = () => (
+  <p className="text-sm text-dim">Contributors of the project answer this. You are a viewer here.</p>
+);
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (

@@ -12,6 +12,8 @@ import { TextArea } from "../../ui/field.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
+import { useMayDo } from "../projects/roles.ts";
+import { ForContributors } from "./approval-card.tsx";
 
 type Request = Schemas["PermissionRequest"];
 type Lasts = NonNullable<Schemas["AnswerPermissionRequestBody"]["lasts"]>;
@@ -26,21 +28,9 @@ export const workOf = ({ run_id, step_id, session_id, session_kind }: Request): 
 
 /** @param props.bare without the work that asks: it is around the card. */
 export function PermissionCard({ request, bare = false }: { request: Request; bare?: boolean }) {
-  const { id, agent_id, tool, subject, rules, can_remember, about, run_id, deadline, requested_at } = request;
-  const admin = useAdmin();
-  const action = useChange("/v1/approvals", "/v1/permissions", "/v1/runs");
-  const { text: comment, set, clear } = useDraft(`permission/${id}`, { what: "a comment on a permission" });
-  const [lasts, setLasts] = useState<Lasts>("once");
-  const answer = (allow: boolean) =>
-    action.run(async () => {
-      const said = comment.trim() ? { comment: comment.trim() } : {};
-      const body = { allow, ...(allow ? { lasts } : {}), ...said };
-      await must(client.POST("/v1/permissions/requests/{id}/answer", { params: { path: { id } }, body }));
-      clear();
-      notify(allow ? "Allowed. The work continues." : "Refused. The agent is told.");
-    });
+  const { agent_id, tool, subject, rules, about, deadline, requested_at } = request;
   const href = workOf(request);
-  const field = `permission-${id}`;
+  const mayAnswer = useMayDo(request.project_id)("contributor");
   return (
     <article className="rounded-lg border border-wait/40 bg-panel p-4" aria-label={`Permission for ${tool}`}>
       {!bare && (
@@ -74,6 +64,28 @@ export function PermissionCard({ request, bare = false }: { request: Request; ba
         Asked <Ago at={requested_at} sentence /> by the rule <code className="font-mono">{rules.join("; ")}</code>.
         Without an answer it is refused <Ago at={deadline} sentence />.
       </p>
+      {mayAnswer ? <Answers request={request} /> : <ForContributors />}
+    </article>
+  );
+}
+
+/** How long it holds, a comment, yes and no. */
+function Answers({ request: { id, agent_id, can_remember, run_id } }: { request: Request }) {
+  const admin = useAdmin();
+  const action = useChange("/v1/approvals", "/v1/permissions", "/v1/runs");
+  const { text: comment, set, clear } = useDraft(`permission/${id}`, { what: "a comment on a permission" });
+  const [lasts, setLasts] = useState<Lasts>("once");
+  const answer = (allow: boolean) =>
+    action.run(async () => {
+      const said = comment.trim() ? { comment: comment.trim() } : {};
+      const body = { allow, ...(allow ? { lasts } : {}), ...said };
+      await must(client.POST("/v1/permissions/requests/{id}/answer", { params: { path: { id } }, body }));
+      clear();
+      notify(allow ? "Allowed. The work continues." : "Refused. The agent is told.");
+    });
+  const field = `permission-${id}`;
+  return (
+    <>
       <label htmlFor={`${field}-lasts`} className="mt-3 block text-sm text-dim">
         Allow it
       </label>
@@ -109,6 +121,6 @@ export function PermissionCard({ request, bare = false }: { request: Request; ba
           Refuse
         </Button>
       </div>
-    </article>
+    </>
   );
 }

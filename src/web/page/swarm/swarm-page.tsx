@@ -20,6 +20,7 @@ import { useParam } from "../../ui/tabs.tsx";
 import { Took } from "../../ui/time.tsx";
 import { Value } from "../../ui/value.tsx";
 import { ChangesLink } from "../changes/work-changes.tsx";
+import { useMayDo } from "../projects/roles.ts";
 import { Fold } from "../run/step-detail.tsx";
 import { Transcript } from "../run/transcript.tsx";
 import { NewSwarm } from "../swarms/new-swarm.tsx";
@@ -40,7 +41,7 @@ export default function SwarmPage() {
           <Header swarm={data} tasks={tasks.rows} />
           <Facts swarm={data} />
           <Await query={tasks} rows={6}>
-            {() => <Tasks swarm={id} tasks={tasks.rows} />}
+            {() => <Tasks swarm={data} tasks={tasks.rows} />}
           </Await>
         </>
       )}
@@ -50,6 +51,7 @@ export default function SwarmPage() {
 
 function Header({ swarm, tasks }: { swarm: Swarm; tasks: SwarmTask[] }) {
   const [dialog, setDialog] = useState<"cancel" | "again" | null>(null);
+  const mayStart = useMayDo(swarm.project_id)("contributor");
   return (
     <>
       <PageHeader
@@ -68,13 +70,15 @@ function Header({ swarm, tasks }: { swarm: Swarm; tasks: SwarmTask[] }) {
               Cancel
             </Button>
           ) : (
-            <Button
-              disabled={tasks.length === 0}
-              icon={<RotateCw aria-hidden size={14} />}
-              onClick={() => setDialog("again")}
-            >
-              Run again
-            </Button>
+            mayStart && (
+              <Button
+                disabled={tasks.length === 0}
+                icon={<RotateCw aria-hidden size={14} />}
+                onClick={() => setDialog("again")}
+              >
+                Run again
+              </Button>
+            )
           )
         }
       />
@@ -117,7 +121,7 @@ function Facts({ swarm }: { swarm: Swarm }) {
   );
 }
 
-function Tasks({ swarm, tasks }: { swarm: string; tasks: SwarmTask[] }) {
+function Tasks({ swarm, tasks }: { swarm: Swarm; tasks: SwarmTask[] }) {
   const [picked, pick] = useParam("task");
   const first = ["failed", "running", "succeeded"]
     .map((state) => tasks.find(({ status }) => status === state))
@@ -146,11 +150,12 @@ const outlineRow = ({ key, agent_id, depends_on, ...rest }: SwarmTask): OutlineR
 
 const UNDONE = new Set(["failed", "cancelled", "skipped"]);
 
-function TaskDetail({ swarm, task }: { swarm: string; task: SwarmTask }) {
+function TaskDetail({ swarm, task }: { swarm: Swarm; task: SwarmTask }) {
+  const mayRetry = useMayDo(swarm.project_id)("contributor");
   const action = useChange("/v1/swarm");
   const retry = () =>
     action.run(() =>
-      client.POST("/v1/swarm/{id}/tasks/{key}/retry", { params: { path: { id: swarm, key: task.key } } }),
+      client.POST("/v1/swarm/{id}/tasks/{key}/retry", { params: { path: { id: swarm.id, key: task.key } } }),
     );
   return (
     <Panel className="min-w-0 p-3">
@@ -161,7 +166,7 @@ function TaskDetail({ swarm, task }: { swarm: string; task: SwarmTask }) {
           {task.agent_id}
         </Link>
         <span className="text-dim">{costText(task)}</span>
-        {UNDONE.has(task.status) && (
+        {mayRetry && UNDONE.has(task.status) && (
           <Button
             busy={action.busy}
             icon={<RotateCw aria-hidden size={14} />}

@@ -19,6 +19,7 @@ import { Unconfirmed } from "../../ui/unconfirmed.tsx";
 import { OVERRULED, PRIORITY, type Project, refreshTasks, type Task, wordOf } from "../board/board.ts";
 import { StartDialog } from "../board/start-dialog.tsx";
 import { TaskDialog } from "../board/task-form.tsx";
+import { mayDo } from "../projects/roles.ts";
 import { RunList } from "../runs/run-list.tsx";
 
 export default function TaskPage() {
@@ -42,6 +43,7 @@ function TaskView({ task, project }: { task: Task; project: Project }) {
   const [dialog, setDialog] = useState<"edit" | "start" | "delete" | null>(null);
   const [, navigate] = useLocation();
   const close = () => setDialog(null);
+  const mayChange = mayDo(project.role, "contributor");
   return (
     <>
       <PageHeader
@@ -53,34 +55,36 @@ function TaskView({ task, project }: { task: Task; project: Project }) {
         ]}
         beside={<Badge tone={TONES[task.status] ?? "plain"}>{wordOf(task.status)}</Badge>}
         actions={
-          <>
-            <Button icon={<Pencil aria-hidden size={14} />} onClick={() => setDialog("edit")}>
-              Edit
-            </Button>
-            <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDialog("delete")}>
-              Delete
-            </Button>
-            {task.status !== "done" && (
-              <Button kind="primary" icon={<Play aria-hidden size={14} />} onClick={() => setDialog("start")}>
-                Start agents
+          mayChange && (
+            <>
+              <Button icon={<Pencil aria-hidden size={14} />} onClick={() => setDialog("edit")}>
+                Edit
               </Button>
-            )}
-          </>
+              <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDialog("delete")}>
+                Delete
+              </Button>
+              {task.status !== "done" && (
+                <Button kind="primary" icon={<Play aria-hidden size={14} />} onClick={() => setDialog("start")}>
+                  Start agents
+                </Button>
+              )}
+            </>
+          )
         }
       />
       <FactRow
         facts={[
           ["Priority", PRIORITY[task.priority]],
           ["Kind", task.work_type ? wordOf(task.work_type) : "–"],
-          ["Agent", <Claim key="agent" task={task} />],
+          ["Agent", <Claim key="agent" task={task} mayRelease={mayChange} />],
           ["Estimate", task.estimate_hours === null ? "–" : `${task.estimate_hours} h`],
           ["Added", <Ago key="added" at={task.created_at} sentence />],
           task.branch ? ["Branch", <code key="branch">{task.branch}</code>] : null,
           task.tags.length > 0 ? ["Tags", task.tags.join(", ")] : null,
         ]}
       />
-      {task.outside !== null && <ConfirmTask task={task} />}
-      <MoveTo task={task} />
+      {task.outside !== null && <ConfirmTask task={task} mayConfirm={mayChange} />}
+      {mayChange && <MoveTo task={task} />}
       {task.description && (
         <Panel className="mb-6 p-4">
           <MarkdownText text={task.description} />
@@ -110,7 +114,7 @@ function TaskView({ task, project }: { task: Task; project: Project }) {
 }
 
 /** Whoever has read its words confirms them. */
-function ConfirmTask({ task }: { task: Task }) {
+function ConfirmTask({ task, mayConfirm }: { task: Task; mayConfirm: boolean }) {
   const action = useChange("/v1/projects/{id}/tasks", "/v1/projects");
   const confirm = () =>
     action.run(
@@ -118,7 +122,7 @@ function ConfirmTask({ task }: { task: Task }) {
       "The task is confirmed.",
     );
   return (
-    <Unconfirmed reason={task.outside} action={action} confirm={confirm}>
+    <Unconfirmed reason={task.outside} action={action} {...(mayConfirm ? { confirm } : {})}>
       Nobody has confirmed this task, so agents read its words as a quotation: they may repeat text from outside.
     </Unconfirmed>
   );
@@ -163,7 +167,7 @@ function MoveTo({ task }: { task: Task }) {
   );
 }
 
-function Claim({ task }: { task: Task }) {
+function Claim({ task, mayRelease }: { task: Task; mayRelease: boolean }) {
   const action = useChange("/v1/projects/{id}/tasks", "/v1/projects");
   if (!task.assigned_agent) return "nobody";
   const release = () =>
@@ -181,9 +185,11 @@ function Claim({ task }: { task: Task }) {
           <span className="text-sm text-dim">
             until <Ago at={task.lease_until} />
           </span>
-          <button type="button" className="text-sm underline" disabled={action.busy} onClick={release}>
-            Give back
-          </button>
+          {mayRelease && (
+            <button type="button" className="text-sm underline" disabled={action.busy} onClick={release}>
+              Give back
+            </button>
+          )}
         </>
       )}
     </span>
