@@ -3,6 +3,7 @@ import type { BodyOf, Schemas } from "../../api/types.ts";
 import { readSecret } from "../read-input.ts";
 import { fieldLines } from "../terminal/table.ts";
 import type { Call, Flags, OptionSpec, Resource } from "./resource.ts";
+import { groupsVerb } from "./sso-groups.ts";
 import { bodyOf, deleteVerb, editVerb, listOf, switchVerb } from "./words.ts";
 
 type List = "/v1/auth/oidc";
@@ -18,6 +19,7 @@ const OPTIONS: OptionSpec[] = [
   { flags: "--secret", about: "ask for the secret, or read it from standard input" },
   { flags: "--scopes <words>", about: "separated by commas" },
   { flags: "--domains <names>", about: "domains of addresses that may be linked or made; * is any" },
+  { flags: "--group-claim <name>", about: "claim that holds the groups; a dot goes deeper" },
   { flags: "--auto-create <yes>", about: "make an account at first sign-on", choices: ["yes", "no"] },
 ];
 
@@ -64,6 +66,7 @@ export const sso: Resource<List, Item, Item> = {
         return { json: tried, text: lines.join("\n"), code: tried["verdict"] === "fail" ? 1 : 0 };
       },
     },
+    groupsVerb,
     switchVerb("enable", "let users sign on through a provider", true, linesOf),
     switchVerb("disable", "close sign-on through a provider", false, linesOf),
     deleteVerb("delete a provider; accounts stay", (item: Item) => `sign-on through ${item["name"]}`),
@@ -82,7 +85,7 @@ async function bodyFrom(flags: Flags): Promise<BodyOf<"PUT", One["path"]>> {
   const secret =
     env !== undefined || flags["secret"] ? await readSecret("client secret", env ? { env } : {}) : undefined;
   return {
-    ...bodyOf(flags, { name: "name", issuer: "issuer", clientId: "client_id" }),
+    ...bodyOf(flags, { name: "name", issuer: "issuer", clientId: "client_id", groupClaim: "group_claim" }),
     ...(secret === undefined ? {} : { client_secret: secret }),
     ...(flags["scopes"] === undefined ? {} : { scopes: listOf(flags["scopes"]) }),
     ...(flags["domains"] === undefined ? {} : { allowed_domains: listOf(flags["domains"]) }),

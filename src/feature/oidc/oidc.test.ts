@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Account, setupAdmin } from "../../testing/accounts.ts";
 import { CLIENT, type IdentityProvider, type Person, startIdentityProvider } from "../../testing/identity-provider.ts";
-import { startServer, type TestServer } from "../../testing/server.ts";
+import { skepCommand, startServer, type TestServer } from "../../testing/server.ts";
 import { createWebClient } from "../../testing/web-client.ts";
 
 const PEOPLE: Record<"ada" | "bob" | "eve" | "mal", Person> = {
@@ -70,13 +70,28 @@ describe("single sign-on with a real provider", () => {
     const as = (method: string, path: string, body?: unknown) =>
       server.request(method, path, { token: admin.token, body });
     const { id } = (await as("POST", "/v1/projects", { name: "aviary", access: "members" })).body;
-    const group_roles = [
-      { group: "staff", project_id: id, role: "viewer" },
-      { group: "builders", project_id: id, role: "maintainer" },
-    ];
+    const skep = async (...words: string[]) => {
+      const env = { PATH: process.env["PATH"] ?? "", HOME: server.data, SKEP_URL: server.url, SKEP_TOKEN: admin.token };
+      const child = Bun.spawn(skepCommand("sso", "groups", "house", ...words), { env, stdout: "pipe", stderr: "pipe" });
+      return { out: await new Response(child.stdout).text(), code: await child.exited };
+    };
     const lost = [{ group: "staff", project_id: "proj_none", role: "viewer" }];
     expect((await as("PUT", "/v1/auth/oidc/house", { group_roles: lost })).status).toBe(422);
-    expect((await as("PUT", "/v1/auth/oidc/house", { group_roles })).status).toBe(200);
+    expect((await skep("set", "builders", "aviary", "--role", "maintainer")).out).toContain(
+      "is a maintainer of aviary",
+    );
+    await skep("set", "staff", "aviary", "--role", "owner");
+    expect((await skep("set", "staff", "aviary", "--role", "viewer")).code).toBe(0);
+    expect((await skep("remove", "nobody", "aviary", "--yes")).code).toBe(1);
+    expect((await as("GET", "/v1/auth/oidc")).body["items"]).toMatchObject([
+      {
+        group_roles: [
+          { group: "builders", project_id: id, role: "maintainer" },
+          { group: "staff", project_id: id, role: "viewer" },
+        ],
+      },
+    ]);
+    expect((await skep("list")).out).toMatch(/builders +aviary +maintainer\nstaff +aviary +viewer/);
     const roleOf = async (groups: string[]) => {
       PEOPLE.bob.groups = groups;
       const headers = { Cookie: (await walk("bob")).browser.cookiesFor(`${server.url}/v1/`) };
@@ -89,6 +104,8 @@ describe("single sign-on with a real provider", () => {
     await as("POST", `/v1/projects/${id}/members`, { user: PEOPLE.bob.email, role: "contributor" });
     expect(await roleOf(["staff", "builders"])).toBe("contributor");
     expect(await roleOf([])).toBe("contributor");
+    expect((await skep("remove", "builders", "aviary", "--yes")).code).toBe(0);
+    expect((await skep("list")).out).not.toContain("builders");
     PEOPLE.bob.groups = ["staff"];
   });
 

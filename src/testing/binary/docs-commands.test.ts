@@ -48,6 +48,7 @@ const ELSEWHERE: readonly [call: RegExp, where: string][] = [
   ],
   [/--model ollama\//, "needs that model: init.test.ts"],
   [/^curl .*\/auth\/setup/, "needs the token of a first start: auth.test.ts"],
+  [/^sso (groups|update)\b/, "need a provider: src/feature/oidc/oidc.test.ts"],
   [/^curl .*"group_roles"/, "needs the id of a project: src/feature/oidc/oidc.test.ts"],
   [/^curl .*\/admin\/pull-image/, "needs a registry: src/feature/admin/containers.test.ts"],
   [/^voice$/, "needs a hosted service: src/cli/resource/voice.test.ts"],

@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser())("administration", () => {
   });
 
   test("a sign-on provider is tried with a wrong secret and with the right one before it is kept", async () => {
-    const { server, browser } = dashboard();
+    const { server, browser, ids } = dashboard();
     const provider = await startIdentityProvider([`${server.url}/v1/auth/oidc/house/callback`], {});
     try {
       const { page, open, close, faults } = await visit(browser, server.url);
@@ -67,7 +67,15 @@ describe.skipIf(!hasBrowser())("administration", () => {
       await page.getByText("It accepts the client id and secret.").waitFor();
       await page.getByRole("button", { name: "Save" }).click();
       await page.getByRole("link", { name: "House" }).click();
-      await page.getByRole("dialog", { name: "House" }).getByRole("button", { name: "Save" }).click();
+      const again = page.getByRole("dialog", { name: "House" });
+      for (const row of ["1", "2"]) {
+        await again.getByRole("button", { name: "Add a group" }).click();
+        await typeInto(again.getByLabel(`Name of group ${row}`), `Builders ${row}`);
+        await again.getByLabel(`Project of group ${row}`).selectOption(ids.project);
+        await again.getByLabel(`Role of group ${row}`).selectOption("maintainer");
+      }
+      await again.getByRole("button", { name: "Remove group 1" }).click();
+      await again.getByRole("button", { name: "Save" }).click();
       await page.getByRole("dialog", { name: "House" }).waitFor({ state: "detached" });
       const kept = (await server.request("GET", "/v1/auth/oidc")).body as { items: object[] };
       expect(kept.items).toMatchObject([
@@ -75,6 +83,8 @@ describe.skipIf(!hasBrowser())("administration", () => {
           slug: "house",
           role_claim: "groups",
           admin_values: ["Skep Admins", "owners"],
+          group_claim: "groups",
+          group_roles: [{ group: "Builders 2", project_id: ids.project, role: "maintainer" }],
           button: { label: "Log in with House", icon: "key", color: "#1a56db" },
         },
       ]);

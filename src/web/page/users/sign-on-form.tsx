@@ -11,6 +11,7 @@ import { Check, Field, Input } from "../../ui/field.tsx";
 import { type Fields, Form, fieldsOf } from "../../ui/form.tsx";
 import { CopyButton } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
+import { GroupFields, groupRolesOf } from "./sign-on-groups.tsx";
 import { LookFields, lookOf } from "./sign-on-look.tsx";
 
 type Provider = Schemas["Oidc"];
@@ -36,6 +37,8 @@ function bodyOf(fields: Fields) {
     allowed_domains: words(text("allowed_domains")),
     role_claim: text("role_claim") || null,
     admin_values: listed(text("admin_values")),
+    group_claim: text("group_claim"),
+    group_roles: groupRolesOf(fields),
     button: lookOf(fields),
     enabled: checked("enabled"),
     ...(raw("client_secret") ? { client_secret: raw("client_secret") } : {}),
@@ -88,6 +91,7 @@ export function SignOnForm({ provider, onClose }: { provider: Provider | undefin
         <Form action={action} word="Save" onCancel={onClose} submit={submit}>
           <ClientFields provider={provider} />
           <RightsFields provider={provider} />
+          <GroupFields provider={provider} />
           <div className="mb-3 flex flex-wrap items-center gap-2">
             <Button busy={trial.busy} onClick={test}>
               {trial.busy ? "Asking it…" : "Test"}
