@@ -30,6 +30,7 @@ export const ID_PREFIXES = {
   notificationDelivery: "ntd",
   messenger: "msn",
   notificationQuestion: "ntq",
+  phoneCommand: "phc",
   delivery: "whk",
   codehostRule: "rule",
   routine: "pls",

@@ -112,6 +112,10 @@ export const LIMITS = {
   linkCodeMinutes: 15,
   /** How long a button in a message may be pressed, where the question itself has no earlier end. */
   notificationButtonHours: 24,
+  /** Of one channel, by whom it is linked to. */
+  phoneCommandsPerHour: 30,
+  /** How long the button that starts a run waits. */
+  phoneCommandMinutes: 15,
   /** Refused buttons and codes of one messenger that are written to the audit log. */
   refusedAnswersPerHour: 200,
   /** Of one user, in sets that are granted: their values are sought in all text. */

@@ -43,6 +43,7 @@ export const DELETION_PLAN: Readonly<Record<string, Fate>> = {
   notification_buttons: { with: "notification_questions" },
   notification_questions: { with: "notification_deliveries" },
   notification_deliveries: { goes: { run: "run_id = @id" } },
+  phone_commands: { goes: { run: "run_id = @id", project: "project_id = @id" } },
   llm_calls: {
     loses: { columns: "error_message = NULL", of: { run: "run_id = @id", session: "session_id = @id" } },
     stays: "what a call cost",

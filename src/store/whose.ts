@@ -242,6 +242,7 @@ export const INTERNAL: Record<string, string> = {
   notification_buttons: "digests of buttons in messages",
   notification_links: "who answers in a channel, shown with the channel",
   notification_questions: "what messages ask, read with the channel that they went to",
+  phone_commands: "what people told a bot, counted and answered in their chat",
   project_access: "which projects are not open to all, shown with the project",
   prompts: "texts that sessions share, part of a session's transcript",
   recovery_codes: "digests of second factors",

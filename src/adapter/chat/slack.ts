@@ -102,6 +102,7 @@ export function openSlack(deps: MessengerDeps, { server = SLACK_SERVER, token, a
 function readEnvelope(envelope: string, value: Record<string, unknown>): Incoming | undefined {
   const payload = membersOf(value["payload"]);
   if (value["type"] === "interactive") return readAction(envelope, payload);
+  if (value["type"] === "slash_commands") return readSlashCommand(envelope, payload);
   if (value["type"] !== "events_api") return undefined;
   const event = membersOf(payload["event"]);
   // Bots, the bot itself among them, and what is edited or joined have further members.
@@ -112,6 +113,15 @@ function readEnvelope(envelope: string, value: Record<string, unknown>): Incomin
   const replyTo = thread === textIn(event, "ts") ? undefined : thread;
   const id = textIn(payload, "event_id") ?? envelope;
   return { kind: "text", id, chat, sender, senderName: sender, text, replyTo };
+}
+
+/** Slack takes a text with a slash for itself; as a command of the app it comes in this form. */
+function readSlashCommand(envelope: string, payload: Record<string, unknown>): Incoming | undefined {
+  const [sender, chat] = [textIn(payload, "user_id"), textIn(payload, "channel_id")];
+  const [command, rest] = [textIn(payload, "command"), textIn(payload, "text") ?? ""];
+  if (!sender || !chat || !command) return undefined;
+  const senderName = textIn(payload, "user_name") ?? sender;
+  return { kind: "text", id: envelope, chat, sender, senderName, text: `${command} ${rest}`, replyTo: undefined };
 }
 
 function readAction(envelope: string, payload: Record<string, unknown>): Incoming | undefined {

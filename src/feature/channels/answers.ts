@@ -9,6 +9,7 @@ import { LIMITS } from "../../core/limits.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import { notificationChannels } from "../../store/tables/notification-channels.ts";
+import { COMMANDS_HELP, type CommandRow, type Commands, readCommand, type Said } from "./commands.ts";
 import type { Links } from "./links.ts";
 import type { Answer, QuestionRow, Questions } from "./questions.ts";
 
@@ -18,6 +19,7 @@ export interface AnswersDeps {
   audit: Audit;
   links: Links;
   questions: Questions;
+  commands: Commands;
 }
 
 type Afterwards = (port: Messenger, signal: AbortSignal) => Promise<void>;
@@ -38,7 +40,7 @@ function readAnswer(text: string): { answer: Answer; comment: string } | undefin
   return { answer: YES.test(said) ? "yes" : "no", comment: rest.slice(0, COMMENT_CHARACTERS) };
 }
 
-export function createAnswers({ store, clock, audit, links, questions }: AnswersDeps) {
+export function createAnswers({ store, clock, audit, links, questions, commands }: AnswersDeps) {
   const channels = store.rows(notificationChannels);
   let refused = { count: 0, since: 0 };
   /** Strangers can press as often as they like: what they do is bounded in the log. */
@@ -58,11 +60,19 @@ export function createAnswers({ store, clock, audit, links, questions }: Answers
       await port.send(chat, { key: `answer-${id.slice(-60)}`, text, buttons: [], replyTo }, signal);
     };
 
+  /** What a command is answered with; the message that asks is remembered, so that a reply or a sign answers it. */
+  const tell =
+    ({ id, chat }: Incoming, { text, buttons, waits }: Said): Afterwards =>
+    async (port, signal) => {
+      const message = await port.send(chat, { key: `command-${id.slice(-60)}`, text, buttons }, signal);
+      if (waits !== undefined) commands.noteMessage(waits, message);
+    };
+
   /** Why this press or sign is not the person's answer to this question; undefined when it is. */
   function faultOf(
     messengerId: string,
     incoming: Press | Reaction,
-    found: { question: QuestionRow; isUsed: boolean } | undefined,
+    found: { question: Pick<QuestionRow, "channel_id" | "message" | "outcome">; isUsed: boolean } | undefined,
   ): string | undefined {
     if (!found) return "unknown_button";
     const link = links.of(found.question.channel_id);
@@ -72,7 +82,45 @@ export function createAnswers({ store, clock, audit, links, questions }: Answers
     if (found.question.message !== null && found.question.message !== incoming.message) return "other_message";
     return found.isUsed || found.question.outcome !== null ? "used" : undefined;
   }
+  /**
+   * The answer of its person to a command that waits.
+   * @param message that asks: it says what came of it.
+   */
+  function decide(messengerId: string, incoming: Incoming, message: string, command: CommandRow, answer: Answer) {
+    const { outcome, isTaken } = commands.give(command, answer);
+    if (!isTaken)
+      noteRefusal("phone_answer.refused", command.id, { ...who(messengerId, incoming), reason: "not_waiting" });
+    const shown: Afterwards = async (port, signal) => {
+      await port.edit(incoming.chat, message, `➜ ${outcome}`, signal);
+    };
+    return { outcome, shown };
+  }
+  function pressCommand(messengerId: string, incoming: Press): Afterwards | undefined {
+    const found = commands.ofToken(incoming.token);
+    if (!found) return undefined;
+    const { command, answer } = found;
+    const fault = faultOf(messengerId, incoming, { question: command, isUsed: false });
+    if (fault !== undefined) {
+      noteRefusal("phone_answer.refused", command.id, { ...who(messengerId, incoming), reason: fault });
+      return (port, signal) => port.confirm(incoming, VOID, signal);
+    }
+    const { outcome, shown } = decide(messengerId, incoming, incoming.message, command, answer);
+    return async (port, signal) => {
+      await port.confirm(incoming, outcome, signal);
+      await shown(port, signal);
+    };
+  }
+  /** The command of this person that waits below this message of this chat. */
+  function commandOf(messengerId: string, incoming: Incoming, message: string): CommandRow | undefined {
+    for (const { channel_id } of links.at(messengerId, incoming.chat, incoming.sender)) {
+      const command = commands.at(channel_id, message);
+      if (command?.outcome === null) return command;
+    }
+    return undefined;
+  }
   function press(messengerId: string, incoming: Press): Afterwards {
+    const ofCommand = pressCommand(messengerId, incoming);
+    if (ofCommand) return ofCommand;
     const found = questions.ofToken(incoming.token);
     const fault = faultOf(messengerId, incoming, found);
     if (fault !== undefined || !found) {
@@ -96,6 +144,8 @@ export function createAnswers({ store, clock, audit, links, questions }: Answers
     return undefined;
   }
   function react(messengerId: string, incoming: Reaction): Afterwards | undefined {
+    const command = commandOf(messengerId, incoming, incoming.message);
+    if (command) return decide(messengerId, incoming, incoming.message, command, incoming.answer).shown;
     const question = questionOf(messengerId, incoming, incoming.message);
     const isUsed = question?.outcome != null;
     if (!question || isUsed) {
@@ -130,9 +180,27 @@ export function createAnswers({ store, clock, audit, links, questions }: Answers
     const code = /^\/?(?:start|link)\s+([A-Za-z0-9]{5}-?[A-Za-z0-9]{5})\s*$/i.exec(incoming.text.trim())?.[1];
     if (code !== undefined) return link(messengerId, incoming, code);
     // Whoever is not linked gets no answer.
-    if (links.at(messengerId, incoming.chat, incoming.sender).length === 0) return undefined;
-    const question = incoming.replyTo === undefined ? undefined : questionOf(messengerId, incoming, incoming.replyTo);
-    if (!question) return /^\/(?:help|start)\b/.test(incoming.text) ? say(incoming, HELP) : undefined;
+    const own = links.at(messengerId, incoming.chat, incoming.sender);
+    if (own.length === 0) return undefined;
+    const { replyTo } = incoming;
+    const question = replyTo === undefined ? undefined : questionOf(messengerId, incoming, replyTo);
+    const command = readCommand(incoming.text);
+    if (command) {
+      const said = commands.hear(own, command, question?.run_id ?? undefined);
+      return said && tell(incoming, said);
+    }
+    const waiting = replyTo === undefined ? undefined : commandOf(messengerId, incoming, replyTo);
+    if (waiting) {
+      const answer = readAnswer(incoming.text)?.answer;
+      if (answer === undefined) return say(incoming, HELP, replyTo);
+      const { outcome, shown } = decide(messengerId, incoming, replyTo ?? "", waiting, answer);
+      return async (port, signal) => {
+        await say(incoming, outcome, replyTo)(port, signal);
+        await shown(port, signal);
+      };
+    }
+    if (!question)
+      return /^\/(?:help|start)\b/.test(incoming.text) ? say(incoming, `${HELP} ${COMMANDS_HELP}`) : undefined;
     const said = readAnswer(incoming.text);
     if (!said) return say(incoming, HELP, incoming.replyTo);
     const { outcome, isTaken } = questions.give(question, question, said.answer, said.comment);

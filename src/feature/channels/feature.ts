@@ -10,10 +10,13 @@ import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { MessengersService } from "../messengers/feature.ts";
 import type { PermissionService } from "../permissions/service.ts";
+import type { Pipelines } from "../pipelines/service.ts";
 import type { projects } from "../projects/feature.ts";
 import type { RunsService } from "../runs/service.ts";
+import type { SettingsService } from "../settings/service.ts";
 import { createAnswers } from "./answers.ts";
 import { createAsking } from "./asking.ts";
+import { createCommands } from "./commands.ts";
 import { createDeliveries, LOOKED_AT } from "./deliveries.ts";
 import { createLinks } from "./links.ts";
 import { createQuestions } from "./questions.ts";
@@ -22,7 +25,9 @@ import { createChannels } from "./service.ts";
 
 type Needs = Core & {
   jobs: Pick<Jobs, "enqueue">;
-  projects: Pick<ServiceOf<typeof projects>, "exists">;
+  settings: Pick<SettingsService, "get">;
+  pipelines: Pick<Pipelines, "definitionOf">;
+  projects: Pick<ServiceOf<typeof projects>, "exists" | "byName" | "find">;
   messengers: MessengersService;
   permissions: PermissionService;
   runs: RunsService;
@@ -52,7 +57,19 @@ export const channels = defineFeature("channels", (deps: Needs) => {
   const vapid = lazy(() =>
     createVapid(new Uint8Array(hkdfSync("sha256", keys.secretsKey(), "", "web-push", 32)), subject),
   );
-  const answers = createAnswers({ store, clock, audit, links, questions });
+  const commands = createCommands({
+    store,
+    clock,
+    audit,
+    runs,
+    projects,
+    pipelineOf: deps.pipelines.definitionOf,
+    defaultBudgetUsd: () => deps.settings.get().budgets.run_usd,
+    callerOf: questions.callerOf,
+    mask: masking.text,
+    pageOf: (runId) => at(`runs/${runId}`),
+  });
+  const answers = createAnswers({ store, clock, audit, links, questions, commands });
   messengers.own(answers.handle);
   const service = createChannels({
     store,
@@ -99,7 +116,10 @@ export const channels = defineFeature("channels", (deps: Needs) => {
   return {
     routes: () => channelRoutes(service, deliveries, answers, () => vapid().publicKey),
     jobs: [deliveries.job, edits],
-    prunes: [{ keep: "jobs_days", run: deliveries.prune }],
+    prunes: [
+      { keep: "jobs_days", run: deliveries.prune },
+      { keep: null, run: commands.prune },
+    ],
     handOver: (from) => service.removeOf(from),
     start: deliveries.look,
     stop: unsubscribe,

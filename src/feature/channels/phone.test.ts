@@ -170,6 +170,77 @@ for (const fake of fakes)
       expect(await ended(elsewhereAnswered)).toBe("succeeded");
     });
 
+    test("starts a run after one yes of its person, within that person's rights, and stops it", async () => {
+      const saidNext = async () => (await fake.sent.next()).text;
+      /** What asks, once the server has stored its message: it says one thing after another. */
+      const noted = async () => {
+        const message = await asked(fake);
+        fake.say(me, "/help");
+        expect(await saidNext()).toContain("Start work with");
+        return message;
+      };
+      const runsCalled = async (task: string) =>
+        (await by<{ items: { task_description: string }[] }>(a, "GET", "/v1/runs?limit=200")).body.items.filter(
+          ({ task_description }) => task_description === task,
+        ).length;
+      const task = `From the phone by ${fake.kind}`;
+      const project = await made(admin, "/v1/projects", { name: `aviary-${fake.kind}`, access: "members" });
+      await made(admin, `/v1/projects/${project["id"]}/members`, { user: "a@example.test", role: "viewer" });
+      // Whoever is not linked gets no answer, so the first that is said answers the next message.
+      fake.say(stranger, `/run gate ${task}`);
+      fake.say(elsewhere, `/run gate ${task}`);
+      fake.say(me, "/run gate");
+      expect(await saidNext()).toContain("Name the pipeline and what to do.");
+      fake.say(me, `/run nothing ${task}`);
+      expect(await saidNext()).toContain("There is no such pipeline");
+      fake.say(me, `/run gate @aviary-${fake.kind} ${task}`);
+      expect(await saidNext()).toContain("This takes the role contributor in the project; yours is viewer.");
+      const give = (role: string) => by(admin, "PUT", `/v1/projects/${project["id"]}/members/${a.id}`, { role });
+      // The right is asked for again when it is used.
+      await give("contributor");
+      fake.say(me, `/run gate @aviary-${fake.kind} ${task}`);
+      const early = await noted();
+      await give("viewer");
+      fake.press(me, early.id, button(early, 0));
+      expect((await fake.edited.next()).text).toContain("This takes the role contributor");
+      if (!isMatrix) expect(await fake.told.next()).toContain("This takes the role contributor");
+      await give("contributor");
+      fake.say(me, `/run gate @aviary-${fake.kind} ${task}`);
+      const ask = await noted();
+      expect(ask.text).toStartWith(`Start gate in aviary-${fake.kind}? It has no budget.`);
+      expect(ask.text).toContain(`\n\n${task}`);
+      fake.press(stranger, ask.id, button(ask, 0));
+      fake.press(elsewhere, ask.id, button(ask, 0));
+      fake.press(me, "999", button(ask, 0));
+      if (fake.kind === "discord") fake.say(me, "yes, please", ask.id);
+      else fake.press(me, ask.id, button(ask, 0));
+      expect(await fake.edited.next()).toMatchObject({ message: ask.id, text: expect.stringMatching(/Started: http/) });
+      // A reply is answered by a reply, before or after the run asks its own question.
+      let question = await fake.sent.next();
+      if (question.text.startsWith("Started: https://skep.example.org/at/runs/run_")) question = await fake.sent.next();
+      expect(question.text).toContain(`Waits for you: ${task}`);
+      fake.press(me, ask.id, button(ask, 0));
+      fake.repeat();
+      fake.say(me, "/stop", question.id);
+      let stopped = await saidNext();
+      while (!stopped.startsWith("Stopped")) stopped = await saidNext();
+      expect([stopped, await runsCalled(task)]).toEqual([`Stopped: ${task}`, 1]);
+      while (!(await fake.edited.next()).text.includes("It does not wait"));
+      fake.say(me, "/stop");
+      expect(await saidNext()).toBe("No run of yours is at work.");
+      if (fake.kind !== "telegram") return;
+      let said = "";
+      for (let sent = 0; !said.startsWith("There were 30 commands") && sent < 60; sent++) {
+        fake.say(me, "/stop");
+        said = await saidNext();
+      }
+      expect(said).toContain("There were 30 commands in an hour from here.");
+      // Told once.
+      fake.say(me, "/stop");
+      fake.say(me, "/help");
+      expect(await saidNext()).toContain("Reply to a question");
+    });
+
     test("survives a cut, a wait and a kill: what was pressed meanwhile counts once, however often it comes", async () => {
       fake.cut();
       fake.beBusy(1);

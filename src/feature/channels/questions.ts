@@ -108,6 +108,7 @@ export function createQuestions({ store, access, clock, audit, runs, permissions
   }
 
   return {
+    callerOf,
     close,
     outcomeOf,
     of: (deliveryId: string): QuestionRow | undefined => rows.find({ delivery_id: deliveryId }),

@@ -74,3 +74,24 @@ export const notificationButtons = sqliteTable("notification_buttons", {
   answer: text({ enum: ["yes", "no"] }).notNull(),
   used_at: text(),
 });
+
+/** What people tell the server through a bot: `/run`, which waits for a yes, and `/stop`. */
+export const phoneCommands = sqliteTable("phone_commands", {
+  id: text().primaryKey(),
+  channel_id: text()
+    .notNull()
+    .references(() => notificationChannels.id, { onDelete: "cascade" }),
+  verb: text({ enum: ["run", "stop"] }).notNull(),
+  pipeline_id: text(),
+  project_id: text(),
+  /** Empty once there is an outcome. */
+  task: text().notNull(),
+  /** The id of the message that asks, once it was sent. */
+  message: text(),
+  yes_hash: text(),
+  no_hash: text(),
+  outcome: text(),
+  run_id: text(),
+  expires_at: text().notNull(),
+  created_at: text().notNull(),
+});

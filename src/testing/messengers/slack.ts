@@ -80,6 +80,16 @@ export function openFakeSlack(): FakeMessenger {
     say(who, text, replyTo) {
       const ts = `1700000001.${String(nextMessage++).padStart(6, "0")}`;
       const thread = replyTo === undefined ? {} : { thread_ts: replyTo };
+      // Slack keeps a text with a slash for commands of apps.
+      const [command = "", ...rest] = text.split(" ");
+      if (command === "/run" || (command === "/stop" && replyTo === undefined))
+        return add("slash_commands", {
+          command,
+          text: rest.join(" "),
+          user_id: who.sender,
+          user_name: "someone",
+          channel_id: who.chat,
+        });
       const event = { type: "message", user: who.sender, channel: who.chat, text, ts, ...thread };
       add("events_api", { event_id: `Ev${ts}`, event });
     },

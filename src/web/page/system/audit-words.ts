@@ -79,6 +79,7 @@ const SENTENCES: Record<string, string> = {
   "phone_link.made": "linked a chat to the notification channel {it}",
   "phone_link.refused": "sent a wrong code to link a chat",
   "phone_answer.given": "answered {it} in a notification",
+  "phone_command.given": "started or stopped {it} from a chat",
   "phone_answer.refused": "pressed a button that does nothing",
   "codehost_rule.created": "added the code host rule {it}",
   "codehost_rule.updated": "changed the code host rule {it}",

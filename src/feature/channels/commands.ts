@@ -1,0 +1,267 @@
+/**
+ * What people tell the server through a bot: `/run PIPELINE @PROJECT TASK` and `/stop`. A command is the linked person's, with
+ * that person's rights. What costs is asked first: the button that starts it is bound to the chat and the person, and works once.
+ */
+import { randomBytes } from "node:crypto";
+import type { MessageButton } from "../../adapter/chat/messenger.ts";
+import { type Clock, HOUR_MS, timestamp } from "../../core/clock.ts";
+import { isProblem, notFound } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { assertRole } from "../../core/ownership.ts";
+import { isRunEnd, RUN_STATUSES } from "../../core/run-states.ts";
+import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
+import type { Caller } from "../../http/caller.ts";
+import type { Audit } from "../../store/audit.ts";
+import { removeOld } from "../../store/remove-old.ts";
+import type { Store } from "../../store/store.ts";
+import { phoneCommands as table } from "../../store/tables/messengers.ts";
+import { notificationChannels } from "../../store/tables/notification-channels.ts";
+import type { RunsService } from "../runs/service.ts";
+import { digestOf, type LinkRow } from "./links.ts";
+import type { Answer, Given } from "./questions.ts";
+import type { ChannelRow } from "./service.ts";
+
+export type CommandRow = typeof table.$inferSelect;
+
+export interface Command {
+  verb: "run" | "stop";
+  words: string;
+}
+
+/** What the person is told: at most with the two buttons of a question. */
+export interface Said {
+  text: string;
+  buttons: readonly MessageButton[];
+  /** Of the command that waits for a button. */
+  waits?: string;
+  /** The run that was stopped. */
+  runId?: string;
+}
+
+export interface CommandsDeps {
+  store: Store;
+  clock: Clock;
+  audit: Audit;
+  runs: Pick<RunsService, "create" | "cancel"> & { rows: Pick<RunsService["rows"], "page"> };
+  projects: {
+    byName(name: string, asker: Caller): { id: string } | undefined;
+    find(id: string): { name: string } | undefined;
+  };
+  /** @throws Problem 404, 422. */
+  pipelineOf(id: string): PipelineDefinition;
+  /** Budget of runs whose pipeline names none, USD; null: no limit. */
+  defaultBudgetUsd(): number | null;
+  /** The person whose channel it is; undefined when that person may not work any more. */
+  callerOf(channel: ChannelRow): Caller | undefined;
+  /** Without the values of secrets. */
+  mask(text: string): string;
+  pageOf(runId: string): string | null;
+}
+
+const TASK_CHARACTERS = 4_000;
+const SHOWN_CHARACTERS = 600;
+const TITLE_CHARACTERS = 80;
+const OUTCOME_CHARACTERS = 1_000;
+const LISTED = 6;
+/** Of the end of an id that names a run. */
+const LEAST_SIGNS = 4;
+const TOKEN_BYTES = 24;
+const LIVE = RUN_STATUSES.filter((status) => !isRunEnd(status));
+const SWITCHED_OFF = "This channel is switched off.";
+const LATE = "It does not wait for an answer any more.";
+
+export const COMMANDS_HELP =
+  "Start work with “/run PIPELINE @PROJECT what to do”, and end it with “/stop”. Where the app takes the slash for itself, write an exclamation mark instead.";
+const RUN_HELP = `Name the pipeline and what to do. ${COMMANDS_HELP}`;
+
+/** The command at the begin of a text. In groups Telegram adds the bot's name to it. */
+export function readCommand(text: string): Command | undefined {
+  const found = /^[/!](run|stop)(?:@\w{1,64})?(?![^\s])/i.exec(text.trimStart());
+  if (!found) return undefined;
+  const verb = found[1]?.toLowerCase() === "run" ? "run" : "stop";
+  return { verb, words: text.trimStart().slice(found[0].length).trim() };
+}
+
+/** `feature @shop Add a cart`; a name with spaces stands in quotation marks. */
+export function readRun(words: string): { pipeline: string; project: string | undefined; task: string } | undefined {
+  const found = /^(\S{1,64})\s+(?:@(?:["“]([^"”]{1,200})["”]|(\S{1,200}))\s)?/.exec(`${words} `);
+  if (!found?.[1]) return undefined;
+  const task = words.slice(found[0].length).trim();
+  return task === "" ? undefined : { pipeline: found[1], project: found[2] ?? found[3], task };
+}
+
+const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+const titleOf = (task: string): string => cut(task.split("\n")[0] ?? "", TITLE_CHARACTERS);
+const newToken = (): string => randomBytes(TOKEN_BYTES).toString("base64url");
+const plain = (text: string): Said => ({ text, buttons: [] });
+
+export type Commands = ReturnType<typeof createCommands>;
+
+export function createCommands(deps: CommandsDeps) {
+  const { store, clock, audit, runs, projects, callerOf } = deps;
+  const rows = store.rows(table);
+  const channels = store.rows(notificationChannels);
+  const now = (): string => timestamp(clock.now());
+
+  function insert(row: Pick<CommandRow, "channel_id" | "verb"> & Partial<CommandRow>): string {
+    const id = newId("phoneCommand");
+    rows.insert({
+      id,
+      pipeline_id: null,
+      project_id: null,
+      task: "",
+      message: null,
+      yes_hash: null,
+      no_hash: null,
+      outcome: null,
+      run_id: null,
+      expires_at: timestamp(clock.now() + LIMITS.phoneCommandMinutes * 60_000),
+      created_at: now(),
+      ...row,
+    });
+    return id;
+  }
+  /** Its task is kept no longer than it is needed. */
+  function close(id: string, outcome: string, runId: string | null = null): void {
+    rows.update({ outcome: outcome.slice(0, OUTCOME_CHARACTERS), run_id: runId, task: "" }, { id });
+  }
+
+  /** @throws Problem. */
+  function askToRun(channel: ChannelRow, caller: Caller, words: string): Said {
+    const read = readRun(words);
+    if (!read) return plain(RUN_HELP);
+    if (read.task.length > TASK_CHARACTERS)
+      return plain(`A task from here has at most ${TASK_CHARACTERS} characters. Write it in the dashboard.`);
+    const definition = deps.pipelineOf(read.pipeline);
+    const project = read.project === undefined ? channel.project_id : projects.byName(read.project, caller)?.id;
+    if (project === undefined) throw notFound(`project named ${cut(read.project ?? "", TITLE_CHARACTERS)}`);
+    assertRole(caller, project, "contributor");
+    const yes = newToken();
+    const no = newToken();
+    const waits = insert({
+      channel_id: channel.id,
+      verb: "run",
+      pipeline_id: definition.id,
+      project_id: project,
+      task: read.task,
+      yes_hash: digestOf(yes),
+      no_hash: digestOf(no),
+    });
+    const budget = definition.defaults?.budget_usd ?? deps.defaultBudgetUsd();
+    const place = project === null ? "without a project" : `in ${projects.find(project)?.name ?? project}`;
+    const cost = budget === null ? "It has no budget" : `It may cost up to $${budget}`;
+    const text = `Start ${definition.id} ${place}? ${cost}.\n\n${cut(deps.mask(read.task), SHOWN_CHARACTERS)}`;
+    return {
+      text,
+      waits,
+      buttons: [
+        { label: "Start", answer: "yes", token: yes },
+        { label: "Leave it", answer: "no", token: no },
+      ],
+    };
+  }
+
+  /** @param runId of the question that was replied to. @throws Problem. */
+  function stop(channel: ChannelRow, caller: Caller, words: string, runId: string | undefined): Said {
+    const word = words.split(/\s+/, 1)[0]?.toLowerCase() ?? "";
+    const live = runs.rows.page({ ownOf: caller, statuses: LIVE }, null, LIMITS.listMax);
+    const named = word === "" ? runId : word;
+    const fits =
+      named === undefined
+        ? live
+        : live.filter(({ id }) => id === named || (named.length >= LEAST_SIGNS && id.endsWith(named)));
+    const [one, another] = fits;
+    if (!one) return plain(live.length === 0 ? "No run of yours is at work." : `No run at work is called ${named}.`);
+    if (another) {
+      const lines = fits.slice(0, LISTED).map(({ id, task_description: task }) => `…${id.slice(-6)}  ${titleOf(task)}`);
+      const more = fits.length > LISTED ? [`and ${fits.length - LISTED} more`] : [];
+      return plain(["Which one? Send /stop and the end of its id:", ...lines, ...more].map(deps.mask).join("\n"));
+    }
+    runs.cancel(one.id, caller);
+    audit({
+      action: "phone_command.given",
+      actor: channel.owner_id ?? "local",
+      subject: one.id,
+      data: { channel_id: channel.id, verb: "stop" },
+    });
+    return { ...plain(`Stopped: ${deps.mask(titleOf(one.task_description))}`), runId: one.id };
+  }
+
+  return {
+    /**
+     * A command of whoever these links are of, in their chat. Called in a transaction.
+     * @param runId that the message was about which it replies to. @returns undefined when nothing is said.
+     */
+    hear(links: readonly LinkRow[], { verb, words }: Command, runId: string | undefined): Said | undefined {
+      const known = links.flatMap(({ channel_id }) => channels.find({ id: channel_id }) ?? []);
+      const channel = known.find(({ enabled }) => enabled);
+      const caller = channel && callerOf(channel);
+      if (!channel || !caller) return plain(SWITCHED_OFF);
+      const since = timestamp(clock.now() - HOUR_MS);
+      const count = rows.count({ channel_id: channel.id }, ["created_at > ?", since]);
+      // Told once: whoever sends without end is not answered without end.
+      if (count > LIMITS.phoneCommandsPerHour) return undefined;
+      if (count === LIMITS.phoneCommandsPerHour) {
+        close(insert({ channel_id: channel.id, verb }), "refused");
+        return plain(`There were ${count} commands in an hour from here. Wait, or use the dashboard.`);
+      }
+      try {
+        const said = store.write(() =>
+          verb === "run" ? askToRun(channel, caller, words) : stop(channel, caller, words, runId),
+        );
+        // Every command counts.
+        if (said.waits === undefined) close(insert({ channel_id: channel.id, verb }), "answered", said.runId);
+        return said;
+      } catch (error) {
+        if (!isProblem(error)) throw error;
+        close(insert({ channel_id: channel.id, verb }), error.code);
+        return plain(error.detail);
+      }
+    },
+    /** The message that asks was sent. */
+    noteMessage(id: string, message: string): void {
+      store.write(() => rows.update({ message }, { id }));
+    },
+    ofToken(token: string): { command: CommandRow; answer: Answer } | undefined {
+      const digest = digestOf(token);
+      const yes = rows.find({ yes_hash: digest });
+      const command = yes ?? rows.find({ no_hash: digest });
+      return command && { command, answer: yes ? "yes" : "no" };
+    },
+    at: (channelId: string, message: string): CommandRow | undefined => rows.find({ channel_id: channelId, message }),
+    /** Starts it, or not. Called in a transaction, after it is known that it was this person. */
+    give(command: CommandRow, answer: Answer): Given {
+      const refuse = (outcome: string): Given => ({ outcome, isTaken: false });
+      const channel = channels.find({ id: command.channel_id });
+      const caller = channel && callerOf(channel);
+      if (!channel?.enabled || !caller) return refuse(SWITCHED_OFF);
+      if (command.outcome !== null) return refuse(LATE);
+      if (command.expires_at <= now()) return refuse("The time to start it is over. Send the command again.");
+      if (answer === "no") {
+        close(command.id, "Left.");
+        return { outcome: "Nothing was started.", isTaken: true };
+      }
+      try {
+        const project = command.project_id === null ? undefined : projects.find(command.project_id);
+        if (command.project_id !== null && !project) throw notFound("project");
+        const input = { pipeline_id: command.pipeline_id ?? "", task_description: command.task };
+        const run = store.write(() => runs.create({ ...input, project_name: project?.name ?? null }, caller));
+        close(command.id, "Started.", run.id);
+        audit({
+          action: "phone_command.given",
+          actor: channel.owner_id ?? "local",
+          subject: run.id,
+          data: { channel_id: channel.id, verb: "run" },
+        });
+        return { outcome: `Started: ${deps.pageOf(run.id) ?? run.id}`, isTaken: true };
+      } catch (error) {
+        if (!isProblem(error)) throw error;
+        close(command.id, error.code);
+        return refuse(error.detail);
+      }
+    },
+    /** What an hour's count needs no more. */
+    prune: (): boolean => removeOld(store, "phone_commands", "created_at < ?", timestamp(clock.now() - 2 * HOUR_MS)),
+  };
+}
