@@ -227,6 +227,23 @@ export interface Swept {
 export const placeOf = ({ workId, sessionId }: Pick<SandboxSpec, "workId" | "sessionId">): string =>
   workId ?? sessionId;
 
+/** A sandbox that is there, as administrators see it. */
+export interface SandboxShown {
+  id: string;
+  name: string;
+  image: string;
+  /** One word of what runs it. */
+  state: string;
+  /** For people, in the driver's own words. */
+  status: string;
+  agentId: string | undefined;
+  sessionId: string | undefined;
+  runId: string | undefined;
+  /** Unix milliseconds. */
+  createdAt: number;
+  memoryLimitBytes: number | undefined;
+}
+
 export interface SandboxDriver {
   /** For people: in the status, in the log. */
   readonly name: string;
@@ -242,4 +259,9 @@ export interface SandboxDriver {
    * does not answer.
    */
   sweep(isLive: (executionId: string) => boolean): Promise<Swept>;
+  /**
+   * Those of this instance that are there now; only of drivers whose sandboxes are no containers of this server's engine.
+   * @throws Problem when the machine does not answer.
+   */
+  show?(): Promise<SandboxShown[]>;
 }

@@ -2,14 +2,17 @@
 import type { ContainerRow, ContainerStats } from "../../adapter/docker/containers.ts";
 import type { DockerClient } from "../../adapter/docker.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
-import { notFound, unavailable } from "../../core/errors.ts";
+import { conflict, notFound, unavailable } from "../../core/errors.ts";
 import type { MaskedStream, Masking } from "../../core/masking.ts";
+import type { SandboxDriver, SandboxShown } from "../../engine/sandbox.ts";
 import type { LogLine } from "../../http/log-frames.ts";
 import type { Container } from "./model.ts";
 
 export interface ContainersDeps {
   /** Undefined when agents work without Docker. */
   docker: Pick<DockerClient, "containers" | "images"> | undefined;
+  /** Sandboxes that are elsewhere; undefined where they are containers of that engine. */
+  show?: SandboxDriver["show"];
   clock: Clock;
   instanceId: string;
   /** Names of the labels that sandboxes carry. */
@@ -34,9 +37,10 @@ export interface Containers {
 const SAMPLE_MS = 250;
 const MAX_LINE_CHARACTERS = 16_384;
 
-export function createContainers({ docker, clock, instanceId, labels, masking }: ContainersDeps): Containers {
+export function createContainers({ docker, show, clock, instanceId, labels, masking }: ContainersDeps): Containers {
   const engine = () => {
-    if (!docker) throw unavailable("sandbox_unavailable", "Agents work without Docker here; there are no containers.");
+    if (!docker)
+      throw unavailable("sandbox_unavailable", "Agents work without a container engine here; there are no containers.");
     return docker.containers;
   };
   /** Names of images by their ids, for containers that were made by id. */
@@ -73,7 +77,8 @@ export function createContainers({ docker, clock, instanceId, labels, masking }:
 
   return {
     async list() {
-      const rows = (await own()).sort((a, b) => b.createdAt - a.createdAt || a.id.localeCompare(b.id));
+      if (show) return newestFirst(await show()).map(elsewhere);
+      const rows = newestFirst(await own());
       const names = await imageNames(rows);
       return Promise.all(
         rows.map(async (row) => ({
@@ -91,6 +96,13 @@ export function createContainers({ docker, clock, instanceId, labels, masking }:
       );
     },
     async logs(idOrName, { tail, follow }) {
+      if (show) {
+        if (!(await show()).some(({ id }) => id === idOrName)) throw notFound("container");
+        throw conflict(
+          "A sandbox elsewhere prints nothing of its own. What its commands print is shown at its run or chat.",
+          "no_output_of_its_own",
+        );
+      }
       const row = (await own()).find(({ id, name }) => id === idOrName || name === idOrName);
       if (!row) throw notFound("container");
       const abort = new AbortController();
@@ -99,6 +111,25 @@ export function createContainers({ docker, clock, instanceId, labels, masking }:
     },
   };
 }
+
+const newestFirst = <Row extends { id: string; createdAt: number }>(rows: readonly Row[]): Row[] =>
+  rows.toSorted((a, b) => b.createdAt - a.createdAt || a.id.localeCompare(b.id));
+
+/** What it uses now is known where it runs alone. */
+const elsewhere = ({ id, name, image, state, status, ...row }: SandboxShown): Container => ({
+  id,
+  name,
+  image,
+  state,
+  status,
+  agent_id: row.agentId ?? null,
+  session_id: row.sessionId ?? null,
+  run_id: row.runId ?? null,
+  created_at: timestamp(row.createdAt),
+  cpu_percent: null,
+  memory_bytes: null,
+  memory_limit_bytes: row.memoryLimitBytes ?? null,
+});
 
 type Chunks = AsyncIterable<{ stream: string; text: string }>;
 

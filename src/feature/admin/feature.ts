@@ -18,7 +18,7 @@ type Needs = Core & {
   settings: SettingsService;
   jobs: Pick<Jobs, "enqueue">;
   notifications: Pick<Notifications, "notify" | "resolve">;
-  engine: Pick<EngineService, "makeImage">;
+  engine: Pick<EngineService, "makeImage" | "show">;
 };
 
 export const admin = defineFeature("admin", (deps: Needs) => {
@@ -33,7 +33,7 @@ export const admin = defineFeature("admin", (deps: Needs) => {
     makeImage: deps.engine.makeImage,
   });
   const pullImage = createPullImage({ docker, jobs: deps.jobs, pulled: watch.imageIsThere });
-  const containers = createContainers({ ...deps, labels: LABELS });
+  const containers = createContainers({ ...deps, show: deps.engine.show, labels: LABELS });
   return {
     service: { countRequest: apiUsage.count },
     routes: () => adminRoutes({ apiUsage, pullImage, containers }),

@@ -9,8 +9,11 @@ export const Container = t.Object({
   id: t.String(),
   name: t.String(),
   image: t.String(),
-  state: t.String({ description: "created, running, paused, restarting, removing, exited or dead" }),
-  status: t.String({ description: "For people: Up 3 minutes" }),
+  state: t.String({
+    description:
+      "Of a container: created, running, paused, restarting, removing, exited or dead. Of a Pod: pending, running, succeeded, failed or unknown.",
+  }),
+  status: t.String({ description: "For people: Up 3 minutes, runs on the node a, no node: 0/3 nodes are available" }),
   agent_id: orNull(t.String()),
   session_id: orNull(t.String()),
   run_id: orNull(t.String()),

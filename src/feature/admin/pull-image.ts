@@ -25,7 +25,10 @@ export interface PullImage {
 export function createPullImage({ docker, jobs, pulled }: PullDeps): PullImage {
   const engine = () => {
     if (!docker)
-      throw unavailable("sandbox_unavailable", "Agents work without Docker here; there is nothing to pull to.");
+      throw unavailable(
+        "sandbox_unavailable",
+        "Agents work without a container engine here; there is nothing to pull to. Nodes of a cluster get images themselves.",
+      );
     return docker;
   };
   const pullImage = defineJob("pull_image", t.Object({ image: t.String() }), async ({ image }, { report, signal }) => {

@@ -52,7 +52,7 @@ function containerRoutes({ containers, pullImage }: Pick<AdminRoutesDeps, "conta
         access: "admin",
         query: t.Object(PageQuery),
         answer: listOf(Container),
-        summary: "Containers of this instance, with processor and memory use now",
+        summary: "Containers or Pods of this instance; of containers, with processor and memory use now",
       },
       async ({ query }) => pageOfArray(await containers.list(), pageOf(query), (container) => container.id),
     ),

@@ -148,10 +148,9 @@ export function labelFindings(agents: Pick<Agents, "files">, hosts: readonly Lab
   });
 }
 
-async function checkCluster(check: () => Promise<void>): Promise<Finding> {
+async function checkCluster(check: () => Promise<string>): Promise<Finding> {
   try {
-    await check();
-    return ok("sandbox", "kubernetes: agents work in Pods, and the cluster answers");
+    return ok("sandbox", `kubernetes: ${await check()}`);
   } catch (error) {
     return fail("sandbox", `kubernetes: ${messageOf(error)}`, "see docs/kubernetes.md; what waits continues by itself");
   }

@@ -8,7 +8,7 @@ import { waitFor } from "../../testing/attacks/waiting.ts";
 import { dockerForTests, testImage } from "../../testing/docker-image.ts";
 import { startFakeCluster } from "../../testing/kubernetes/fake-cluster.ts";
 import { lacks } from "../../testing/parts.ts";
-import { startServer } from "../../testing/server.ts";
+import { startServer, type TestServer } from "../../testing/server.ts";
 
 setDefaultTimeout(300_000);
 
@@ -25,6 +25,26 @@ const REPLIES = [
 ];
 const SOURCE =
   "id: work\nname: Work\ndefaults: { model: demo/scripted }\nsteps:\n  - id: work\n    agent: worker\n    input: go\n    outputs: [answer]\n";
+
+/** What administrators see of the Pod, and that a tool server which needs a container says where it can run instead. */
+async function seen(server: TestServer, pod: string, run: string): Promise<void> {
+  const { body: shown } = await server.request<{ items: unknown[] }>("GET", "/v1/admin/containers");
+  const about = { id: pod, state: "running", status: "runs", agent_id: "worker", run_id: run, memory_bytes: null };
+  expect(shown.items).toMatchObject([about]);
+  const asked = [pod, "another"].map((id) => server.request("GET", `/v1/admin/containers/${id}/logs`));
+  const answers = (await Promise.all(asked)).map(({ status, body }) => [status, body["code"]]);
+  expect(answers).toEqual([
+    [409, "no_output_of_its_own"],
+    [404, "not_found"],
+  ]);
+  const tools = { id: "files", name: "Files", transport: "stdio", image: "files:1" };
+  await server.request("POST", "/v1/mcp", { body: tools });
+  const refused = async () => {
+    const { body } = await server.request<{ error: string | null }>("GET", "/v1/mcp/files");
+    return /with SANDBOX=kubernetes only agents run in Pods\. .*give its address/.test(body.error ?? "");
+  };
+  await waitFor(refused, "the refusal of a tool server in a container");
+}
 
 test.skipIf(lacks("container engine", docker !== undefined)).each(["its Pod is evicted", "the server is killed"])(
   "a run goes on in another Pod when %s",
@@ -60,6 +80,7 @@ users: [{name: u, user: {token: ${token}}}]
         return id !== undefined && (await Bun.spawn(["docker", "exec", id, "test", "-e", "up"]).exited) === 0;
       };
       await waitFor(isUp, "the command at work");
+      await seen(server, pod, run);
       if (how === "the server is killed") {
         await server.stop("SIGKILL");
         expect(cluster.pods.has(pod)).toBe(true);
@@ -69,7 +90,7 @@ users: [{name: u, user: {token: ${token}}}]
       const workspace = join(server.data, "workspaces", run);
       expect(readFileSync(join(workspace, "two"), "utf8")).toBe("one\n");
       await waitFor(() => cluster.pods.size === 0, "the end of all Pods");
-      expect(cluster.asked.filter((one) => one.startsWith("POST "))).toHaveLength(2);
+      expect(cluster.asked.filter((one) => one.startsWith("POST ") && one.endsWith("/pods"))).toHaveLength(2);
       const { body: status } = await server.request<{ sandbox: { kind: string } }>("GET", "/v1/status");
       expect(status.sandbox.kind).toBe("kubernetes");
       expect(existsSync(join(workspace, "one"))).toBe(true);

@@ -18,7 +18,7 @@ import type { Execution } from "../../engine/execution.ts";
 import { textOf } from "../../engine/parts.ts";
 import type { EnginePorts } from "../../engine/ports.ts";
 import type { PromptParts } from "../../engine/prompt.ts";
-import type { Capabilities } from "../../engine/sandbox.ts";
+import type { Capabilities, SandboxDriver } from "../../engine/sandbox.ts";
 import { builtInTools } from "../../engine/tool/built-in.ts";
 import { createToolbox } from "../../engine/toolbox.ts";
 import { removeFolder } from "../../working-copy/folder.ts";
@@ -80,6 +80,8 @@ export interface EngineService {
   /** The execution whose token this is, while it runs. */
   executionOf: Engine["tokens"]["find"];
   sandbox: { name: string } & Capabilities;
+  /** Sandboxes that are no containers of this server's engine; undefined where they are. */
+  show: SandboxDriver["show"];
   /** Executions at work in this process. */
   active(): number;
   /** Makes the agents' image when it is one of ours. @returns whether it is there now. */
@@ -195,6 +197,7 @@ export const engine = defineFeature(
       executionOf: engine.tokens.find,
       active: () => engine.scheduler.active,
       sandbox: { name, ...capabilities },
+      show: sandbox.driver.show,
       makeImage: sandbox.makeImage,
       hosts: hostsOf(sandbox.hosts, engine),
     };

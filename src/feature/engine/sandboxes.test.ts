@@ -90,11 +90,18 @@ users: [{name: u, user: {${user}}}]
   expect(found).toMatchObject({ driver: { name: "kubernetes" }, waits: false });
   expect(found.reason).toBe(`the cluster at ${cluster.access.address}, namespace work, answers`);
   const verdict = async () => await checkSandboxes({ config, docker: undefined, settings }, found);
-  expect(await verdict()).toMatchObject([{ check: "sandbox", verdict: "ok" }]);
+  const words = `kubernetes: agents work in Pods of the cluster at ${cluster.access.address}, namespace work, which answers and lets the server work there`;
+  expect(await verdict()).toMatchObject([{ check: "sandbox", verdict: "ok", detail: words }]);
   cluster.failWith(403, 'User "skep" cannot list resource "pods"');
   const [refused] = await verdict();
   expect(refused?.verdict).toBe("fail");
   expect(refused?.detail).toMatch(/cannot list resource "pods"\. Apply the roles of docs\/kubernetes\.md/);
+  cluster.denied.push("create pods/exec", "list events");
+  const [lacking] = await verdict();
+  expect(lacking?.detail).toMatch(
+    /namespace work: create pods\/exec, list events\. Apply docs\/kubernetes\/agents\.yml/,
+  );
+  cluster.denied.length = 0;
   cluster.failWith(500, "etcd has no leader");
   const waiting = await open();
   expect([waiting.waits, waiting.reason]).toEqual([

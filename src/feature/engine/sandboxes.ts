@@ -29,8 +29,8 @@ export interface Sandboxes {
   makeImage(image: string): Promise<boolean>;
   /** Whether `makeImage` would have what it needs. Makes nothing. */
   canMakeImage(image: string): Promise<boolean>;
-  /** Of a driver that works elsewhere: whether it could start a sandbox now. @throws Problem with the remedy. */
-  check?(): Promise<void>;
+  /** Of a driver that works elsewhere: whether it could start a sandbox now. @returns its words. @throws Problem with the remedy. */
+  check?(): Promise<string>;
   /** Of several engines: what each is, and whether it gets work. */
   hosts?: Pick<HostedSandboxes, "look" | "setDrained" | "onChange">;
   /** Leaves nothing of this server in the container engine. */

@@ -141,6 +141,8 @@ export const mcp = defineFeature(
 /** Where tool servers run that are programs; no containers where no engine is used. */
 interface Places {
   container: ToolServers | undefined;
+  /** Why there are none, and what can be done. */
+  noContainers: string;
   host: ToolServers;
 }
 
@@ -156,9 +158,17 @@ function placesOf({ docker, instanceId, config }: Needs): Places {
         images: createAgentImages({ docker, pull: config.imagePull }),
         carries: config.sandboxWorkspace === "detached",
       }),
+    noContainers: config.sandbox === "kubernetes" ? NO_CONTAINERS.kubernetes : NO_CONTAINERS.process,
     host: createProcessToolServers({ instanceId, allowHostShell: config.allowHostShell }),
   };
 }
+
+const NO_CONTAINERS = {
+  process:
+    "It runs in a container, and this server works without a container engine. Install one and start the server again, or run it elsewhere and give its address (url).",
+  kubernetes:
+    "It runs in a container, and with SANDBOX=kubernetes only agents run in Pods. Run it in the cluster yourself, as a Deployment with a Service, and give its address (url).",
+} as const;
 
 interface OpenerParts {
   values: McpValues;
@@ -169,11 +179,7 @@ interface OpenerParts {
 function openerOf({ values, places, folderOf }: OpenerParts, row: ServerRow): OpenPipe {
   return async (events, signal) => {
     const place = row.image === null ? places.host : places.container;
-    if (!place)
-      throw unavailable(
-        "sandbox_unavailable",
-        "It runs in a container, and this server works without a container engine.",
-      );
+    if (!place) throw unavailable("sandbox_unavailable", places.noContainers);
     const folder = folderOf(row.id);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const { id: server, args, network, memory_mb: memoryMb } = row;

@@ -38,6 +38,7 @@ export type FakeCluster = Awaited<ReturnType<typeof startFakeCluster>>;
 
 const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const API_PORT = 6443;
+const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
 export async function startFakeCluster(options: FakeClusterOptions = {}) {
   const { docker, protocol = "v5.channel.k8s.io", token = "cluster-token", open = false, pair } = options;
@@ -48,6 +49,7 @@ export async function startFakeCluster(options: FakeClusterOptions = {}) {
   const asked: string[] = [];
   const execs = new Set<Duplex>();
   const events: unknown[] = [];
+  const denied: string[] = [];
   /** Resolves with the name of the first Pod. */
   const made = Promise.withResolvers<string>();
   let version = 1;
@@ -97,12 +99,18 @@ export async function startFakeCluster(options: FakeClusterOptions = {}) {
     const about = membersOf(membersOf(object)["metadata"]);
     const name = textIn(about, "name") ?? "";
     if (pods.has(name)) return refuse(answer, 409, `pods "${name}" already exists`);
-    const pod: Pod = { object: { ...membersOf(object), status: { phase: "Pending" } } };
+    const metadata = { creationTimestamp: new Date().toISOString(), ...about };
+    const pod: Pod = { object: { ...membersOf(object), metadata, status: { phase: "Pending" } } };
     pods.set(name, pod);
     publish("ADDED", pod);
     said(answer, 201, pod.object);
     made.resolve(name);
     void run(name, pod);
+  }
+  function review(object: unknown, answer: ServerResponse): void {
+    const asks = membersOf(membersOf(membersOf(object)["spec"])["resourceAttributes"]);
+    const resource = [textIn(asks, "resource"), textIn(asks, "subresource")].filter(Boolean).join("/");
+    said(answer, 201, { status: { allowed: !denied.includes(`${textIn(asks, "verb")} ${resource}`) } });
   }
   function list(query: URLSearchParams, answer: ServerResponse): void {
     const selector = query.get("labelSelector") ?? "";
@@ -130,6 +138,7 @@ export async function startFakeCluster(options: FakeClusterOptions = {}) {
     if (faults[0]?.(request, answer)) return void faults.shift();
     const [, name] = /^\/api\/v1\/namespaces\/work\/pods(?:\/([^/]+))?$/.exec(url.pathname) ?? [];
     if (url.pathname.endsWith("/events")) return said(answer, 200, { kind: "EventList", items: events });
+    if (url.pathname === REVIEWS) return review(readJson(await bodyOf(request)), answer);
     if (request.method === "POST") return create(readJson(await bodyOf(request)), answer);
     if (name === undefined) return list(url.searchParams, answer);
     const pod = pods.get(name);
@@ -185,6 +194,8 @@ export async function startFakeCluster(options: FakeClusterOptions = {}) {
     made: made.promise,
     /** The cluster's events, as `kubectl get events` shows them. */
     events,
+    /** What the server is not granted, as `verb resource`. */
+    denied,
     setStatus,
     remove,
     /** Answers the next request in its place, when it takes it. */

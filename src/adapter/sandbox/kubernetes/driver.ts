@@ -5,6 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "../../../core/clock.ts";
 import { isProblem, type Problem, unavailable } from "../../../core/errors.ts";
+import { membersOf, textIn } from "../../../core/is-object.ts";
 import type { Capabilities, HarnessPlaces, Sandbox, SandboxDriver, SandboxSpec } from "../../../engine/sandbox.ts";
 import { openFolder } from "../../../working-copy/folder.ts";
 import type { Cluster } from "../../kubernetes/cluster.ts";
@@ -20,6 +21,8 @@ import { createNetworkGuard } from "./network-guard.ts";
 import { POD_LABELS, POD_USER, podManifest, RELAY_FOLDER } from "./pod.ts";
 import { stateOf } from "./pod-state.ts";
 import { createPods } from "./pods.ts";
+import { assertRights, POD_RIGHTS } from "./rights.ts";
+import { showPod } from "./show.ts";
 
 export interface KubernetesSandboxDeps {
   client: Cluster;
@@ -36,8 +39,8 @@ export interface KubernetesSandboxDeps {
 
 export interface KubernetesSandboxes extends SandboxDriver {
   start(spec: SandboxSpec, signal: AbortSignal): Promise<Sandbox & { readonly pod: string }>;
-  /** What of the cluster is missing or refused. @throws Problem with the remedy. */
-  check(): Promise<void>;
+  /** @returns where agents work, for people. @throws Problem with the remedy: what of the cluster is missing or refused. */
+  check(): Promise<string>;
   close(): void;
 }
 
@@ -76,14 +79,19 @@ export function createKubernetesSandboxes(deps: KubernetesSandboxDeps): Kubernet
     start: (spec, signal) => startSandbox(parts, spec, signal),
     async sweep(isLive) {
       const signal = AbortSignal.timeout(SWEEP_MS);
-      const dead = (await pods.list(signal)).filter(
-        ({ labels }) => !isLive(String(labels[POD_LABELS.execution] ?? "")),
-      );
-      const ends = await Promise.allSettled(dead.map(({ name }) => pods.remove(name, signal)));
+      const all = (await pods.list(signal)).map((pod) => membersOf(membersOf(pod)["metadata"]));
+      const dead = all.filter(({ labels }) => !isLive(textIn(labels, POD_LABELS.execution) ?? ""));
+      const ends = await Promise.allSettled(dead.map((pod) => pods.remove(textIn(pod, "name") ?? "", signal)));
       // Of one that is left nothing reaches the files: they are on this host, and nobody carries them any more.
       return { removed: ends.filter(({ status }) => status === "fulfilled").length, left: [] };
     },
-    check: async () => void (await pods.list(AbortSignal.timeout(NOTICE_MS))),
+    show: async () => (await pods.list(AbortSignal.timeout(NOTICE_MS))).map(showPod),
+    async check() {
+      const signal = AbortSignal.timeout(NOTICE_MS);
+      await pods.list(signal);
+      await assertRights(deps, POD_RIGHTS, signal);
+      return `agents work in Pods of the cluster at ${deps.client.access.address}, namespace ${deps.namespace}, which answers and lets the server work there`;
+    },
     close: pods.close,
   };
 }

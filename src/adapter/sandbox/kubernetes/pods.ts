@@ -145,13 +145,9 @@ export function createPods({ client, namespace, instanceId, placeMs = PLACE_MS, 
         signal.removeEventListener("abort", stop);
       }
     },
-    /** Names and labels of those that are there. */
-    async list(signal?: AbortSignal): Promise<{ name: string; labels: Record<string, unknown> }[]> {
-      const answer = await client.call("GET", path, { query: { labelSelector }, signal });
-      return listIn(answer, "items").map((pod) => {
-        const about = membersOf(pod)["metadata"];
-        return { name: textIn(about, "name") ?? "", labels: membersOf(membersOf(about)["labels"]) };
-      });
+    /** Those that are there, as the cluster describes them. */
+    async list(signal?: AbortSignal): Promise<unknown[]> {
+      return listIn(await client.call("GET", path, { query: { labelSelector }, signal }), "items");
     },
     close: () => watch?.close(),
   };

@@ -62,14 +62,14 @@ export function Containers() {
           action={<ButtonLink href="/settings?tab=sandbox">Open the sandbox settings</ButtonLink>}
           cli="skep doctor"
         >
-          No container engine is used here, so there are no containers. Agents work in another kind of sandbox.
+          {problemOf(query.error).detail}
         </Empty>
       ) : (
         <Await query={query}>
           {({ items }) =>
             items.length === 0 ? (
               <Empty action={<ButtonLink href="/activity?tab=now">See who is at work</ButtonLink>}>
-                No agent is at work in a container now. Containers show here with their logs while they run.
+                No agent is at work in a container now. What agents work in shows here while it runs.
               </Empty>
             ) : (
               <Table

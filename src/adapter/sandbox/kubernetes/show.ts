@@ -1,0 +1,42 @@
+/** A Pod as administrators see it among the sandboxes of a server. */
+import { listIn, membersOf, textIn } from "../../../core/is-object.ts";
+import type { SandboxShown } from "../../../engine/sandbox.ts";
+import { POD_LABELS } from "./pod.ts";
+import { stateOf } from "./pod-state.ts";
+
+const UNITS: Readonly<Record<string, number>> = { Ki: 1024, Mi: 1024 ** 2, Gi: 1024 ** 3 };
+
+export function showPod(pod: unknown): SandboxShown {
+  const { metadata, spec, status } = membersOf(pod);
+  const [labels, annotations] = [membersOf(metadata)["labels"], membersOf(metadata)["annotations"]];
+  const container = listIn(spec, "containers")[0];
+  const name = textIn(metadata, "name") ?? "";
+  return {
+    id: name,
+    name,
+    image: textIn(container, "image") ?? "",
+    state: (textIn(status, "phase") ?? "Unknown").toLowerCase(),
+    status: wordsOf(pod),
+    agentId: textIn(annotations, "skep.agent"),
+    sessionId: textIn(labels, POD_LABELS.session),
+    runId: textIn(labels, POD_LABELS.run),
+    createdAt: Date.parse(textIn(metadata, "creationTimestamp") ?? "") || 0,
+    memoryLimitBytes: bytesOf(textIn(membersOf(membersOf(container)["resources"])["limits"], "memory")),
+  };
+}
+
+/** What the cluster says of it now. */
+function wordsOf(pod: unknown): string {
+  const { isRunning, lost, unschedulable, blocked } = stateOf(pod);
+  const node = textIn(membersOf(pod)["spec"], "nodeName");
+  if (lost !== undefined) return lost;
+  if (blocked) return `${blocked.reason}: ${blocked.message}`;
+  if (unschedulable !== undefined) return `no node: ${unschedulable}`;
+  const where = node === undefined ? "" : ` on the node ${node}`;
+  return isRunning ? `runs${where}` : `starts${where}`;
+}
+
+function bytesOf(quantity: string | undefined): number | undefined {
+  const [, count, unit = ""] = /^(\d{1,15})(Ki|Mi|Gi)?$/.exec(quantity ?? "") ?? [];
+  return count === undefined ? undefined : Number(count) * (UNITS[unit] ?? 1);
+}
