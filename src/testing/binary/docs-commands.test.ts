@@ -60,7 +60,7 @@ const ELSEWHERE: readonly [call: RegExp, where: string][] = [
 ];
 /** First words of the other lines in blocks of shell: programs of the system, and settings. */
 const NOT_OURS =
-  /^(scripts\/(demo|test|build)|git (clone|fetch)|systemctl|sudo|sha256sum|chmod|rm|docker|kubectl|printf|source|export|gunzip|restic|iptables|openssl|[A-Z_]+=|END$)/;
+  /^(scripts\/(demo|test|build)|git (clone|fetch)|systemctl|sudo|sha256sum|chmod|rm|docker|kubectl|helm|printf|source|export|gunzip|restic|iptables|openssl|[A-Z_]+=|END$)/;
 /** These end with another code than 0 on a machine without a provider, and that is what the page says. */
 const FAILS: readonly RegExp[] = [/^doctor\b/];
 
