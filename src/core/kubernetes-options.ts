@@ -30,4 +30,12 @@ export const KUBERNETES_OPTIONS = {
     default: [],
     read: list,
   }),
+  kubernetesWarmPools: option<string[]>({
+    env: "KUBERNETES_WARM_POOLS",
+    about:
+      "SandboxWarmPools of the namespace (kubernetes-sigs/agent-sandbox) that give agents their Pods where they fit.",
+    accepts: "names, separated by commas",
+    default: [],
+    read: list,
+  }),
 };

@@ -102,7 +102,7 @@ export async function checkSandboxes(
   { config, docker, settings }: SandboxNeeds,
   { driver, canMakeImage, check, hosts }: Pick<Sandboxes, "driver" | "canMakeImage" | "check" | "hosts">,
 ): Promise<Finding[]> {
-  if (check) return [await checkCluster(check)];
+  if (check) return await checkCluster(check);
   if (driver.capabilities.isolation === "none") return [await checkProcesses(config.allowHostShell, docker)];
   const carried = driver.capabilities.files === "carried" ? ", their files are carried to the engine and back" : "";
   const kind = ok("sandbox", `${driver.name}: agents work in containers${carried}`);
@@ -148,11 +148,18 @@ export function labelFindings(agents: Pick<Agents, "files">, hosts: readonly Lab
   });
 }
 
-async function checkCluster(check: () => Promise<string>): Promise<Finding> {
+async function checkCluster(check: NonNullable<Sandboxes["check"]>): Promise<Finding[]> {
   try {
-    return ok("sandbox", `kubernetes: ${await check()}`);
+    const { detail, pools } = await check();
+    const remedy = "see docs/kubernetes.md, Warm pools; until then Pods are made as without it";
+    return [
+      ok("sandbox", `kubernetes: ${detail}`),
+      ...pools.map((pool) => (pool.isUsed ? ok("warm pool", pool.detail) : warn("warm pool", pool.detail, remedy))),
+    ];
   } catch (error) {
-    return fail("sandbox", `kubernetes: ${messageOf(error)}`, "see docs/kubernetes.md; what waits continues by itself");
+    return [
+      fail("sandbox", `kubernetes: ${messageOf(error)}`, "see docs/kubernetes.md; what waits continues by itself"),
+    ];
   }
 }
 

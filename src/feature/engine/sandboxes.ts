@@ -8,7 +8,7 @@ import { chooseSandbox } from "../../adapter/sandbox/choice.ts";
 import { createAgentImages } from "../../adapter/sandbox/docker/agent-image.ts";
 import { createDockerSandboxes } from "../../adapter/sandbox/docker/driver.ts";
 import { createHostedSandboxes, type Host, type HostedSandboxes } from "../../adapter/sandbox/hosts/driver.ts";
-import { createKubernetesSandboxes } from "../../adapter/sandbox/kubernetes/driver.ts";
+import { type ClusterChecked, createKubernetesSandboxes } from "../../adapter/sandbox/kubernetes/driver.ts";
 import { createProcessSandboxes } from "../../adapter/sandbox/process/driver.ts";
 import { readDockerHosts } from "../../core/docker-options.ts";
 import { messageOf, unavailable } from "../../core/errors.ts";
@@ -29,8 +29,8 @@ export interface Sandboxes {
   makeImage(image: string): Promise<boolean>;
   /** Whether `makeImage` would have what it needs. Makes nothing. */
   canMakeImage(image: string): Promise<boolean>;
-  /** Of a driver that works elsewhere: whether it could start a sandbox now. @returns its words. @throws Problem with the remedy. */
-  check?(): Promise<string>;
+  /** Of a driver that works elsewhere: whether it could start a sandbox now. @throws Problem with the remedy. */
+  check?(): Promise<ClusterChecked>;
   /** Of several engines: what each is, and whether it gets work. */
   hosts?: Pick<HostedSandboxes, "look" | "setDrained" | "onChange">;
   /** Leaves nothing of this server in the container engine. */
@@ -159,7 +159,8 @@ async function openHosts(deps: Needs): Promise<Sandboxes> {
 
 /** Pods of a cluster. One that does not answer is waited for: it is not part of this machine. */
 async function openCluster({ config, clock, log, instanceId, settings }: Needs): Promise<Sandboxes> {
-  const { kubernetesConfig, kubernetesContext, kubernetesNamespace, kubernetesPullSecrets } = config;
+  const { kubernetesConfig, kubernetesContext, kubernetesNamespace, kubernetesPullSecrets, kubernetesWarmPools } =
+    config;
   const access = clusterAccess({ kubeconfig: kubernetesConfig, context: kubernetesContext, env: config.clusterEnv });
   const namespace = kubernetesNamespace ?? access.namespace;
   const driver = createKubernetesSandboxes({
@@ -168,6 +169,7 @@ async function openCluster({ config, clock, log, instanceId, settings }: Needs):
     instanceId,
     clock,
     pullSecrets: kubernetesPullSecrets,
+    warmPools: kubernetesWarmPools,
     defaultImage: settings.get().sandbox.image ?? config.agentImage,
   });
   const parts = {

@@ -14,6 +14,7 @@ import type { ClusterAccess } from "../../adapter/kubernetes/access.ts";
 import { messageOf } from "../../core/errors.ts";
 import { listIn, membersOf, numberIn, textIn } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
+import { bodyOf, createFakePools, selectorIn } from "./fake-pools.ts";
 
 export interface FakeClusterOptions {
   /** What runs Pods; without it they stay as they were made. */
@@ -52,6 +53,7 @@ export async function startFakeCluster(options: FakeClusterOptions = {}) {
   const denied: string[] = [];
   /** Resolves with the name of the first Pod. */
   const made = Promise.withResolvers<string>();
+  const pools = createFakePools({ add: (pod) => void add(pod), remove: (name) => remove(name) });
   let version = 1;
 
   const said = (answer: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) => {
@@ -96,16 +98,20 @@ export async function startFakeCluster(options: FakeClusterOptions = {}) {
     if (pod.containerId !== undefined) await docker?.containers.remove(pod.containerId);
   }
   function create(object: unknown, answer: ServerResponse): void {
+    const name = textIn(membersOf(object)["metadata"], "name") ?? "";
+    if (pods.has(name)) return refuse(answer, 409, `pods "${name}" already exists`);
+    said(answer, 201, add(object).object);
+    made.resolve(name);
+  }
+  function add(object: unknown): Pod {
     const about = membersOf(membersOf(object)["metadata"]);
     const name = textIn(about, "name") ?? "";
-    if (pods.has(name)) return refuse(answer, 409, `pods "${name}" already exists`);
     const metadata = { creationTimestamp: new Date().toISOString(), ...about };
     const pod: Pod = { object: { ...membersOf(object), metadata, status: { phase: "Pending" } } };
     pods.set(name, pod);
     publish("ADDED", pod);
-    said(answer, 201, pod.object);
-    made.resolve(name);
     void run(name, pod);
+    return pod;
   }
   function review(object: unknown, answer: ServerResponse): void {
     const asks = membersOf(membersOf(membersOf(object)["spec"])["resourceAttributes"]);
@@ -113,7 +119,7 @@ export async function startFakeCluster(options: FakeClusterOptions = {}) {
     said(answer, 201, { status: { allowed: !denied.includes(`${textIn(asks, "verb")} ${resource}`) } });
   }
   function list(query: URLSearchParams, answer: ServerResponse): void {
-    const selector = query.get("labelSelector") ?? "";
+    const selector = selectorIn(query);
     if (query.get("watch") !== "true") {
       const items = [...pods.values()].map(({ object }) => object).filter((object) => matches(object, selector));
       return said(answer, 200, { kind: "PodList", metadata: { resourceVersion: String(version) }, items });
@@ -139,6 +145,7 @@ export async function startFakeCluster(options: FakeClusterOptions = {}) {
     const [, name] = /^\/api\/v1\/namespaces\/work\/pods(?:\/([^/]+))?$/.exec(url.pathname) ?? [];
     if (url.pathname.endsWith("/events")) return said(answer, 200, { kind: "EventList", items: events });
     if (url.pathname === REVIEWS) return review(readJson(await bodyOf(request)), answer);
+    if (url.pathname.startsWith("/apis/")) return await pools.handle(request, url, answer);
     if (request.method === "POST") return create(readJson(await bodyOf(request)), answer);
     if (name === undefined) return list(url.searchParams, answer);
     const pod = pods.get(name);
@@ -196,6 +203,7 @@ export async function startFakeCluster(options: FakeClusterOptions = {}) {
     events,
     /** What the server is not granted, as `verb resource`. */
     denied,
+    pools,
     setStatus,
     remove,
     /** Answers the next request in its place, when it takes it. */
@@ -225,7 +233,8 @@ export async function startFakeCluster(options: FakeClusterOptions = {}) {
 }
 
 function matches(object: unknown, selector: string): boolean {
-  const labels = membersOf(membersOf(membersOf(object)["metadata"])["labels"]);
+  const metadata = membersOf(membersOf(object)["metadata"]);
+  const labels: Record<string, unknown> = { ...membersOf(metadata["labels"]), "metadata.name": metadata["name"] };
   return selector.split(",").every((one) => {
     const [key = "", value] = one.split("=");
     return key === "" || labels[key] === value;
@@ -270,12 +279,6 @@ async function listenInside(containerId: string): Promise<void> {
   const script = `until nc -w 1 127.0.0.1 ${API_PORT} </dev/null; do sleep 0.1; done`;
   const child = spawn("docker", ["exec", containerId, "sh", "-c", script], { stdio: "ignore" });
   await new Promise((resolve) => child.once("exit", resolve));
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const pieces: Buffer[] = [];
-  for await (const piece of request) pieces.push(piece);
-  return Buffer.concat(pieces).toString();
 }
 
 /** A frame of a server: not masked. */

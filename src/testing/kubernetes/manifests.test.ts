@@ -73,6 +73,7 @@ test("the server's Pod is what the standard `restricted` asks for, and its varia
     sandbox: "kubernetes",
     kubernetesNamespace: "skep-agents",
     kubernetesPullSecrets: [],
+    kubernetesWarmPools: [],
     agentImage: "registry.example.org/agent:1",
     authRequired: true,
   });
@@ -81,7 +82,14 @@ test("the server's Pod is what the standard `restricted` asks for, and its varia
 test("the chart's values go where they belong, all of them are described, and its version is the product's", () => {
   const settings = { PUBLIC_URL: "https://skep.example.org" };
   const ingress = { host: "skep.example.org", className: "nginx", tlsSecret: "skep-tls", annotations: { a: "b" } };
-  const values = { agentNamespace: "robots", agentImage: 'a"b', settings, ingress, storageClass: "fast" };
+  const values = {
+    agentNamespace: "robots",
+    agentImage: 'a"b',
+    settings,
+    ingress,
+    storageClass: "fast",
+    agentWarmPools: "a,b",
+  };
   const all = manifestsIn(renderChart(values, "tools"));
   expect([...all.keys()].toSorted()).toEqual([
     "ConfigMap tools/skep",
@@ -90,7 +98,9 @@ test("the chart's values go where they belong, all of them are described, and it
     "NetworkPolicy robots/skep-closed",
     "NetworkPolicy robots/skep-open",
     "Role robots/skep",
+    "Role robots/skep-warm-pools",
     "RoleBinding robots/skep-server",
+    "RoleBinding robots/skep-warm-pools",
     "Service tools/skep",
     "ServiceAccount tools/skep",
     "StatefulSet tools/skep",
@@ -101,9 +111,13 @@ test("the chart's values go where they belong, all of them are described, and it
     tls: [{ hosts: ["skep.example.org"], secretName: "skep-tls" }],
     rules: [{ host: "skep.example.org" }],
   });
-  expect(listIn(all.get("RoleBinding robots/skep-server"), "subjects")).toMatchObject([{ namespace: "tools" }]);
+  for (const name of ["server", "warm-pools"])
+    expect(listIn(all.get(`RoleBinding robots/skep-${name}`), "subjects")).toMatchObject([{ namespace: "tools" }]);
+  const role = "Role skep-agents/skep-warm-pools";
+  const plain = manifestsIn(read("warm-pool.yml")).get(role);
+  expect(manifestsIn(renderChart({ agentWarmPools: "a" })).get(role)).toEqual(plain);
   const server = JSON.stringify(all.get("StatefulSet tools/skep"));
-  for (const part of ['"value":"robots"', '"value":"a\\"b"', '"storageClassName":"fast"'])
+  for (const part of ['"value":"robots"', '"value":"a,b"', '"value":"a\\"b"', '"storageClassName":"fast"'])
     expect(server).toContain(part);
   const hash = (text: string) => /skep\.settings":"(\w{64})/.exec(text)?.[1];
   const before = hash(JSON.stringify([...manifestsIn(renderChart())]));

@@ -17,7 +17,14 @@ export async function podsForTests(docker: DockerClient) {
   return {
     close: async () => await fake?.close(),
     async open(instanceId: string) {
-      const driver = createKubernetesSandboxes({ client, namespace, instanceId, defaultImage, pullSecrets: [] });
+      const driver = createKubernetesSandboxes({
+        client,
+        namespace,
+        instanceId,
+        defaultImage,
+        pullSecrets: [],
+        warmPools: [],
+      });
       return {
         driver,
         records: async () =>

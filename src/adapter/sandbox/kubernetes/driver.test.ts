@@ -41,6 +41,7 @@ async function opened(options: FakeClusterOptions = {}, placeMs?: number) {
     namespace: "work",
     instanceId: newId("instance"),
     pullSecrets: ["registry"],
+    warmPools: [],
     defaultImage: docker ? await testImage(docker) : "none",
     ...(placeMs === undefined ? {} : { placeMs }),
   });

@@ -16,13 +16,15 @@ import { carrierBytes, relayBytes } from "../relay/program.ts";
 import { MOUNT_POINT } from "../workspace-path.ts";
 import { aboutPod } from "./about.ts";
 import { createCarriedFiles } from "./carried-files.ts";
+import { checkPools, type PoolChecked } from "./check-pools.ts";
+import { type Claims, createClaims, type Held } from "./claims.ts";
 import { createPodCommands, readPod } from "./container.ts";
 import { createNetworkGuard } from "./network-guard.ts";
 import { POD_LABELS, POD_USER, podManifest, RELAY_FOLDER } from "./pod.ts";
 import { stateOf } from "./pod-state.ts";
 import { createPods } from "./pods.ts";
 import { assertRights, POD_RIGHTS } from "./rights.ts";
-import { showPod } from "./show.ts";
+import { showClaim, showPod } from "./show.ts";
 
 export interface KubernetesSandboxDeps {
   client: Cluster;
@@ -32,15 +34,26 @@ export interface KubernetesSandboxDeps {
   defaultImage: string;
   /** Names of secrets of the namespace with which nodes get images. */
   pullSecrets: readonly string[];
+  /** Names of SandboxWarmPools whose Pods are used where they are what an agent asks for. */
+  warmPools: readonly string[];
+  /** How long the controller of such pools may take to give a Pod, in ms. */
+  claimMs?: number;
   clock?: Clock;
   /** How long a Pod may find no node until its work is put back, in ms. */
   placeMs?: number;
 }
 
+export interface ClusterChecked {
+  /** Where agents work, for people. */
+  detail: string;
+  /** Of each warm pool that is named. */
+  pools: PoolChecked[];
+}
+
 export interface KubernetesSandboxes extends SandboxDriver {
   start(spec: SandboxSpec, signal: AbortSignal): Promise<Sandbox & { readonly pod: string }>;
-  /** @returns where agents work, for people. @throws Problem with the remedy: what of the cluster is missing or refused. */
-  check(): Promise<string>;
+  /** @throws Problem with the remedy: what of the cluster is missing or refused. */
+  check(): Promise<ClusterChecked>;
   close(): void;
 }
 
@@ -65,12 +78,16 @@ interface Parts {
   clock: Clock;
   pods: ReturnType<typeof createPods>;
   guard: ReturnType<typeof createNetworkGuard>;
+  claims: Claims;
 }
+
+type Manifest = ReturnType<typeof podManifest>;
 
 export function createKubernetesSandboxes(deps: KubernetesSandboxDeps): KubernetesSandboxes {
   const { clock = systemClock } = deps;
   const pods = createPods(deps);
-  const parts: Parts = { deps, clock, pods, guard: createNetworkGuard(clock) };
+  const claims = createClaims({ ...deps, clock, pods });
+  const parts: Parts = { deps, clock, pods, claims, guard: createNetworkGuard(clock) };
   return {
     name: "kubernetes",
     capabilities: CAPABILITIES,
@@ -79,35 +96,49 @@ export function createKubernetesSandboxes(deps: KubernetesSandboxDeps): Kubernet
     start: (spec, signal) => startSandbox(parts, spec, signal),
     async sweep(isLive) {
       const signal = AbortSignal.timeout(SWEEP_MS);
-      const all = (await pods.list(signal)).map((pod) => membersOf(membersOf(pod)["metadata"]));
-      const dead = all.filter(({ labels }) => !isLive(textIn(labels, POD_LABELS.execution) ?? ""));
-      const ends = await Promise.allSettled(dead.map((pod) => pods.remove(textIn(pod, "name") ?? "", signal)));
+      const dead = async (from: typeof pods.list) =>
+        (await from(signal))
+          .map((one) => membersOf(membersOf(one)["metadata"]))
+          .filter(({ labels }) => !isLive(textIn(labels, POD_LABELS.execution) ?? ""))
+          .map((one) => textIn(one, "name") ?? "");
+      const [made, claimed] = await Promise.all([dead(pods.list), dead(claims.list)]);
+      const ends = await Promise.allSettled([
+        ...made.map((name) => pods.remove(name, signal)),
+        ...claimed.map((name) => claims.remove(name, signal)),
+      ]);
       // Of one that is left nothing reaches the files: they are on this host, and nobody carries them any more.
       return { removed: ends.filter(({ status }) => status === "fulfilled").length, left: [] };
     },
-    show: async () => (await pods.list(AbortSignal.timeout(NOTICE_MS))).map(showPod),
+    async show() {
+      const signal = AbortSignal.timeout(NOTICE_MS);
+      const [made, claimed] = await Promise.all([pods.list(signal), claims.list(signal)]);
+      return [...made.map(showPod), ...claimed.map(showClaim)];
+    },
     async check() {
       const signal = AbortSignal.timeout(NOTICE_MS);
       await pods.list(signal);
       await assertRights(deps, POD_RIGHTS, signal);
-      return `agents work in Pods of the cluster at ${deps.client.access.address}, namespace ${deps.namespace}, which answers and lets the server work there`;
+      const { address } = deps.client.access;
+      return {
+        detail: `agents work in Pods of the cluster at ${address}, namespace ${deps.namespace}, which answers and lets the server work there`,
+        pools: await checkPools(parts, signal),
+      };
     },
     close: pods.close,
   };
 }
 
 async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal): Promise<Sandbox & { pod: string }> {
-  const { deps, pods, guard } = parts;
+  const { deps, guard } = parts;
   signal.throwIfAborted();
   assertFolder(spec.home);
-  const name = podName(spec.executionId);
   const image = spec.image ?? deps.defaultImage;
   const { instanceId, pullSecrets } = deps;
+  const plan = { name: podName(spec.executionId), spec, instanceId, image, pullSecrets };
+  const held = await obtain(parts, podManifest(plan), signal);
   const losing = new AbortController();
-  const commands = createPodCommands({ ...deps, pod: name, lost: losing.signal });
+  const commands = createPodCommands({ ...deps, pod: held.pod, lost: losing.signal });
   try {
-    await pods.create(podManifest({ name, spec, instanceId, image, pullSecrets }), signal);
-    await pods.started(name, image, signal);
     const hasRoutes = spec.routes === true || typeof spec.network === "object";
     const arch = await archOf(commands, image);
     await lay(commands, CARRIER, carrierBytes(arch));
@@ -122,9 +153,24 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
     ] as const;
     for (const { reset } of folders) await reset();
     signal.throwIfAborted();
-    return createSandbox(parts, { name, spec, hasRoutes, losing }, commands, folders);
+    return createSandbox(parts, { held, spec, hasRoutes, losing }, commands, folders);
   } catch (error) {
     losing.abort(error);
+    await held.end().catch(() => {});
+    throw error;
+  }
+}
+
+/** A Pod that runs: one that a warm pool holds ready, or one that is made. */
+async function obtain({ pods, claims }: Parts, manifest: Manifest, signal: AbortSignal): Promise<Held> {
+  const ready = await claims.take(manifest, signal);
+  if (ready) return ready;
+  const { name } = manifest.metadata;
+  try {
+    await pods.create(manifest, signal);
+    await pods.started(name, manifest.spec.containers[0]?.image ?? "", signal);
+    return { pod: name, end: (why) => pods.remove(name, why) };
+  } catch (error) {
     await pods.remove(name).catch(() => {});
     throw error;
   }
@@ -165,7 +211,7 @@ async function lay({ run }: Commands, path: string, program: Uint8Array): Promis
 }
 
 interface Started {
-  name: string;
+  held: Held;
   spec: SandboxSpec;
   hasRoutes: boolean;
   losing: AbortController;
@@ -173,11 +219,12 @@ interface Started {
 
 function createSandbox(
   { deps, clock, pods }: Parts,
-  { name, spec, hasRoutes, losing }: Started,
+  { held, spec, hasRoutes, losing }: Started,
   commands: Commands,
   folders: readonly [ReturnType<typeof createCarriedFiles>, ...ReturnType<typeof createCarriedFiles>[]],
 ): Sandbox & { pod: string } {
   const { containers } = commands;
+  const name = held.pod;
   const lose = (why: string): Problem => {
     const problem = unavailable("sandbox_lost", `The sandbox is gone: ${why}.`);
     losing.abort(problem);
@@ -190,7 +237,7 @@ function createSandbox(
   /** A command that cannot be ended takes its Pod along: a cluster gives no other way to end it. */
   const restart = async () => {
     const why = lose("a command in it could not be ended");
-    await pods.remove(name);
+    await held.end();
     throw why;
   };
   const place = { docker: { containers }, containerId: name, restart, killMs: KILL_MS };
@@ -246,7 +293,7 @@ function createSandbox(
       relay?.end();
       unfollow();
       lose("it was ended");
-      stopping ??= pods.remove(name, AbortSignal.timeout(SWEEP_MS)).catch((error) => {
+      stopping ??= held.end(AbortSignal.timeout(SWEEP_MS)).catch((error) => {
         stopping = undefined;
         throw error;
       });

@@ -27,7 +27,7 @@ export const POD_USER = 10_001;
  */
 const IDLE = 'trap "" HUP INT TERM; while :; do sleep 86400 & wait; done';
 /** A Pod whose server never comes back ends by itself. */
-const LONGEST_SECONDS = 48 * 60 * 60;
+export const LONGEST_SECONDS = 48 * 60 * 60;
 const FILES_MIB = 10 * 1024;
 const mib = (bytes: number): string => `${Math.ceil(bytes / 1024 / 1024)}Mi`;
 

@@ -1,6 +1,7 @@
 /** The Pods of one server in its namespace: made, waited for, watched and removed. */
 import { isProblem, unavailable } from "../../../core/errors.ts";
 import { listIn, membersOf, textIn } from "../../../core/is-object.ts";
+import type { Query } from "../../kubernetes/client.ts";
 import type { Cluster } from "../../kubernetes/cluster.ts";
 import type { Watch } from "../../kubernetes/watch.ts";
 import { POD_LABELS, type podManifest } from "./pod.ts";
@@ -34,11 +35,10 @@ export function createPods({ client, namespace, instanceId, placeMs = PLACE_MS, 
   const tell = (name: string, state: PodState) => {
     for (const listen of listeners.get(name) ?? []) listen(state);
   };
-  /** @throws Problem when the cluster does not answer, or does not allow it. */
-  async function watching(): Promise<void> {
-    watch ??= client.watch({
+  const look = (query: Query): Watch =>
+    client.watch({
       path,
-      query: { labelSelector },
+      query,
       onObject(object) {
         const name = textIn(membersOf(object)["metadata"], "name") ?? "";
         const state = stateOf(object);
@@ -50,6 +50,9 @@ export function createPods({ client, namespace, instanceId, placeMs = PLACE_MS, 
         tell(name, stateOf(undefined));
       },
     });
+  /** @throws Problem when the cluster does not answer, or does not allow it. */
+  async function watching(): Promise<void> {
+    watch ??= look({ labelSelector });
     const own = watch;
     try {
       await own.ready;
@@ -99,6 +102,21 @@ export function createPods({ client, namespace, instanceId, placeMs = PLACE_MS, 
   return {
     follow,
     remove,
+    /** Watches a Pod that does not carry this instance's labels. @returns what ends that. @throws Problem as `create`. */
+    async track(name: string): Promise<() => void> {
+      const own = look({ fieldSelector: `metadata.name=${name}` });
+      const end = () => {
+        own.close();
+        states.delete(name);
+      };
+      try {
+        await own.ready;
+        return end;
+      } catch (error) {
+        end();
+        throw error;
+      }
+    },
     /** Makes a Pod. @throws Problem: no quota, no right, no answer. */
     async create(manifest: ReturnType<typeof podManifest>, signal: AbortSignal): Promise<void> {
       await watching();

@@ -4,6 +4,7 @@ import type { SandboxShown } from "../../../engine/sandbox.ts";
 import { POD_LABELS } from "./pod.ts";
 import { stateOf } from "./pod-state.ts";
 
+const MAX_MESSAGE = 300;
 const UNITS: Readonly<Record<string, number>> = { Ki: 1024, Mi: 1024 ** 2, Gi: 1024 ** 3 };
 
 export function showPod(pod: unknown): SandboxShown {
@@ -22,6 +23,29 @@ export function showPod(pod: unknown): SandboxShown {
     runId: textIn(labels, POD_LABELS.run),
     createdAt: Date.parse(textIn(metadata, "creationTimestamp") ?? "") || 0,
     memoryLimitBytes: bytesOf(textIn(membersOf(membersOf(container)["resources"])["limits"], "memory")),
+  };
+}
+
+/** A Pod that a warm pool gave, by its claim. */
+export function showClaim(claim: unknown): SandboxShown {
+  const { metadata, spec, status } = membersOf(claim);
+  const labels = membersOf(metadata)["labels"];
+  const name = textIn(metadata, "name") ?? "";
+  const pool = textIn(membersOf(spec)["warmPoolRef"], "name") ?? "";
+  const ready = listIn(status, "conditions").find((one) => textIn(one, "type") === "Ready");
+  const isReady = textIn(ready, "status") === "True";
+  const why = textIn(ready, "message") ?? "";
+  return {
+    id: name,
+    name: textIn(membersOf(status)["sandbox"], "name") ?? name,
+    image: "",
+    state: isReady ? "running" : "pending",
+    status: [`from the warm pool ${pool}`, ...(isReady || why === "" ? [] : [why.slice(0, MAX_MESSAGE)])].join(": "),
+    agentId: undefined,
+    sessionId: textIn(labels, POD_LABELS.session),
+    runId: textIn(labels, POD_LABELS.run),
+    createdAt: Date.parse(textIn(metadata, "creationTimestamp") ?? "") || 0,
+    memoryLimitBytes: undefined,
   };
 }
 

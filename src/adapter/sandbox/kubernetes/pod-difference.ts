@@ -1,0 +1,86 @@
+/**
+ * Whether a Pod that somebody else described is what an agent may work in: every wall that our own Pod has is there, and nothing
+ * that could open one is added.
+ */
+import { isObject, membersOf } from "../../../core/is-object.ts";
+import { POD_LABELS, type podManifest } from "./pod.ts";
+
+type Manifest = ReturnType<typeof podManifest>;
+
+/** Of ours, what another need not have: a claim has an end of its own, and a pool's nodes may get images by another secret. */
+const NOT_ASKED: ReadonlySet<string> = new Set(["activeDeadlineSeconds", "hostname", "imagePullSecrets"]);
+
+/** What may be added without opening anything: where it runs, and what an API server fills in. By path; `*` is an item of a list. */
+const HARMLESS: ReadonlySet<string> = new Set(
+  `
+    activeDeadlineSeconds affinity dnsConfig dnsPolicy hostname imagePullSecrets nodeName nodeSelector overhead
+    preemptionPolicy priority priorityClassName schedulerName serviceAccount serviceAccountName tolerations
+    topologySpreadConstraints securityContext.fsGroupChangePolicy securityContext.supplementalGroupsPolicy
+    containers.*.terminationMessagePath containers.*.terminationMessagePolicy containers.*.resizePolicy
+    containers.*.resources.requests containers.*.resources.limits.ephemeral-storage
+  `
+    .trim()
+    .split(/\s+/),
+);
+
+/** What may be added with that value alone: newer API servers do. */
+const HARMLESS_AS: Readonly<Record<string, unknown>> = { "containers.*.securityContext.procMount": "Default" };
+
+/** @param pod a Pod, or the `podTemplate` of a SandboxTemplate. @returns the first difference in words; undefined when there is none. */
+export function podDifference(ours: Manifest, pod: unknown): string | undefined {
+  const label = membersOf(membersOf(membersOf(pod)["metadata"])["labels"])[POD_LABELS.network];
+  const asked = ours.metadata.labels[POD_LABELS.network];
+  if (label !== asked) return `its label ${POD_LABELS.network} is ${shown(label)}, ${shown(asked)} is asked for`;
+  const wanted = Object.fromEntries(Object.entries(ours.spec).filter(([name]) => !NOT_ASKED.has(name)));
+  const [container] = ours.spec.containers;
+  const containers = [{ ...container, resources: { limits: container?.resources.limits } }];
+  return difference({ ...wanted, containers }, membersOf(pod)["spec"], "", "");
+}
+
+/** @param at for people. @param rule the same with `*` for items. */
+function difference(ours: unknown, theirs: unknown, at: string, rule: string): string | undefined {
+  const below = (name: string, path: string) => (path === "" ? name : `${path}.${name}`);
+  if (Array.isArray(ours)) {
+    const others: readonly unknown[] = Array.isArray(theirs) ? theirs : [];
+    if (others.length !== ours.length) return `${at} has ${others.length} entries, ${ours.length} are asked for`;
+    for (const [n, one] of ours.entries()) {
+      const found = difference(one, others[n], below(String(n), at), below("*", rule));
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+  if (!isObject(ours)) {
+    const same = ours === theirs || (quantityOf(ours) ?? Number.NaN) === quantityOf(theirs);
+    return same ? undefined : `${at} is ${shown(theirs)}, ${shown(ours)} is asked for`;
+  }
+  const others = membersOf(theirs);
+  for (const [name, value] of Object.entries(others)) {
+    if (name in ours || HARMLESS.has(below(name, rule)) || HARMLESS_AS[below(name, rule)] === value) continue;
+    return `it adds ${below(name, at)}`;
+  }
+  for (const [name, value] of Object.entries(ours)) {
+    const found = difference(value, others[name], below(name, at), below(name, rule));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const UNITS: Readonly<Record<string, number>> = {
+  m: 1e-3,
+  "": 1,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+};
+
+/** API servers write quantities in their own form: 1000m as 1, 10240Mi as 10Gi. */
+function quantityOf(value: unknown): number | undefined {
+  if (typeof value === "number") return value;
+  const [, count, unit = ""] = typeof value === "string" ? (/^(\d{1,15})(m|k|M|G|Ki|Mi|Gi)?$/.exec(value) ?? []) : [];
+  return count === undefined ? undefined : Number(count) * (UNITS[unit] ?? 1);
+}
+
+const shown = (value: unknown): string => (value === undefined ? "missing" : JSON.stringify(value).slice(0, 100));
