@@ -319,7 +319,9 @@ function lazy(
       );
     },
     openRoute: async (onConnection) => (await open()).openRoute(onConnection),
+    connect: async (port) => (await open()).connect(port),
     freeze: async () => (isOpen() ? freeze() : undefined),
+    thaw: async () => (isOpen() ? (await open()).thaw() : undefined),
     isAlive: async () => isOpen() && (await open()).isAlive(),
     stop: async () => (isOpen() ? (await open()).stop() : undefined),
   };

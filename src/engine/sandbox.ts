@@ -27,6 +27,11 @@ export interface Capabilities {
   files: "shared" | "carried";
   /** How many `files` one command can be given. */
   filesAtOnce: number;
+  /**
+   * Whether `connect` reaches its programs and nothing else: `thawed`: also those of one that was frozen, once it is thawed.
+   * `running`: until it is frozen. `none`: its loopback is this machine's.
+   */
+  previews: "thawed" | "running" | "none";
 }
 
 /** What an agent reads about its sandbox, in whole sentences. The driver knows; it must be true. */
@@ -198,10 +203,20 @@ export interface Sandbox {
    */
   openRoute(onConnection: (connection: Duplex) => void): Promise<Route>;
   /**
+   * Connects to a port of the sandbox's own loopback; whoever asks bounds it as for `openRoute`. Needs `spec.routes`.
+   * @throws Problem 502 `nothing_listens`, 503 `sandbox_lost`, 403 `previews_unavailable` where `capabilities.previews` is none.
+   */
+  connect(port: number): Promise<Duplex>;
+  /**
    * From here on nothing inside changes the files, and no command runs any more. Much quicker than `stop`, which is
    * still to follow. Idempotent.
    */
   freeze(): Promise<void>;
+  /**
+   * Lets the programs of a frozen one go on, so that `connect` reaches them. What they change is not brought back.
+   * @throws Problem 503 `sandbox_lost`, 403 `previews_unavailable` where `capabilities.previews` is not `thawed`.
+   */
+  thaw(): Promise<void>;
   /** False when no further turn is to begin in it: its commands can no longer run, or its machine is being emptied. */
   isAlive(): Promise<boolean>;
   /** Kills everything inside and removes it. Idempotent. */

@@ -51,6 +51,8 @@ export interface ContainerApi {
   kill(id: string): Promise<void>;
   /** Halts every process in it as it is. Throws `docker_conflict` when it does not run. */
   pause(id: string): Promise<void>;
+  /** Lets them go on. Throws `docker_conflict` when it is not halted. */
+  unpause(id: string): Promise<void>;
   /** Kills and removes it with its anonymous volumes. No error when it is gone already, or is being removed. */
   remove(id: string, options?: RemoveOptions): Promise<void>;
   /** The engine's full description. Throws `docker_not_found`. */
@@ -80,6 +82,7 @@ export function createContainerApi(docker: () => Docker, address: string, attend
     start: (id) => call(async () => void (await on(id).start())),
     kill: (id) => call(() => settled(on(id).kill(), [404, 409])),
     pause: (id) => call(() => on(id).pause()),
+    unpause: (id) => call(() => on(id).unpause()),
     remove: (id, { signal, mustBeGone = false } = {}) =>
       call(() =>
         settled(on(id).remove({ force: true, v: true, ...abortedBy(signal) }), mustBeGone ? [404] : [404, 409]),

@@ -295,6 +295,32 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open,
     await sandbox.stop();
   });
 
+  test("reaches what listens inside, and nothing where a port is closed", async () => {
+    const { previews } = life.driver.capabilities;
+    const sandbox = await start({ routes: true });
+    if (previews === "none") {
+      await expect(sandbox.connect(8000)).rejects.toMatchObject({ code: "previews_unavailable" });
+      return await sandbox.stop();
+    }
+    await said("mkdir site; echo hello > site/index.html; httpd -p 127.0.0.1:3000 -h site", sandbox);
+    const ask = async (port: number) => {
+      const connection = await sandbox.connect(port);
+      connection.end("GET / HTTP/1.0\r\n\r\n");
+      return Buffer.concat(await Array.fromAsync(connection)).toString();
+    };
+    const answers = await Promise.all([3000, 3000, 3000].map(ask));
+    for (const answer of answers) expect(answer).toEndWith("\r\n\r\nhello\n");
+    await expect(sandbox.connect(3002)).rejects.toMatchObject({ code: "nothing_listens" });
+    await sandbox.workspace.bringBack();
+    await sandbox.freeze();
+    if (previews === "thawed") {
+      await sandbox.thaw();
+      expect(await ask(3000)).toEndWith("hello\n");
+    } else await expect(sandbox.thaw()).rejects.toMatchObject({ code: "previews_unavailable" });
+    await sandbox.stop();
+    await expect(sandbox.connect(3000)).rejects.toMatchObject({ code: "sandbox_lost" });
+  });
+
   test("once frozen changes no file, once stopped runs nothing, and both may be said twice", async () => {
     const own = await folder();
     const sandbox = await start({ home: own });

@@ -35,7 +35,14 @@ export function createHandClock(): HandClock {
 const PATIENCE_MS = 240_000;
 
 const SANDBOX = {
-  capabilities: { shell: false, network: "own", isolation: "container", files: "shared", filesAtOnce: 100 },
+  capabilities: {
+    shell: false,
+    network: "own",
+    isolation: "container",
+    files: "shared",
+    filesAtOnce: 100,
+    previews: "none",
+  },
   workspace: { bringBack: async () => {} },
   freeze: async () => {},
   isAlive: async () => true,

@@ -62,6 +62,7 @@ const capabilitiesOf = (carries: boolean): Capabilities => ({
   network: "own",
   isolation: "container",
   filesAtOnce: 10_000,
+  previews: "thawed",
   files: carries ? "carried" : "shared",
 });
 
@@ -360,6 +361,11 @@ function createSandbox(parts: Parts, { id, spec, relay, files, during }: Sandbox
       if (!relay) throw unavailable("network_unguarded", "This sandbox was started without a way for routes.");
       return await relay.openRoute(onConnection);
     },
+    connect: async (port) => {
+      await restarting;
+      if (!relay) throw unavailable("network_unguarded", "This sandbox was started without a way for routes.");
+      return await relay.connect(port);
+    },
     isAlive: async () => {
       try {
         return (await docker.containers.inspect(id)).State.Running;
@@ -375,6 +381,12 @@ function createSandbox(parts: Parts, { id, spec, relay, files, during }: Sandbox
         if (!stopping) await docker.containers.pause(id).catch(stop);
       })();
       return freezing;
+    },
+    thaw: async () => {
+      if (!freezing) return;
+      await freezing;
+      if (stopping) throw unavailable("sandbox_lost", "The sandbox could not be paused and was stopped.");
+      await docker.containers.unpause(id);
     },
     stop,
   };

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import type { Duplex } from "node:stream";
 import { dockerForTests, testImage } from "../../../testing/docker-image.ts";
 import { EXEC, type SandboxFixture, sandboxFixture } from "../../../testing/sandbox-fixture.ts";
-import { HELD_BYTES } from "../relay/connections.ts";
+import { createRelayConnections, HELD_BYTES } from "../relay/connections.ts";
 import { RELAY_PROGRAMS } from "../relay/program.ts";
 
 const docker = await dockerForTests(process.env);
@@ -16,6 +16,31 @@ test("the relay's programs are made of the sources beside them", () => {
   const source = createHash("sha256").update(Buffer.concat(sources)).digest("hex");
   for (const program of new Set(Object.values(RELAY_PROGRAMS)))
     expect(readFileSync(program).includes(`skep-relay-source:${source}`)).toBe(true);
+});
+
+test("the relay connects to programs on either loopback address, and says where none listens", async () => {
+  const program = RELAY_PROGRAMS[process.arch === "arm64" ? "arm64" : "x86_64"]!;
+  const relay = Bun.spawn([program], { stdin: "pipe", stdout: "pipe" });
+  const connections = createRelayConnections((bytes) => {
+    relay.stdin.write(bytes);
+    relay.stdin.flush();
+  });
+  const reading = (async () => {
+    for await (const chunk of relay.stdout) connections.feed(chunk);
+  })();
+  const server = createServer((socket) => socket.end("six"));
+  await new Promise<void>((resolve) => server.listen(0, "::1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const connection = await connections.connect(port);
+  expect(Buffer.concat(await Array.fromAsync(connection)).toString()).toBe("six");
+  connection.end();
+  await new Promise((resolve) => server.close(resolve));
+  await expect(connections.connect(port)).rejects.toThrow("nothing listens");
+  relay.stdin.end();
+  await Promise.all([reading, relay.exited]);
+  connections.end();
+  await expect(connections.connect(port)).rejects.toThrow("ended");
+  expect(() => createRelayConnections(() => {}).feed(Buffer.from([7, 0, 0, 0, 1, 0, 0, 0]))).toThrow("nobody asked");
 });
 
 const echo = (connection: Duplex) => void connection.pipe(connection);

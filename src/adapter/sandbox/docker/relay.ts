@@ -8,12 +8,15 @@
  * server holds; the server decides about each connection, and knows from which container it comes without being told.
  * An agent that kills or imitates the relay can send nothing but such connections, which it can make anyway.
  *
+ * The other way, for previews, the server has the relay connect to a port of that loopback: to programs of this container and
+ * to nothing else.
+ *
  * Networks made with `--internal` were considered: before Docker 28's isolated gateways the bridge has an address on the
  * host, where whatever listens on 0.0.0.0 is reached. A Unix socket mounted into the container works neither with gVisor and
  * Kata nor with an engine on another machine; `exec` works with all of them.
  */
 import type { Duplex } from "node:stream";
-import { isProblem, messageOf, unavailable } from "../../../core/errors.ts";
+import { isProblem, messageOf, Problem, unavailable } from "../../../core/errors.ts";
 import type { Route } from "../../../engine/sandbox.ts";
 import type { RunningExec } from "../../docker/exec.ts";
 import type { DockerClient } from "../../docker.ts";
@@ -36,6 +39,8 @@ export interface RelayDeps {
 
 export interface ContainerRelay {
   openRoute(onConnection: (connection: Duplex) => void): Promise<Route>;
+  /** @throws Problem 502 `nothing_listens`, 503 `sandbox_lost`, `network_unguarded`. */
+  connect(port: number): Promise<Duplex>;
   /** Starts it again with the same ports, when the container was started again. */
   restart(): Promise<void>;
   end(): void;
@@ -108,6 +113,19 @@ export function createContainerRelay({ docker, containerId, user, program }: Rel
         if (isProblem(error) && error.code !== "network_unguarded")
           throw unavailable("sandbox_lost", `The sandbox is gone: ${messageOf(error)}`);
         throw unavailable("network_unguarded", `The sandbox's way out could not be opened: ${messageOf(error)}.`);
+      }
+    },
+    async connect(port) {
+      let relay: RelayConnections;
+      try {
+        relay = await begin();
+      } catch (error) {
+        throw unavailable("sandbox_lost", `The sandbox cannot be reached: ${messageOf(error)}`);
+      }
+      try {
+        return await relay.connect(port);
+      } catch (error) {
+        throw new Problem(502, "nothing_listens", `Port ${port} of the sandbox does not answer: ${messageOf(error)}.`);
       }
     },
     async restart() {

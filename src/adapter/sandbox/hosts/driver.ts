@@ -202,6 +202,8 @@ export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: 
       exec: (argv, options) => guarded(() => sandbox.exec(argv, options)),
       open: (program, events, signal) => guarded(() => sandbox.open(program, events, signal)),
       openRoute: (onConnection) => guarded(() => sandbox.openRoute(onConnection)),
+      connect: (port) => guarded(() => sandbox.connect(port)),
+      thaw: () => guarded(() => sandbox.thaw()),
       freeze: () => orAway(() => sandbox.freeze()),
       isAlive: async () => !losing.signal.aborted && !machine.drained && (await sandbox.isAlive()),
       async stop() {

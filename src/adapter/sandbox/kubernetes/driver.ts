@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "../../../core/clock.ts";
-import { isProblem, type Problem, unavailable } from "../../../core/errors.ts";
+import { forbidden, isProblem, type Problem, unavailable } from "../../../core/errors.ts";
 import { membersOf, textIn } from "../../../core/is-object.ts";
 import type { Capabilities, HarnessPlaces, Sandbox, SandboxDriver, SandboxSpec } from "../../../engine/sandbox.ts";
 import { openFolder } from "../../../working-copy/folder.ts";
@@ -63,6 +63,7 @@ const CAPABILITIES: Capabilities = {
   isolation: "container",
   files: "carried",
   filesAtOnce: 10_000,
+  previews: "running",
 };
 const NOTICE_MS = 30_000;
 const SWEEP_MS = 30_000;
@@ -276,6 +277,11 @@ function createSandbox(
       if (!relay) throw unavailable("network_unguarded", "This sandbox was started without a way for routes.");
       return await relay.openRoute(onConnection);
     },
+    async connect(port) {
+      losing.signal.throwIfAborted();
+      if (!relay) throw unavailable("network_unguarded", "This sandbox was started without a way for routes.");
+      return await relay.connect(port);
+    },
     async isAlive() {
       if (losing.signal.aborted) return false;
       try {
@@ -288,6 +294,9 @@ function createSandbox(
     // What is no longer carried changes no file here, whatever goes on there.
     async freeze() {
       lose("it was ended");
+    },
+    async thaw() {
+      throw forbidden("A Pod's programs are not reached once its work has ended.", "previews_unavailable");
     },
     stop() {
       relay?.end();

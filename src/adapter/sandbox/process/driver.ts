@@ -55,6 +55,8 @@ export function createProcessSandboxes(deps: ProcessSandboxDeps): SandboxDriver 
     isolation: "none",
     files: "shared",
     filesAtOnce: FILES_AT_ONCE,
+    // A port of its loopback may be one of this server, or of any program of the machine.
+    previews: "none",
   };
   return {
     name: "process",
@@ -161,10 +163,15 @@ function createSandbox(spec: SandboxSpec, root: string, { capabilities, clock, k
       return route;
     },
     isAlive: async () => !stopping,
+    connect: () => Promise.reject(withoutPreviews()),
+    thaw: () => Promise.reject(withoutPreviews()),
     freeze: stop,
     stop,
   };
 }
+
+const withoutPreviews = () =>
+  forbidden("Previews need containers: here an agent's ports are ports of this machine.", "previews_unavailable");
 
 const notStarted = (): ExecResult => ({
   exitCode: null,

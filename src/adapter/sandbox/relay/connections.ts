@@ -1,6 +1,7 @@
 /**
  * The server's side of the relay (relay.c says what it is and how frames look): the connections that programs in a
- * container make to its loopback, as streams. Of what a program sends, at most `HELD_BYTES` wait for their reader.
+ * container make to its loopback, and those that the server has made to programs there, as streams. Of what a program sends,
+ * at most `HELD_BYTES` wait for their reader.
  */
 import { Duplex } from "node:stream";
 
@@ -14,11 +15,16 @@ export interface RelayConnections {
    * @param port 0: any. @returns the port. Rejects when it is taken, or the relay ends before it answers.
    */
   listen(port: number, onConnection: OnConnection): Promise<number>;
+  /**
+   * Connects to a port of the container's loopback. Rejects when nothing listens there, too many connections are open, or
+   * the relay ends.
+   */
+  connect(port: number): Promise<Duplex>;
   /** Breaks off all connections: the relay is gone. */
   end(): void;
 }
 
-const TYPES = { listen: 1, open: 2, data: 3, end: 4, reset: 5, credit: 6 } as const;
+const TYPES = { listen: 1, open: 2, data: 3, end: 4, reset: 5, credit: 6, connect: 7 } as const;
 const HEADER_BYTES = 8;
 const WINDOW_BYTES = 131_072;
 /** Of one frame to the relay, which reads pieces of this size. */
@@ -35,6 +41,7 @@ export function createRelayConnections(write: (bytes: Uint8Array) => void): Rela
   const connections = new Map<number, Connection>();
   const listeners: OnConnection[] = [];
   const waiting: { resolve(port: number): void; reject(error: Error): void }[] = [];
+  const connecting: { resolve(connection: Duplex): void; reject(error: Error): void }[] = [];
   let ended = false;
   const send: Send = (type, id, number, data) => {
     if (ended) return;
@@ -45,15 +52,26 @@ export function createRelayConnections(write: (bytes: Uint8Array) => void): Rela
     if (data) frame.set(data, HEADER_BYTES);
     write(frame);
   };
-  const open = (id: number, listener: number): void => {
-    const onConnection = listeners[listener];
-    if (!onConnection || id >= MAX_CONNECTIONS || connections.has(id)) throw strange("it opened what cannot be");
+  const begin = (id: number): Connection => {
+    if (id >= MAX_CONNECTIONS || connections.has(id)) throw strange("it opened what cannot be");
     const connection = new Connection(id, send, () => connections.delete(id));
     connections.set(id, connection);
-    onConnection(connection);
+    return connection;
+  };
+  const open = (id: number, listener: number): void => {
+    const onConnection = listeners[listener];
+    if (!onConnection) throw strange("it opened what cannot be");
+    onConnection(begin(id));
+  };
+  const connected = (id: number, number: number): void => {
+    const asked = connecting.shift();
+    if (!asked) throw strange("it connected what nobody asked for");
+    if (number > 0) asked.resolve(begin(id));
+    else asked.reject(new Error("nothing listens there, or too many connections are open"));
   };
   const onFrame = (type: number, id: number, number: number): void => {
     if (type === TYPES.open) return open(id, number);
+    if (type === TYPES.connect) return connected(id, number);
     if (type === TYPES.listen) {
       const asked = waiting.shift();
       if (number > 0) asked?.resolve(number);
@@ -81,9 +99,19 @@ export function createRelayConnections(write: (bytes: Uint8Array) => void): Rela
         throw error;
       });
     },
+    connect(port) {
+      const { promise, ...asked } = Promise.withResolvers<Duplex>();
+      if (ended) asked.reject(new Error("the relay has ended"));
+      else {
+        connecting.push(asked);
+        send("connect", 0, port);
+      }
+      return promise;
+    },
     end() {
       ended = true;
-      for (const { reject } of waiting.splice(0)) reject(new Error("the relay has ended"));
+      for (const { reject } of [...waiting.splice(0), ...connecting.splice(0)])
+        reject(new Error("the relay has ended"));
       for (const connection of connections.values()) connection.takeReset();
     },
   };
@@ -91,7 +119,7 @@ export function createRelayConnections(write: (bytes: Uint8Array) => void): Rela
 
 const strange = (what: string) => new Error(`The relay is not one: ${what}.`);
 
-/** One connection that a program in the container made. */
+/** One connection that a program in the container made, or took. */
 class Connection extends Duplex {
   /** Bytes that may still be sent to the relay. */
   #credit = WINDOW_BYTES;

@@ -1,7 +1,8 @@
 /*
  * The relay: the one thing inside a container without a network that lets its programs reach what the server offers. It
  * listens on the container's loopback and carries every connection through its own standard input and output, which are
- * the server's: there is no other way out, and nothing of the host that could be reached by mistake.
+ * the server's: there is no other way out, and nothing of the host that could be reached by mistake. For previews the server
+ * also has it connect to a port of that loopback.
  *
  * Runs in any Linux image: no C library, no allocation, no file is opened. Made by scripts/relay/build.
  *
@@ -12,8 +13,11 @@
  */
 #include "system.h"
 
-/* To the server: LISTEN answers with the port (0: refused), OPEN names the listener. From the server: LISTEN, never OPEN. */
-enum { LISTEN = 1, OPEN, DATA, END, RESET, CREDIT };
+/*
+ * To the server: LISTEN answers with the port (0: refused), OPEN names the listener, CONNECT answers with 1 and the
+ * connection, or 0. From the server: LISTEN and CONNECT with a port, never OPEN. Answers come in the order of the questions.
+ */
+enum { LISTEN = 1, OPEN, DATA, END, RESET, CREDIT, CONNECT };
 enum { CONNECTIONS = 64, LISTENERS = 8, WINDOW = 131072, HEADER = 8, PIECE = 32768 };
 
 /* Which sources this program was made of; the server's tests compare it. */
@@ -24,6 +28,8 @@ enum { NONBLOCK = 04000, CLOEXEC = 02000000 };
 
 struct watched { int fd; short wanted, found; };
 struct address { u16 family, port; u32 host; u64 zero; };
+struct address6 { u16 family, port; u32 flow; u8 host[16]; u32 scope; };
+struct moment { long seconds, nanoseconds; };
 
 struct connection {
   int fd;
@@ -104,17 +110,52 @@ static struct connection *free_connection(void) {
   return 0;
 }
 
-static void accept_one(u32 listener) {
-  struct connection *c = free_connection();
-  if (!c) return;
-  long fd = call(ACCEPT4, listeners[listener], 0, 0, NONBLOCK | CLOEXEC, 0);
-  if (fd < 0) return;
+static void begin(struct connection *c, long fd) {
   c->fd = (int)fd;
   c->credit = WINDOW;
   c->from = c->until = 0;
   c->read_ended = c->write_ended = c->no_more = 0;
   c->taken = c->open = 1;
+}
+
+static void accept_one(u32 listener) {
+  struct connection *c = free_connection();
+  if (!c) return;
+  long fd = call(ACCEPT4, listeners[listener], 0, 0, NONBLOCK | CLOEXEC, 0);
+  if (fd < 0) return;
+  begin(c, fd);
   tell(OPEN, id_of(c), listener);
+}
+
+/* A program that listens takes a connection of its own loopback at once; one whose queue is full is waited for this long. */
+static const struct moment patience = {0, 250000000};
+
+/* A connected socket, or a negative number. */
+static long reach(u16 family, const void *at, u64 size) {
+  long fd = call(SOCKET, family, 1 | NONBLOCK | CLOEXEC, 0, 0, 0);
+  if (fd < 0) return fd;
+  long answer = call(CONNECT_TO, fd, (long)at, (long)size, 0, 0);
+  if (answer == EINPROGRESS) {
+    struct watched one = {(int)fd, POLLOUT, 0};
+    long ready = call(PPOLL, (long)&one, 1, (long)&patience, 0, 0);
+    answer = ready == 1 && !(one.found & (POLLERR | POLLHUP)) ? 0 : -1;
+  }
+  if (answer == 0) return fd;
+  call(CLOSE, fd, 0, 0, 0, 0);
+  return -1;
+}
+
+/* Programs told to listen on `localhost` often take its IPv6 address alone. */
+static void connect_to(u32 port) {
+  u16 turned = (u16)((port >> 8) | (port << 8));
+  struct address at = {2, turned, 0x0100007f, 0};
+  struct address6 at6 = {10, turned, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, 0};
+  struct connection *c = free_connection();
+  long fd = c ? reach(2, &at, sizeof at) : -1;
+  if (c && fd < 0) fd = reach(10, &at6, sizeof at6);
+  if (fd < 0) return tell(CONNECT, 0, 0);
+  begin(c, fd);
+  tell(CONNECT, id_of(c), 1);
 }
 
 /* From the program to the server. */
@@ -172,6 +213,7 @@ static void take_header(void) {
   u32 id = header[2] | (u32)header[3] << 8;
   u32 number = header[4] | (u32)header[5] << 8 | (u32)header[6] << 16 | (u32)header[7] << 24;
   if (header[0] == LISTEN) return start_listener(id, number);
+  if (header[0] == CONNECT) return connect_to(number);
   if (id >= CONNECTIONS) leave(2);
   struct connection *c = &connections[id];
   if (header[0] == DATA) {
