@@ -41,6 +41,7 @@ import { onboarding } from "../feature/onboarding/feature.ts";
 import { permissions } from "../feature/permissions/feature.ts";
 import { pipelines } from "../feature/pipelines/feature.ts";
 import { preferences } from "../feature/preferences/feature.ts";
+import { previews } from "../feature/previews/feature.ts";
 import { projects } from "../feature/projects/feature.ts";
 import { providers } from "../feature/providers/feature.ts";
 import { pulse } from "../feature/pulse/feature.ts";
@@ -118,6 +119,7 @@ export const FEATURES = noFeatures()
   .with(inbox)
   .with(swarm)
   .with(egress)
+  .with(previews)
   .with(mcp)
   .with(mcpServer)
   .with(engine)

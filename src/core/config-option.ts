@@ -40,6 +40,13 @@ export const url: Reader<string> = (value) => {
     return undefined;
   }
 };
+/** An origin whose host begins with `*.`. */
+export const wildcardOrigin: Reader<string> = (value) => {
+  const parsed = URL.parse(value);
+  if (!parsed || !/^https?:$/.test(parsed.protocol)) return undefined;
+  const isPlain = value.replace(/\/$/, "").toLowerCase() === parsed.origin;
+  return isPlain && /^\*\.[a-z0-9]/.test(parsed.hostname) ? parsed.origin : undefined;
+};
 /** `name=value,other=value`, values percent-encoded, as OpenTelemetry has them. */
 export const headerPairs: Reader<Readonly<Record<string, string>>> = (value) => {
   const headers: Record<string, string> = {};

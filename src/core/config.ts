@@ -9,6 +9,7 @@ import { DOCKER_OPTIONS } from "./docker-options.ts";
 import { isEmail, normalEmail } from "./email.ts";
 import { Problem } from "./errors.ts";
 import { KUBERNETES_OPTIONS } from "./kubernetes-options.ts";
+import { PREVIEW_OPTIONS } from "./preview-options.ts";
 import { entriesOf, keysOf, recordOf } from "./typed-keys.ts";
 
 /** Shorter keys can be guessed: they are accepted on a loopback address only. */
@@ -43,6 +44,7 @@ export const OPTIONS = {
     default: undefined,
     read: url,
   }),
+  ...PREVIEW_OPTIONS,
   authEnabled: flagged(
     "AUTH_ENABLED",
     "Ask for credentials. Unset: off where only this machine gets in (a loopback address, no proxy), else on.",

@@ -44,6 +44,7 @@ export const ID_PREFIXES = {
   evalAttempt: "eva",
   deletion: "del",
   invitation: "inv",
+  preview: "prv",
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -163,6 +163,24 @@ export const LIMITS = {
   egressHeadMs: 15_000,
   egressConnectMs: 20_000,
   egressSilenceMs: 300_000,
+  /** Connections of visitors to previews together, and to one; a sandbox has as many again for what its agent opens. */
+  previewConnections: 256,
+  previewConnectionsOfOne: 32,
+  previewHeadBytes: 32 * 1024,
+  previewHeadMs: 15_000,
+  previewBodyBytes: 100 * 1024 * 1024,
+  /** Of all that one preview's visitors send and get. */
+  previewBytes: 4 * 1024 ** 3,
+  previewSilenceMs: 300_000,
+  previewConnectionMs: 3_600_000,
+  previewVisitMs: 8 * 3_600_000,
+  previewVisits: 200,
+  /** Minutes that an app is kept after its step, where the step says nothing, and at most. */
+  previewKeepMinutes: 30,
+  previewKeepMinutesMost: 1_440,
+  /** Sandboxes whose app is kept. */
+  keptPreviewsPerUser: 4,
+  keptPreviews: 16,
   fetchBytes: 2 * 1024 * 1024,
   fetchTimeoutMs: 30_000,
   fetchRedirects: 5,

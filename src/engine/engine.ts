@@ -74,6 +74,8 @@ export interface EngineDeps {
   environmentOf?(execution: Execution): CodeEnvironment | undefined;
   /** What drives it instead of what its agent's file names: `acp` is the command in that file. */
   harnessIn?(execution: Execution): EvalHarness | undefined;
+  /** Apps of steps that people can look at. */
+  previews?: EnginePorts["previews"];
   /** Opens the way out of a sandbox whose network is an allow-list. */
   wayOut?: SandboxPoolDeps["wayOut"];
   projectOf(projectId: string): PromptParts["project"];
@@ -300,6 +302,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
       };
     },
     tokens,
+    previews: deps.previews ?? NO_PREVIEWS,
     workspaces: {
       async prepare(execution, signal) {
         const work = workOf(execution);
@@ -336,6 +339,11 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
     emitSoon: deps.emitSoon,
   };
 }
+
+const NO_PREVIEWS: EnginePorts["previews"] = {
+  of: () => undefined,
+  open: () => ({ keep() {}, close() {} }),
+};
 
 /** Those it always takes, and for a piece of work those whose tags match the task. One switched off since is left out. */
 function skillsFor<Skill extends MatchableSkill>(execution: Execution, available: readonly Skill[]): Skill[] {

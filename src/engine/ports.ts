@@ -42,6 +42,33 @@ export interface EngineAgent {
   cpus: number;
 }
 
+/** An app that a step runs, as its pipeline says. */
+export interface StepPreview {
+  /** On the loopback of its sandbox. */
+  port: number;
+  path: string;
+  /** 0: it ends with the step. */
+  keepMinutes: number;
+}
+
+/** A preview that people can open. */
+export interface OpenPreview {
+  /** Its step has ended; the app runs until then, ms since the epoch. */
+  keep(until: number): void;
+  close(): void;
+}
+
+export interface PreviewPort {
+  /** Undefined where the step has none, or it cannot be shown. */
+  of(execution: Execution): StepPreview | undefined;
+  /** @param app how it is reached at each moment, and ended where it is kept. */
+  open(
+    execution: Execution,
+    preview: StepPreview,
+    app: { connect: Sandbox["connect"]; stop(): Promise<void> },
+  ): OpenPreview;
+}
+
 export interface Overdrawn {
   /** Which budget: `run`, `agent_day`, `user_month`, `instance`… */
   scope: string;
@@ -93,6 +120,7 @@ export interface EnginePorts {
   ownLoginOf(execution: Execution, harness: OwnLoginName): string;
   /** Variables that say where it works: the same in each execution of a session, and those of this one alone. */
   variablesOf(execution: Execution, token: string | null): Record<"session" | "execution", Record<string, string>>;
+  previews: PreviewPort;
   tokens: { issue(execution: Execution): string; revoke(executionId: string): void };
   workspaces: {
     /** Absolute path of the folder on this host that holds the execution's files, ready to work in. */

@@ -3,7 +3,7 @@
  * stays for a while, so that what was started in it still runs at the next turn.
  */
 
-import { codeOf, messageOf, type Problem, unavailable } from "../core/errors.ts";
+import { codeOf, messageOf, Problem, unavailable } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Logger } from "../core/log.ts";
 import { raceSignal } from "../core/race-signal.ts";
@@ -31,8 +31,19 @@ export interface Lease {
   sandbox: Sandbox;
   /** Starts it now. @throws Problem 503 as the driver says. */
   open(): Promise<void>;
+  /**
+   * Leaves a frozen sandbox running, so that its programs can be reached, until that time is over, others take its place, or
+   * work begins or ends in its files. Ends the lease.
+   * @param onEnd called once, before it is stopped. @returns undefined where that cannot be; the lease goes on.
+   */
+  show(ms: number, onEnd: () => void): Promise<Shown | undefined>;
   /** Ends the lease, once. @param keep leaves the sandbox to the next turn of its session, for the idle time. */
   release(keep: boolean): Promise<void>;
+}
+
+export interface Shown {
+  connect: Sandbox["connect"];
+  stop(): Promise<void>;
 }
 
 export interface SandboxPool {
@@ -63,6 +74,7 @@ interface Kept {
   /** It cannot change its files any more. */
   frozen?: boolean;
 }
+type OnShow = Kept & { timer: ReturnType<typeof setTimeout>; onEnd(): void };
 type Idle = Kept & { timer: ReturnType<typeof setTimeout> };
 
 export interface SandboxPoolDeps {
@@ -77,6 +89,8 @@ export interface SandboxPoolDeps {
 export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDeps): SandboxPool {
   /** By session, the one that has waited longest first. */
   const idle = new Map<string, Idle>();
+  /** By the execution that started it, the one that is shown for longest first. */
+  const onShow = new Map<string, OnShow>();
   /** Executions whose sandbox is there. */
   const held = new Set<string>();
   /** By place, the endings of sandboxes that may change its files until then. */
@@ -152,6 +166,7 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
   }
   async function quiet(at: Pick<SandboxSpec, "workId" | "sessionId">): Promise<void> {
     const place = placeOf(at);
+    for (const [id, { spec }] of onShow) if (placeOf(spec) === place) void stopShown(id);
     await Promise.all(leaving.get(place) ?? []);
     // Files outside of working copies are touched through a sandbox alone, and `start` looks for what an earlier process left:
     // a chat without a project that needs no sandbox does not wait for the container engine.
@@ -186,6 +201,27 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
     const timer = setTimeout(() => void stopIdle(sessionId), idleMs());
     timer.unref();
     idle.set(sessionId, { ...kept, timer });
+  }
+  async function stopShown(executionId: string): Promise<void> {
+    const found = onShow.get(executionId);
+    if (!found) return;
+    onShow.delete(executionId);
+    clearTimeout(found.timer);
+    found.onEnd();
+    await leave(placeOf(found.spec), stop(found));
+  }
+  /** Makes room by ending the oldest: of the user, else of all. */
+  async function show({ sandbox, spec, userId, wayOut: open }: Kept, ms: number, onEnd: () => void): Promise<Shown> {
+    open?.close();
+    await sandbox.thaw();
+    const { executionId } = spec;
+    const ofUser = [...onShow.values()].filter((one) => one.userId === userId);
+    if (ofUser.length >= LIMITS.keptPreviewsPerUser) void stopShown(ofUser[0]!.spec.executionId);
+    else if (onShow.size >= LIMITS.keptPreviews) void stopShown(onShow.keys().next().value!);
+    const timer = setTimeout(() => void stopShown(executionId), ms);
+    timer.unref();
+    onShow.set(executionId, { sandbox, spec, userId, onEnd, timer });
+    return { connect: sandbox.connect, stop: () => stopShown(executionId) };
   }
   /** The one that waits for this session, when its specification has not changed and it still runs. */
   async function waiting(spec: SandboxSpec): Promise<Kept | undefined> {
@@ -238,6 +274,16 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
         async () => freeze(await opened()),
       ),
       open: async () => void (await opened()),
+      async show(ms, onEnd) {
+        const kept = await opening?.catch(() => undefined);
+        if (!kept?.frozen || closed || driver.capabilities.previews !== "thawed") return undefined;
+        // From here on it may change its files, whether or not it can be shown.
+        kept.frozen = false;
+        const shown = await show(kept, ms, onEnd);
+        opening = undefined;
+        own = undefined;
+        return shown;
+      },
       release: (wanted) => (own?.frozen ? end(wanted) : leave(placeOf(spec), end(wanted))),
     };
   }
@@ -263,7 +309,7 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
     sweep,
     async close() {
       closed = true;
-      await Promise.all([...idle.keys()].map(stopIdle));
+      await Promise.all([...[...idle.keys()].map(stopIdle), ...[...onShow.keys()].map(stopShown)]);
     },
   };
 }
@@ -319,7 +365,11 @@ function lazy(
       );
     },
     openRoute: async (onConnection) => (await open()).openRoute(onConnection),
-    connect: async (port) => (await open()).connect(port),
+    connect: async (port) => {
+      // A visitor starts none.
+      if (!isOpen()) throw new Problem(502, "nothing_listens", "The sandbox has not been started yet.");
+      return await (await open()).connect(port);
+    },
     freeze: async () => (isOpen() ? freeze() : undefined),
     thaw: async () => (isOpen() ? (await open()).thaw() : undefined),
     isAlive: async () => isOpen() && (await open()).isAlive(),

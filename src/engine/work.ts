@@ -11,6 +11,7 @@ import { runLoop } from "./loop.ts";
 import { type EngineAgent, type EnginePorts, Stopped } from "./ports.ts";
 import type { SandboxSpec } from "./sandbox.ts";
 import type { Lease } from "./sandbox-pool.ts";
+import { type ShownPreview, showPreview } from "./show-preview.ts";
 
 /** Failures of the machine, not of the work: the execution goes back to the queue and waits. */
 const WAITS = "waiting_for_provider";
@@ -76,6 +77,7 @@ export async function workOn(
     }
   };
   let lease: Lease | undefined;
+  let shown: ShownPreview | undefined;
   let { waitsFor } = execution;
   let unmask = () => {};
   /** What an external agent's program started ends with its turn. */
@@ -107,9 +109,11 @@ export async function workOn(
     const harness = isExternal(execution, agent) ? await ports.workspaces.harness(execution) : undefined;
     keepsSandbox = harness === undefined;
     const box = { image, home, network, runtime, hostLabels, memoryMb, cpus, env, cookies };
-    const ways = { harness, routes: harness !== undefined };
+    const preview = ports.previews.of(execution);
+    const ways = { harness, routes: harness !== undefined || preview !== undefined };
     const spec = { executionId, sessionId, agentId, runId, workId, ...box, ...ways };
     lease = ports.sandboxes.lease({ spec, userId: execution.userId, env: variables.execution, signal });
+    if (preview) shown = showPreview({ ...ports, execution, preview, lease, now: clock.now });
     if (harness || isAtCall(execution, ports)) await lease.open();
     // The prompt says what the sandbox is: an engine that was never asked must answer before the work counts as resumed.
     else if (execution.system === null) await ports.sandboxes.about(spec);
@@ -131,6 +135,8 @@ export async function workOn(
       await ports.sandboxes.quiet(execution, stop);
     }
     await ports.workspaces.commit(execution, ending);
+    // Before what follows from the end may begin in the same files.
+    await shown?.end(ending);
     // Nobody waits for the sandbox to be taken apart; a crash before that leaves it to the sweep.
     rows.finish(execution, ending);
   } catch (error) {
@@ -144,6 +150,7 @@ export async function workOn(
   } finally {
     clearTimeout(late);
     unmask();
+    shown?.close();
     ports.tokens.revoke(execution.id);
     await lease?.release(false);
   }

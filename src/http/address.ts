@@ -45,6 +45,21 @@ export function hostAllowed(host: string | null, config: Config): boolean {
   return config.allowedHosts.some((allowed) => hostName(allowed) === name);
 }
 
+/** Origin of previews, with `*` for the name of each; undefined: there are none. Of one without PREVIEW_URL the port follows. */
+export function previewAddress({ previewUrl, host, authRequired, publicUrl }: Config): string | undefined {
+  if (previewUrl !== undefined) return previewUrl;
+  const isOwn = isLoopback(host) && (publicUrl === undefined || isLoopback(new URL(publicUrl).hostname));
+  // Browsers take names below `localhost` for this machine.
+  return isOwn || (isLoopback(host) && !authRequired) ? "http://*.preview.localhost" : undefined;
+}
+
+/** Whether an origin is that of a preview: pages that agents made. */
+export function isPreviewOrigin(origin: string, config: Config): boolean {
+  const address = previewAddress(config);
+  const name = URL.parse(origin)?.hostname;
+  return address !== undefined && name?.endsWith(new URL(address).hostname.slice(1)) === true;
+}
+
 /** Whether a request with this Origin may change something or be read: our own pages, and the listed ones. */
 export function originAllowed(origin: string | null, host: string | null, config: Config): boolean {
   if (origin === null) return true;

@@ -10,7 +10,7 @@ import { newId } from "../core/ids.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { createTurnQueue } from "../core/turns.ts";
 import type { Store } from "../store/store.ts";
-import { clientAddress, hostAllowed, isHost, originAllowed } from "./address.ts";
+import { clientAddress, hostAllowed, isHost, isPreviewOrigin, originAllowed } from "./address.ts";
 import type { Asked } from "./asked.ts";
 import type { Bodies } from "./body.ts";
 import { ANONYMOUS, type Caller, denial } from "./caller.ts";
@@ -233,8 +233,10 @@ function addressOf(request: Request): URL {
   return url;
 }
 
-/** Refuses changes that a foreign page asks for. */
+/** Refuses changes that a foreign page asks for, and all that a preview's page does, whatever CORS_ORIGINS says. */
 function checkSender(request: Request, config: Config): void {
+  const origin = request.headers.get("origin");
+  if (origin !== null && isPreviewOrigin(origin, config)) throw foreignOrigin();
   if (READING.has(request.method)) return;
   if (!sameOrigin(request, config)) throw foreignOrigin();
 }

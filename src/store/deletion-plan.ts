@@ -39,6 +39,7 @@ export const DELETION_PLAN: Readonly<Record<string, Fate>> = {
   agent_messages: { goes: { session: "from_session_id = @id", user: "user_id = @id" }, isLarge: true },
   permission_requests: { goes: { session: "session_id = @id" } },
   permission_answers: { goes: { run: "run_id = @id", session: "session_id = @id", user: "user_id = @id" } },
+  previews: { with: "runs" },
   egress_connections: { goes: { run: "run_id = @id", session: "session_id = @id" }, isLarge: true },
   notification_buttons: { with: "notification_questions" },
   notification_questions: { with: "notification_deliveries" },

@@ -51,7 +51,7 @@ export async function openBrowser(): Promise<Browser> {
       "--no-first-run",
       "--disable-background-networking",
       "--disable-sync",
-      "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
+      "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE *.localhost, EXCLUDE 127.0.0.1",
     ],
   });
   // Until then more processes of it may start.

@@ -12,6 +12,7 @@ import { spanText, tableLines, timeText } from "../terminal/table.ts";
 import { connectionsVerb } from "./connections.ts";
 import { listItems } from "./find.ts";
 import { DELETE_OPTIONS, deleteHistory } from "./history.ts";
+import { previewVerb } from "./preview.ts";
 import type { Answer, Call, Flags, Resource, Verb } from "./resource.ts";
 import { COST, keepVerb, statusStyle } from "./words.ts";
 
@@ -143,6 +144,7 @@ export const RUN_VERBS: readonly Verb<Item, List>[] = [
       act(client, path, "restart", { from_step: flags["from"], human_context: flags["context"] }),
   },
   connectionsVerb,
+  previewVerb,
   {
     name: "approve",
     about: "answer a step that waits for a person",

@@ -56,6 +56,23 @@ const ROUTE = closed(
   "Where to go, by an output of this step.",
 );
 
+const PREVIEW = closed(
+  {
+    port: Type.Integer({ minimum: 1, maximum: 65_535, description: "Port of the sandbox that the app listens on." }),
+    path: Type.Optional(
+      Type.String({ pattern: "^/[\\x21-\\x7e]{0,500}$", description: "First page that is opened. Default: /." }),
+    ),
+    keep_minutes: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: LIMITS.previewKeepMinutesMost,
+        description: `Minutes that the app runs on after a step that succeeded. Default ${LIMITS.previewKeepMinutes}; 0: none.`,
+      }),
+    ),
+  },
+  "An app that the step runs: people who may read the run open it in their browser.",
+);
+
 const common = {
   id: slug("Name of the step, unique in the pipeline."),
   name: Type.Optional(text("Shown to people.", 256)),
@@ -96,7 +113,10 @@ const agentWork = {
   ),
 };
 
-export const AGENT_STEP = closed({ ...common, ...agentWork, route: Type.Optional(ROUTE) }, "An agent does it.");
+export const AGENT_STEP = closed(
+  { ...common, ...agentWork, preview: Type.Optional(PREVIEW), route: Type.Optional(ROUTE) },
+  "An agent does it.",
+);
 
 export const FOR_EACH_STEP = closed(
   {
@@ -154,6 +174,7 @@ export const COMMAND_STEP = closed(
       }),
     ),
     network: Type.Optional(Network),
+    preview: Type.Optional(PREVIEW),
     on_failure: Type.Optional(ON_FAILURE),
     timeout_seconds: Type.Optional(timeout),
     max_attempts: Type.Optional(attempts),

@@ -9,6 +9,7 @@ import type { HostedSandboxes } from "../../adapter/sandbox/hosts/driver.ts";
 import { readDockerHosts } from "../../core/docker-options.ts";
 import { conflict } from "../../core/errors.ts";
 import { executionRefs } from "../../core/events.ts";
+import { LIMITS } from "../../core/limits.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
 import { isAtLeast } from "../../core/ownership.ts";
 import { BUILD } from "../../core/version.ts";
@@ -35,6 +36,7 @@ import type { Inbox } from "../inbox/service.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { memory } from "../memory/feature.ts";
 import type { PermissionService } from "../permissions/service.ts";
+import type { Previews } from "../previews/service.ts";
 import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
 import type { RunsService } from "../runs/service.ts";
@@ -74,6 +76,7 @@ type Needs = Core & {
   inbox: Pick<Inbox, "deliver">;
   evals: Pick<Evals, "turnsOf" | "harnessIn">;
   egress: Pick<Egress, "open">;
+  previews: Pick<Previews, "open">;
 };
 
 export interface EngineService {
@@ -137,6 +140,7 @@ export const engine = defineFeature(
       stepNetworkOf: stepNetworks(deps),
       harnessIn: deps.evals.harnessIn,
       wayOut: deps.egress.open,
+      previews: { of: previewsFor(deps, sandbox.driver.capabilities), open: deps.previews.open },
       cookiesOf: cookiesFor(deps, sandbox.driver.capabilities),
       ownLoginOf: ownLoginsFor(deps, sandbox.driver.capabilities),
       attachments: () => contributions.attachments,
@@ -256,6 +260,24 @@ function stepNetworks({ store, runs }: Pick<Needs, "store" | "runs">) {
     return step && "network" in step ? step.network : undefined;
   };
 }
+
+/** Of an attempt of a step itself, not of what its agent starts. */
+const previewsFor = (deps: Needs, { previews }: Capabilities): EnginePorts["previews"]["of"] => {
+  const worksWithout = reportMissing(deps);
+  return (execution) => {
+    const { runId, stepId, parentId } = execution;
+    if (runId === undefined || stepId === undefined || parentId !== undefined) return undefined;
+    const step = deps.runs.rows.run(runId)?.definition.steps.find(({ id }) => id === stepId);
+    const preview = step && "preview" in step ? step.preview : undefined;
+    if (!preview) return undefined;
+    if (previews === "none") {
+      worksWithout(execution, "a preview: it needs containers, SANDBOX=docker or kubernetes");
+      return undefined;
+    }
+    const { port, path = "/", keep_minutes: keepMinutes = LIMITS.previewKeepMinutes } = preview;
+    return { port, path, keepMinutes };
+  };
+};
 
 /** Work continues without memory where it cannot be read. */
 const memoryFor =

@@ -1,9 +1,11 @@
 /**
  * Working copies are removed when nothing needs them any more: the run or session has ended, and so has the last execution
- * that works in its copy. That is checked after each end of a run or a session; a sweep finds what a crash left.
+ * that works in its copy, and no app of it is kept to be looked at. That is checked after each end of a run, a session or a
+ * preview; a sweep finds what a crash left.
  */
 import type { Logger } from "../../core/log.ts";
 import type { Bus } from "../../store/bus.ts";
+import { previewChanged } from "../previews/events.ts";
 import { RUN_ENDS } from "../runs/events.ts";
 import { sessionEnded } from "../sessions/events.ts";
 import type { Works } from "./works.ts";
@@ -28,7 +30,7 @@ export function createWorktreeRelease({ bus, log, works, workspaces }: WorktreeR
     if (works.isNeeded(work.id)) return;
     await workspaces.release(work).catch((err) => log.warn({ err, work: work.id }, "working copy not removed"));
   };
-  const stop = bus.subscribe([...RUN_ENDS, sessionEnded], ({ run_id, session_id, project_id }) => {
+  const stop = bus.subscribe([...RUN_ENDS, sessionEnded, previewChanged], ({ run_id, session_id, project_id }) => {
     const id = run_id ?? (session_id && works.ofSession(session_id));
     if (id !== undefined && project_id !== undefined) void release({ id, project_id });
   });

@@ -22,6 +22,7 @@ const ELSEWHERE: readonly [call: RegExp, where: string][] = [
   [/^demo$/, "demo.test.ts"],
   [/^(runs|chats|projects|users) (delete|keep) [A-Z]+/, "need what they delete or keep: history.test.ts"],
   [/^(try-now|cancel) RUN$/, "needs a run that waits for its provider: provider-wait.test.ts"],
+  [/^preview RUN/, "needs an app in a container: src/feature/previews/previews.test.ts"],
   [/^(eval (?!shipped)|evals \w)/, "needs commands in a sandbox: src/feature/evals/evals.test.ts"],
   [/^models try\b/, "contacts a provider: src/feature/engine/model-trial.test.ts"],
   [/^service\b/, "changes the machine: packages.test.ts"],

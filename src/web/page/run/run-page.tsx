@@ -16,6 +16,7 @@ import { ApprovalCard } from "../runs/approval-card.tsx";
 import { PermissionCard } from "../runs/permission-card.tsx";
 import { Gantt } from "./gantt.tsx";
 import { NetworkAccess } from "./network-access.tsx";
+import { Previews } from "./previews.tsx";
 import { Result } from "./result.tsx";
 import { RunHeader } from "./run-header.tsx";
 import { StepDetail } from "./step-detail.tsx";
@@ -73,6 +74,7 @@ function RunView({ run }: { run: Run }) {
             await refresh("/v1/runs");
           }}
         />
+        <Previews runId={run.id} />
         <NetworkAccess runId={run.id} projectId={run.project_id} />
         {run.outside !== null && (
           <Unconfirmed reason={run.outside}>

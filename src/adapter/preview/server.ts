@@ -1,0 +1,260 @@
+/**
+ * The listener of previews: a port and origins of their own, away from the server's. Each connection carries one request,
+ * so each is let in by itself and nothing that follows it reaches an app. WebSockets are carried as they come.
+ */
+import { createServer, type Server, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { codeOf, Problem } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import {
+  type Between,
+  endOfHead,
+  type RequestHead,
+  readRequestHead,
+  readResponseHead,
+  writeRequestHead,
+  writeResponseHead,
+} from "./head.ts";
+
+/** An answer of the server itself. */
+export interface OwnAnswer {
+  status: number;
+  /** Without what every such answer has. */
+  headers: Readonly<Record<string, string>>;
+  text: string;
+}
+
+/** A request that may pass to an app. */
+export interface Passage extends Between {
+  /** @throws Problem 502, 503 when the app does not answer. */
+  connect(): Promise<Duplex>;
+  /** Aborted when the preview ends, or its visitor may no longer see it. */
+  signal: AbortSignal;
+  /** Counts bytes of either direction. @returns false when there were too many. */
+  count(bytes: number): boolean;
+  /** What the visitor reads where `connect` threw. */
+  explain(error: unknown): OwnAnswer;
+  /** Called once, when the request is over. */
+  done(): void;
+}
+
+export interface PreviewServerDeps {
+  /** Never throws. */
+  decide(request: RequestHead): OwnAnswer | Passage;
+}
+
+export interface PreviewServer {
+  readonly port: number;
+  close(): void;
+}
+
+/** @throws Problem 409 `port_in_use`, 422 `bad_address`. */
+export async function openPreviewServer(
+  { host, port }: { host: string; port: number },
+  deps: PreviewServerDeps,
+): Promise<PreviewServer> {
+  const open = new Set<Socket>();
+  const server = createServer({ noDelay: true }, (socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+    // What ends it is told by `close`; without a listener an error would end the server.
+    socket.on("error", () => {});
+    void serve(socket, deps).catch(() => socket.destroy());
+  });
+  server.maxConnections = LIMITS.previewConnections;
+  await listening(server, host, port);
+  const address = server.address();
+  return {
+    port: typeof address === "object" && address ? address.port : port,
+    close() {
+      server.close();
+      for (const socket of open) socket.destroy();
+    },
+  };
+}
+
+async function listening(server: Server, host: string, port: number): Promise<void> {
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(port, host, resolve);
+    });
+  } catch (error) {
+    if (codeOf(error) === "EADDRINUSE")
+      throw new Problem(409, "port_in_use", `Port ${port} on ${host} is taken. Choose another with PREVIEW_PORT.`);
+    throw new Problem(422, "bad_address", `Previews cannot listen on ${host}:${port}. Choose another PREVIEW_PORT.`);
+  }
+}
+
+const NOT_UNDERSTOOD: OwnAnswer = { status: 400, headers: {}, text: "The request is not understood.\n" };
+const TOO_LARGE: OwnAnswer = {
+  status: 413,
+  headers: {},
+  text: `A preview takes at most ${LIMITS.previewBodyBytes / 1024 ** 2} MiB at once.\n`,
+};
+
+async function serve(socket: Socket, { decide }: PreviewServerDeps): Promise<void> {
+  socket.setTimeout(LIMITS.previewHeadMs, () => socket.destroy());
+  const head = await readHead(socket);
+  if (!head) return void socket.destroy();
+  const request = readRequestHead(head.text);
+  if (!request) return answer(socket, NOT_UNDERSTOOD);
+  if (request.bodyBytes > LIMITS.previewBodyBytes) return answer(socket, TOO_LARGE);
+  const decided = decide(request);
+  if (!("connect" in decided)) return answer(socket, decided);
+  try {
+    await pass(socket, request, head.rest, decided);
+  } catch (error) {
+    answer(socket, decided.explain(error));
+  } finally {
+    decided.done();
+  }
+}
+
+interface Head {
+  text: string;
+  /** What came after it. */
+  rest: Buffer;
+}
+
+/** Reads up to the empty line, and leaves the stream paused. Undefined: it ended before, or is too long. */
+function readHead(stream: Duplex): Promise<Head | undefined> {
+  return new Promise((resolve) => {
+    let held = Buffer.alloc(0);
+    const over = (head: Head | undefined) => {
+      stream.off("data", take);
+      stream.off("end", none);
+      stream.off("close", none);
+      stream.pause();
+      resolve(head);
+    };
+    const none = () => over(undefined);
+    const take = (chunk: Buffer) => {
+      held = Buffer.concat([held, chunk]);
+      const end = endOfHead(held);
+      if (end === undefined) {
+        if (held.length > LIMITS.previewHeadBytes) none();
+        return;
+      }
+      if (end > LIMITS.previewHeadBytes) return none();
+      over({ text: held.subarray(0, end - 4).toString("latin1"), rest: held.subarray(end) });
+    };
+    stream.on("data", take);
+    stream.once("end", none);
+    stream.once("close", none);
+    stream.resume();
+  });
+}
+
+/** Carries one request to the app and its answer back. Resolves when both are over. */
+async function pass(socket: Socket, request: RequestHead, early: Buffer, passage: Passage): Promise<void> {
+  const { signal } = passage;
+  const app = await passage.connect();
+  const end = () => {
+    app.destroy();
+    socket.destroy();
+  };
+  const isOver = new Promise<void>((resolve) => {
+    socket.once("close", resolve);
+    if (socket.destroyed) resolve();
+  });
+  app.on("error", () => {});
+  socket.once("close", () => app.destroy());
+  signal.addEventListener("abort", end, { once: true });
+  const late = setTimeout(end, LIMITS.previewConnectionMs);
+  late.unref();
+  try {
+    if (signal.aborted || socket.destroyed) return end();
+    socket.setTimeout(LIMITS.previewSilenceMs);
+    app.write(Buffer.from(writeRequestHead(request, passage), "latin1"));
+    if (!request.upgrades) forward(socket, app, early, { left: request.bodyBytes, count: passage.count });
+    const answered = await answerOf(app, request);
+    if (!answered) return socket.destroyed ? end() : failed(socket, app);
+    const { head, rest } = answered;
+    const isSocket = head.status === 101;
+    if (isSocket && !request.upgrades) return failed(socket, app);
+    socket.write(Buffer.from(writeResponseHead(head, passage), "latin1"));
+    if (isSocket) forward(socket, app, early, { left: Number.POSITIVE_INFINITY, count: passage.count });
+    const left = isSocket ? Number.POSITIVE_INFINITY : (head.bodyBytes ?? Number.POSITIVE_INFINITY);
+    app.once("close", () => void (app.readableEnded || socket.writableEnded || socket.destroy()));
+    forward(app, socket, rest, { left, count: passage.count, ends: true });
+    await isOver;
+  } finally {
+    clearTimeout(late);
+    signal.removeEventListener("abort", end);
+    app.destroy();
+  }
+}
+
+function failed(socket: Socket, app: Duplex): void {
+  app.destroy();
+  answer(socket, { status: 502, headers: {}, text: "The app ended the connection, or did not answer in HTTP.\n" });
+}
+
+/** The head of the app's answer; what it says before that (100, 103) is left out. */
+async function answerOf(app: Duplex, { method }: RequestHead) {
+  let held = Buffer.alloc(0);
+  for (let tries = 0; tries < 4; tries++) {
+    if (held.length > 0) app.unshift(held);
+    const read = await readHead(app);
+    const head = read && readResponseHead(read.text, method);
+    if (!read || !head) return undefined;
+    if (head.status >= 200 || head.status === 101) return { head, rest: read.rest };
+    held = Buffer.from(read.rest);
+  }
+  return undefined;
+}
+
+interface Forwarding {
+  /** Bytes that may pass; what comes after them is dropped. */
+  left: number;
+  count(bytes: number): boolean;
+  /** The receiver's side ends with them, or when the sender ends. */
+  ends?: boolean;
+}
+
+function forward(from: Duplex, to: Duplex, early: Buffer, { left, count, ends = false }: Forwarding): void {
+  const finish = () => {
+    if (ends && !to.writableEnded) to.end();
+  };
+  const take = (chunk: Buffer) => {
+    if (left <= 0) return;
+    const piece = chunk.subarray(0, Math.min(left, chunk.length));
+    left -= piece.length;
+    if (!count(piece.length)) {
+      from.destroy();
+      to.destroy();
+      return;
+    }
+    if (!to.write(piece)) {
+      from.pause();
+      to.once("drain", () => from.resume());
+    }
+    if (left <= 0) finish();
+  };
+  if (early.length > 0) take(early);
+  else if (left <= 0) finish();
+  from.on("data", take);
+  from.once("end", finish);
+  from.resume();
+}
+
+/** Nothing of a refusal is shown as a page, or kept. */
+function answer(socket: Socket, { status, headers, text }: OwnAnswer): void {
+  if (socket.destroyed) return;
+  const body = Buffer.from(text);
+  const lines = [
+    `HTTP/1.1 ${status} ${status < 400 ? "OK" : "Refused"}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    "Content-Type: text/plain; charset=utf-8",
+    `Content-Length: ${body.length}`,
+    "Cache-Control: no-store",
+    "X-Content-Type-Options: nosniff",
+    "Referrer-Policy: no-referrer",
+    "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'",
+    "Connection: close",
+  ];
+  socket.on("data", () => {});
+  socket.resume();
+  socket.end(Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`), body]));
+}

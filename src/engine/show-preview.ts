@@ -1,0 +1,54 @@
+/** The app that a step runs: people look at it while its sandbox runs, and for some time after a step that succeeded. */
+import type { Logger } from "../core/log.ts";
+import type { Ending, Execution } from "./execution.ts";
+import type { PreviewPort, StepPreview } from "./ports.ts";
+import type { Lease, Shown } from "./sandbox-pool.ts";
+
+export interface ShownPreview {
+  /** The work has ended and its files are kept; its sandbox is frozen. Never throws. */
+  end(ending: Pick<Ending, "status">): Promise<void>;
+  /** Idempotent; not where the app is kept. */
+  close(): void;
+}
+
+interface Showing {
+  execution: Execution;
+  preview: StepPreview;
+  lease: Lease;
+  previews: PreviewPort;
+  log: Logger;
+  now(): number;
+}
+
+const MINUTE_MS = 60_000;
+
+export function showPreview({ execution, preview, lease, previews, log, now }: Showing): ShownPreview {
+  let app: Shown = { connect: lease.sandbox.connect, stop: async () => {} };
+  const opened = previews.open(execution, preview, {
+    connect: (port) => app.connect(port),
+    stop: () => app.stop(),
+  });
+  let isOver = false;
+  const close = () => {
+    if (isOver) return;
+    isOver = true;
+    opened.close();
+  };
+  return {
+    close,
+    async end({ status }) {
+      const ms = preview.keepMinutes * MINUTE_MS;
+      if (status !== "succeeded" || ms === 0) return close();
+      try {
+        const shown = await lease.show(ms, opened.close);
+        if (!shown) return close();
+        app = shown;
+        opened.keep(now() + ms);
+        isOver = true;
+      } catch (err) {
+        log.warn({ err, execution: execution.id }, "an app could not be kept after its step");
+        close();
+      }
+    },
+  };
+}

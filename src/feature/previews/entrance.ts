@@ -1,0 +1,62 @@
+/** Where visitors come in: the listener of previews, opened when it is first needed, or at once where its port is set. */
+import type { RequestHead } from "../../adapter/preview/head.ts";
+import type { OwnAnswer, openPreviewServer, Passage, PreviewServer } from "../../adapter/preview/server.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { Config } from "../../core/config.ts";
+import type { Logger } from "../../core/log.ts";
+import { previewAddress } from "../../http/address.ts";
+import type { Previews } from "./service.ts";
+import { createVisits, previewsOff, type Visits } from "./visits.ts";
+
+export interface EntranceDeps {
+  config: Config;
+  clock: Clock;
+  log: Logger;
+  previews: Previews;
+  openServer: typeof openPreviewServer;
+  decide(visits: Visits, request: RequestHead): OwnAnswer | Passage;
+}
+
+interface Opened {
+  server: PreviewServer;
+  visits: Visits;
+}
+
+const NOT_YET: OwnAnswer = { status: 503, headers: {}, text: "The server is starting.\n" };
+
+export function createEntrance({ config, clock, log, previews, openServer, decide }: EntranceDeps) {
+  const address = previewAddress(config);
+  let opening: Promise<Opened> | undefined;
+  async function listen(): Promise<Opened> {
+    if (address === undefined) throw previewsOff();
+    let visits: Visits | undefined;
+    const server = await openServer(
+      { host: config.host, port: config.previewPort },
+      { decide: (request) => (visits ? decide(visits, request) : NOT_YET) },
+    );
+    // Without a proxy in front of it, visitors use the port that it listens on.
+    const isOwn = config.previewUrl === undefined;
+    visits = createVisits({ previews, clock, address: isOwn ? `${address}:${server.port}` : address });
+    log.info({ port: server.port }, "previews listen");
+    return { server, visits };
+  }
+  const opened = (): Promise<Opened> => {
+    opening ??= listen().catch((error) => {
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  };
+  return {
+    /** @throws Problem 503 `previews_off`, 409 `port_in_use`. */
+    open: async (): Promise<Visits> => (await opened()).visits,
+    async start() {
+      // A proxy has been told where they are.
+      if (address !== undefined && config.previewPort > 0) await opened();
+    },
+    async close() {
+      const found = await opening?.catch(() => undefined);
+      found?.server.close();
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import { Type as t } from "@sinclair/typebox";
+import { defineEvent } from "../../core/events.ts";
+import { oneOf } from "../../core/schema.ts";
+
+export const previewChanged = defineEvent(
+  "preview_changed",
+  t.Object(
+    {
+      preview_id: t.String(),
+      step_id: t.String(),
+      state: oneOf("open", "kept", "closed"),
+    },
+    { description: "The app of a step can be looked at, is kept after its step, or is gone." },
+  ),
+  { stale: ["/v1/runs"] },
+);
+
+export const previewEvents = [previewChanged] as const;

@@ -1,0 +1,56 @@
+import { cookieIn, isForeign, type RequestHead } from "../../adapter/preview/head.ts";
+import { type OwnAnswer, openPreviewServer, type Passage } from "../../adapter/preview/server.ts";
+import { type Core, defineFeature } from "../feature.ts";
+import type { RunsService } from "../runs/service.ts";
+import { createEntrance } from "./entrance.ts";
+import { previewEvents } from "./events.ts";
+import { previewRoutes } from "./routes.ts";
+import { createPreviews } from "./service.ts";
+import { explainFailure, type Visits } from "./visits.ts";
+
+type Needs = Core & { runs: Pick<RunsService, "views"> };
+
+export const previews = defineFeature(
+  "previews",
+  ({ store, clock, log, config, runs }: Needs) => {
+    const assertRun = (id: string, caller: Parameters<typeof runs.views.rowFor>[1]) =>
+      void runs.views.rowFor(id, caller);
+    const service = createPreviews({ store, clock, log, assertRun });
+    const entrance = createEntrance({ config, clock, log, previews: service, openServer: openPreviewServer, decide });
+    return {
+      service,
+      routes: () => previewRoutes(service, entrance.open),
+      counts: () => ({ previews: service.count() }),
+      async start() {
+        service.forgetAll();
+        await entrance.start();
+      },
+      close: entrance.close,
+    };
+  },
+  previewEvents,
+);
+
+/** Lets a request at a preview's address pass to its app, or says why not. */
+function decide(visits: Visits, request: RequestHead): OwnAnswer | Passage {
+  const { method, target, host, headers } = request;
+  const outer = visits.originAt(host);
+  const admitted = visits.admit({
+    method,
+    target,
+    host,
+    isForeign: outer === undefined || isForeign(request, outer),
+    cookie: cookieIn(headers, visits.cookieName),
+  });
+  if (!("preview" in admitted)) return admitted;
+  const { preview, origin, signal, count, done } = admitted;
+  return {
+    outer: origin,
+    inner: `http://localhost:${preview.port}`,
+    signal,
+    count,
+    done,
+    connect: () => preview.connect(preview.port),
+    explain: (error) => explainFailure(preview, error),
+  };
+}

@@ -1,0 +1,124 @@
+/** Apps of steps that people can look at: a row for each while it is there, and how it is reached. */
+import { randomBytes } from "node:crypto";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { conflict, notFound } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import type { Logger } from "../../core/log.ts";
+import type { Execution } from "../../engine/execution.ts";
+import type { OpenPreview, PreviewPort, StepPreview } from "../../engine/ports.ts";
+import type { Caller } from "../../http/caller.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { below } from "../../store/reader.ts";
+import type { Store } from "../../store/store.ts";
+import { previews as table } from "../../store/tables/previews.ts";
+import { previewChanged } from "./events.ts";
+import type { Preview } from "./model.ts";
+
+export interface PreviewsDeps {
+  store: Store;
+  clock: Clock;
+  log: Logger;
+  /** @throws Problem 404 when the caller may not read the run. */
+  assertRun(runId: string, caller: Caller): void;
+}
+
+type App = Parameters<PreviewPort["open"]>[2];
+
+/** One that is there. */
+export interface LivePreview extends Pick<StepPreview, "port" | "path"> {
+  id: string;
+  runId: string;
+  /** What its address begins with; nobody can guess it. */
+  name: string;
+  connect: App["connect"];
+  stop: App["stop"];
+  /** Aborted when it is gone. */
+  signal: AbortSignal;
+}
+
+export type Previews = ReturnType<typeof createPreviews>;
+
+export function createPreviews({ store, clock, log, assertRun }: PreviewsDeps) {
+  const rows = store.rows(table);
+  const live = new Map<string, LivePreview>();
+  const byName = new Map<string, LivePreview>();
+  const rowOf = (runId: string, id: string, caller: Caller): Preview => {
+    assertRun(runId, caller);
+    const row = rows.find({ id, run_id: runId });
+    if (!row) throw notFound("preview of this run");
+    return present(row);
+  };
+  return {
+    /** Those of an earlier life of this server ended with their sandboxes. */
+    forgetAll: () => store.write(() => void rows.remove(["true"])),
+    count: () => live.size,
+    open(execution: Execution, { port, path }: StepPreview, { connect, stop }: App): OpenPreview {
+      const { id: execution_id, runId: run_id, stepId: step_id, userId, projectId } = execution;
+      if (run_id === undefined || step_id === undefined) throw new Error("Only steps of runs have previews.");
+      const id = newId("preview");
+      const refs = { run_id, user_id: userId, project_id: projectId, step_id };
+      const ending = new AbortController();
+      const name = randomBytes(10).toString("hex");
+      const preview = { id, runId: run_id, name, port, path, connect, stop, signal: ending.signal };
+      store.write(({ emit }) => {
+        const created_at = timestamp(clock.now());
+        rows.insert({ id, run_id, step_id, execution_id, port, path, created_at, kept_until: null });
+        emit(previewChanged, { ...refs, data: { preview_id: id, step_id, state: "open" } });
+      });
+      live.set(id, preview);
+      byName.set(name, preview);
+      return {
+        keep: (until) =>
+          store.write(({ emit }) => {
+            if (rows.update({ kept_until: timestamp(until) }, { id }) === 0) return;
+            emit(previewChanged, { ...refs, data: { preview_id: id, step_id, state: "kept" } });
+          }),
+        close() {
+          if (!live.delete(id)) return;
+          byName.delete(name);
+          ending.abort();
+          try {
+            store.write(({ emit }) => {
+              // With its run, its row may be gone.
+              if (rows.remove({ id }) === 0) return;
+              emit(previewChanged, { ...refs, data: { preview_id: id, step_id, state: "closed" } });
+            });
+          } catch (err) {
+            log.warn({ err, preview: id }, "the end of a preview could not be recorded");
+          }
+        },
+      };
+    },
+    /** Newest first. */
+    list(runId: string, page: Page, caller: Caller): ListAnswer<Preview> {
+      assertRun(runId, caller);
+      const found = rows.list([{ run_id: runId }, below("id", page)], { order: "id DESC", limit: page.limit + 1 });
+      return listAnswer(found, page, ({ id }) => id, present);
+    },
+    /** @throws Problem 404 when the caller may not see it, or it is gone. */
+    find(runId: string, id: string, caller: Caller): LivePreview {
+      rowOf(runId, id, caller);
+      const found = live.get(id);
+      if (!found) throw notFound("preview of this run");
+      return found;
+    },
+    /** Ends one that is kept. @throws Problem 404 as `find`, 409 `step_runs`. */
+    end(runId: string, id: string, caller: Caller): void {
+      if (rowOf(runId, id, caller).kept_until === null)
+        throw conflict("The step still runs, and the app with it. Cancel the run to end it.", "step_runs");
+      void live.get(id)?.stop();
+    },
+    byName: (name: string): LivePreview | undefined => byName.get(name),
+    /** Whether this caller may look at it now. */
+    maySee({ id, runId }: LivePreview, caller: Caller): boolean {
+      try {
+        rowOf(runId, id, caller);
+        return live.has(id);
+      } catch {
+        return false;
+      }
+    },
+  };
+}
+
+const present = ({ execution_id: _, ...shown }: typeof table.$inferSelect): Preview => shown;
