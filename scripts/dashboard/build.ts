@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { basename, join, relative, resolve } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { BuildArtifact } from "bun";
+import type { PartFiles } from "../../src/web/ui/part-files.ts";
 import { type ApiDocument, apiTypes, staleAnswers } from "./api-types.ts";
 import { strictStyles } from "./strict-styles.ts";
 import { checkSinks, withoutDom } from "./trusted-types.ts";
@@ -125,6 +126,19 @@ function staticChunks(entry: string, meta: Meta): string[] {
   return [...seen];
 }
 
+/** The files of each part that is loaded later, without those of the first view. */
+function partFiles(meta: Meta, first: string[]): PartFiles {
+  const imported = Object.values(meta.outputs).flatMap(({ imports }) => imports);
+  const scripts = imported.flatMap(({ path, kind }) => (kind === "dynamic-import" ? basename(path) : []));
+  const files: string[] = [];
+  const placeOf = (name: string): number => (files.includes(name) ? files.indexOf(name) : files.push(name) - 1);
+  const parts = [...new Set(scripts)].map((script) => {
+    const chunks = staticChunks(script, meta).filter((name) => !first.includes(name));
+    return { script, places: chunks.map(placeOf) };
+  });
+  return { files, parts: Object.fromEntries(parts.map(({ script, places }) => [script, places])) };
+}
+
 /** @returns whether anything was made. */
 export async function buildDashboard(): Promise<boolean> {
   writeApiTypes();
@@ -155,8 +169,10 @@ export async function buildDashboard(): Promise<boolean> {
   const icon = keep(hashed("icon.svg", readFileSync(join(WEB, "icon.svg"))));
   const entryOf = (outputs: BuildArtifact[]) => nameOf(outputs.find(({ kind }) => kind === "entry-point")!);
   const main = entryOf(app.outputs);
-  const first = staticChunks(main, app.metafile as unknown as Meta);
-  const names = { main, theme: entryOf(theme.outputs), css, font, icon };
+  const meta = app.metafile as unknown as Meta;
+  const first = staticChunks(main, meta);
+  const parts = JSON.stringify(partFiles(meta, first));
+  const names = { main, theme: entryOf(theme.outputs), css, font, icon, parts };
   const page = readFileSync(join(WEB, "index.html"), "utf8")
     .replace(/\{\{(\w+)\}\}/g, (whole, name: string) => names[name as keyof typeof names] ?? whole)
     .replace(
@@ -170,7 +186,10 @@ export async function buildDashboard(): Promise<boolean> {
   for (const name of readdirSync(ASSETS)) if (!kept.has(name.replace(/\.br$/, ""))) rmSync(join(ASSETS, name));
   const gzipped = (name: string) => gzipSync(readFileSync(join(ASSETS, name))).length;
   const sizes = {
-    first: [...first, names.theme, css].map((name) => ({ name, gzip: gzipped(name) })),
+    first: [
+      { name: "index.html", gzip: gzipSync(page).length },
+      ...[...first, names.theme, css].map((name) => ({ name, gzip: gzipped(name) })),
+    ],
     lazy: [...kept]
       .filter((name) => name.endsWith(".js") && !first.includes(name))
       .map((name) => ({ name, gzip: gzipped(name) })),

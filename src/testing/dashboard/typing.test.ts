@@ -56,6 +56,22 @@ describe.skipIf(!hasBrowser())("typing", () => {
     expect(faults).toEqual([]);
   });
 
+  test("a part whose script the browser drops once is there without loading the page again", async () => {
+    const { page, close, open } = await visit(browser, server.url);
+    let dropped = 0;
+    await page.route(/assets\/palette-/, (route) =>
+      dropped++ === 0 ? route.abort("connectionaborted") : route.continue(),
+    );
+    await open("/runs");
+    await page.evaluate("window.isTheSame = true");
+    const palette = await openPalette(page);
+    await page.keyboard.type("mo");
+    await first(palette).waitFor();
+    expect(await page.getByPlaceholder("Where to").inputValue()).toBe("mo");
+    expect([dropped > 1, await page.evaluate("window.isTheSame")]).toEqual([true, true]);
+    await close();
+  });
+
   test("the palette takes what is typed from its first key, a space too, and the page behind stays where it is", async () => {
     const { page, close, open, faults } = await visit(browser, server.url);
     await open("/runs");

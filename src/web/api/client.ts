@@ -17,7 +17,7 @@ export const siteUrl = (path: string): string => BASE + path.replace(/^\//, "");
 export const onItsMachine = (): boolean => ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
 
 /** The server did not answer at all. Has a problem's shape, so that it is shown like one. */
-const unreachable = (): Problem => ({
+export const unreachable = (): Problem => ({
   type: "about:blank",
   title: "No answer",
   status: 0,

@@ -95,7 +95,7 @@ function Gate() {
     <>
       <Session value={user}>
         <Frame key={user.id}>
-          <Guard fallback={(error) => <BrokenPage error={error} />}>
+          <Guard fallback={(error, retry) => <BrokenPage error={error} retry={retry} />}>
             <Suspense fallback={<Loading rows={6} />}>
               <Pages />
             </Suspense>

@@ -2,9 +2,9 @@ import { Button } from "../ui/button.tsx";
 import { ProblemNote } from "../ui/problem-note.tsx";
 
 /** In place of a page that could not be drawn. One cause is a script of an older version. */
-export const BrokenPage = ({ error }: { error: unknown }) => (
+export const BrokenPage = ({ error, retry }: { error: unknown; retry(): void }) => (
   <div className="mx-auto max-w-xl">
-    <ProblemNote error={error} />
+    <ProblemNote error={error} retry={retry} />
     <p className="mb-3 text-dim">This page could not be drawn. If the server was updated meanwhile, reload it.</p>
     <Button onClick={() => location.reload()}>Reload</Button>
   </div>

@@ -8,7 +8,7 @@ import { useAdmin, useMe } from "../session/session.tsx";
 import { IconButton } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Guard } from "../ui/guard.tsx";
-import { lazy } from "../ui/lazy.tsx";
+import { fetchPart, lazy } from "../ui/lazy.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { ProblemNote } from "../ui/problem-note.tsx";
 import { KEYS, useKeys } from "./keys.ts";
@@ -17,7 +17,8 @@ import { Navigation, showCurrent } from "./navigation.tsx";
 import { Standby } from "./standby.tsx";
 import { setTheme, useTheme } from "./theme.tsx";
 
-const Palette = lazy(() => import("./palette.tsx"));
+const loadPalette = () => import("./palette.tsx");
+const Palette = lazy(loadPalette);
 const StopEverything = lazy(() => import("../page/home/stop-everything.tsx"));
 
 export function Frame({ children }: { children: ReactNode }) {
@@ -31,6 +32,7 @@ export function Frame({ children }: { children: ReactNode }) {
     showCurrent(drawer.current);
   };
   useKeys({ go, palette, help });
+  usePaletteSoon();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the drawer and begins at its top.
   useEffect(() => {
     drawer.current?.close();
@@ -80,30 +82,47 @@ export function Frame({ children }: { children: ReactNode }) {
         </div>
       </dialog>
       {over === "palette" && (
-        <Guard
-          fallback={(error) => (
-            <Dialog title="Search and commands" onClose={() => setOver(null)}>
-              <ProblemNote error={error} />
-            </Dialog>
-          )}
-        >
-          <Suspense>
-            <Palette
-              onClose={() => setOver((now) => (now === "palette" ? null : now))}
-              go={go}
-              stop={() => setOver("stop")}
-            />
-          </Suspense>
-        </Guard>
+        <Part title="Search and commands" onClose={() => setOver(null)}>
+          <Palette
+            onClose={() => setOver((now) => (now === "palette" ? null : now))}
+            go={go}
+            stop={() => setOver("stop")}
+          />
+        </Part>
       )}
       {over === "stop" && (
-        <Suspense>
+        <Part title="Stop everything" onClose={() => setOver(null)}>
           <StopEverything onClose={() => setOver(null)} />
-        </Suspense>
+        </Part>
       )}
       {over === "help" && <Help onClose={() => setOver(null)} />}
     </div>
   );
+}
+
+/** A dialog whose script comes when it is opened, or what was in the way of that. */
+const Part = ({ title, onClose, children }: { title: string; onClose(): void; children: ReactNode }) => (
+  <Guard
+    fallback={(error, retry) => (
+      <Dialog title={title} onClose={onClose}>
+        <ProblemNote error={error} retry={retry} />
+      </Dialog>
+    )}
+  >
+    <Suspense>{children}</Suspense>
+  </Guard>
+);
+
+/** The page's own files and answers come first. */
+const PALETTE_AFTER_MS = 1_000;
+
+/** What is typed after the palette's keys is meant for it: its script is here before they are pressed. */
+function usePaletteSoon(): void {
+  useEffect(() => {
+    // Without it, it is fetched when the palette is opened, and what is in the way is shown there.
+    const timer = setTimeout(() => void fetchPart(loadPalette).catch(() => {}), PALETTE_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
 }
 
 const Brand = () => (

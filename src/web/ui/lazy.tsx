@@ -1,24 +1,60 @@
 /** A part of a page whose script is loaded when it is first drawn. */
 import { type ComponentType, lazy as lazily } from "react";
 import { again } from "../api/again.ts";
-import { siteUrl } from "../api/client.ts";
+import { siteUrl, unreachable } from "../api/client.ts";
+import { filesIn, type PartFiles } from "./part-files.ts";
 import { loaded, reloadOnce } from "./reload-once.ts";
 
 type Load<P> = () => Promise<{ default: ComponentType<P> }>;
 
+/** Read when a part is loaded, a few times in the life of a page. */
+function notedFiles(): PartFiles {
+  const text = document.querySelector<HTMLTemplateElement>("#part-files")?.content.textContent;
+  return JSON.parse(text ?? '{"files":[],"parts":{}}');
+}
+
+/** The dashboard changed on the server, or it lost a file. */
+class MissingFile extends Error {}
+
+/** @throws if it cannot be had. What the server does not have is asked for once. */
+async function fetchFile(name: string): Promise<void> {
+  const isThere = await again(async () => {
+    const answer = await fetch(siteUrl(`/assets/${name}`));
+    // The browser keeps only what was read to its end.
+    await answer.arrayBuffer();
+    return answer.ok;
+  }).catch(() => {
+    throw unreachable();
+  });
+  if (!isThere) throw new MissingFile(`The server does not have the file ${name} of this page.`);
+}
+
 /**
- * Firefox from version 155 and the newest WebKit fetch a script again whose import failed; other browsers keep the
- * failure until the page is loaded again. So when trying again did not help, the page is loaded once more, if the server
- * answers: without it the browser's own error would stand in place of the page. Drafts outlive that.
+ * Brings the scripts of a part into the browser's cache. Firefox from version 155 and the newest WebKit fetch a script again
+ * whose import failed; other browsers keep the failure until the page is loaded again. So a part is imported once all of its
+ * files are here.
+ */
+export async function fetchPart(load: () => Promise<unknown>): Promise<void> {
+  await Promise.all(filesIn(notedFiles(), String(load)).map(fetchFile));
+}
+
+/**
+ * Loads a part. If its import fails although its files were here, or the server does not have them any more, the page is
+ * loaded once more, if the server answers: without it the browser's own error would stand in place of the page. Drafts
+ * outlive that.
  */
 async function loadPart<P>(load: Load<P>): Promise<{ default: ComponentType<P> }> {
   // Its text holds the script's address.
   const file = String(load);
+  let isHere = false;
   try {
+    await fetchPart(load);
+    isHere = true;
     const part = await again(load);
     loaded(file);
     return part;
   } catch (error) {
+    if (!isHere && !(error instanceof MissingFile)) throw error;
     const answers = await fetch(siteUrl("/v1/status"), { cache: "no-store" }).then(
       () => true,
       () => false,
