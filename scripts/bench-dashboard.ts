@@ -1,73 +1,23 @@
-/** scripts/bench dashboard: how soon pages are there, what events do to the page of a busy run, and what long lists cost, in Chromium. */
+/** scripts/bench dashboard: how soon pages are there, and what events do to the page of a busy run, in Chromium. Long lists: `scripts/bench pages`. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
 import { openBrowser } from "../src/testing/browser.ts";
 import {
   busyEnvironment,
   LOG_LINES,
+  NOTE_HEADING,
   openLog,
   STEPS,
   startBusyRun,
-  tasksOf,
   watch,
 } from "../src/testing/dashboard/busy.ts";
 import { startServer } from "../src/testing/server.ts";
-import { fillYear } from "../src/testing/year-data.ts";
 
 const ROUNDS = 5;
 /** 20 seconds at 50 events a second. */
 const WATCHED_EVENTS = 1_000;
-const ROWS = 1_000;
-const KEYS = ["j", "j", "x", "End", "k", "j", "x"];
-/** Notes in each frame whether the heading is there, by the page's own clock, which begins with the navigation. */
-const NOTE_HEADING = `requestAnimationFrame(function look() {
-  if (document.querySelector("main h1")?.getClientRects().length) window.headingAt = performance.now();
-  else requestAnimationFrame(look);
-})`;
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-
-/** A list of runs, grown to a thousand rows page by page: the longest task of each page, and of keys among them. */
-async function longList(browser: Browser, data: string): Promise<void> {
-  const first = await startServer({ data });
-  const body = { pipeline_id: "hello", task_description: "Greet somebody" };
-  const { id } = (await first.request<{ id: string }>("POST", "/v1/runs", { body })).body;
-  await first.request("GET", `/v1/events/stream?run_id=${id}`);
-  await first.stop();
-  fillYear(join(data, "skep.db"), {
-    runs: ROWS,
-    events: 0,
-    owners: [null],
-    agents: ["engineer"],
-    pipelines: ["hello"],
-  });
-  const server = await startServer({ data });
-  try {
-    const page = await browser.newPage();
-    await page.goto(`${server.url}/runs`);
-    const rows = page.getByRole("table", { name: "Runs" }).locator("tbody tr");
-    const more = page.getByRole("button", { name: "Show more" });
-    await rows.nth(20).waitFor();
-    const grown: number[] = [];
-    for (let count = await rows.count(); count < ROWS; count = await rows.count()) {
-      const wanted = Math.min(ROWS, count + 200);
-      const [longest = 0] = await tasksOf(browser, page, async () => {
-        await more.click();
-        await rows.nth(wanted - 1).waitFor();
-      });
-      grown.push(longest);
-    }
-    const [key = 0] = await tasksOf(browser, page, async () => {
-      for (const one of KEYS) await page.keyboard.press(one);
-    });
-    console.log(
-      `${ROWS} runs, 200 more at a time: longest task by processor time ${grown.join(", ")} ms each; by keys ${key} ms`,
-    );
-  } finally {
-    await server.remove();
-  }
-}
 
 const folder = mkdtempSync(join(tmpdir(), "skep-bench-dashboard-"));
 console.log(`load ${loadavg()[0]?.toFixed(1)}`);
@@ -97,7 +47,6 @@ try {
   console.log(`longest tasks by processor time: ${busiest.join(", ")} ms`);
   console.log(`tasks over 50 ms by the clock: ${longTasks.length}, the longest ${Math.max(0, ...longTasks)} ms`);
   await page.close();
-  await longList(browser, join(folder, "rows"));
   console.log(`load ${loadavg()[0]?.toFixed(1)}`);
 } finally {
   await browser.close();

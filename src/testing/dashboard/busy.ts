@@ -80,6 +80,12 @@ export async function openLog(page: Page, base: string, run: string): Promise<vo
   await log.getByText("Part 0 of the history.").waitFor();
 }
 
+/** Notes in each frame whether the heading is there, by the page's own clock, which begins with the navigation. */
+export const NOTE_HEADING = `requestAnimationFrame(function look() {
+  if (document.querySelector("main h1")?.getClientRects().length) window.headingAt = performance.now();
+  else requestAnimationFrame(look);
+})`;
+
 export interface Watched {
   /** Ids of the events that reached the page, as they came. */
   events: number[];

@@ -1,5 +1,14 @@
 /** Rows of one kind: a table whose rows are links, with selection, keys (j k Enter x) and more rows on demand. */
-import { memo, type ReactNode, startTransition, useEffect, useState } from "react";
+import {
+  memo,
+  type ReactNode,
+  type RefObject,
+  startTransition,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
 import { Link } from "wouter";
 import { Button } from "./button.tsx";
 
@@ -40,12 +49,16 @@ const cellClass = (column: Pick<Column<never>, "align" | "wide" | "className">, 
 
 export function Table<T>({ label, rows, columns, keyOf, hrefOf, selection, more }: TableProps<T>) {
   const drawn = useSlices(rows);
+  const head = useRef<HTMLTableRowElement>(null);
+  const blocks = blocksOf(drawn);
+  const widths = useWidths(head, blocks.length > 0);
+  const shared = { columns, keyOf, hrefOf, selection };
   return (
     <>
       <div className="overflow-x-auto rounded-lg border border-line bg-panel">
         <table className="w-full border-collapse text-left" aria-label={label}>
           <thead className="text-xs text-faint">
-            <tr className="border-b border-line">
+            <tr ref={head} className="border-b border-line">
               {selection && (
                 <th className="w-9 pl-2">
                   <SelectAll rows={rows.map(keyOf)} selection={selection} />
@@ -58,12 +71,11 @@ export function Table<T>({ label, rows, columns, keyOf, hrefOf, selection, more 
               ))}
             </tr>
           </thead>
-          <tbody>
-            {drawn.map((row) => (
-              <Row key={keyOf(row)} row={row} columns={columns} keyOf={keyOf} hrefOf={hrefOf} selection={selection} />
-            ))}
-          </tbody>
+          <Rows rows={drawn.slice(0, HEAD_ROWS)} {...shared} />
         </table>
+        {blocks.map(({ from, rows: some }) => (
+          <Block key={from} label={`${label}, from row ${from + 1}`} widths={widths} rows={some} {...shared} />
+        ))}
       </div>
       {more?.hasNextPage && (
         <div className="mt-3 text-center">
@@ -76,7 +88,88 @@ export function Table<T>({ label, rows, columns, keyOf, hrefOf, selection, more 
   );
 }
 
-/** Rows that are drawn at once, and rows that each further slice adds. Twenty keep a frame below 50 ms up to some 600 rows. */
+/** Rows of the first table, whose contents say how wide the columns are. */
+const HEAD_ROWS = 200;
+/** Rows of each further table. The browser lays out and paints those in sight only; finding and keys reach all. */
+const BLOCK_ROWS = 50;
+
+interface Block<T> {
+  /** Place of its first row in the list. */
+  from: number;
+  rows: T[];
+}
+
+function blocksOf<T>(rows: T[]): Block<T>[] {
+  const blocks: Block<T>[] = [];
+  for (let from = HEAD_ROWS; from < rows.length; from += BLOCK_ROWS)
+    blocks.push({ from, rows: rows.slice(from, from + BLOCK_ROWS) });
+  return blocks;
+}
+
+/** Widths of the columns that are shown, px, as the first table has them. */
+function useWidths(head: RefObject<HTMLTableRowElement | null>, wanted: boolean): number[] {
+  const [widths, setWidths] = useState<number[]>([]);
+  useLayoutEffect(() => {
+    const row = head.current;
+    if (!wanted || !row) return;
+    const look = () => {
+      const now = [...row.cells].map((cell) => cell.getBoundingClientRect().width).filter((width) => width > 0);
+      setWidths((before) => (before.join() === now.join() ? before : now));
+    };
+    look();
+    const watch = new ResizeObserver(look);
+    for (const cell of row.cells) watch.observe(cell);
+    return () => watch.disconnect();
+  }, [head, wanted]);
+  return widths;
+}
+
+type RowsProps<T> = Pick<TableProps<T>, "columns" | "keyOf" | "hrefOf" | "selection" | "rows">;
+
+/** Further rows, as a table of their own below the first, with its columns. */
+function Block<T>({ label, widths, ...rest }: RowsProps<T> & { label: string; widths: number[] }) {
+  return (
+    <div
+      className="row-block border-t border-line"
+      style={{ containIntrinsicBlockSize: `auto ${rest.rows.length * ROW_PX}px` }}
+    >
+      <table
+        className="table-fixed border-collapse text-left"
+        aria-label={label}
+        style={{ width: widths.reduce((sum, width) => sum + width, 0) }}
+      >
+        <colgroup>
+          {widths.map((width, at) => (
+            <col key={at} style={{ width }} />
+          ))}
+        </colgroup>
+        <thead>
+          <tr>
+            {rest.selection && <td className="p-0" />}
+            {rest.columns.map(({ title, wide }) => (
+              <th key={title} scope="col" className={`p-0 ${wide ? "max-md:hidden" : ""}`}>
+                <span className="sr-only">{title}</span>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <Rows {...rest} />
+      </table>
+    </div>
+  );
+}
+
+const Rows = <T,>({ rows, keyOf, ...rest }: RowsProps<T>) => (
+  <tbody>
+    {rows.map((row) => (
+      <Row key={keyOf(row)} row={row} keyOf={keyOf} {...rest} />
+    ))}
+  </tbody>
+);
+
+/** A row of two lines, px: what a block that was never in sight counts for each of its rows. */
+const ROW_PX = 58;
+/** Rows that are drawn at once, and rows that each further slice adds. */
 const FIRST = 50;
 const SLICE = 20;
 

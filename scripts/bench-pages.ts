@@ -1,0 +1,214 @@
+/**
+ * Pages with a year's data and long lists, in Chromium: how soon their headings are there, and the longest task of what a
+ * person does with them, by the processor time of the page's main thread.
+ *   scripts/bench pages [--runs 10000] [--rows 1000] [--steps 200] [--files 2000]
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import Database from "better-sqlite3";
+import type { Browser, Page } from "playwright-core";
+import { openBrowser } from "../src/testing/browser.ts";
+import { NOTE_HEADING, tasksOf } from "../src/testing/dashboard/busy.ts";
+import { commitManyFiles } from "../src/testing/dashboard/many-files.ts";
+import { seed, seedEnvironment } from "../src/testing/dashboard/seed.ts";
+import { startServer, type TestServer } from "../src/testing/server.ts";
+import { fillFolder } from "./year-folder.ts";
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: "string", default: "10000" },
+    rows: { type: "string", default: "1000" },
+    steps: { type: "string", default: "200" },
+    files: { type: "string", default: "2000" },
+  },
+});
+const ROWS = Number(values.rows);
+const ROUNDS = 3;
+const PAGES = ["/", "/runs", "/activity", "/usage", "/agents", "/inbox", "/system?tab=audit", "/system"];
+const LIST_KEYS = ["j", "j", "x", "End", "k", "j", "x"];
+const LONG_MS = 50;
+const median = (all: number[]): number => all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? 0;
+
+const say = (what: string, tasks: number[]) =>
+  console.log(
+    `${what.padEnd(44)} longest task ${tasks[0] ?? 0} ms, ${tasks.filter((ms) => ms > LONG_MS).length} over ${LONG_MS} ms`,
+  );
+
+async function headings(browser: Browser, server: TestServer): Promise<void> {
+  for (const path of PAGES) {
+    const times: number[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      const context = await browser.newContext();
+      const page = await context.newPage();
+      await page.addInitScript(NOTE_HEADING);
+      await page.goto(server.url + path);
+      await page.locator("main h1").first().waitFor();
+      times.push((await page.evaluate("window.headingAt")) as number);
+      await context.close();
+    }
+    console.log(`${path.padEnd(44)} heading after ${Math.round(median(times))} ms`);
+  }
+}
+
+interface Long {
+  what: string;
+  path: string;
+  /** One of the rows. */
+  row: string;
+  more: string;
+  keys?: string[];
+}
+
+/** Grows a list until it has `ROWS` rows or no more, presses keys in it, and goes through all of it. */
+async function grow(
+  browser: Browser,
+  server: TestServer,
+  { what, path, row, more, keys = LIST_KEYS }: Long,
+): Promise<void> {
+  const page = await browser.newPage();
+  await page.goto(server.url + path);
+  await page.locator(row).first().waitFor();
+  const count = () => page.locator(row).count();
+  const button = page.getByRole("button", { name: more });
+  const tasks: number[] = [];
+  let rows = await count();
+  const grown = async () => {
+    await button.click();
+    await page.locator(row).nth(rows).waitFor();
+    await drawn(page, row);
+  };
+  while (rows < ROWS && (await button.count()) > 0) {
+    tasks.push(...(await tasksOf(browser, page, grown)));
+    rows = await count();
+  }
+  say(
+    `${what}: to ${rows} rows`,
+    tasks.toSorted((a, b) => b - a),
+  );
+  say(
+    `${what}: keys ${keys.join(" ")}`,
+    await tasksOf(browser, page, async () => {
+      for (const key of keys) await page.keyboard.press(key);
+      await page.evaluate("new Promise((done) => setTimeout(done, 300))");
+    }),
+  );
+  say(`${what}: from its end to its top`, await tasksOf(browser, page, () => scroll(page)));
+  await page.close();
+}
+
+/** A list draws its rows a slice in each frame. */
+async function drawn(page: Page, row: string): Promise<void> {
+  for (let before = -1, now = 0; before !== now; ) {
+    before = now;
+    await page.evaluate("new Promise((done) => setTimeout(done, 300))");
+    now = await page.locator(row).count();
+  }
+}
+
+/** By a window's height in each frame. */
+const scroll = (page: Page): Promise<unknown> =>
+  page.evaluate(`new Promise((done) => {
+    scrollTo(0, document.documentElement.scrollHeight);
+    requestAnimationFrame(function up() {
+      if (scrollY <= 0) return done();
+      scrollBy(0, -innerHeight);
+      requestAnimationFrame(up);
+    });
+  })`);
+
+/** As many entries as a year with many administrators leaves. */
+function fillAudit(data: string): void {
+  const db = new Database(join(data, "skep.db"));
+  const insert = db.prepare("INSERT INTO audit (id, at, actor, action, subject, data) VALUES (?, ?, ?, ?, ?, ?)");
+  db.transaction(() => {
+    for (let n = 0; n < ROWS; n++)
+      insert.run(`audit_${n}`, new Date().toISOString(), "usr_first", "secret.created", `s${n}`, "{}");
+  })();
+  db.close();
+}
+
+/** A run of that many commands, all of which have ended. */
+async function manySteps(server: TestServer): Promise<string> {
+  const steps = Array.from({ length: Number(values.steps) }, (_, at) => ({ id: `s${at}`, run: "true", needs: [] }));
+  const pipeline = await server.request("POST", "/v1/pipelines", { body: { id: "many", name: "Many", steps } });
+  if (pipeline.status !== 201) throw new Error(JSON.stringify(pipeline.body));
+  const body = { pipeline_id: "many", task_description: "Many steps" };
+  const { id } = (await server.request<{ id: string }>("POST", "/v1/runs", { body })).body;
+  await (await fetch(`${server.url}/v1/events/stream?run_id=${id}`)).text();
+  return id;
+}
+
+/** Opens a page, goes down it and back, and presses keys. */
+async function read(browser: Browser, url: string, what: string, ready: string, keys: string[]): Promise<void> {
+  const page = await browser.newPage();
+  say(
+    `${what}: opened`,
+    await tasksOf(browser, page, async () => {
+      await page.goto(url);
+      await page.locator(ready).first().waitFor();
+      await drawn(page, ready);
+    }),
+  );
+  say(
+    `${what}: keys ${keys.join(" ")}`,
+    await tasksOf(browser, page, async () => {
+      for (const key of keys) await page.keyboard.press(key);
+      await page.evaluate("new Promise((done) => setTimeout(done, 300))");
+    }),
+  );
+  say(`${what}: from its end to its top`, await tasksOf(browser, page, () => scroll(page)));
+  await page.close();
+}
+
+const folder = mkdtempSync(join(tmpdir(), "skep-bench-pages-"));
+const browser = await openBrowser();
+try {
+  console.log(`load ${loadavg()[0]?.toFixed(1)}`);
+  const data = join(folder, "year");
+  await fillFolder(data, Number(values.runs));
+  fillAudit(data);
+  const year = await startServer({ data, env: { RATE_LIMIT: "0", ALLOW_HOST_SHELL: "true" } });
+  try {
+    console.log(`${values.runs} runs`);
+    await headings(browser, year);
+    await grow(browser, year, { what: "runs", path: "/runs", row: "main tbody tr", more: "Show more" });
+    await grow(browser, year, {
+      what: "audit log",
+      path: "/system?tab=audit",
+      row: "main tbody tr",
+      more: "Show more",
+    });
+    await grow(browser, year, { what: "activity", path: "/activity", row: "main section li", more: "Earlier" });
+    const run = await manySteps(year);
+    await read(browser, `${year.url}/runs/${run}?tab=steps`, `${values.steps} steps`, "main li [data-row]", [
+      "j",
+      "j",
+      "j",
+      "n",
+    ]);
+  } finally {
+    await year.remove();
+  }
+  const server = await startServer({ env: { ...seedEnvironment(join(folder, "seed")), RATE_LIMIT: "0" } });
+  try {
+    const ids = await seed(server);
+    commitManyFiles(server.data, ids.project, ids.rival, Number(values.files));
+    const changes = `${server.url}/runs/${ids.rival}?tab=changes`;
+    await read(browser, changes, `${values.files} files`, "main [data-file]", ["n", "n", "v", "p"]);
+    await grow(browser, server, {
+      what: `${values.files} files`,
+      path: `/runs/${ids.rival}?tab=changes`,
+      row: "main [data-file]",
+      more: "Show more of",
+      keys: ["n", "n", "v", "p"],
+    });
+  } finally {
+    await server.remove();
+  }
+  console.log(`load ${loadavg()[0]?.toFixed(1)}`);
+} finally {
+  await browser.close();
+  rmSync(folder, { recursive: true, force: true });
+}
