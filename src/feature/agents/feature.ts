@@ -8,6 +8,7 @@ import type { SettingsService } from "../settings/service.ts";
 import type { Skills } from "../skills/service.ts";
 import type { Team } from "../team/feature.ts";
 import { createAgentActivity } from "./activity.ts";
+import { agentEvents } from "./events.ts";
 import { agentBodies } from "./model.ts";
 import { createPowers } from "./powers.ts";
 import { agentRoutes } from "./routes.ts";
@@ -21,58 +22,62 @@ type Needs = Core & {
   skills: Pick<Skills, "namesOf" | "look">;
 };
 
-export const agents = defineFeature("agents", (deps: Needs) => {
-  const { store, clock, audit, settings, team, skills, contributions } = deps;
-  const activity = createAgentActivity(store);
-  const bodies = agentBodies(AGENT_CONFIG);
-  const toolNames = () => [...new Set(contributions.tools.flatMap((source) => source.names()))];
-  const overrides = createToolOverrides({ store, clock, toolNames });
-  const agents = createAgents({
-    store,
-    audit,
-    files: team.files,
-    folder: team.folder,
-    look: skills.look,
-    overrides,
-    parse: parseAgentFile,
-    updateFrontMatter,
-    fields: bodies.names,
-    hosts: readDockerHosts(deps.config.dockerHosts) ?? [],
-    defaults() {
-      const { limits, sandbox } = settings.get();
-      const { max_turns, timeout_seconds } = limits;
-      const { network, runtime, memory_mb, cpus } = sandbox;
-      return { ...AGENT_DEFAULTS, max_turns, timeout_seconds, network, runtime, memory_mb, cpus };
-    },
-    ports: {
-      toolsOf: (id) =>
-        contributions.tools.flatMap((source) =>
-          (source.grantedTo?.(id) ?? source.names()).map((name) => ({ name, isGranted: !!source.grantedTo })),
-        ),
-      toolNames,
-      skillsOf: skills.namesOf,
-      isWorking: activity.isWorking,
-      forget: activity.forget,
-      countsOf: (id) => ({ runs: activity.runs(id), memories: activity.memories(id), secrets: activity.secrets(id) }),
-    },
-  });
-  const powers = createPowers({
-    store,
-    agentOf(id) {
-      try {
-        const { network, starts_in_full } = agents.ready(id).settings;
-        return { network, startsInFull: starts_in_full };
-      } catch (error) {
-        if (isProblem(error)) return undefined;
-        throw error;
-      }
-    },
-    toolsOf: agents.toolsOf,
-  });
-  return {
-    service: { ...agents, overrides, powers },
-    routes: () => [...agentRoutes(agents, bodies), ...agentToolRoutes(agents, overrides)],
-    counts: () => ({ agents: agents.ids().length }),
-    checks: () => [checkFiles("agents", agents.files())],
-  };
-});
+export const agents = defineFeature(
+  "agents",
+  (deps: Needs) => {
+    const { store, clock, audit, settings, team, skills, contributions } = deps;
+    const activity = createAgentActivity(store);
+    const bodies = agentBodies(AGENT_CONFIG);
+    const toolNames = () => [...new Set(contributions.tools.flatMap((source) => source.names()))];
+    const overrides = createToolOverrides({ store, clock, toolNames });
+    const agents = createAgents({
+      store,
+      audit,
+      files: team.files,
+      folder: team.folder,
+      look: skills.look,
+      overrides,
+      parse: parseAgentFile,
+      updateFrontMatter,
+      fields: bodies.names,
+      hosts: readDockerHosts(deps.config.dockerHosts) ?? [],
+      defaults() {
+        const { limits, sandbox } = settings.get();
+        const { max_turns, timeout_seconds } = limits;
+        const { network, runtime, memory_mb, cpus } = sandbox;
+        return { ...AGENT_DEFAULTS, max_turns, timeout_seconds, network, runtime, memory_mb, cpus };
+      },
+      ports: {
+        toolsOf: (id) =>
+          contributions.tools.flatMap((source) =>
+            (source.grantedTo?.(id) ?? source.names()).map((name) => ({ name, isGranted: !!source.grantedTo })),
+          ),
+        toolNames,
+        skillsOf: skills.namesOf,
+        isWorking: activity.isWorking,
+        forget: activity.forget,
+        countsOf: (id) => ({ runs: activity.runs(id), memories: activity.memories(id), secrets: activity.secrets(id) }),
+      },
+    });
+    const powers = createPowers({
+      store,
+      agentOf(id) {
+        try {
+          const { network, starts_in_full } = agents.ready(id).settings;
+          return { network, startsInFull: starts_in_full };
+        } catch (error) {
+          if (isProblem(error)) return undefined;
+          throw error;
+        }
+      },
+      toolsOf: agents.toolsOf,
+    });
+    return {
+      service: { ...agents, overrides, powers },
+      routes: () => [...agentRoutes(agents, bodies), ...agentToolRoutes(agents, overrides)],
+      counts: () => ({ agents: agents.ids().length }),
+      checks: () => [checkFiles("agents", agents.files())],
+    };
+  },
+  agentEvents,
+);

@@ -12,6 +12,7 @@ import type { Store } from "../../store/store.ts";
 import type { TextFolder } from "../../store/text-folder.ts";
 import { activity } from "../events/events.ts";
 import type { AgentFiles, ParseAgentFile, StoredAgent } from "../team/files.ts";
+import { agentChanged } from "./events.ts";
 import type { Agent, AgentChange, AgentCreate, AgentDetail, AgentSettings } from "./model.ts";
 import type { ToolOverrides } from "./tool-overrides.ts";
 
@@ -145,10 +146,16 @@ export function createAgents(deps: AgentsDeps): Agents {
     const lack = lackOfHost(deps.hosts, Array.isArray(wanted) ? wanted : []);
     if (lack !== undefined) throw invalidField("/host_labels", lack);
   };
-  const record = (action: string, id: string, caller: Caller, data: { fields?: string[] } = {}): void =>
+  const record = (
+    action: "created" | "configured" | "deleted",
+    id: string,
+    caller: Caller,
+    data: { fields?: string[] } = {},
+  ): void =>
     store.write(({ emit }) => {
       audit({ action: `agent.${action}`, actor: actorOf(caller), subject: id, address: caller.address, data });
       emit(activity, { agent_id: id, data: { title: `agent ${action}`, ...data } });
+      emit(agentChanged, { agent_id: id, data: { change: action } });
     });
   const patchOf = (change: AgentChange): Record<string, unknown> =>
     Object.fromEntries(

@@ -6,6 +6,7 @@ import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import { toolOverrides } from "../../store/tables/agents.ts";
 import { activity } from "../events/events.ts";
+import { agentChanged } from "./events.ts";
 import type { ToolOverride } from "./model.ts";
 
 export interface ToolOverrides {
@@ -46,7 +47,7 @@ export function createToolOverrides({ store, clock, toolNames }: ToolOverridesDe
     );
   };
   const publish = (agentId: string, tool: string, enabled: boolean | null) =>
-    store.write(({ emit }) =>
+    store.write(({ emit }) => {
       emit(activity, {
         agent_id: agentId,
         data: {
@@ -54,8 +55,9 @@ export function createToolOverrides({ store, clock, toolNames }: ToolOverridesDe
           tool,
           enabled,
         },
-      }),
-    );
+      });
+      emit(agentChanged, { agent_id: agentId, data: { change: "tools" } });
+    });
   return {
     list: (agentId, page) => pageOfArray(rowsOf(agentId), page, (row) => row.tool),
     set(agentId, tool, enabled, caller) {

@@ -7,6 +7,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
+import { ADMINISTRATORS } from "../../core/events.ts";
 import { isObject } from "../../core/is-object.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { checkedPlan } from "../../core/schedule.ts";
@@ -14,6 +15,7 @@ import { actorOf, type Caller } from "../../http/caller.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import { settings as table } from "../../store/tables/settings.ts";
+import { settingsChanged } from "./events.ts";
 import { DEFAULT_SETTINGS, type ModelPurpose, Settings, type SettingsUpdate } from "./model.ts";
 
 export interface SettingsDeps {
@@ -87,8 +89,9 @@ export function createSettings(deps: SettingsDeps): SettingsService {
   const read = (name: string): unknown => rows.find({ name })?.value;
   const save = (name: string, value: object, caller: Caller, changed: string[]): void => {
     const row = { value, updated_at: timestamp(clock.now()), updated_by: actorOf(caller) };
-    store.write(() => {
+    store.write(({ emit }) => {
       rows.put({ name, ...row }, ["name"]);
+      emit(settingsChanged, { user_id: ADMINISTRATORS, data: { name, changed } });
       audit({
         action: "settings.updated",
         actor: actorOf(caller),

@@ -13,6 +13,10 @@ setDefaultTimeout(300_000);
 
 const PALETTE = "Search and commands";
 
+interface Limits {
+  limits: { max_turns: number };
+}
+
 describe.skipIf(!hasBrowser())("typing", () => {
   const dashboard = withDashboard();
   let server: TestServer;
@@ -285,7 +289,6 @@ describe.skipIf(!hasBrowser())("typing", () => {
     const turns = page.getByLabel("Turns of a session");
     await typeInto(turns, "77");
     await server.request("PUT", "/v1/settings", { body: { limits: { max_turns: 55 } } });
-    await askAgain();
     await page.getByText("What is stored changed meanwhile.").waitFor();
     // The field is the same one: it has the focus, and takes the next key.
     await page.keyboard.type("7");
@@ -296,8 +299,19 @@ describe.skipIf(!hasBrowser())("typing", () => {
     await both.getByText('"max_turns": 55').waitFor();
     await both.getByRole("button", { name: "Overwrite with mine" }).click();
     await page.getByText("Saved.").waitFor();
-    const settings = await server.request<{ limits: { max_turns: number } }>("GET", "/v1/settings");
+    const settings = await server.request<Limits>("GET", "/v1/settings");
     expect(settings.body.limits.max_turns).toBe(777);
+    // Settings of another kind, saved meanwhile, come in the way of nothing.
+    await typeInto(turns, "78");
+    await server.request("PUT", "/v1/settings", { body: { sandbox: { memory_mb: 3000 } } });
+    await page.getByRole("button", { name: "Save" }).click();
+    await becomes(async () => (await server.request<Limits>("GET", "/v1/settings")).body.limits.max_turns, 78);
+    expect(await page.getByRole("alert").count()).toBe(0);
+
+    // What somebody else changes of an agent is on its open page.
+    await open("/agents/scribe");
+    await server.request("PUT", "/v1/agents/scribe/config", { body: { description: "Writes what others forgot." } });
+    await page.getByText("Writes what others forgot.").waitFor();
 
     const policy = `/v1/projects/${ids.project}/workflow-policy`;
     await open(`/projects/${ids.project}/policy?work=design`);

@@ -1,7 +1,7 @@
-/** Settings of the instance, by what they are about. Saved with the tag of what was read. */
+/** Settings of the instance, by what they are about. Each group is saved by itself: a change of another one is no conflict. */
 
 import { api, client, type Schemas } from "../../api/client.ts";
-import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
+import { changePart, ifMatch, type Tagged, useTagged, versionOf } from "../../api/tagged.ts";
 import { EditForm } from "../../kit/edit-form.tsx";
 import { Check, Field, Input, Select } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
@@ -177,8 +177,10 @@ const GROUPS: Group[] = [
   },
 ];
 
+const readSettings = () => client.GET("/v1/settings");
+
 export default function SettingsPage() {
-  const query = useTagged("/v1/settings", {}, () => client.GET("/v1/settings"));
+  const query = useTagged("/v1/settings", {}, readSettings);
   const [tab] = useParam("tab", "models");
   const group = GROUPS.find(({ id }) => id === tab) ?? GROUPS[0]!;
   return (
@@ -213,13 +215,15 @@ function GroupForm({ group, tagged }: { group: Group; tagged: Tagged<Settings> }
     <Panel className="p-4">
       <p className="mb-4 text-dim">{group.about}</p>
       <EditForm
-        tagged={tagged}
+        tagged={{ value: tagged.value, etag: versionOf(values) }}
         // What may be spent is on the pages of usage and Home as well.
         changes={["/v1/settings", "/v1/usage"]}
         what={`the settings “${group.title}”`}
         draft={`settings/${group.id}`}
         bodyOf={bodyOf}
-        send={(body, etag) => client.PUT("/v1/settings", { body, ...ifMatch(etag) })}
+        send={(body, version) =>
+          changePart(readSettings, valuesOf, version, (etag) => client.PUT("/v1/settings", { body, ...ifMatch(etag) }))
+        }
         mine={(body) => textOf(body[group.id])}
         theirs={(settings) => textOf(settings[group.id])}
       >

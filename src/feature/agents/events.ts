@@ -1,0 +1,14 @@
+import { Type as t } from "@sinclair/typebox";
+import { defineEvent } from "../../core/events.ts";
+import { oneOf } from "../../core/schema.ts";
+
+export const agentChanged = defineEvent(
+  "agent_changed",
+  t.Object(
+    { change: oneOf("created", "configured", "tools", "deleted") },
+    { description: "An agent was made, changed or deleted, or one of its tools was switched." },
+  ),
+  { stale: ["/v1/agents"] },
+);
+
+export const agentEvents = [agentChanged] as const;
