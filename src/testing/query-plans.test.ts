@@ -48,7 +48,7 @@ const MAY: [statement: RegExp, why: string][] = [
     /FROM events INDEXED BY events_timeline/,
     "reads the index of the timeline from its newest, and events are kept for days",
   ],
-  [/INDEX sessions_user [^]*FROM onboardings JOIN/, "a person begins a project's interview by hand"],
+  [/INDEX sessions_user .*FROM onboardings JOIN/, "a person begins a project's interview by hand"],
   [/count\(\*\).* FROM codehost_deliveries GROUP BY/, "deliveries are kept for days"],
   [/DELETE FROM events .*FROM events ORDER BY id LIMIT/, "the first rows of the log"],
 ];
