@@ -18,6 +18,7 @@ import { fetchObjects, type LfsFetch, type OpenLfs } from "./git/lfs-client.ts";
 import { type ConflictingFile, forgetMerge, type MergeOutcome, type MergeRequest, mergeInto } from "./git/merge.ts";
 import { assertBranch, assertRef } from "./git/names.ts";
 import { fetchBranches, pushBranch, type Remote, type RemoteWork, remoteEnvironment } from "./git/remote.ts";
+import { type Archive, type SourceFile, sourceFiles, writeArchive } from "./git/source.ts";
 import {
   type CommitFetch,
   fetchCommit,
@@ -106,6 +107,10 @@ export interface Git {
     commit: string,
     options: { wanted(path: string): boolean; most: number },
   ): Promise<TreeFile[]>;
+  /** @throws Problem 413 `source_too_large` for more than `most`. */
+  sourceFiles(repository: string, commit: string, most: number): Promise<SourceFile[]>;
+  /** All files of a commit as a tar. @throws Problem 413 `source_too_large`, 502, 504. */
+  writeArchive(archive: Archive): Promise<void>;
   /** Branches below `refs/heads/<prefix>`. */
   branches(repository: string, prefix: string): Promise<Branch[]>;
   /** Those of them whose commits the head lacks. */
@@ -220,6 +225,8 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
       return code === 0 ? stdout : null;
     },
     filesIn: (repository, commit, options) => filesIn(git, repository, commit, options),
+    sourceFiles: (repository, commit, most) => sourceFiles(git, repository, commit, most),
+    writeArchive: (archive) => writeArchive(git, archive),
     branches: (repository, prefix) => branchesBelow(git, repository, prefix),
     unmerged: (repository, prefix) => branchesBelow(git, repository, prefix, "--no-merged=HEAD"),
     merge: (request) => mergeInto(git, request),

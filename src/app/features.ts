@@ -51,6 +51,7 @@ import { search } from "../feature/search/feature.ts";
 import { secrets } from "../feature/secrets/feature.ts";
 import { sessions } from "../feature/sessions/feature.ts";
 import { settings } from "../feature/settings/feature.ts";
+import { setups } from "../feature/setups/feature.ts";
 import { skills } from "../feature/skills/feature.ts";
 import { spawn } from "../feature/spawn/feature.ts";
 import { status } from "../feature/status/feature.ts";
@@ -120,6 +121,7 @@ export const FEATURES = noFeatures()
   .with(swarm)
   .with(egress)
   .with(previews)
+  .with(setups)
   .with(mcp)
   .with(mcpServer)
   .with(engine)

@@ -33,6 +33,17 @@ export const LIMITS = {
   invitationUses: 100,
   invitationTokenCharacters: 128,
   listMax: 200,
+  /** Of the set-up of a project's code, and what it writes. */
+  setUpMs: 30 * 60_000,
+  setUpBytes: 8 * 1024 ** 3,
+  setUpLogBytes: 64 * 1024,
+  /** Of all layers that set-ups left, and how long one that nothing uses stays. */
+  setUpLayersBytes: 32 * 1024 ** 3,
+  setUpLayerDays: 30,
+  checkMs: 30 * 60_000,
+  /** Of a project's files that are copied for its set-up. */
+  sourceBytes: 4 * 1024 ** 3,
+  sourceFiles: 200_000,
   idempotencyKeepMs: DAY_MS,
   idempotencyKeyCharacters: 255,
   requestIdCharacters: 128,

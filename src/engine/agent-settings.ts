@@ -35,6 +35,7 @@ export function settingsOf(
   environment: CodeEnvironment = {},
 ): Omit<EngineAgent, "network"> & { network: Network } {
   const ownLogin = ownLoginOf(config, harness);
+  const ownImage = config.image ?? imageOf(harness);
   return {
     id,
     harness,
@@ -42,7 +43,9 @@ export function settingsOf(
     thinkingLevel: config.thinking_level ?? AGENT_DEFAULTS.thinking_level,
     temperature: config.temperature ?? undefined,
     maxTurns: config.max_turns ?? limits.max_turns,
-    image: config.image ?? imageOf(harness) ?? environment.image ?? sandbox.image ?? undefined,
+    image: ownImage ?? environment.image ?? sandbox.image ?? undefined,
+    // Made of the project's image: an agent that has one of its own does without.
+    layer: ownImage === undefined ? environment.layer : undefined,
     env: environment.env ?? {},
     // Whoever holds a person's log-in reaches its vendor and nobody else.
     network: ownLogin ? { allow: [...OWN_LOGINS[ownLogin].hosts] } : (config.network ?? sandbox.network),

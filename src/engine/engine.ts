@@ -79,6 +79,8 @@ export interface EngineDeps {
   /** Opens the way out of a sandbox whose network is an allow-list. */
   wayOut?: SandboxPoolDeps["wayOut"];
   projectOf(projectId: string): PromptParts["project"];
+  /** See `PromptParts`. */
+  baselineOf?(projectId: string): PromptParts["baseline"] | null;
   /** What the repository that it works in says to agents; undefined where it works in none. */
   repositoryOf(execution: Execution): Promise<PromptParts["repository"]>;
   /** What its agent remembers and may need for this input; words for the prompt. */
@@ -267,6 +269,11 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
         agent,
         files: filesOf(execution),
         project,
+        // Of what works in the project's files alone.
+        baseline:
+          execution.workId === undefined || projectId === undefined
+            ? undefined
+            : (deps.baselineOf?.(projectId) ?? undefined),
         repository: await deps.repositoryOf(execution),
         // An agent that may not recall is not reminded either.
         memory: tools.some(({ name }) => name === "recall") ? await deps.memoryOf(execution) : undefined,

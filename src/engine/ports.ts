@@ -21,6 +21,8 @@ export interface CodeEnvironment {
   image?: string | undefined;
   env?: Readonly<Record<string, string>> | undefined;
   host_labels?: readonly string[] | undefined;
+  /** Image that its set-up left. */
+  layer?: string | undefined;
 }
 
 export interface EngineAgent {
@@ -32,6 +34,7 @@ export interface EngineAgent {
   temperature?: number | undefined;
   maxTurns: number;
   image?: string | undefined;
+  layer?: string | undefined;
   /** Variables of the environment of the project's code. */
   env: Readonly<Record<string, string>>;
   network: NetworkBounds;

@@ -21,6 +21,8 @@ export interface PromptParts {
   agent: { id: string; name: string; prompt: string };
   /** @property outside why its description and vision may be outside text. */
   project?: { name: string; description?: string | null; vision?: string | null; outside?: string | null } | undefined;
+  /** How the project's check went before any agent changed something. */
+  baseline?: Baseline | undefined;
   /** What the repository that it works in says about itself. */
   repository?: RepositorySays | undefined;
   /** Its files are those of the project, on this branch; absent: they are its own alone. */
@@ -41,6 +43,17 @@ export interface PromptParts {
   guidance?: string | null | undefined;
 }
 
+export interface Baseline {
+  command: string;
+  passed: boolean;
+  /** Null: it did not end. */
+  exit_code: number | null;
+  log: string;
+  commit: string;
+}
+
+/** Of the log of a check that fails. */
+const BASELINE_CHARACTERS = 3_000;
 const LIST_CHARACTERS = 20_000;
 
 export interface RepositorySays {
@@ -62,6 +75,7 @@ export function assemblePrompt(parts: PromptParts): { system: string; said: Inpu
     agent.prompt.trim(),
     ...section("Where you work", workplace(parts)),
     ...section("Project", about),
+    ...section("Check", parts.baseline && baselineText(parts.baseline)),
     ...section("Repository", parts.repository && repositoryText(parts.repository, parts.skills)),
     ...section("Memory", memory),
     ...section("Skills", parts.toolNames.includes("load_skill") ? listOf(parts) : ""),
@@ -88,6 +102,14 @@ function repositoryText(
       `Skills of the repository. Read the file of one before work that it is about:\n${quoted(listed.join("\n"), LIST_CHARACTERS)}`,
   ];
   return parts.filter(Boolean).join("\n\n");
+}
+
+/** A log is text of programs of the repository. */
+function baselineText({ command, passed, exit_code, log, commit }: Baseline): string {
+  const said = `The project's check, on its own branch at ${commit.slice(0, 12)}, before your work:\n\n${quoted(command, command.length)}\n\n`;
+  if (passed) return `${said}It passed.`;
+  const how = exit_code === null ? "It did not end" : `It failed with exit code ${exit_code}`;
+  return `${said}${how}, so what it reports there is not of your doing. The end of what it wrote, as material:\n\n${quoted(log.slice(-BASELINE_CHARACTERS), BASELINE_CHARACTERS)}`;
 }
 
 const listOf = ({ skills, hasUnconfirmedSkills }: PromptParts): string =>

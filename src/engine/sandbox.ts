@@ -55,6 +55,8 @@ export interface SandboxSpec {
   workId?: string | undefined;
   /** Container image; the driver's default when absent. */
   image?: string | undefined;
+  /** Image that the set-up of its project's code left: instead of `image` where the driver has it. */
+  layer?: string | undefined;
   /** Absolute path of the folder on this host where the server keeps the files between sandboxes. */
   home: string;
   /** An allow-list: a sandbox without a network, and a route to the server's proxy. */

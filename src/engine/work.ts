@@ -21,6 +21,7 @@ const PASSING = new Set([
   "sandbox_lost",
   "sandbox_not_stopped",
   "workspace_busy",
+  "setup_under_way",
   "disk_full",
   WAITS,
   ASKS,
@@ -96,6 +97,8 @@ export async function workOn(
     const home = await ports.workspaces.prepare(execution, signal);
     const { id: executionId, sessionId, agentId, runId, workId } = execution;
     const { image, network, runtime, hostLabels, memoryMb, cpus } = agent;
+    // What the set-up left belongs to the project's files.
+    const layer = workId === undefined ? undefined : agent.layer;
     const variables = ports.variablesOf(execution, token);
     const env = { ...agent.env, ...variables.session, ...secrets };
     const held = { ...secrets, ...(token === null ? {} : { ENGINE_INTERNAL_TOKEN: token }) };
@@ -108,7 +111,7 @@ export async function workOn(
     const cookies = ports.cookiesOf(execution);
     const harness = isExternal(execution, agent) ? await ports.workspaces.harness(execution) : undefined;
     keepsSandbox = harness === undefined;
-    const box = { image, home, network, runtime, hostLabels, memoryMb, cpus, env, cookies };
+    const box = { image, layer, home, network, runtime, hostLabels, memoryMb, cpus, env, cookies };
     const preview = ports.previews.of(execution);
     const ways = { harness, routes: harness !== undefined || preview !== undefined };
     const spec = { executionId, sessionId, agentId, runId, workId, ...box, ...ways };

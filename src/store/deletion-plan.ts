@@ -112,6 +112,7 @@ export const DELETION_PLAN: Readonly<Record<string, Fate>> = {
   notification_channels: { goes: { project: "project_id = @id", user: "owner_id = @id" } },
   workflow_policies: { with: "projects" },
   project_environments: { with: "projects" },
+  project_setups: { with: "projects" },
   project_access: {
     stays: "removed with the project's history, or what is left of that would be everybody's (projects/service.ts)",
   },

@@ -102,6 +102,7 @@ export const WHOSE = {
 
   projects: rows("projects", "everybody", { project: "id" }),
   project_environments: rows("project_environments", "everybody", { project: "project_id" }),
+  project_setups: rows("project_setups", "everybody", { project: "project_id" }),
   tasks,
   task_dependencies: partOf("task_dependencies", tasks, "task_id"),
   task_history: partOf("task_history", tasks, "task_id"),

@@ -1,10 +1,12 @@
 /** Containers: their life, their logs, their commands, and the list of those with a label. */
 import type Docker from "dockerode";
+import { numberIn } from "../../core/is-object.ts";
 import { type AttachedContainer, attachTo } from "./attach.ts";
 import type { Attend } from "./attendance.ts";
 import type { FrameSink } from "./demux.ts";
 import { type ExecRequest, type OpenExec, openExec, type RunningExec, startExec } from "./exec.ts";
 import { guarded } from "./failures.ts";
+import { splitImageName } from "./images.ts";
 import { followLogs, type LogChunk, type LogOptions } from "./logs.ts";
 
 export interface ContainerRow {
@@ -60,6 +62,10 @@ export interface ContainerApi {
   state(id: string): Promise<ContainerState>;
   /** Paths of its writable layer that differ from the image. */
   changes(id: string): Promise<string[]>;
+  /** Size of its writable layer. The engine counts it: not for every second. */
+  writtenBytes(id: string): Promise<number>;
+  /** Makes an image of what is in it, mounts and memory left out. `changes` are Dockerfile lines. @returns its id. */
+  commit(id: string, name: string, changes: readonly string[]): Promise<string>;
   /** Containers that carry every one of these labels (`key` or `key=value`), stopped ones too. */
   list(labels: readonly string[], signal?: AbortSignal): Promise<ContainerRow[]>;
   /** One sample, at once. */
@@ -94,6 +100,17 @@ export function createContainerApi(docker: () => Docker, address: string, attend
         return { running: State.Running && !State.Dead, oomKilled: State.OOMKilled, exitCode: State.ExitCode };
       }),
     changes: (id) => call(async () => ((await on(id).changes()) ?? []).map((change: { Path: string }) => change.Path)),
+    writtenBytes: (id) =>
+      call(async () => {
+        const [row] = await docker().listContainers({ all: true, size: true, filters: { id: [id] } });
+        return numberIn(row, "SizeRw") ?? 0;
+      }),
+    commit: (id, name, changes) =>
+      call(async () => {
+        const { repository, tag } = splitImageName(name);
+        const made: { Id: string } = await on(id).commit({ repo: repository, tag, changes });
+        return made.Id;
+      }),
     list: (labels, signal) =>
       call(async () => {
         const rows = await docker().listContainers({

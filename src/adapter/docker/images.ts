@@ -21,6 +21,7 @@ export interface ImageDetail {
   /** Paths the image declares as volumes. */
   volumes: string[];
   env: string[];
+  sizeBytes: number;
 }
 
 export interface ImageApi {
@@ -96,6 +97,7 @@ async function inspectImage(docker: () => Docker, address: string, name: string)
       tags: image.RepoTags ?? [],
       volumes: Object.keys(image.Config?.Volumes ?? {}),
       env: image.Config?.Env ?? [],
+      sizeBytes: image.Size ?? 0,
     };
   } catch (error) {
     const problem = asProblem(error, address);

@@ -78,10 +78,11 @@ function linesOf(name: string, { accepted, proposal, changed }: Environment): st
   ];
 }
 
-const definitionLines = ({ image, env = {}, check, network }: Definition): string[] =>
+const definitionLines = ({ image, env = {}, setup, check, network }: Definition): string[] =>
   fieldLines([
     ["image", image ?? null],
     ...Object.entries(env).map(([key, value]): [string, string] => ["variable", `${key}=${value}`]),
+    ["set-up", setup ?? null],
     ["check", check ?? null],
     ["hosts", network?.allow.join(", ") ?? null],
   ]).map((line) => `  ${line}`);

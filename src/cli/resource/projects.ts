@@ -14,6 +14,7 @@ import { jobEnded } from "./jobs.ts";
 import { environmentVerb } from "./project-environment.ts";
 import { inviteVerb } from "./project-invitations.ts";
 import { membersVerb, shareVerb } from "./project-members.ts";
+import { setupVerb } from "./project-setup.ts";
 import type { Call, OptionSpec, Resource } from "./resource.ts";
 import { bodyOf, confirmVerb, deleteVerb, editVerb, statusStyle } from "./words.ts";
 
@@ -139,6 +140,7 @@ export const projects: Resource<List> = {
       run: (call) => vision(call),
     },
     environmentVerb,
+    setupVerb,
     membersVerb((client, name) => findOne(client, projects, name)),
     inviteVerb((client, name) => findOne(client, projects, name)),
     shareVerb,

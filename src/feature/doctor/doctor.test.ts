@@ -121,7 +121,9 @@ describe("the machine", () => {
       ["container engine", "ok"],
       ["agent image", "fail"],
     ]);
-    const loaded = engine({ images: { inspect: async () => ({ id: "sha256:1", tags: [], volumes: [], env: [] }) } });
+    const loaded = engine({
+      images: { inspect: async () => ({ id: "sha256:1", tags: [], volumes: [], env: [], sizeBytes: 1 }) },
+    });
     expect((await verdicts("docker", loaded))[2]).toEqual(["agent image", "ok"]);
   });
 

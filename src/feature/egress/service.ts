@@ -10,7 +10,7 @@ import { LIMITS } from "../../core/limits.ts";
 import type { Logger } from "../../core/log.ts";
 import { allows, PROJECT_HOSTS, presetsIn } from "../../core/network.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
-import type { Sandbox, SandboxSpec, WayOut } from "../../engine/sandbox.ts";
+import type { Route, Sandbox, SandboxSpec, WayOut } from "../../engine/sandbox.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { below } from "../../store/reader.ts";
@@ -153,6 +153,24 @@ export function createEgress({ store, clock, log, guard, createProxy, assertRun,
         },
       };
     },
+    /** The way out of something else than an agent's sandbox: to these hosts, without secrets. Nothing of it is stored. */
+    async openTo(
+      sandbox: Pick<Sandbox, "exec" | "openRoute">,
+      list: readonly string[],
+      onDenied: (host: string, port: number) => void,
+    ): Promise<WayOut> {
+      const found = new Map<string, string[]>();
+      for (const preset of presetsIn([list])) found.set(preset, await findPreset(sandbox, preset));
+      const proxy = await createProxy({
+        takePlace,
+        resolve: guard.resolve,
+        now: clock.now,
+        edge: undefined,
+        allows: (host, port) => allows([list], found, host, port),
+        onEnd: ({ verdict, host, port }) => (verdict === "denied" ? onDenied(host, port) : undefined),
+      });
+      return wayTo(await sandbox.openRoute(proxy.take), proxy);
+    },
     /** Newest first. */
     list(
       runId: string,
@@ -172,6 +190,15 @@ export function createEgress({ store, clock, log, guard, createProxy, assertRun,
     },
   };
 }
+
+const wayTo = (route: Route, proxy: EgressProxy): WayOut => ({
+  env: proxyVariables(`http://${route.host}:${route.port}`),
+  serve() {},
+  close() {
+    route.close();
+    proxy.close();
+  },
+});
 
 /** What tools find that look for their credential before they ask. */
 const PLACEHOLDER = "put-in-by-skep";

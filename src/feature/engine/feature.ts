@@ -45,6 +45,7 @@ import { sessionEnded } from "../sessions/events.ts";
 import type { SessionFiles } from "../sessions/files.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
+import type { Setups } from "../setups/service.ts";
 import type { Skills } from "../skills/service.ts";
 import type { UsageLog } from "../usage/service.ts";
 import { checkSandboxes, harnessFindings, labelFindings, modelFindings, windowFindings } from "./checks.ts";
@@ -77,6 +78,7 @@ type Needs = Core & {
   evals: Pick<Evals, "turnsOf" | "harnessIn">;
   egress: Pick<Egress, "open">;
   previews: Pick<Previews, "open">;
+  setups: Pick<Setups, "layerFor" | "baselineOf">;
 };
 
 export interface EngineService {
@@ -145,7 +147,11 @@ export const engine = defineFeature(
       ownLoginOf: ownLoginsFor(deps, sandbox.driver.capabilities),
       attachments: () => contributions.attachments,
       projectOf: projects.find,
-      environmentOf: ({ projectId }) => (projectId === undefined ? undefined : deps.environments.of(projectId)),
+      environmentOf({ projectId }) {
+        const found = projectId === undefined ? undefined : deps.environments.of(projectId);
+        return found && { ...found, layer: projectId && deps.setups.layerFor(projectId) };
+      },
+      baselineOf: deps.setups.baselineOf,
       repositoryOf: repositoryFor(deps),
       memoryOf: memoryFor(deps),
       deliver: deps.inbox.deliver,

@@ -1,4 +1,5 @@
 /** The environment of a project's code, from its repository to the commands of an agent. */
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,6 +13,7 @@ import { startServer, type TestServer } from "../../testing/server.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Project } from "../projects/model.ts";
 import type { Run } from "../runs/model.ts";
+import type { ProjectSetup } from "../setups/model.ts";
 import type { ProjectEnvironment } from "./model.ts";
 
 setDefaultTimeout(300_000);
@@ -80,7 +82,7 @@ describe.skipIf(!docker)("the environment of a project", () => {
     mkdirSync(source);
     git("init", "-q", "-b", "main");
     commit({ "package.json": '{"scripts":{"test":"true"}}' });
-    const look = 'echo "said $GREETING" > seen.txt';
+    const look = 'echo "said $GREETING" > seen.txt; cat deps/made /made-by-set-up >> seen.txt 2>/dev/null; true';
     const script = {
       version: 1,
       default: [
@@ -109,6 +111,8 @@ describe.skipIf(!docker)("the environment of a project", () => {
   });
   afterAll(async () => {
     await server.remove();
+    const layers = (await docker!.images.list()).filter(({ labels }) => labels["skep.layer"]?.startsWith(project.id));
+    for (const { id } of layers) await docker!.images.remove(id);
     await docker!.images.remove(image);
     rmSync(folder, { recursive: true, force: true });
   });
@@ -153,6 +157,61 @@ describe.skipIf(!docker)("the environment of a project", () => {
       proposal: { definition: { image: "attacker/image:1" } },
     });
     expect(await outputOfRun()).toBe("said hello\n");
+  });
+
+  test("a set-up runs once for what it depends on, and an agent's commands begin with what it left", async () => {
+    const setUp = (...args: string[]) => skep(["projects", "setup", "web", ...args, "--data", server.data]);
+    const setup =
+      "mkdir deps && echo one >deps/made && echo root >/made-by-set-up && wget -q -O - http://denied.example/; env | grep -c GREETING";
+    const check = 'echo "checked"; cat deps/made && ! touch /x && test "$(id -u)" != 0';
+    const definition = { image, env: { GREETING: "hello" }, setup, check, network: { allow: ["allowed.example"] } };
+    commit({ ".gitignore": "deps/\n", "package-lock.json": "{}" });
+    await fetchProject();
+    expect((await put({ definition })).status).toBe(200);
+    const made = await setUp();
+    expect([made.code, made.stdout]).toEqual([
+      0,
+      expect.stringContaining("wanted to reach what the project does not allow: denied.example:80"),
+    ]);
+    const first = await call<ProjectSetup>("GET", `/v1/projects/${project.id}/setup`);
+    expect(first).toMatchObject({
+      state: "ready",
+      last: { exit_code: 0 },
+      check: { passed: true },
+    });
+    expect(await outputOfRun()).toBe("said hello\none\nroot\n");
+    // Nothing that it depends on has changed.
+    commit({ "code.js": "1" });
+    await fetchProject();
+    expect((await setUp()).code).toBe(0);
+    expect((await call<ProjectSetup>("GET", `/v1/projects/${project.id}/setup`)).last).toEqual(first.last);
+    commit({ "package-lock.json": '{"a":1}' });
+    await fetchProject();
+    await setUp();
+    const second = await call<ProjectSetup>("GET", `/v1/projects/${project.id}/setup`);
+    expect(second.last?.image).not.toBe(first.last!.image);
+    expect((await docker!.images.list()).filter(({ tags }) => tags.includes(first.last!.image!))).toHaveLength(1);
+    expect((await setUp("--clear")).code).toBe(0);
+    expect((await docker!.images.list()).filter(({ labels }) => labels["skep.layer"]?.startsWith(project.id))).toEqual(
+      [],
+    );
+  });
+
+  test("a set-up that fails says why, and work goes on without it; a check that fails is known to doctor and to agents", async () => {
+    const failing = { image, env: { GREETING: "hello" }, setup: "echo no such program; exit 7", check: "true" };
+    await put({ definition: failing });
+    const failed = await skep(["projects", "setup", "web", "--data", server.data]);
+    expect([failed.code, failed.stdout]).toEqual([1, expect.stringContaining("  | no such program")]);
+    expect(await outputOfRun()).toBe("said hello\n");
+    await put({ definition: { image, check: "echo 3 of 9 fail; exit 1" } });
+    const checked = await skep(["projects", "setup", "web", "--data", server.data]);
+    expect([checked.code, checked.stdout]).toEqual([1, expect.stringContaining("  | 3 of 9 fail")]);
+    expect((await skep(["doctor", "--data", server.data])).stdout).toContain("web: its check fails before any agent");
+    await outputOfRun();
+    const prompt = new Database(join(server.data, "skep.db"), { readonly: true });
+    const said = "SELECT text FROM prompts WHERE text LIKE '%> 3 of 9 fail%' AND text LIKE '%failed with exit code 1%'";
+    expect(prompt.query(said).all()).toHaveLength(1);
+    prompt.close();
   });
 
   test.skipIf(!hasBrowser())(

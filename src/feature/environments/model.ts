@@ -29,6 +29,7 @@ export const Environment = t.Object(
         },
       ),
     ),
+    setup: t.Optional(Line),
     check: t.Optional(Line),
     host_labels: t.Optional(HostLabels),
     network: t.Optional(AllowList),

@@ -92,7 +92,7 @@ function devcontainerPart(textOf: TextOf): Part | undefined {
   const definition: Environment = {};
   for (const [key, value] of Object.entries(read)) {
     if (IGNORED.has(key)) continue;
-    const part = key === "image" ? { image: value } : key === "containerEnv" ? { env: value } : undefined;
+    const part = PARTS[key]?.(value);
     if (part === undefined) notes.push(`${path}: ${key} is not supported${REASONS[key] ?? "."}`);
     else if (!Value.Check(Environment, part)) notes.push(`${path}: ${key} has a value that is not supported.`);
     else if (reservedIn(part.env).length > 0)
@@ -101,6 +101,13 @@ function devcontainerPart(textOf: TextOf): Part | undefined {
   }
   return { files: [path], definition, notes };
 }
+
+/** What our words for the others are. */
+const PARTS: Readonly<Record<string, (value: unknown) => Record<string, unknown> & { env?: unknown }>> = {
+  image: (image) => ({ image }),
+  containerEnv: (env) => ({ env }),
+  postCreateCommand: (setup) => ({ setup }),
+};
 
 const REASONS: Readonly<Record<string, string>> = {
   features: ": features are programs of others that run as root. Put what is needed into the image.",

@@ -90,6 +90,7 @@ export function createEnvironments({ store, clock, audit, projects, readOwn, hos
     get,
     /** What the sandboxes of a project's work are started with. */
     of: (projectId: string): CodeEnvironment | undefined => acceptedOf(projectId)?.definition,
+    definitionOf: (projectId: string): Environment | undefined => acceptedOf(projectId)?.definition,
     /** @throws Problem 404, 409 `environment_changed` when the repository proposes something else now, 422. */
     async accept(id: string, change: EnvironmentChange, caller: Caller): Promise<ProjectEnvironment> {
       assertProject(id);

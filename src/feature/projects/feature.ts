@@ -17,6 +17,7 @@ import { parseRepository } from "./repository-address.ts";
 import { createRepositoryTexts } from "./repository-text.ts";
 import { projectRoutes } from "./routes.ts";
 import { createProjects } from "./service.ts";
+import { createProjectSources } from "./source.ts";
 import { createProjectStore } from "./store.ts";
 import { createSubmodules } from "./submodules.ts";
 import { createTurns, onFirstCall } from "./turns.ts";
@@ -84,6 +85,7 @@ export const projects = defineFeature(
       pipelineExists: deps.pipelines.exists,
     });
     const texts = createRepositoryTexts({ ...own, readFrontMatter });
+    const sources = createProjectSources(own);
     const worktrees = createWorktreeRelease({ bus, log, works, workspaces });
     return {
       service: {
@@ -93,6 +95,8 @@ export const projects = defineFeature(
         branches,
         /** What its repository says about itself. */
         texts,
+        /** What its branch holds, for work on a copy. */
+        sources,
         /** Brings the clone up to date in the background. @throws Problem 409. */
         fetch: updates.start,
         /** An address as a project stores it. @throws Problem 422 for one that is not usable, or holds credentials. */

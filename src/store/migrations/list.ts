@@ -27,6 +27,7 @@ import phone from "./0022-phone.sql" with { type: "text" };
 import environments from "./0025-environments.sql" with { type: "text" };
 import secretsAtTheEdge from "./0026-secrets-at-the-edge.sql" with { type: "text" };
 import projectInvitations from "./0027-project-invitations.sql" with { type: "text" };
+import projectSetups from "./0028-project-setups.sql" with { type: "text" };
 import drainedHosts from "./0030-drained-hosts.sql" with { type: "text" };
 import previews from "./0031-previews.sql" with { type: "text" };
 import phoneCommands from "./0033-phone-commands.sql" with { type: "text" };
@@ -62,6 +63,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0025-environments", sql: environments },
   { name: "0026-secrets-at-the-edge", sql: secretsAtTheEdge },
   { name: "0027-project-invitations", sql: projectInvitations },
+  { name: "0028-project-setups", sql: projectSetups },
   { name: "0030-drained-hosts", sql: drainedHosts },
   { name: "0031-previews", sql: previews },
   { name: "0033-phone-commands", sql: phoneCommands },

@@ -28,6 +28,7 @@ const BESIDE: Readonly<Record<string, string>> = {
   "adapter/git/leftovers.ts": "the repository's folder",
   "adapter/git/lfs-client.ts": "contents from Git LFS, in the repository's folder",
   "adapter/git/lfs.ts": "the list of pointers, in the repository's folder",
+  "adapter/git/source.ts": "the size of an archive in the data folder's cache",
   "adapter/git/submodules.ts":
     "repositories of submodules, in the repository's folder; the folder of all working copies",
   "adapter/git/worktree.ts": "the folder of all working copies, and the repository's folder",
@@ -98,6 +99,8 @@ const BESIDE: Readonly<Record<string, string>> = {
   "feature/projects/service.ts": "the folder of all projects",
   "feature/projects/submodules.ts": "repositories of submodules, in the repository's folder",
   "feature/sessions/files.ts": "the folder of all working copies",
+  "feature/setups/set-up.ts":
+    "an archive of a project's commit in the data folder's cache, which no container is given",
   "feature/status/service.ts": "how much room the disk has",
   "feature/telemetry/gauges.ts": "how much room the disk has, and the size of the database",
   "feature/voice/speech-cache.ts": "stored speech",

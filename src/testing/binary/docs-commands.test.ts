@@ -44,8 +44,8 @@ const ELSEWHERE: readonly [call: RegExp, where: string][] = [
   [/^codehost (connect|repos|add)\b/, "contacts the code host: src/cli/resource/codehost.test.ts"],
   [/^projects add .*git@/, "needs a host that answers ssh"],
   [
-    /^projects environment web --/,
-    "need what the repository proposes, or a file: src/feature/environments/environments.test.ts",
+    /^projects (environment web --|setup)/,
+    "need what the repository proposes, a file, or an environment: src/feature/environments/environments.test.ts",
   ],
   [/--model ollama\//, "needs that model: init.test.ts"],
   [/^curl .*\/auth\/setup/, "needs the token of a first start: auth.test.ts"],

@@ -15,6 +15,7 @@ import type { PermissionState } from "../../store/tables/permissions.ts";
 import type { WorkspaceState } from "../../store/tables/projects.ts";
 import type { TickStatus } from "../../store/tables/pulses.ts";
 import type { ExecutionStatus, SessionStatus, toolCalls } from "../../store/tables/sessions.ts";
+import type { projectSetups } from "../../store/tables/setups.ts";
 import type { SwarmStatus, SwarmTaskStatus } from "../../store/tables/swarms.ts";
 
 /**
@@ -95,6 +96,7 @@ export const STATES = {
     ready: "end",
     failed: "end",
   } satisfies Words<WorkspaceState>,
+  "project_setups.state": { ready: "end", failed: "end" } satisfies Words<typeof projectSetups.$inferSelect.state>,
   "attachments.status": { processing: "open", ready: "end", failed: "end" } satisfies Words<
     typeof attachments.$inferSelect.status
   >,
@@ -144,6 +146,7 @@ export const JOB_PAYLOADS: Readonly<Record<string, (at: Places) => object>> = {
   index: ({ project }) => ({ project_id: project, force: false, cause: "request" }),
   pull_image: () => ({ image: "nowhere.invalid/image:1" }),
   fetch_project: ({ project }) => ({ project_id: project }),
+  set_up_project: ({ project }) => ({ project_id: project, again: false }),
   clone: ({ project }) => ({ project_id: project }),
   import_tasks: ({ project }) => ({ project_id: project, tasks: [] }),
   notify: ({ notice, channel }) => ({ delivery_id: notice, channel_id: channel }),

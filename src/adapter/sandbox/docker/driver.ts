@@ -25,6 +25,7 @@ import { type Copies, createCopies, type SandboxFiles } from "./carried-files.ts
 import { containerRequest, HARNESS_STATE, HOME, LABELS } from "./container-spec.ts";
 import { COOKIE_FILE, writeCookies } from "./cookie-file.ts";
 import { execInContainer, openInContainer } from "./exec.ts";
+import { LAY_OUT } from "./laid-out.ts";
 import { createSandboxNetworks, type SandboxNetworks } from "./network.ts";
 import { carriedPlace, mountedPlace, type Place } from "./place.ts";
 import { type ContainerRelay, createContainerRelay } from "./relay.ts";
@@ -78,6 +79,8 @@ const COPY_TRIES = 1;
 const REMOVE_MS = 30_000;
 /** An engine that is frozen is given up sooner than this, see the client's `PATIENCE`. */
 const NOTICE_MS = 30_000;
+/** For files of a set-up on their way into a working copy, ms. */
+const LAY_OUT_MS = 600_000;
 /** States in which nothing of a container runs. */
 const HALTED = new Set(["created", "paused", "exited", "removing", "dead"]);
 
@@ -152,7 +155,8 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
   const { server, relayFolder } = parts.deps;
   signal.throwIfAborted();
   const home = await homeOf(spec);
-  const image = await parts.deps.images.find(spec.image ?? parts.deps.defaultImage, signal);
+  const layer = spec.layer === undefined ? undefined : await parts.deps.docker.images.inspect(spec.layer);
+  const image = layer ?? (await parts.deps.images.find(spec.image ?? parts.deps.defaultImage, signal));
   const { owner, usernsMode } = await identity(parts, server);
   const { engine, arch } = await parts.engine();
   if (spec.runtime !== undefined) await parts.runtimes.assertWorks(spec.runtime, image.id, signal);
@@ -177,7 +181,7 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
     });
     try {
       const id = await startContainer(parts, { spec, request, attach: place.attach }, signal);
-      return await beginSandbox(parts, { id, spec, owner, place });
+      return await beginSandbox(parts, { id, spec, owner, place, isSetUp: layer !== undefined });
     } catch (error) {
       // A copy that somebody removed from the engine is made again.
       const gone = isProblem(error) && /bind source path does not exist/.test(error.detail);
@@ -220,10 +224,12 @@ interface Started {
   spec: SandboxSpec;
   owner: Owner;
   place: Place;
+  /** Its image has what a set-up left for the files. */
+  isSetUp: boolean;
 }
 
 /** The sandbox over a container that runs, once its files are in it. */
-async function beginSandbox(parts: Parts, { id, spec, owner, place }: Started): Promise<DockerSandbox> {
+async function beginSandbox(parts: Parts, { id, spec, owner, place, isSetUp }: Started): Promise<DockerSandbox> {
   const { docker, server } = parts.deps;
   // The program is open to the server's user alone: that user runs it, without any capability.
   const { uid, gid } = (await parts.engine()).rootless ? owner : server;
@@ -240,11 +246,20 @@ async function beginSandbox(parts: Parts, { id, spec, owner, place }: Started): 
     };
     sandbox = createSandbox(parts, { id, spec, relay, files, during });
     await files.begin(spec.executionId);
+    if (isSetUp) await layOut(sandbox);
     return sandbox;
   } catch (error) {
     await (sandbox ? sandbox.stop() : docker.containers.remove(id)).catch(() => {});
     throw error;
   }
+}
+
+/** What the set-up left comes into the files, where it is missing. @throws Problem 503 `setup_not_given`. */
+async function layOut(sandbox: Sandbox): Promise<void> {
+  const given = await sandbox.exec(["sh", "-c", LAY_OUT], { timeoutMs: LAY_OUT_MS, maxOutputBytes: 4_096 });
+  if (given.exitCode === 0) return;
+  const why = given.output.trim().slice(-300) || "it took too long, or was ended";
+  throw unavailable("setup_not_given", `What the project's set-up left could not be put into the files: ${why}.`);
 }
 
 /** The real path: what the engine mounts must be what the file tools work on. */

@@ -33,8 +33,8 @@ export interface LockDown {
   /** The engine's own when absent. */
   runtime?: string | undefined;
   usernsMode?: string | undefined;
-  /** The one folder of the host that it sees. */
-  folder: SharedFolder;
+  /** The one folder of the host that it sees; none when absent. */
+  folder?: SharedFolder | undefined;
   /** Volumes that its image declares: empty folders in memory. Those that have a mount of their own are left out. */
   imageVolumes: readonly string[];
 }
@@ -49,9 +49,9 @@ export function lockedDown({ folder, imageVolumes, ...plan }: LockDown): Docker.
     ReadonlyRootfs: true,
     Tmpfs: { "/tmp": `rw,nosuid,nodev,exec,size=${CONTAINER_LIMITS.tmpBytes},mode=1777` },
     Mounts: [
-      bound(folder),
+      ...(folder ? [bound(folder)] : []),
       ...imageVolumes
-        .filter((path) => path !== folder.target && path !== "/tmp")
+        .filter((path) => path !== folder?.target && path !== "/tmp")
         .map(
           (path): Docker.MountSettings => ({
             Type: "tmpfs",

@@ -13,6 +13,7 @@ import { notify } from "../../ui/notice.tsx";
 import { Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
+import { ProjectSetup } from "./project-setup.tsx";
 
 type Environment = Schemas["ProjectEnvironment"];
 type Definition = Schemas["Environment"];
@@ -20,7 +21,8 @@ type Proposal = NonNullable<Environment["proposal"]>;
 
 const ADDRESS = "/v1/projects/{id}/environment";
 
-export function ProjectEnvironment({ id }: { id: string }) {
+/** @param maySetUp whether this person may have the code set up. */
+export function ProjectEnvironment({ id, maySetUp }: { id: string; maySetUp: boolean }) {
   const query = api.useQuery("get", ADDRESS, { params: { path: { id } } });
   return (
     <Section title="Environment">
@@ -34,6 +36,7 @@ export function ProjectEnvironment({ id }: { id: string }) {
                 Sandboxes start with the image of the agent or of the settings. Nobody has accepted an environment.
               </p>
             )}
+            {accepted && <ProjectSetup id={id} mayStart={maySetUp} />}
             {changed && proposal && <Proposed key={proposal.hash} id={id} proposal={proposal} />}
             {!proposal && !accepted && <p className="text-dim">The repository proposes none.</p>}
           </div>
@@ -118,10 +121,11 @@ function Proposed({ id, proposal }: { id: string; proposal: Proposal }) {
   );
 }
 
-function Facts({ definition: { image, env, check, network } }: { definition: Definition }) {
+function Facts({ definition: { image, env, setup, check, network } }: { definition: Definition }) {
   const rows: [name: string, value: string | undefined][] = [
     ["Image", image],
     ...Object.entries(env ?? {}).map(([name, value]): [string, string] => [name, String(value)]),
+    ["Set-up", setup],
     ["Check", check],
     ["Hosts", network?.allow.join(", ")],
   ];

@@ -98,7 +98,9 @@ function ProjectView({ project }: { project: Project }) {
         <Fetch project={project} />
       )}
       <GraphSummary project={project} />
-      {project.workspace.state === "ready" && <ProjectEnvironment id={project.id} />}
+      {project.workspace.state === "ready" && (
+        <ProjectEnvironment id={project.id} maySetUp={mayDo(project.role, "contributor")} />
+      )}
       <ProjectRuns project={project} />
       {dialog === "edit" && <EditProject project={project} onClose={close} />}
       {dialog === "delete" && (

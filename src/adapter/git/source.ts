@@ -1,0 +1,64 @@
+/** What a commit holds, for work on a copy of it: names, and all files as an archive. No working copy is read. */
+import { stat } from "node:fs/promises";
+import { Problem } from "../../core/errors.ts";
+import { createLineSplitter } from "../../core/line-splitter.ts";
+import type { GitCommand } from "./command.ts";
+import { assertRef } from "./names.ts";
+
+export interface SourceFile {
+  path: string;
+  /** Of its content. */
+  oid: string;
+}
+
+export interface Archive {
+  repository: string;
+  commit: string;
+  /** Path of the file that is written: a tar, every file of it below `prefix`. */
+  to: string;
+  prefix: string;
+  maxBytes: number;
+  signal?: AbortSignal | undefined;
+}
+
+const PATH_BYTES = 16 * 1024;
+const TIMEOUT_MS = 600_000;
+
+/**
+ * Files and links of a commit, in git's order; submodules are none.
+ * @throws Problem 413 `source_too_large` for more than `most`.
+ */
+export async function sourceFiles(
+  git: GitCommand,
+  repository: string,
+  commit: string,
+  most: number,
+): Promise<SourceFile[]> {
+  assertRef(commit);
+  const found: SourceFile[] = [];
+  let count = 0;
+  const entries = createLineSplitter({
+    maxBytes: PATH_BYTES,
+    end: 0,
+    onLine({ text }) {
+      const [, oid, path] = /^1[02]0\d+ blob ([0-9a-f]{40,64})\t(.*)$/s.exec(text) ?? [];
+      if (path === undefined || oid === undefined || path.includes("\ufffd")) return;
+      count++;
+      if (count <= most) found.push({ path, oid });
+    },
+  });
+  await git(["ls-tree", "-r", "-z", commit], { cwd: repository, gitDir: repository, onOutput: entries.add });
+  if (count > most) throw new Problem(413, "source_too_large", `The project has more than ${most} files.`);
+  return found;
+}
+
+/** @throws Problem 413 `source_too_large`, 502, 504. */
+export async function writeArchive(git: GitCommand, archive: Archive): Promise<void> {
+  const { repository, commit, to, prefix, maxBytes, signal } = archive;
+  assertRef(commit);
+  const args = ["archive", "--format=tar", `--prefix=${prefix}`, `--output=${to}`, commit];
+  await git(args, { cwd: repository, gitDir: repository, signal, timeoutMs: TIMEOUT_MS });
+  const { size } = await stat(to);
+  if (size > maxBytes)
+    throw new Problem(413, "source_too_large", `The project's files are larger than ${maxBytes} bytes.`);
+}

@@ -1,0 +1,293 @@
+/**
+ * The set-up of a project's code: its command runs once in a container of its own, and what it leaves is an image that later
+ * sandboxes start from. Unlike in a sandbox the root can be written and the command is its root, because it installs programs;
+ * nothing of the host is mounted there, and no secret is given. What it left in the files of the work, of what the project's
+ * people keep out of commits (`node_modules`), is put aside in the image, and given to each working copy (`laid-out.ts`).
+ */
+import { pipeline, Readable } from "node:stream";
+import type Docker from "dockerode";
+import { extract, pack } from "tar-stream";
+import type { Clock } from "../../../core/clock.ts";
+import { unavailable } from "../../../core/errors.ts";
+import type { ExecResult, Sandbox, WayOut } from "../../../engine/sandbox.ts";
+import type { ImageDetail } from "../../docker/images.ts";
+import type { DockerClient } from "../../docker.ts";
+import { relayBytes } from "../relay/program.ts";
+import { sandboxOwner } from "../workspace-owner.ts";
+import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
+import { HOME, LABELS } from "./container-spec.ts";
+import { execInContainer } from "./exec.ts";
+import { LAID_OUT, LAY_OUT } from "./laid-out.ts";
+import { lockedDown } from "./lock-down.ts";
+import { createContainerRelay, RELAY_PATH } from "./relay.ts";
+
+export interface SetUpsDeps {
+  docker: DockerClient;
+  instanceId: string;
+  images: { find(name: string, signal?: AbortSignal): Promise<ImageDetail> };
+  /** The user the server runs as. */
+  server: Owner;
+  clock: Clock;
+}
+
+interface Work {
+  projectId: string;
+  argv: readonly string[];
+  env: Readonly<Record<string, string>>;
+  memoryMb: number;
+  cpus: number;
+  /** The project's files as a tar, below `workspace/`. */
+  source(): Readable;
+  timeoutMs: number;
+  maxOutputBytes: number;
+  onOutput(text: string): void;
+}
+
+export interface SetUpWork extends Work {
+  /** Id of the image that it begins with. */
+  image: string;
+  /** Of the image that it leaves. */
+  name: string;
+  key: string;
+  /** Folders of the project's files: what is new in these is looked at. */
+  folders: readonly string[];
+  isLeftOut(path: string, isFolder: boolean): boolean;
+  /** Of what it may write. */
+  maxBytes: number;
+  /** Opens its way out; undefined where it has none. */
+  wayOut?: ((sandbox: Pick<Sandbox, "exec" | "openRoute">) => Promise<WayOut>) | undefined;
+}
+
+export interface SetUpResult extends ExecResult {
+  /** It wrote more than it may. */
+  tooLarge: boolean;
+  /** Of the image; undefined when the command failed. */
+  sizeBytes?: number | undefined;
+}
+
+export interface Layer {
+  name: string;
+  projectId: string;
+  sizeBytes: number;
+}
+
+export type SetUps = ReturnType<typeof createSetUps>;
+
+/** Of a container that is set up: its project. An image made of it says `IMAGE` instead. */
+const SETTING_UP = "skep.setting-up";
+const IMAGE = "an-image";
+const LAYER = "skep.layer";
+/** What installers need as root of their container, as package managers change owners and users. */
+const CAPABILITIES = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"];
+const LOOK_MS = 5_000;
+const ROOT: Owner = { uid: 0, gid: 0 };
+const STEP_MS = 600_000;
+const LIST_BYTES = 4 * 1024 * 1024;
+
+/** Names in folders, one a line with its kind. */
+const LIST = `while IFS= read -r at; do
+  for entry in "$at"* "$at".[!.]* "$at"..?*; do
+    if [ -L "$entry" ]; then echo "l $entry"; elif [ -d "$entry" ]; then echo "d $entry"; elif [ -e "$entry" ]; then echo "f $entry"; fi
+  done
+done`;
+
+/** $1 whom it belongs to. Puts aside what its input names, and takes the project's files out. */
+const PUT_ASIDE = `set -e
+mkdir -p ${LAID_OUT}/files; : > ${LAID_OUT}/names
+while IFS= read -r path; do
+  case "$path" in */*) mkdir -p "${LAID_OUT}/files/\${path%/*}" ;; esac
+  mv -- "./$path" "${LAID_OUT}/files/$path"
+  printf '%s\\n' "$path" >> ${LAID_OUT}/names
+done
+[ ! -s ${LAID_OUT}/names ] || command -v tar >/dev/null || { echo "the image has no tar, which puts these back: $(cat ${LAID_OUT}/names)"; exit 3; }
+cd /; rm -rf ${MOUNT_POINT} ${RELAY_PATH}; mkdir ${MOUNT_POINT}
+chown -R "$1" ${LAID_OUT} ${HOME}`;
+
+export function createSetUps(deps: SetUpsDeps) {
+  const { docker, instanceId } = deps;
+  const labelled = async () => {
+    const rows = await docker.containers.list([`${LABELS.instance}=${instanceId}`, SETTING_UP]);
+    return rows.filter(({ labels }) => labels[SETTING_UP] !== IMAGE);
+  };
+  return {
+    findImage: deps.images.find,
+    /** Whether the image is there. */
+    has: async (name: string): Promise<boolean> => (await docker.images.inspect(name)) !== undefined,
+    make: (work: SetUpWork, signal: AbortSignal) => makeLayer(deps, work, signal),
+    /** Runs a command as an agent would: its user, no network, the files of the project with what the set-up laid out. */
+    check: (work: Work & { image: string }, signal: AbortSignal) => runCheck(deps, work, signal),
+    async layers(): Promise<Layer[]> {
+      const rows = (await docker.images.list()).filter(
+        ({ labels }) => labels[LABELS.instance] === instanceId && labels[LAYER] !== undefined,
+      );
+      return rows.map(({ id, tags, labels, sizeBytes }) => {
+        const [projectId = ""] = (labels[LAYER] ?? "").split(" ");
+        return { name: tags[0] ?? id, projectId, sizeBytes };
+      });
+    },
+    remove: (name: string) => docker.images.remove(name),
+    /** Removes containers that another process of this instance left. */
+    async sweep(isLive: (projectId: string) => boolean): Promise<void> {
+      const left = (await labelled()).filter(({ labels }) => !isLive(labels[SETTING_UP] ?? ""));
+      await Promise.all(left.map(({ id }) => docker.containers.remove(id)));
+    },
+  };
+}
+
+async function makeLayer(deps: SetUpsDeps, work: SetUpWork, signal: AbortSignal): Promise<SetUpResult> {
+  const { docker, instanceId } = deps;
+  const engine = await docker.info();
+  const owner = engine.rootless ? { uid: 0, gid: 0 } : sandboxOwner(deps.server);
+  const id = await startContainer(deps, work, { owner: ROOT, capabilities: CAPABILITIES }, signal, (tar) => {
+    if (work.wayOut) tar.entry({ name: RELAY_PATH.slice(1), mode: 0o555, uid: 0, gid: 0 }, relayBytes(engine.arch));
+  });
+  const relay = createContainerRelay({ docker, containerId: id, user: "0:0", program: RELAY_PATH });
+  let wayOut: WayOut | undefined;
+  const tooLarge = new AbortController();
+  const look = setInterval(() => {
+    docker.containers.writtenBytes(id).then(
+      (bytes) => bytes > work.maxBytes && tooLarge.abort(),
+      () => {},
+    );
+  }, LOOK_MS);
+  try {
+    const exec: Sandbox["exec"] = (argv, options) => execIn(deps, id, argv, options);
+    wayOut = await work.wayOut?.({ exec, openRoute: relay.openRoute });
+    const { env, timeoutMs, maxOutputBytes, onOutput } = work;
+    const result = await exec(work.argv, {
+      timeoutMs,
+      maxOutputBytes,
+      onOutput,
+      env: { ...env, ...wayOut?.env },
+      signal: AbortSignal.any([signal, tooLarge.signal]),
+    });
+    signal.throwIfAborted();
+    const isTooLarge = tooLarge.signal.aborted || (await docker.containers.writtenBytes(id)) > work.maxBytes;
+    if (isTooLarge || result.exitCode !== 0) return { ...result, tooLarge: isTooLarge };
+    relay.end();
+    await putAside(deps, id, work, owner);
+    signal.throwIfAborted();
+    await docker.containers.kill(id);
+    const labels = [`LABEL ${SETTING_UP}=${IMAGE}`, `LABEL ${LAYER}="${work.projectId} ${work.key}"`];
+    await docker.containers.commit(id, work.name, [...labels, `LABEL ${LABELS.instance}=${instanceId}`]);
+    const image = await docker.images.inspect(work.name);
+    return { ...result, tooLarge: false, sizeBytes: image?.sizeBytes ?? 0 };
+  } finally {
+    clearInterval(look);
+    wayOut?.close();
+    relay.end();
+    await docker.containers.remove(id);
+  }
+}
+
+async function runCheck(deps: SetUpsDeps, work: Work & { image: string }, signal: AbortSignal): Promise<ExecResult> {
+  const { docker } = deps;
+  const { rootless } = await docker.info();
+  const owner = rootless ? { uid: 0, gid: 0 } : sandboxOwner(deps.server);
+  const id = await startContainer(deps, work, { owner, capabilities: [] }, signal);
+  try {
+    await layOut(deps, id);
+    const { env, timeoutMs, maxOutputBytes, onOutput } = work;
+    const options = { env, timeoutMs, maxOutputBytes, onOutput, signal };
+    const result = await execIn(deps, id, work.argv, options);
+    signal.throwIfAborted();
+    return result;
+  } finally {
+    await docker.containers.remove(id);
+  }
+}
+
+async function layOut(deps: SetUpsDeps, id: string): Promise<void> {
+  await step(deps, id, ["sh", "-c", LAY_OUT, "sh"], "");
+}
+
+const execIn = ({ docker, clock }: SetUpsDeps, containerId: string, ...call: Parameters<Sandbox["exec"]>) =>
+  execInContainer({ docker, containerId, clock, restart: () => docker.containers.kill(containerId) }, ...call);
+
+/** A container with the project's files in a root of its own. Leaves none behind when that fails. */
+async function startContainer(
+  { docker, instanceId }: SetUpsDeps,
+  { image, projectId, memoryMb, cpus, source }: Pick<SetUpWork, "image" | "projectId" | "memoryMb" | "cpus" | "source">,
+  { owner, capabilities }: { owner: Owner; capabilities: string[] },
+  signal: AbortSignal,
+  addTo: (tar: ReturnType<typeof pack>) => void = () => {},
+): Promise<string> {
+  const { volumes = [] } = (await docker.images.inspect(image)) ?? {};
+  const imageVolumes = volumes.filter((path) => path !== HOME && path !== MOUNT_POINT);
+  const locked = lockedDown({ memoryMb, cpus, network: "none", imageVolumes });
+  signal.throwIfAborted();
+  const request: Docker.ContainerCreateOptions = {
+    Image: image,
+    Entrypoint: ["sh", "-c", 'trap "" HUP INT TERM; read -r _'],
+    Cmd: [],
+    User: `${owner.uid}:${owner.gid}`,
+    WorkingDir: MOUNT_POINT,
+    Hostname: "setup",
+    Env: [`HOME=${HOME}`, "LANG=C.UTF-8"],
+    Labels: { [LABELS.instance]: instanceId, [SETTING_UP]: projectId },
+    OpenStdin: true,
+    StdinOnce: false,
+    Tty: false,
+    Healthcheck: { Test: ["NONE"] },
+    HostConfig: {
+      ...locked,
+      ReadonlyRootfs: false,
+      CapAdd: capabilities,
+      LogConfig: { Type: "json-file", Config: { "max-size": "1m", "max-file": "1" } },
+    },
+  };
+  const id = await docker.containers.create(request);
+  try {
+    const tar = pack();
+    tar.entry({ name: HOME.slice(1), type: "directory", mode: 0o755, ...owner });
+    tar.entry({ name: MOUNT_POINT.slice(1), type: "directory", mode: 0o755, ...owner });
+    addTo(tar);
+    tar.finalize();
+    await docker.containers.unpack(id, "/", Readable.from(tar));
+    await docker.containers.unpack(id, "/", ownedBy(source(), owner));
+    await docker.containers.start(id);
+    signal.throwIfAborted();
+    return id;
+  } catch (error) {
+    await docker.containers.remove(id).catch(() => {});
+    throw error;
+  }
+}
+
+/** The same archive, with everything in it given to somebody. */
+function ownedBy(source: Readable, { uid, gid }: Owner): Readable {
+  const [reader, writer] = [extract(), pack()];
+  reader.on("entry", (header, stream, next) => {
+    const entry = writer.entry({ ...header, uid, gid, uname: "", gname: "" }, (error) => next(error));
+    stream.pipe(entry);
+  });
+  const fail = (error: Error | null | undefined) => (error ? writer.destroy(error) : writer.finalize());
+  pipeline(source, reader, fail);
+  return Readable.from(writer);
+}
+
+async function putAside(deps: SetUpsDeps, id: string, work: SetUpWork, owner: Owner): Promise<void> {
+  const listed = await step(deps, id, ["sh", "-c", LIST], work.folders.map((folder) => `${folder}\n`).join(""));
+  const names = listed.split("\n").flatMap((line) => {
+    const [kind, path] = [line.slice(0, 2), line.slice(2)];
+    if (!/^[dfl] $/.test(kind) || path === "" || path === ".git" || /[\0-\x1f\x7f]/.test(path)) return [];
+    return work.isLeftOut(path, kind === "d ") ? [path] : [];
+  });
+  const input = names.map((name) => `${name}\n`).join("");
+  await step(deps, id, ["sh", "-c", PUT_ASIDE, "sh", `${owner.uid}:${owner.gid}`], input);
+}
+
+/** A step of ours. @throws Problem 503 `setup_not_kept`. */
+async function step(deps: SetUpsDeps, id: string, argv: readonly string[], stdin: string): Promise<string> {
+  const { exitCode, output, omittedBytes } = await execIn(deps, id, argv, {
+    stdin,
+    timeoutMs: STEP_MS,
+    maxOutputBytes: LIST_BYTES,
+  });
+  if (exitCode === 0 && omittedBytes === 0) return output;
+  throw notKept(
+    omittedBytes > 0 ? "it made too many files to list" : output.trim().slice(-300) || `exit code ${exitCode}`,
+  );
+}
+
+const notKept = (why: string) => unavailable("setup_not_kept", `What the set-up left could not be kept: ${why}.`);

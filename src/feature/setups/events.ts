@@ -1,0 +1,14 @@
+import { Type as t } from "@sinclair/typebox";
+import { defineEvent } from "../../core/events.ts";
+import { oneOf } from "../../core/schema.ts";
+
+export const setupChanged = defineEvent(
+  "setup_changed",
+  t.Object(
+    { state: oneOf("started", "ready", "failed", "removed") },
+    { description: "The set-up of a project's code began, ended, or what it left was removed." },
+  ),
+  { stale: ["/v1/projects/{id}/setup"] },
+);
+
+export const setupEvents = [setupChanged] as const;

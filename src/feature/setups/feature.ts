@@ -1,0 +1,73 @@
+/** The set-up of projects' code: done once, given to sandboxes as an image. */
+import { join } from "node:path";
+import { createAgentImages } from "../../adapter/sandbox/docker/agent-image.ts";
+import { createSetUps } from "../../adapter/sandbox/docker/set-up.ts";
+import { HOUR_MS } from "../../core/clock.ts";
+import { SHELL } from "../../engine/sandbox.ts";
+import type { Egress } from "../egress/service.ts";
+import { environmentChanged } from "../environments/events.ts";
+import type { Environments } from "../environments/service.ts";
+import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
+import type { Jobs } from "../jobs/service.ts";
+import { workspaceChanged } from "../projects/events.ts";
+import type { projects } from "../projects/feature.ts";
+import type { SettingsService } from "../settings/service.ts";
+import { setupEvents } from "./events.ts";
+import { setupRoutes } from "./routes.ts";
+import { createSetups } from "./service.ts";
+
+type Needs = Core & {
+  jobs: Pick<Jobs, "enqueue" | "live" | "end">;
+  settings: Pick<SettingsService, "get">;
+  projects: Pick<ServiceOf<typeof projects>, "find" | "sources">;
+  environments: Pick<Environments, "definitionOf">;
+  egress: Pick<Egress, "openTo">;
+};
+
+export const setups = defineFeature(
+  "setups",
+  (deps: Needs) => {
+    const { config, settings, bus } = deps;
+    const service = createSetups({
+      ...deps,
+      ...openSetUps(deps),
+      folder: join(deps.folder.cache, "set-ups"),
+      argvOf: (line: string) => ["sh", "-c", SHELL, "sh", line],
+      sources: deps.projects.sources,
+      settings: () => {
+        const { memory_mb, cpus, runtime } = settings.get().sandbox;
+        return { memory_mb, cpus, runtime };
+      },
+      environmentOf: deps.environments.definitionOf,
+      defaultImage: () => settings.get().sandbox.image ?? config.agentImage,
+    });
+    const unsubscribe = bus.subscribe([environmentChanged, workspaceChanged], ({ project_id, data }) => {
+      if (project_id && !("cause" in data && data.cause === "commit")) service.begin(project_id);
+    });
+    return {
+      service,
+      routes: () => setupRoutes(service),
+      jobs: [service.definition],
+      duties: [{ name: "set-ups", everyMs: HOUR_MS, run: service.sweep }],
+      checks: service.findings,
+      stop: unsubscribe,
+    };
+  },
+  setupEvents,
+);
+
+/** Where set-ups are made: the one container engine that sandboxes run on. */
+function openSetUps({ docker, config, instanceId, clock, log, replaced }: Needs) {
+  const server = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+  const why = whyNone(config, docker !== undefined && replaced.sandboxes === undefined);
+  if (why !== undefined || !docker) return { setUps: undefined, why: why ?? "" };
+  const images = createAgentImages({ docker, pull: config.imagePull, onNotice: (message) => log.info(message) });
+  return { setUps: createSetUps({ docker, instanceId, images, server, clock }), why: "" };
+}
+
+function whyNone({ sandbox, dockerHosts }: Core["config"], hasEngine: boolean): string | undefined {
+  if (sandbox === "kubernetes") return "In a cluster nothing is set up: put what the code needs into the image.";
+  if (dockerHosts.length > 0 && sandbox !== "process")
+    return "With DOCKER_HOSTS nothing is set up: put what the code needs into the image, on each host.";
+  return hasEngine ? undefined : "Agents do not work in containers here, so nothing is set up.";
+}

@@ -1,0 +1,45 @@
+/** The set-up of a project's code, and whether its check passes in what it left. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { oneOf, orNull, Time } from "../../core/schema.ts";
+import { Job } from "../jobs/model.ts";
+
+export const ProjectSetup = t.Object(
+  {
+    project_id: t.String(),
+    state: oneOf("none", "unsupported", "needed", "running", "ready", "failed"),
+    detail: t.String({ description: "What the state means, a sentence." }),
+    job: orNull(Job, { description: "The set-up that is under way." }),
+    last: orNull(
+      t.Object({
+        state: oneOf("ready", "failed"),
+        image: orNull(t.String({ description: "What sandboxes of the project's work start from." })),
+        image_bytes: t.Integer(),
+        commit: t.String(),
+        exit_code: orNull(t.Integer({ description: "Null: it took too long, or wrote too much." })),
+        log: t.String({ description: "Its head and its end." }),
+        seconds: t.Number(),
+        made_at: Time,
+        used_at: Time,
+      }),
+      { description: "Of the environment that holds." },
+    ),
+    check: orNull(
+      t.Object({
+        command: t.String(),
+        passed: t.Boolean(),
+        exit_code: orNull(t.Integer({ description: "Null: it took too long." })),
+        log: t.String(),
+        commit: t.String(),
+        checked_at: Time,
+      }),
+      { description: "The project's check on its own branch, before any agent changed something." },
+    ),
+  },
+  { title: "ProjectSetup" },
+);
+export type ProjectSetup = Static<typeof ProjectSetup>;
+
+export const SetupStart = t.Object({
+  again: t.Optional(t.Boolean({ description: "Also when nothing changed since the last one." })),
+});
+export type SetupStart = Static<typeof SetupStart>;

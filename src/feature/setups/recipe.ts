@@ -1,0 +1,23 @@
+/** What a set-up is made of, and its fingerprints. */
+import { hashJson } from "../../core/json-hash.ts";
+
+export interface Recipe {
+  /** Name of the image that it begins with. */
+  image: string;
+  setup: string | undefined;
+  env: Readonly<Record<string, string>>;
+}
+
+/** Of what the environment says alone. */
+export const recipeOf = (recipe: Recipe): string => hashJson({ form: 1, ...recipe, setup: recipe.setup ?? null });
+
+/** Of everything that the result depends on. Never the same for two projects: their files are in it. */
+export const keyOf = (
+  projectId: string,
+  recipe: Recipe,
+  imageId: string,
+  locks: readonly { path: string; oid: string }[],
+): string => hashJson({ projectId, recipe: recipeOf(recipe), imageId, locks: recipe.setup === undefined ? [] : locks });
+
+/** Where no registry has one of this name. */
+export const imageNameOf = (key: string): string => `skep/setup:${key.slice(0, 40)}`;

@@ -1,0 +1,216 @@
+/** One set-up, from the project's files to an image and the result of its check. Safe to begin again at any point. */
+import { createReadStream } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { SetUps } from "../../adapter/sandbox/docker/set-up.ts";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { conflict, Problem } from "../../core/errors.ts";
+import type { RunningJob } from "../../core/jobs.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { Masking } from "../../core/masking.ts";
+import type { ExecResult } from "../../engine/sandbox.ts";
+import type { projectSetups } from "../../store/tables/setups.ts";
+import type { Egress } from "../egress/service.ts";
+import type { Project } from "../projects/model.ts";
+import type { ProjectSource } from "../projects/source.ts";
+import { logText } from "./log-text.ts";
+import { imageNameOf, keyOf, type Recipe, recipeOf } from "./recipe.ts";
+
+export type SetupRow = typeof projectSetups.$inferSelect;
+
+export interface SetUpDeps {
+  clock: Clock;
+  masking: Pick<Masking, "text">;
+  /** Folder for the project's files on their way into the container. */
+  folder: string;
+  setUps: SetUps;
+  sources: {
+    of(projectId: string): Promise<ProjectSource>;
+    archive(projectId: string, commit: string, how: { to: string; prefix: string; signal: AbortSignal }): Promise<void>;
+  };
+  egress: Pick<Egress, "openTo">;
+  /** Of a command line. */
+  argvOf(line: string): readonly string[];
+  settings(): { memory_mb: number; cpus: number; runtime: string | null };
+}
+
+/** What is to be done, as it holds when the work begins. */
+export interface Wanted {
+  project: Pick<Project, "id" | "check">;
+  recipe: Recipe;
+  /** Hosts that it may reach. */
+  hosts: readonly string[];
+  /** What is kept of that key, and of the recipe. */
+  known(key: string): SetupRow | undefined;
+  again: boolean;
+  /** Called as soon as there is an image, or is none for good; the check is still to come. */
+  keep(row: SetupRow): void;
+}
+
+const TAIL_CHARACTERS = 4_000;
+
+/** @returns what is to be kept. @throws Problem when it cannot be done here. */
+export async function setUpProject(deps: SetUpDeps, wanted: Wanted, job: RunningJob): Promise<SetupRow> {
+  const { setUps, sources, folder } = deps;
+  const { project, recipe, again } = wanted;
+  const { runtime } = deps.settings();
+  if (runtime !== null)
+    throw conflict(
+      `A set-up is not made with the container runtime ${runtime}, which keeps what is written to itself. Take \`sandbox.runtime\` out of the settings, or put what the code needs into the image.`,
+      "setup_unsupported",
+    );
+  await setUps.sweep((id) => id !== project.id);
+  job.report({ detail: `the image ${recipe.image}` });
+  const base = await setUps.findImage(recipe.image, job.signal);
+  const source = await sources.of(project.id);
+  const key = keyOf(project.id, recipe, base.id, source.locks);
+  const known = wanted.known(key);
+  const hasImage = known?.image ? await setUps.has(known.image) : known?.state === "ready";
+  const isDone = known !== undefined && !again && (known.state === "failed" || hasImage);
+  if (isDone && (known.state === "failed" || known.check_command === project.check)) return known;
+  const file = join(folder, `${job.id}.tar`);
+  await mkdir(dirname(file), { recursive: true });
+  try {
+    await sources.archive(project.id, source.commit, { to: file, prefix: "workspace/", signal: job.signal });
+    const row = isDone ? known : await make(deps, wanted, { source, file, key, baseId: base.id }, job);
+    if (!isDone) wanted.keep(row);
+    if (row.state === "failed") return row;
+    return { ...row, ...(await check(deps, wanted, { source, file, image: row.image ?? base.id }, job)) };
+  } finally {
+    await rm(file, { force: true });
+  }
+}
+
+interface At {
+  source: ProjectSource;
+  file: string;
+}
+
+async function make(
+  deps: SetUpDeps,
+  { project, recipe, hosts }: Wanted,
+  { source, file, key, baseId }: At & { key: string; baseId: string },
+  job: RunningJob,
+): Promise<SetupRow> {
+  const { clock, setUps } = deps;
+  const made_at = timestamp(clock.now());
+  const image = imageNameOf(key);
+  const row = {
+    project_id: project.id,
+    key,
+    recipe: recipeOf(recipe),
+    commit_id: source.commit,
+    made_at,
+    used_at: made_at,
+    check_command: null,
+    check_exit_code: null,
+    check_log: null,
+    check_commit: null,
+    checked_at: null,
+  };
+  if (recipe.setup === undefined)
+    return { ...row, state: "ready", image: null, image_bytes: 0, exit_code: 0, log: "", seconds: 0 };
+  const denied = new Set<string>();
+  const work = {
+    projectId: project.id,
+    argv: deps.argvOf(recipe.setup),
+    env: recipe.env,
+    ...sizes(deps),
+    ...bounds(deps, file, job),
+  };
+  const result = await setUps.make(
+    {
+      ...work,
+      image: baseId,
+      name: image,
+      key,
+      folders: source.folders,
+      isLeftOut: source.isLeftOut,
+      maxBytes: LIMITS.setUpBytes,
+      wayOut:
+        hosts.length === 0
+          ? undefined
+          : (sandbox) =>
+              deps.egress.openTo(
+                sandbox,
+                hosts,
+                (host, port) => void (denied.size < 50 && denied.add(`${host}:${port}`)),
+              ),
+    },
+    job.signal,
+  );
+  const notes = [...noteOf(result, LIMITS.setUpMs), ...(result.tooLarge ? [TOO_LARGE] : [])];
+  if (denied.size > 0) notes.push(`It wanted to reach what the project does not allow: ${[...denied].join(", ")}`);
+  return {
+    ...row,
+    state: result.sizeBytes === undefined ? "failed" : "ready",
+    image: result.sizeBytes === undefined ? null : image,
+    image_bytes: result.sizeBytes ?? 0,
+    exit_code: result.tooLarge ? null : result.exitCode,
+    log: textOf(deps, result, notes),
+    seconds: result.durationMs / 1_000,
+  };
+}
+
+async function check(
+  deps: SetUpDeps,
+  { project, recipe }: Wanted,
+  { source, file, image }: At & { image: string },
+  job: RunningJob,
+): Promise<Pick<SetupRow, "check_command" | "check_exit_code" | "check_log" | "check_commit" | "checked_at">> {
+  const command = project.check;
+  if (command === null)
+    return { check_command: null, check_exit_code: null, check_log: null, check_commit: null, checked_at: null };
+  job.report({ detail: `check: ${command.slice(0, 200)}` });
+  const work = {
+    projectId: project.id,
+    image,
+    argv: deps.argvOf(command),
+    env: recipe.env,
+    ...sizes(deps),
+    ...bounds(deps, file, job),
+  };
+  const result = await deps.setUps.check({ ...work, timeoutMs: LIMITS.checkMs }, job.signal);
+  return {
+    check_command: command,
+    check_exit_code: result.exitCode,
+    check_log: textOf(deps, result, noteOf(result, LIMITS.checkMs)),
+    check_commit: source.commit,
+    checked_at: timestamp(deps.clock.now()),
+  };
+}
+
+const TOO_LARGE = `It wrote more than ${LIMITS.setUpBytes / 1024 ** 3} GB`;
+
+const noteOf = ({ timedOut }: ExecResult, ms: number): string[] =>
+  timedOut ? [`It took longer than ${ms / 60_000} minutes`] : [];
+
+const textOf = ({ masking }: SetUpDeps, { output }: ExecResult, notes: readonly string[]): string =>
+  [logText(masking.text(output)).trimEnd(), ...notes.map((note) => `[${note}.]`)].filter(Boolean).join("\n");
+
+function sizes({ settings }: SetUpDeps): { memoryMb: number; cpus: number } {
+  const { memory_mb, cpus } = settings();
+  return { memoryMb: memory_mb, cpus };
+}
+
+function bounds({ masking }: SetUpDeps, file: string, job: RunningJob) {
+  let tail = "";
+  return {
+    source: () => createReadStream(file),
+    timeoutMs: LIMITS.setUpMs,
+    maxOutputBytes: LIMITS.setUpLogBytes,
+    onOutput(text: string) {
+      tail = (tail + text).slice(-TAIL_CHARACTERS);
+      const log = logText(masking.text(tail));
+      job.report({ detail: log.trimEnd().split("\n").at(-1)?.slice(0, 300), progress: { log } });
+    },
+  };
+}
+
+/** A set-up whose command failed is no success of the job. */
+export function assertReady({ state, exit_code, log }: SetupRow): void {
+  if (state === "ready") return;
+  const last = log.trimEnd().split("\n").at(-1)?.slice(0, 300) ?? "";
+  const why = exit_code === null ? "did not end" : `ended with exit code ${exit_code}`;
+  throw new Problem(422, "setup_failed", `The set-up ${why}: ${last}`);
+}
