@@ -12,15 +12,25 @@ const DULL = new Set(
 /** Gives every community a label; no two are the same. */
 export function clusterLabels(graph: CodeGraph, communities: Community[]): void {
   const everywhere = new Map<string, number>();
-  for (const community of communities) {
-    for (const word of new Set(community.members.slice(0, 60).flatMap((node) => wordsOf(graph.nodes.name[node]!)))) {
-      everywhere.set(word, (everywhere.get(word) ?? 0) + 1);
+  const known = new Map<string, ReadonlySet<string>>();
+  const wordsIn = (node: number): ReadonlySet<string> => {
+    const name = graph.nodes.name[node]!;
+    let words = known.get(name);
+    if (!words) {
+      words = new Set(wordsOf(name));
+      known.set(name, words);
     }
+    return words;
+  };
+  for (const { members } of communities) {
+    const met = new Set<string>();
+    for (let i = 0; i < Math.min(60, members.length); i++) for (const word of wordsIn(members[i]!)) met.add(word);
+    for (const word of met) everywhere.set(word, (everywhere.get(word) ?? 0) + 1);
   }
   const used = new Map<string, number>();
   for (const community of communities) {
     const place = commonPlace(graph, community.members);
-    const word = topWord(graph, community.members, everywhere, communities.length, place);
+    const word = topWord(community.members, wordsIn, everywhere, communities.length, place);
     const label = [place, word].filter((part) => part !== "").join(" · ") || graph.nodes.name[community.members[0]!]!;
     const count = (used.get(label) ?? 0) + 1;
     used.set(label, count);
@@ -60,8 +70,8 @@ function commonPlace(graph: CodeGraph, members: readonly number[]): string {
 }
 
 function topWord(
-  graph: CodeGraph,
   members: readonly number[],
+  wordsIn: (node: number) => ReadonlySet<string>,
   everywhere: ReadonlyMap<string, number>,
   total: number,
   place: string,
@@ -69,7 +79,7 @@ function topWord(
   const counts = new Map<string, number>();
   const placeWords = new Set(wordsOf(place));
   for (const node of members.slice(0, 200)) {
-    for (const word of new Set(wordsOf(graph.nodes.name[node]!))) {
+    for (const word of wordsIn(node)) {
       if (word.length < 3 || DULL.has(word) || placeWords.has(word) || /^\d+$/.test(word)) continue;
       counts.set(word, (counts.get(word) ?? 0) + 1);
     }

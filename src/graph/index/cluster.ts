@@ -31,6 +31,12 @@ interface Weighted {
   loops: Float64Array;
 }
 
+/** The part that each node is in, and how many parts there are. */
+interface Parts {
+  of: Int32Array;
+  count: number;
+}
+
 /** Finds the communities of a graph's symbols. Node rows of the communities themselves are not assigned yet (-1). */
 export function findCommunities(graph: CodeGraph): Community[] {
   const members: number[] = [];
@@ -47,59 +53,52 @@ export function findCommunities(graph: CodeGraph): Community[] {
   return describe(graph, base, members, partition);
 }
 
+/** Both directions of every edge between members, sorted by node. */
 function weightedGraph(graph: CodeGraph, index: Int32Array, count: number): Weighted {
   const { type, reason, from, to } = graph.edges;
-  const from2: number[] = [];
-  const to2: number[] = [];
-  const weights: number[] = [];
+  const factors = Float64Array.from(EDGE_TYPES, (name) => WEIGHT[name] ?? 0);
+  const confidences = Float64Array.from(REASONS, (name) => CONFIDENCE[name]);
+  const start = new Int32Array(count + 1);
+  const counted = (edge: number): boolean => {
+    const [a, b] = [index[from[edge]!]!, index[to[edge]!]!];
+    return factors[type[edge]!]! > 0 && a >= 0 && b >= 0 && a !== b;
+  };
   for (let edge = 0; edge < graph.edgeCount; edge++) {
-    const factor = WEIGHT[EDGE_TYPES[type[edge]!]!];
-    if (factor === undefined) continue;
-    const a = index[from[edge]!]!;
-    const b = index[to[edge]!]!;
-    if (a < 0 || b < 0 || a === b) continue;
-    from2.push(a);
-    to2.push(b);
-    weights.push(factor * CONFIDENCE[REASONS[reason[edge]!]!]);
+    if (!counted(edge)) continue;
+    start[index[from[edge]!]! + 1]!++;
+    start[index[to[edge]!]! + 1]!++;
   }
-  return compress(count, from2, to2, weights);
+  for (let i = 0; i < count; i++) start[i + 1]! += start[i]!;
+  const at = start.slice(0, count);
+  const neighbour = new Int32Array(start[count]!);
+  const weight = new Float64Array(start[count]!);
+  for (let edge = 0; edge < graph.edgeCount; edge++) {
+    if (!counted(edge)) continue;
+    const [a, b] = [index[from[edge]!]!, index[to[edge]!]!];
+    const value = factors[type[edge]!]! * confidences[reason[edge]!]!;
+    neighbour[at[a]!] = b;
+    weight[at[a]!++] = value;
+    neighbour[at[b]!] = a;
+    weight[at[b]!++] = value;
+  }
+  return { count, start, neighbour, weight, loops: new Float64Array(count) };
 }
 
-/** Both directions of every edge, sorted by node; parallel edges added up. */
-function compress(count: number, from: readonly number[], to: readonly number[], weights: readonly number[]): Weighted {
-  const degree = new Int32Array(count + 1);
-  const loops = new Float64Array(count);
-  for (let i = 0; i < from.length; i++) {
-    if (from[i] === to[i]) loops[from[i]!]! += weights[i]!;
-    else {
-      degree[from[i]! + 1]!++;
-      degree[to[i]! + 1]!++;
-    }
-  }
-  for (let i = 0; i < count; i++) degree[i + 1]! += degree[i]!;
-  const at = degree.slice(0, count);
-  const neighbour = new Int32Array(degree[count]!);
-  const weight = new Float64Array(degree[count]!);
-  const put = (a: number, b: number, w: number) => {
-    neighbour[at[a]!] = b;
-    weight[at[a]!++] = w;
-  };
-  for (let i = 0; i < from.length; i++) {
-    if (from[i] === to[i]) continue;
-    put(from[i]!, to[i]!, weights[i]!);
-    put(to[i]!, from[i]!, weights[i]!);
-  }
-  return { count, start: degree, neighbour, weight, loops };
+/** 0, 1, 2, … */
+function countUp(count: number): Int32Array {
+  const numbers = new Int32Array(count);
+  for (let i = 0; i < count; i++) numbers[i] = i;
+  return numbers;
 }
 
 /** Community of each node. */
 function louvain(base: Weighted): Int32Array {
   let level = base;
-  let result = Int32Array.from({ length: base.count }, (_, i) => i);
+  const result = countUp(base.count);
   for (let depth = 0; depth < MAX_LEVELS; depth++) {
     const local = moveNodes(level);
     const renumbered = renumber(local);
-    result = result.map((community) => renumbered.of[community]!);
+    for (let node = 0; node < result.length; node++) result[node] = renumbered.of[result[node]!]!;
     if (renumbered.count === level.count) break;
     level = aggregate(level, renumbered.of, renumbered.count);
   }
@@ -108,7 +107,7 @@ function louvain(base: Weighted): Int32Array {
 
 function moveNodes(level: Weighted): Int32Array {
   const { count, start, neighbour, weight, loops } = level;
-  const community = Int32Array.from({ length: count }, (_, i) => i);
+  const community = countUp(count);
   const strength = new Float64Array(count);
   let total = 0;
   for (let node = 0; node < count; node++) {
@@ -154,89 +153,112 @@ function moveNodes(level: Weighted): Int32Array {
   return community;
 }
 
-function renumber(community: Int32Array): { of: Int32Array; count: number } {
-  const seen = new Map<number, number>();
+/** The communities numbered in the order in which they are met; they are numbers of nodes. */
+function renumber(community: Int32Array): Parts {
+  const ids = new Int32Array(community.length).fill(-1);
   const of = new Int32Array(community.length);
+  let count = 0;
   for (let i = 0; i < community.length; i++) {
-    let id = seen.get(community[i]!);
-    if (id === undefined) {
-      id = seen.size;
-      seen.set(community[i]!, id);
-    }
-    of[i] = id;
+    const old = community[i]!;
+    if (ids[old]! < 0) ids[old] = count++;
+    of[i] = ids[old]!;
   }
-  return { of, count: seen.size };
+  return { of, count };
 }
 
+/** The nodes of each group: those of group n are `rows[start[n]] … rows[start[n + 1] - 1]`, in their order. */
+function grouped(of: Int32Array, count: number): { start: Int32Array; rows: Int32Array } {
+  const start = new Int32Array(count + 1);
+  for (let node = 0; node < of.length; node++) start[of[node]! + 1]!++;
+  for (let group = 0; group < count; group++) start[group + 1]! += start[group]!;
+  const at = start.slice(0, count);
+  const rows = new Int32Array(of.length);
+  for (let node = 0; node < of.length; node++) rows[at[of[node]!]!++] = node;
+  return { start, rows };
+}
+
+/** Each community as one node; edges between two of them, and loops, added up. */
 function aggregate(level: Weighted, of: Int32Array, count: number): Weighted {
-  const sums = new Map<number, number>();
-  for (let node = 0; node < level.count; node++) {
-    const a = of[node]!;
-    if (level.loops[node]! > 0) sums.set(a * count + a, (sums.get(a * count + a) ?? 0) + level.loops[node]!);
-    for (let i = level.start[node]!; i < level.start[node + 1]!; i++) {
-      const b = of[level.neighbour[i]!]!;
-      if (a > b || (a === b && node > level.neighbour[i]!)) continue;
-      sums.set(a * count + b, (sums.get(a * count + b) ?? 0) + level.weight[i]!);
+  const members = grouped(of, count);
+  const start = new Int32Array(count + 1);
+  const loops = new Float64Array(count);
+  // There are no more edges between communities than between their nodes.
+  const neighbour = new Int32Array(level.neighbour.length);
+  const weight = new Float64Array(level.neighbour.length);
+  const place = new Int32Array(count).fill(-1);
+  let end = 0;
+  for (let community = 0; community < count; community++) {
+    const first = end;
+    let inner = 0;
+    for (let member = members.start[community]!; member < members.start[community + 1]!; member++) {
+      const node = members.rows[member]!;
+      loops[community]! += level.loops[node]!;
+      for (let i = level.start[node]!; i < level.start[node + 1]!; i++) {
+        const other = of[level.neighbour[i]!]!;
+        if (other === community) {
+          inner += level.weight[i]!;
+          continue;
+        }
+        if (place[other]! < first) {
+          place[other] = end;
+          neighbour[end++] = other;
+        }
+        weight[place[other]!]! += level.weight[i]!;
+      }
     }
+    // Each edge inside was met from both its ends.
+    loops[community]! += inner / 2;
+    start[community + 1] = end;
   }
-  const from: number[] = [];
-  const to: number[] = [];
-  const weights: number[] = [];
-  for (const [key, weight] of sums) {
-    from.push(Math.floor(key / count));
-    to.push(key % count);
-    weights.push(weight);
-  }
-  return compress(count, from, to, weights);
+  return { count, start, neighbour: neighbour.subarray(0, end), weight: weight.subarray(0, end), loops };
 }
 
-function splitDisconnected(base: Weighted, community: Int32Array): Int32Array {
-  const part = new Int32Array(base.count).fill(-1);
+/** The connected parts of the communities. */
+function splitDisconnected({ count, start, neighbour }: Weighted, community: Int32Array): Parts {
+  const of = new Int32Array(count).fill(-1);
+  const stack = new Int32Array(count);
   let parts = 0;
-  const stack: number[] = [];
-  for (let node = 0; node < base.count; node++) {
-    if (part[node]! >= 0) continue;
-    part[node] = parts;
-    stack.push(node);
-    for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
-      for (let i = base.start[at]!; i < base.start[at + 1]!; i++) {
-        const other = base.neighbour[i]!;
-        if (part[other]! < 0 && community[other] === community[node]) {
-          part[other] = parts;
-          stack.push(other);
-        }
+  for (let node = 0; node < count; node++) {
+    if (of[node]! >= 0) continue;
+    const own = community[node]!;
+    of[node] = parts;
+    let depth = 0;
+    stack[depth++] = node;
+    while (depth > 0) {
+      const at = stack[--depth]!;
+      for (let i = start[at]!; i < start[at + 1]!; i++) {
+        const other = neighbour[i]!;
+        if (of[other]! >= 0 || community[other] !== own) continue;
+        of[other] = parts;
+        stack[depth++] = other;
       }
     }
     parts++;
   }
-  return part;
+  return { of, count: parts };
 }
 
-function describe(graph: CodeGraph, base: Weighted, members: readonly number[], partition: Int32Array): Community[] {
-  const groups = new Map<number, number[]>();
-  for (let i = 0; i < partition.length; i++) {
-    const list = groups.get(partition[i]!);
-    if (list) list.push(i);
-    else groups.set(partition[i]!, [i]);
-  }
+function describe(graph: CodeGraph, base: Weighted, members: readonly number[], parts: Parts): Community[] {
+  const { start, rows } = grouped(parts.of, parts.count);
+  const degree = new Float64Array(base.count);
   const found: Community[] = [];
-  for (const [id, group] of groups) {
-    if (group.length < MIN_MEMBERS) continue;
+  for (let part = 0; part < parts.count; part++) {
+    if (start[part + 1]! - start[part]! < MIN_MEMBERS) continue;
+    const group = rows.slice(start[part]!, start[part + 1]!);
     let inner = 0;
     let all = 0;
-    const degree = new Map<number, number>();
-    for (const i of group) {
+    for (const node of group) {
       let sum = 0;
-      for (let e = base.start[i]!; e < base.start[i + 1]!; e++) {
+      for (let e = base.start[node]!; e < base.start[node + 1]!; e++) {
         sum += base.weight[e]!;
-        if (partition[base.neighbour[e]!] === id) inner += base.weight[e]!;
+        if (parts.of[base.neighbour[e]!] === part) inner += base.weight[e]!;
       }
       all += sum;
-      degree.set(i, sum);
+      degree[node] = sum;
     }
-    const sorted = [...group].sort((a, b) => degree.get(b)! - degree.get(a)! || a - b);
+    group.sort((a, b) => degree[b]! - degree[a]! || a - b);
     const cohesion = all === 0 ? 0 : Math.round((inner / all) * 1000) / 1000;
-    found.push({ node: -1, label: "", cohesion, members: sorted.map((i) => members[i]!) });
+    found.push({ node: -1, label: "", cohesion, members: Array.from(group, (node) => members[node]!) });
   }
   found.sort((a, b) => b.members.length - a.members.length || a.members[0]! - b.members[0]!);
   clusterLabels(graph, found);

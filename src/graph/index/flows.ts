@@ -13,6 +13,7 @@ const MAX_PATHS_PER_ENTRY = 3;
 const MAX_VISITS_PER_ENTRY = 400;
 const MAX_PROCESSES = 400;
 const CALLS = EDGE_TYPES.indexOf("CALLS");
+const NONE: readonly number[] = [];
 const ENTRY_NAME =
   /^(main|run|start|serve|handle\w*|on[A-Z]\w*|execute|default|cli|app|setup|init|bootstrap|GET|POST|PUT|PATCH|DELETE)$|(Handler|Controller|Route|Command|Job|Task|Listener|Middleware)$/;
 
@@ -33,20 +34,19 @@ export function findProcesses(graph: CodeGraph, communities: readonly Community[
 }
 
 /** Called symbols of each symbol outside tests. */
-function productCallees(graph: CodeGraph): number[][] {
-  const callees: number[][] = Array.from({ length: graph.nodeCount }, () => []);
+function productCallees(graph: CodeGraph): (readonly number[])[] {
+  const callees = new Array<number[] | undefined>(graph.nodeCount);
   const inTests = testNodes(graph);
   const { type, from, to } = graph.edges;
   for (let edge = 0; edge < graph.edgeCount; edge++) {
     if (type[edge] !== CALLS) continue;
     const [a, b] = [from[edge]!, to[edge]!];
     if (a === b || inTests[a] === 1 || inTests[b] === 1) continue;
-    callees[a]!.push(b);
+    const known = callees[a];
+    if (known) known.push(b);
+    else callees[a] = [b];
   }
-  for (const list of callees) {
-    if (list.length > 1) list.splice(0, list.length, ...new Set(list));
-  }
-  return callees;
+  return Array.from(callees, (list: readonly number[] = NONE) => (list.length > 1 ? [...new Set(list)] : list));
 }
 
 function testNodes(graph: CodeGraph): Uint8Array {
@@ -66,7 +66,7 @@ function testNodes(graph: CodeGraph): Uint8Array {
 }
 
 /** Functions and methods that no product function calls (a file's top-level code may), best candidates first. */
-function entryPoints(graph: CodeGraph, callees: readonly number[][]): number[] {
+function entryPoints(graph: CodeGraph, callees: readonly (readonly number[])[]): number[] {
   const called = new Uint8Array(graph.nodeCount);
   for (let node = 0; node < graph.nodeCount; node++) {
     if (graph.label(node) === "File") continue;
@@ -88,7 +88,7 @@ function entryPoints(graph: CodeGraph, callees: readonly number[][]): number[] {
 }
 
 /** The longest distinct call chains from an entry. */
-function pathsFrom(entry: number, callees: readonly number[][]): number[][] {
+function pathsFrom(entry: number, callees: readonly (readonly number[])[]): number[][] {
   const found: number[][] = [];
   const path: number[] = [];
   const onPath = new Set<number>();

@@ -104,7 +104,7 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
   const { graph, found } = buildGraph(
     options,
     walk,
-    { files, cache, configs, readConfig, before, failedBefore, tangled, unread, keys, references },
+    { files, cache, configs, readConfig, before, failedBefore, tangled, unread, keys, references, resolved: 0 },
     phases,
   );
   options.signal?.throwIfAborted();
@@ -288,6 +288,8 @@ interface Material {
   /** Names of keys in every file; filled here. */
   keys: FileKeys[];
   references: ExactReferences;
+  /** Files whose edges were found; those of the others are the last index's. Counted here. */
+  resolved: number;
 }
 
 /** @returns the graph, and what resolution found where joining declarations changed it */
@@ -301,11 +303,11 @@ function buildGraph(
   const builder = joinDeclarations(resolved);
   const found = builder === resolved ? undefined : resolved.foundEdges();
   // The memory of resolution is larger than everything else together: free it before the next phase.
-  if (material.files.length > MANY_FILES) Bun.gc(true);
+  if (material.resolved > MANY_FILES) Bun.gc(true);
   return { graph: addGroups(builder, phases), found };
 }
 
-/** From this many files on, an explicit garbage collection costs at most a hundredth of the index. */
+/** From this many resolved files on, an explicit garbage collection costs at most a hundredth of the index. */
 const MANY_FILES = 1_000;
 
 /** Structure and edges. */
@@ -361,6 +363,7 @@ function resolveAll(options: IndexOptions, walk: Walk, material: Material, phase
   const exactEdgesOf = createExactEdges({ repo: resolution.repo, builder, symbolNodes, references, hashOf });
   for (let file = 0; file < sources.length; file++) {
     if (material.failedBefore.has(sources[file]!.path) || !reuse?.copy(file, builder)) {
+      material.resolved++;
       const found = untangled(() => resolution.edgesOf(file));
       if (!found) material.tangled.push(sources[file]!.path);
       addFoundEdges(builder, found ?? [], symbolNodes, exactEdgesOf(file));

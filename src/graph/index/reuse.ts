@@ -98,7 +98,7 @@ function movedNodes(
 ): Int32Array {
   const moved = new Int32Array(found.nodeCount).fill(-1);
   const { first: oldFirst, count: oldCount } = found.symbolRows;
-  const now = symbolRowsOf(Int32Array.from(builder.nodes.file), files);
+  const now = symbolRowsOf(new Int32Array(builder.nodes.file), files);
   const edited = new Set(changed);
   for (let file = 0; file < files; file++) {
     moved[file] = file;

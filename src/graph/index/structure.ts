@@ -23,6 +23,12 @@ import type { Found } from "../store/snapshot.ts";
 const LABEL_ROW = new Map<NodeLabel, number>(NODE_LABELS.map((label, i) => [label, i]));
 const NAMESPACE = SYMBOL_LABELS.indexOf("Namespace");
 const TYPE_ROW = new Map<EdgeType, number>(EDGE_TYPES.map((type, i) => [type, i]));
+/** Of each row of symbols' labels, the row of the same label among those of nodes. */
+const SYMBOL_LABEL_ROWS = SYMBOL_LABELS.map((label) => LABEL_ROW.get(label)!);
+const CONTAINS = EDGE_TYPES.indexOf("CONTAINS");
+const DEFINED_IN = EDGE_TYPES.indexOf("DEFINED_IN");
+const CALLS = EDGE_TYPES.indexOf("CALLS");
+const NO_REASON = REASONS.indexOf("");
 const REASON_ROW = new Map<Reason, number>(REASONS.map((reason, i) => [reason, i]));
 
 /** Growing columns of nodes and edges. */
@@ -53,8 +59,13 @@ export class GraphBuilder {
   readonly implementations: Implementation[] = [];
 
   addNode(label: NodeLabel, name: string, qualified: string, file: number): number {
+    return this.addNodeRow(LABEL_ROW.get(label)!, name, qualified, file);
+  }
+
+  /** A node whose label is a row of their table. */
+  addNodeRow(label: number, name: string, qualified: string, file: number): number {
     const { nodes } = this;
-    nodes.label.push(LABEL_ROW.get(label)!);
+    nodes.label.push(label);
     nodes.exported.push(0);
     nodes.file.push(file);
     nodes.startLine.push(0);
@@ -90,13 +101,13 @@ export class GraphBuilder {
   foundEdges(): Found {
     const { type, reason, from, to, line } = this.edges;
     return {
-      type: Uint8Array.from(type.ints),
-      reason: Uint8Array.from(reason.ints),
+      type: new Uint8Array(type.ints),
+      reason: new Uint8Array(reason.ints),
       from: from.ints,
       to: to.ints,
       line: line.ints,
-      file: Int32Array.from(this.nodes.file),
-      found: Int32Array.from(this.found),
+      file: new Int32Array(this.nodes.file),
+      found: new Int32Array(this.found),
     };
   }
 
@@ -105,12 +116,12 @@ export class GraphBuilder {
     const { file: _, found, ...edges } = this.foundEdges();
     const nodeColumns: NodeColumns = {
       ...nodes,
-      label: Uint8Array.from(nodes.label),
-      exported: Uint8Array.from(nodes.exported),
-      file: Int32Array.from(nodes.file),
-      startLine: Int32Array.from(nodes.startLine),
-      endLine: Int32Array.from(nodes.endLine),
-      ordinal: Int32Array.from(nodes.ordinal),
+      label: new Uint8Array(nodes.label),
+      exported: new Uint8Array(nodes.exported),
+      file: new Int32Array(nodes.file),
+      startLine: new Int32Array(nodes.startLine),
+      endLine: new Int32Array(nodes.endLine),
+      ordinal: new Int32Array(nodes.ordinal),
     };
     const graph = new CodeGraph(nodeColumns, edges, this.languages, found);
     graph.implementations = this.implementations;
@@ -151,7 +162,7 @@ export function addSymbols(builder: GraphBuilder, repo: Repository, file: number
   const facts = repo.facts(file);
   const { symbols, strings } = facts;
   const base = repo.base[file]!;
-  const seen = new Map<string, number>();
+  const ordinalOf = createOrdinals();
   const qualifiedOf: string[] = [];
   const text = (index: number) => (index < 0 ? "" : strings[index]!);
   const exported = exportedNames(repo, file);
@@ -171,24 +182,39 @@ export function addSymbols(builder: GraphBuilder, repo: Repository, file: number
     }
     const qualified = outer === "" ? name : `${outer}.${name}`;
     qualifiedOf.push(qualified);
-    const label = repo.label(base + row);
-    const node = builder.addNode(label, name, qualified, file);
+    const label = symbols.label(row);
+    const node = builder.addNodeRow(SYMBOL_LABEL_ROWS[label]!, name, qualified, file);
     symbolNodes[base + row] = node;
-    const key = `${label}:${qualified}`;
-    const ordinal = (seen.get(key) ?? 0) + 1;
-    seen.set(key, ordinal);
-    builder.nodes.ordinal[node] = ordinal;
+    builder.nodes.ordinal[node] = ordinalOf(label, qualified);
     builder.nodes.startLine[node] = symbols.startLine(row);
     builder.nodes.endLine[node] = symbols.endLine(row);
     builder.nodes.signature[node] = text(symbols.signature(row));
     builder.nodes.doc[node] = text(symbols.doc(row));
     const shared = flags & SymbolFlag.Exported || (parent < 0 && exported?.has(name));
     builder.nodes.exported[node] = shared ? 1 : 0;
-    builder.addEdge("DEFINED_IN", node, file);
+    builder.addEdgeRow(DEFINED_IN, NO_REASON, node, file, 0);
     let holder = parent;
     while (holder >= 0 && symbolNodes[base + holder]! < 0) holder = symbols.parent(holder);
-    builder.addEdge("CONTAINS", holder < 0 ? file : symbolNodes[base + holder]!, node);
+    builder.addEdgeRow(CONTAINS, NO_REASON, holder < 0 ? file : symbolNodes[base + holder]!, node, 0);
   }
+}
+
+/** @returns what counts the symbols of a file that share label and qualified name: 1 for the first of them */
+function createOrdinals(): (label: number, qualified: string) => number {
+  // Few names occur twice: only those need a key that holds the label too.
+  const firsts = new Map<string, number>();
+  const again = new Map<string, number>();
+  return (label, qualified) => {
+    const first = firsts.get(qualified);
+    if (first === undefined) {
+      firsts.set(qualified, label);
+      return 1;
+    }
+    const key = `${label}:${qualified}`;
+    const ordinal = (again.get(key) ?? (first === label ? 1 : 0)) + 1;
+    again.set(key, ordinal);
+    return ordinal;
+  };
 }
 
 /** By symbol row: the written name of the type that a member defined outside it belongs to. */
@@ -229,7 +255,7 @@ export function addFoundEdges(
   exact?: ExactEdges,
 ): void {
   builder.startFile();
-  const seen = new Set<string>();
+  const isNew = createSeen(builder.nodes.label.length);
   /** By line: what found edges said of calls that the compiler knows. A class and its constructor are one. */
   const made = new Map<number, number[]>();
   for (const edge of found) {
@@ -240,16 +266,29 @@ export function addFoundEdges(
       made.set(edge.line, [...(made.get(edge.line) ?? []), to]);
       continue;
     }
-    const key = `${edge.type[0]}${edge.type[1]}${from},${to},${edge.line}`;
-    if (seen.has(key)) continue;
-    seen.add(key);
-    builder.addEdge(edge.type, from, to, edge.line, edge.reason);
+    const type = TYPE_ROW.get(edge.type)!;
+    if (isNew(type, from, to, edge.line)) builder.addEdgeRow(type, REASON_ROW.get(edge.reason)!, from, to, edge.line);
   }
   for (const { from, to, line } of exact?.edges ?? []) {
     const end = made.get(line)?.find((node) => isSameMade(builder, node, to)) ?? to;
-    const key = `CA${from},${end},${line}`;
-    if (seen.has(key)) continue;
-    seen.add(key);
-    builder.addEdge("CALLS", from, end, line, "exact");
+    if (isNew(CALLS, from, end, line)) builder.addEdge("CALLS", from, end, line, "exact");
   }
+}
+
+/** @returns what tells whether an edge between nodes, of which there are so many, is the first of its type on a line */
+function createSeen(nodes: number): (type: number, from: number, to: number, line: number) => boolean {
+  // Most ends are joined once: only the others need a set of their own.
+  const seen = new Map<number, number | Set<number>>();
+  return (type, from, to, line) => {
+    const ends = from * nodes + to;
+    const how = line * EDGE_TYPES.length + type;
+    const known = seen.get(ends);
+    if (known === undefined) seen.set(ends, how);
+    else if (typeof known === "number") {
+      if (known === how) return false;
+      seen.set(ends, new Set([known, how]));
+    } else if (known.has(how)) return false;
+    else known.add(how);
+    return true;
+  };
 }

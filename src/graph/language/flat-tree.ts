@@ -55,6 +55,28 @@ const READ_INSIDE =
 const INDENT = 200;
 const COMMENT = /^(?:\/\/|\/\*|\*(?:\s|\/|$)|#)/;
 
+/** A value for each node of a tree. A thread parses one file after another into the same ones. */
+export interface TreeColumns {
+  type: Uint16Array;
+  field: Uint16Array;
+  from: Int32Array;
+  to: Int32Array;
+  up: Int32Array;
+  /** Index after the node's last descendant: the next sibling, if the parent reaches that far. */
+  after: Int32Array;
+}
+
+export function treeColumns(nodes: number): TreeColumns {
+  return {
+    type: new Uint16Array(nodes),
+    field: new Uint16Array(nodes),
+    from: new Int32Array(nodes),
+    to: new Int32Array(nodes),
+    up: new Int32Array(nodes),
+    after: new Int32Array(nodes),
+  };
+}
+
 export class FlatTree {
   count = 0;
   readonly text: string;
@@ -64,7 +86,6 @@ export class FlatTree {
   private from: Int32Array;
   private to: Int32Array;
   private up: Int32Array;
-  /** Index after the node's last descendant: the next sibling, if the parent reaches that far. */
   private after: Int32Array;
   private lineStarts: Int32Array | undefined;
   /** How many ERROR nodes the parser left: a measure of how much of the file was not understood. */
@@ -72,30 +93,38 @@ export class FlatTree {
   /** The outermost of them. */
   private readonly gaps: number[] = [];
 
-  constructor(text: string, tables: GrammarTables, expectedNodes: number) {
+  /** @param columns what they hold does not matter; they are the tree's until it gives them back */
+  constructor(text: string, tables: GrammarTables, columns: TreeColumns) {
     this.text = text;
     this.tables = tables;
-    const size = Math.max(64, expectedNodes);
-    this.type = new Uint16Array(size);
-    this.field = new Uint16Array(size);
-    this.from = new Int32Array(size);
-    this.to = new Int32Array(size);
-    this.up = new Int32Array(size);
-    this.after = new Int32Array(size);
+    this.type = columns.type;
+    this.field = columns.field;
+    this.from = columns.from;
+    this.to = columns.to;
+    this.up = columns.up;
+    this.after = columns.after;
   }
 
   private grow(): void {
-    const size = this.type.length * 2;
-    const copy = <T extends Uint16Array | Int32Array>(to: T, from: T): T => {
-      to.set(from);
-      return to;
-    };
-    this.type = copy(new Uint16Array(size), this.type);
-    this.field = copy(new Uint16Array(size), this.field);
-    this.from = copy(new Int32Array(size), this.from);
-    this.to = copy(new Int32Array(size), this.to);
-    this.up = copy(new Int32Array(size), this.up);
-    this.after = copy(new Int32Array(size), this.after);
+    const bigger = treeColumns(this.type.length * 2);
+    bigger.type.set(this.type);
+    bigger.field.set(this.field);
+    bigger.from.set(this.from);
+    bigger.to.set(this.to);
+    bigger.up.set(this.up);
+    bigger.after.set(this.after);
+    this.type = bigger.type;
+    this.field = bigger.field;
+    this.from = bigger.from;
+    this.to = bigger.to;
+    this.up = bigger.up;
+    this.after = bigger.after;
+  }
+
+  /** Its columns, for another tree; this one must not be read any more. */
+  columns(): TreeColumns {
+    const { type, field, from, to, up, after } = this;
+    return { type, field, from, to, up, after };
   }
 
   /** Copies the tree. Iterative, so that deeply nested source cannot overflow the stack. */

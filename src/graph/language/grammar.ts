@@ -5,7 +5,14 @@
  */
 import { Language, Parser, type Tree } from "web-tree-sitter";
 import runtimeWasm from "web-tree-sitter/web-tree-sitter.wasm" with { type: "file" };
-import { type CursorModule, FlatTree, type GrammarTables, grammarTables } from "./flat-tree.ts";
+import {
+  type CursorModule,
+  FlatTree,
+  type GrammarTables,
+  grammarTables,
+  type TreeColumns,
+  treeColumns,
+} from "./flat-tree.ts";
 
 interface LoadedGrammar {
   parser: Parser;
@@ -20,9 +27,14 @@ export interface Grammars {
    * the grammar was not loaded or the parser gives up.
    */
   parse(wasmPath: string, text: string, prepared?: string): FlatTree;
+  /** Takes a tree that is not read any more: the next one is made of its memory. */
+  reuse(tree: FlatTree): void;
   /** Parses and throws the tree away: what the bare parser costs, for measurements. */
   parseOnly(wasmPath: string, text: string): void;
 }
+
+/** Memory of larger trees, of more than five megabytes, is given back. */
+const MAX_SPARE_NODES = 256 * 1024;
 
 let runtime: Promise<CursorModule> | undefined;
 
@@ -40,6 +52,7 @@ export async function createGrammars(): Promise<Grammars> {
   runtime ??= startRuntime();
   const module = await runtime;
   const loaded = new Map<string, LoadedGrammar>();
+  let spare: TreeColumns | undefined;
 
   function parseTree(wasmPath: string, text: string): { tree: Tree; tables: GrammarTables } {
     const grammar = loaded.get(wasmPath);
@@ -59,10 +72,17 @@ export async function createGrammars(): Promise<Grammars> {
     },
     parse(wasmPath, text, prepared = text) {
       const { tree, tables } = parseTree(wasmPath, prepared);
-      const flat = new FlatTree(text, tables, Math.ceil(text.length / 5));
+      const expected = Math.max(64, Math.ceil(text.length / 5));
+      const columns = spare && spare.type.length >= expected ? spare : treeColumns(expected);
+      spare = undefined;
+      const flat = new FlatTree(text, tables, columns);
       flat.fill(tree, module);
       tree.delete();
       return flat;
+    },
+    reuse(tree) {
+      const columns = tree.columns();
+      if (columns.type.length <= MAX_SPARE_NODES) spare = columns;
     },
     parseOnly(wasmPath, text) {
       parseTree(wasmPath, text).tree.delete();

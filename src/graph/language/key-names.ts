@@ -14,7 +14,11 @@ export const NO_KEYS = new Uint8Array(0);
 
 const encoder = new TextEncoder();
 const HOLDS_KEYS = /env|conf|cfg|setting|option/i;
-const CAPITALS = /^[A-Z][A-Z0-9_]+$/;
+/** The letters of each of these, a bit each. */
+const HOLDERS = ["env", "conf", "cfg", "setting", "option"].map((word) =>
+  Array.from(word, (letter) => 1 << (letter.charCodeAt(0) & 31)).reduce((bits, bit) => bits | bit),
+);
+const mayHold = (letters: number): boolean => HOLDERS.some((bits) => (letters & bits) === bits);
 /** Characters between the holder and the name: `env.X`, `env::X`, `getenv("X`. */
 const MAX_GAP = 3;
 
@@ -28,21 +32,31 @@ export function keyNamesOf(text: string): Uint8Array {
   for (let at = 0; at < text.length; at++) {
     if (!startsWord(text.charCodeAt(at))) continue;
     const start = at;
-    while (at < text.length && isWord(text.charCodeAt(at))) at++;
+    // Which letters the word has, a bit each: few words have those of a holder, and are looked at any closer.
+    let letters = 0;
+    let small = false;
+    for (let code = text.charCodeAt(at); isWord(code); code = text.charCodeAt(++at)) {
+      letters |= code >= 64 ? 1 << (code & 31) : 0;
+      small ||= code >= 97;
+    }
     const before = start > 0 ? text.charCodeAt(start - 1) : 0;
     const quoted = before === QUOTE || before === APOSTROPHE || before === BACKTICK;
     const inserted = before === BRACE && text.charCodeAt(start - 2) === DOLLAR;
     const length = at - start;
     if (length <= MAX_KEY) {
-      const word = text.slice(start, at);
-      const name = quoted ? longName(text, start, COLON) : inserted ? longName(text, start, SLASH) : word;
       const held = holderEnd >= 0 && start - holderEnd <= MAX_GAP;
-      if (quoted || inserted || held || CAPITALS.test(word)) {
+      const capitals = !small && length > 1 && text.charCodeAt(start) <= 90;
+      if (quoted || inserted || held || capitals) {
+        const name = quoted
+          ? longName(text, start, COLON)
+          : inserted
+            ? longName(text, start, SLASH)
+            : text.slice(start, at);
         if (!names.has(name)) bytes += name.length + 1;
         names.add(name);
         if (names.size > MAX_NAMES || bytes > MAX_BYTES) return encoder.encode(ANY_KEY);
       }
-      holderEnd = HOLDS_KEYS.test(word) ? at : -1;
+      holderEnd = mayHold(letters) && HOLDS_KEYS.test(text.slice(start, at)) ? at : -1;
     }
     at--;
   }

@@ -37,7 +37,9 @@ export function factsOf(path: string, text: string, grammars: Grammars): FileFac
   const builder = new FactsBuilder(path, language.id);
   language.extract(tree, builder);
   const lines = tree.count > 0 ? tree.lineAt(text.length) : 1;
-  return { ...builder.finish(tree.unreadLines(), lines), keys: keyNamesOf(text) };
+  const facts = builder.finish(tree.unreadLines(), lines);
+  grammars.reuse(tree);
+  return { ...facts, keys: keyNamesOf(text) };
 }
 
 function treeOf(language: LanguageModule, grammar: string, text: string, grammars: Grammars): FlatTree {

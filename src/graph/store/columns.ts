@@ -20,7 +20,7 @@ interface Entry {
   count: number;
 }
 
-/** Packs columns and a JSON value into one buffer. No string may contain NUL. */
+/** Packs columns and a JSON value into one buffer. Strings lose the NUL that they may contain: it parts them. */
 export function packColumns(columns: ReadonlyMap<string, Column>, meta: unknown): Uint8Array {
   const entries: Entry[] = [];
   const parts: { bytes: Uint8Array; offset: number }[] = [];
@@ -34,7 +34,7 @@ export function packColumns(columns: ReadonlyMap<string, Column>, meta: unknown)
       bytes = new Uint8Array(column.buffer, column.byteOffset, column.byteLength);
       [kind, length] = [column instanceof Int32Array ? "i32" : "f64", column.length];
     } else {
-      bytes = encoder.encode(column.join("\u0000"));
+      bytes = encoder.encode(joined(column));
       [kind, length] = ["str", bytes.length];
     }
     entries.push({ name, kind, offset, length, count: column.length });
@@ -49,6 +49,13 @@ export function packColumns(columns: ReadonlyMap<string, Column>, meta: unknown)
   packed.set(header, 8);
   for (const part of parts) packed.set(part.bytes, start + part.offset);
   return packed;
+}
+
+function joined(texts: readonly string[]): string {
+  const text = texts.join("\u0000");
+  let parts = 1;
+  for (let at = text.indexOf("\u0000"); at >= 0; at = text.indexOf("\u0000", at + 1)) parts++;
+  return parts <= Math.max(1, texts.length) ? text : texts.map((one) => one.replaceAll("\u0000", "")).join("\u0000");
 }
 
 interface ColumnReader {

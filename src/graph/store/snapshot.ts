@@ -43,10 +43,10 @@ export function packGraph(graph: CodeGraph, found?: Found): Uint8Array {
     ["startLine", nodes.startLine],
     ["endLine", nodes.endLine],
     ["ordinal", nodes.ordinal],
-    ["name", clean(nodes.name)],
-    ["qualified", clean(nodes.qualified)],
-    ["signature", clean(nodes.signature)],
-    ["doc", clean(nodes.doc)],
+    ["name", nodes.name],
+    ["qualified", nodes.qualified],
+    ["signature", nodes.signature],
+    ["doc", nodes.doc],
     ["type", edges.type],
     ["reason", edges.reason],
     ["from", edges.from],
@@ -59,10 +59,6 @@ export function packGraph(graph: CodeGraph, found?: Found): Uint8Array {
   const { communities, processes, implementations } = graph;
   const meta: Meta = { format: SNAPSHOT_FORMAT, communities, processes, implementations };
   return packColumns(columns, meta);
-}
-
-function clean(texts: readonly string[]): string[] {
-  return texts.map((text) => (text.includes("\u0000") ? text.replaceAll("\u0000", "") : text));
 }
 
 /** Reads a snapshot; undefined when it is of another format, broken or cut short. */

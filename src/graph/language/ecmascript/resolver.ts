@@ -7,7 +7,7 @@ import { membersOf } from "../../../core/is-object.ts";
 import type { ImportResolver, ImportTarget, ProjectFiles } from "../language.ts";
 import { dirname, join } from "../paths.ts";
 import { parseJsonc } from "./jsonc.ts";
-import { type Build, buildsIn, readPathMaps } from "./tsconfig.ts";
+import { type Build, buildsIn, type PathMap, readPathMaps } from "./tsconfig.ts";
 
 const EXTERNAL: ImportTarget = { kind: "external" };
 const ENDINGS = [".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"];
@@ -38,6 +38,7 @@ export function createEcmascriptResolver(project: ProjectFiles): ImportResolver 
   const packages = readPackages(project);
   const byName = new Map(packages.map((entry) => [entry.name, entry]));
   const maps = readPathMaps(project);
+  const mapsByFolder = new Map<string, readonly PathMap[]>();
   const cache = new Map<string, ImportTarget>();
 
   /** A path without certain ending → file row, or -1. */
@@ -138,9 +139,18 @@ export function createEcmascriptResolver(project: ProjectFiles): ImportResolver 
     return -1;
   }
 
+  /** The maps that hold for the files of a folder. */
+  function mapsFor(folder: string): readonly PathMap[] {
+    let found = mapsByFolder.get(folder);
+    if (!found) {
+      found = maps.filter((map) => map.folder === "" || `${folder}/`.startsWith(`${map.folder}/`));
+      mapsByFolder.set(folder, found);
+    }
+    return found;
+  }
+
   function mapped(module: string, fromPath: string): number {
-    for (const map of maps) {
-      if (map.folder !== "" && !fromPath.startsWith(`${map.folder}/`)) continue;
+    for (const map of mapsFor(dirname(fromPath))) {
       for (const { prefix, suffix, exact, targets } of map.paths) {
         if (!module.startsWith(prefix) || !module.endsWith(suffix) || module.length < prefix.length + suffix.length)
           continue;

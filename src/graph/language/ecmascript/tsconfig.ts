@@ -4,7 +4,7 @@ import type { ProjectFiles } from "../language.ts";
 import { dirname, join } from "../paths.ts";
 import { parseJsonc } from "./jsonc.ts";
 
-interface PathMap {
+export interface PathMap {
   folder: string;
   baseUrl: string | undefined;
   /** The patterns in the order in which they are tried: whole names, then the longest beginning first. */

@@ -13,20 +13,37 @@ export abstract class FactTable {
     this.length = cells.length / size;
   }
 
-  /** Appends a row of values in the order of the columns; those left out are -1. Returns the row. */
-  add(...values: number[]): number {
+  /**
+   * Appends a row of values in the order of the columns; those left out are -1. Returns the row. Parameters of their own
+   * make no array at each call: a repository has millions of rows.
+   */
+  add(a = -1, b = -1, c = -1, d = -1, e = -1, f = -1, g = -1): number {
+    const { size } = this;
+    const at = this.startRow();
+    const { cells } = this;
+    cells[at] = a;
+    if (size > 1) cells[at + 1] = b;
+    if (size > 2) cells[at + 2] = c;
+    if (size > 3) cells[at + 3] = d;
+    if (size > 4) cells[at + 4] = e;
+    if (size > 5) cells[at + 5] = f;
+    if (size > 6) cells[at + 6] = g;
+    return this.length++;
+  }
+
+  /** Makes room for another row. Returns the place of its first integer. */
+  protected startRow(): number {
     const at = this.length * this.size;
     if (at + this.size > this.cells.length) {
       const bigger = new Int32Array(Math.max(this.size * 64, this.cells.length * 2));
       bigger.set(this.cells);
       this.cells = bigger;
     }
-    for (let i = 0; i < this.size; i++) this.cells[at + i] = values[i] ?? -1;
-    return this.length++;
+    return at;
   }
 
   /** The rows without the room behind them. */
   packed(): Int32Array {
-    return this.cells.slice(0, this.length * this.size);
+    return this.cells.subarray(0, this.length * this.size);
   }
 }

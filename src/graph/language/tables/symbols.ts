@@ -38,6 +38,13 @@ export class SymbolTable extends FactTable {
     super(cells, SYMBOL.size);
   }
 
+  override add(a = -1, b = -1, c = -1, d = -1, e = -1, f = -1, g = -1, ...rest: number[]): number {
+    const row = super.add(a, b, c, d, e, f, g);
+    const at = row * SYMBOL.size;
+    for (let column = 7; column < SYMBOL.size; column++) this.cells[at + column] = rest[column - 7] ?? -1;
+    return row;
+  }
+
   label(row: number): number {
     return this.cells[row * SYMBOL.size + SYMBOL.label]!;
   }
