@@ -58,6 +58,40 @@ test("a rule with a misspelt tool is not saved, and the error says which", async
   expect([status, problem.detail]).toEqual([422, expect.stringContaining('"bsh". Did you mean bash?')]);
 });
 
+test("rules are listed, added, changed, moved and removed on the command line, and tried before a call is made", async () => {
+  const created = await server.request("POST", "/v1/agents", { body: { id: "ruled", prompt: "You work." } });
+  expect(created.status).toBe(201);
+  const rules = async (...words: string[]) =>
+    (await cli("agents", "rules", "ruled", ...words)).stdout.trimEnd().split("\n");
+  expect(await rules()).toEqual([expect.stringContaining("No rules: it may use its tools without asking.")]);
+  await rules("add", "--ask", "bash", "--matches", "git push*", "npm publish*");
+  await rules("add", "1", "--deny", "edit", "--path", ".github/**");
+  expect(await rules("add", "--allow", "read, search")).toEqual([
+    "  1  deny edit: path .github/**",
+    "  2  ask bash: git push*, npm publish*",
+    "  3  allow read, search",
+  ]);
+  expect(await rules("move", "3", "1")).toEqual([
+    "  1  allow read, search",
+    "  2  deny edit: path .github/**",
+    "  3  ask bash: git push*, npm publish*",
+  ]);
+  await rules("change", "2", "--deny", "edit,delete");
+  expect(await rules("remove", "1")).toEqual(["  1  deny edit, delete", "  2  ask bash: git push*, npm publish*"]);
+  const tried = await cli("agents", "try", "ruled", "bash", "--command", "git push -f");
+  expect(tried.stdout).toBe("A person is asked: rule 2 decides, ask bash: git push*, npm publish*.\n");
+  for (const wrong of [
+    ["remove", "3"],
+    ["remove"],
+    ["move", "1"],
+    ["add"],
+    ["add", "--ask", "bash", "--deny", "bash"],
+    ["add", "--ask", "bsh"],
+  ])
+    expect((await cli("agents", "rules", "ruled", ...wrong)).code).not.toBe(0);
+  expect(await rules()).toHaveLength(2);
+});
+
 test("a question outlives kill -9, is answered once, and its call is made once", async () => {
   const created = await server.request<{ id: string }>("POST", "/v1/runs", {
     body: { pipeline_id: "write", task_description: "Write it" },

@@ -3,6 +3,7 @@ import type { RowOf } from "../../api/types.ts";
 import { HARNESS_NAMES } from "../../core/harness-names.ts";
 import { readPairs, readText } from "../read-input.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
+import { RULE_VERBS } from "./agent-rules.ts";
 import type { Call, Resource, Verb } from "./resource.ts";
 import { bodyOf, deleteVerb, listOf, statusStyle } from "./words.ts";
 
@@ -88,6 +89,7 @@ export const agents: Resource<List> = {
         return { json: agent, text: `${agent["id"]} may reach ${host}:${port} from its next sandbox on.` };
       },
     },
+    ...RULE_VERBS,
     deleteVerb("delete an agent with its skills", (item: Item) => `agent ${item["id"]}`),
   ],
 };

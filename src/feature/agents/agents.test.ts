@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { startServer, type TestServer } from "../../testing/server.ts";
-import type { AgentDetail, ToolOverride } from "./model.ts";
+import type { AgentDetail, PermissionPreview, ToolOverride } from "./model.ts";
 
 let server: TestServer;
 const pathOf = (path: string) => join(server.data, "agents", path);
@@ -207,5 +207,56 @@ describe("tool overrides", () => {
     expect((await set("nobody/bash", { enabled: true })).status).toBe(404);
     expect((await set("ann/bash", {})).status).toBe(422);
     expect((await server.request("GET", "/v1/agent-tools/nobody")).status).toBe(404);
+  });
+});
+
+describe("what permission rules say of a call that nobody makes", () => {
+  const RULES = [
+    { deny: { tool: "edit", path: ".github/**" } },
+    { ask: { tool: "bash", matches: "git push*" } },
+    { deny: ["bash", "complete"] },
+  ];
+  const ask = (body: object) =>
+    server.request<PermissionPreview>("POST", "/v1/agents/ruled/permissions/preview", { body });
+  beforeAll(async () => {
+    const body = { id: "ruled", prompt: "You work.", permissions: RULES, tools: ["edit", "bash"] };
+    expect((await server.request("POST", "/v1/agents", { body })).status).toBe(201);
+  });
+
+  test.each([
+    [
+      { tool: "edit", path: ".github/workflows/ci.yml" },
+      "deny",
+      1,
+      "Refused: rule 1 decides, deny edit: path .github/**.",
+    ],
+    [{ tool: "edit", path: "src/a.ts" }, "allow", null, "Allowed: no rule matches."],
+    [{ tool: "bash", command: "make && git push origin" }, "deny", 3, "Refused: rule 3 decides, deny bash, complete."],
+    [{ tool: "bash", command: "git push origin" }, "ask", 2, "A person is asked: rule 2 decides, ask bash: git push*."],
+    [{ tool: "complete" }, "allow", null, "Allowed: no rule binds what ends the work."],
+    [{ tool: "write" }, "allow", null, "Allowed: no rule matches. The agent does not have this tool now."],
+  ])("%j: %s", async (call, effect, position, message) => {
+    const { status, body } = await ask(call);
+    expect([status, body.message]).toEqual([200, message]);
+    expect(body).toMatchObject({ effect, position });
+  });
+
+  test("rules that are not saved yet are tried, and nothing is changed; what is no tool or no rule is said", async () => {
+    const { body } = await ask({ tool: "edit", path: ".github/x", permissions: [{ allow: "*" }] });
+    expect(body).toMatchObject({ effect: "allow", position: 1, rule: "allow *" });
+    expect((await get("ruled")).body.config.permissions).toEqual(RULES);
+    const wrong = await server.request<{ errors: { pointer: string; message: string }[] }>(
+      "POST",
+      "/v1/agents/ruled/permissions/preview",
+      { body: { tool: "edit", permissions: [{ deny: "edt" }] } },
+    );
+    expect([wrong.status, wrong.body.errors]).toEqual([
+      422,
+      [{ pointer: "/permissions/0/deny", message: expect.stringContaining("Did you mean edit?") }],
+    ]);
+    expect((await ask({ tool: "edt" })).status).toBe(422);
+    expect(
+      (await server.request("POST", "/v1/agents/nobody/permissions/preview", { body: { tool: "edit" } })).status,
+    ).toBe(404);
   });
 });

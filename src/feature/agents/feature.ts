@@ -1,7 +1,12 @@
 import { readDockerHosts } from "../../core/docker-options.ts";
 import { isProblem } from "../../core/errors.ts";
+import { TOOL_SEARCH } from "../../core/outside-table.ts";
 import { AGENT_CONFIG, AGENT_DEFAULTS, parseAgentFile } from "../../engine/agent-file.ts";
 import { updateFrontMatter } from "../../engine/front-matter.ts";
+import { decide } from "../../engine/permission/decide.ts";
+import { requestOf } from "../../engine/permission/permit.ts";
+import { readRules, ruleProblems } from "../../engine/permission/rules.ts";
+import { isToolOfServer } from "../../engine/tool/names.ts";
 import { checkFiles } from "../doctor/model.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { SettingsService } from "../settings/service.ts";
@@ -11,6 +16,7 @@ import { createAgentActivity } from "./activity.ts";
 import { agentEvents } from "./events.ts";
 import { agentBodies } from "./model.ts";
 import { createPowers } from "./powers.ts";
+import { createPermissionPreview } from "./preview.ts";
 import { agentRoutes } from "./routes.ts";
 import { createAgents } from "./service.ts";
 import { createToolOverrides } from "./tool-overrides.ts";
@@ -21,6 +27,9 @@ type Needs = Core & {
   team: Team;
   skills: Pick<Skills, "namesOf" | "look">;
 };
+
+/** Tools that no rule binds. */
+const UNBOUND: ReadonlySet<string> = new Set(["complete", "fail", TOOL_SEARCH]);
 
 export const agents = defineFeature(
   "agents",
@@ -59,6 +68,17 @@ export const agents = defineFeature(
         countsOf: (id) => ({ runs: activity.runs(id), memories: activity.memories(id), secrets: activity.secrets(id) }),
       },
     });
+    const preview = createPermissionPreview({
+      agentOf(id) {
+        const { config, tools } = agents.get(id);
+        return { permissions: config.permissions, tools };
+      },
+      toolNames,
+      isOfServer: isToolOfServer,
+      isUnbound: (tool) => UNBOUND.has(tool),
+      decide: (rules, name, input) => decide(readRules(rules), requestOf({ name }, input)),
+      problemsOf: ruleProblems,
+    });
     const powers = createPowers({
       store,
       agentOf(id) {
@@ -74,7 +94,7 @@ export const agents = defineFeature(
     });
     return {
       service: { ...agents, overrides, powers },
-      routes: () => [...agentRoutes(agents, bodies), ...agentToolRoutes(agents, overrides)],
+      routes: () => [...agentRoutes(agents, bodies, preview), ...agentToolRoutes(agents, overrides)],
       counts: () => ({ agents: agents.ids().length }),
       checks: () => [checkFiles("agents", agents.files())],
     };

@@ -3,7 +3,7 @@ import { type Static, type TObject, Type as t } from "@sinclair/typebox";
 import { SLUG } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { Network } from "../../core/network.ts";
-import { PermissionRules } from "../../core/permission-rule.ts";
+import { EFFECTS, PermissionRules } from "../../core/permission-rule.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { FileProblem } from "../skills/model.ts";
 
@@ -95,3 +95,35 @@ export const ToolOverride = t.Object({
   updated_by: t.String(),
 });
 export type ToolOverride = Static<typeof ToolOverride>;
+
+export const PermissionPreviewBody = t.Object({
+  tool: t.String({ minLength: 1, maxLength: 128, description: "Name of the tool that is called." }),
+  path: t.Optional(
+    t.String({ maxLength: LIMITS.textCharacters, description: "The file or folder, from the workspace." }),
+  ),
+  command: t.Optional(t.String({ maxLength: LIMITS.textCharacters, description: "The line, of `bash`." })),
+  address: t.Optional(t.String({ maxLength: LIMITS.textCharacters, description: "The page, of `fetch_url`." })),
+  permissions: t.Optional(
+    t.Array(PermissionRules.items, {
+      maxItems: PermissionRules.maxItems!,
+      description: "Rules that are not saved yet; without it, those of the agent.",
+    }),
+  ),
+});
+export type PermissionPreviewBody = Static<typeof PermissionPreviewBody>;
+
+export const PermissionPreview = t.Object(
+  {
+    effect: oneOf(...EFFECTS),
+    position: orNull(t.Integer({ description: "Of the rule that decides, from 1; null: no rule matches." })),
+    rule: orNull(t.String()),
+    asking: t.Array(t.String(), { description: "Every rule that asks: a remembered answer is to each of them." }),
+    is_uncertain: t.Boolean({
+      description: "What the command does cannot be told from its text: an answer holds once.",
+    }),
+    has_tool: t.Boolean({ description: "Whether the agent has the tool now." }),
+    message: t.String({ description: "The same as a sentence." }),
+  },
+  { title: "PermissionPreview" },
+);
+export type PermissionPreview = Static<typeof PermissionPreview>;

@@ -4,12 +4,17 @@ import { Type as t } from "@sinclair/typebox";
 import { assertIfMatch, etagOf } from "../../http/etag.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
-import { Agent, AgentDetail, type agentBodies } from "./model.ts";
+import { Agent, AgentDetail, type agentBodies, PermissionPreview, PermissionPreviewBody } from "./model.ts";
+import type { createPermissionPreview } from "./preview.ts";
 import type { Agents } from "./service.ts";
 
 const locationOf = (agent: AgentDetail) => `/v1/agents/${agent.id}`;
 
-export function agentRoutes(agents: Agents, bodies: ReturnType<typeof agentBodies>) {
+export function agentRoutes(
+  agents: Agents,
+  bodies: ReturnType<typeof agentBodies>,
+  preview: ReturnType<typeof createPermissionPreview>,
+) {
   /** The tag is the file's: it does not change because the agent begins to work. */
   const tagged = (set: { headers: Record<string, unknown> }, agent: AgentDetail): AgentDetail => {
     set.headers["ETag"] = etagOf(agents.version(agent.id));
@@ -47,6 +52,19 @@ export function agentRoutes(agents: Agents, bodies: ReturnType<typeof agentBodie
         assertIfMatch(request, agents.version(params.id));
         return tagged(set, agents.configure(params.id, body, caller));
       },
+    ),
+    operation(
+      "previewAgentPermissions",
+      "POST /v1/agents/:id/permissions/preview",
+      {
+        access: "user",
+        scope: "read",
+        strict: true,
+        body: PermissionPreviewBody,
+        answer: PermissionPreview,
+        summary: "What the agent's permission rules, or others, say of a call; nothing is changed",
+      },
+      ({ params, body }) => preview(params.id, body),
     ),
     operation(
       "deleteAgent",

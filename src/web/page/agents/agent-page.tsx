@@ -45,7 +45,7 @@ function AgentView({ tagged }: { tagged: Tagged<Agent> }) {
   const views: Record<string, ReactNode> = {
     prompt: <AgentPrompt tagged={tagged} />,
     config: <AgentConfig tagged={tagged} />,
-    tools: <AgentTools agent={agent} />,
+    tools: <AgentTools tagged={tagged} />,
     runs: <AgentRuns agent={agent} />,
     secrets: <AgentSecrets agent={agent} />,
     voice: <AgentVoice agent={agent} />,

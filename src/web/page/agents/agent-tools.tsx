@@ -2,6 +2,7 @@
 
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
+import type { Tagged } from "../../api/tagged.ts";
 import { useChange } from "../../kit/change.ts";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -12,8 +13,10 @@ import { Panel, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Quiet } from "../home/needs-you.tsx";
+import { AgentRules } from "./agent-rules.tsx";
 
-export function AgentTools({ agent }: { agent: Schemas["Agent"] }) {
+export function AgentTools({ tagged }: { tagged: Tagged<Schemas["Agent"]> }) {
+  const agent = tagged.value;
   const admin = useAdmin();
   const action = useChange("/v1/agent-tools", "/v1/agents");
   const overrides = api.useQuery("get", "/v1/agent-tools/{agent_id}", {
@@ -69,13 +72,14 @@ export function AgentTools({ agent }: { agent: Schemas["Agent"] }) {
           );
         }}
       </Await>
-      <Rules agent={agent} />
+      <AgentRules tagged={tagged} />
+      <Remembered agent={agent} />
     </>
   );
 }
 
-/** What its tools may do, by its file; and what people have allowed since. */
-function Rules({ agent }: { agent: Schemas["Agent"] }) {
+/** What people have allowed for longer than a call. */
+function Remembered({ agent }: { agent: Schemas["Agent"] }) {
   const admin = useAdmin();
   const action = useChange("/v1/permissions");
   const answers = usePages("/v1/permissions/answers", { query: { agent_id: agent.id, limit: 50 } });
@@ -85,59 +89,42 @@ function Rules({ agent }: { agent: Schemas["Agent"] }) {
       "Taken back. The rule asks again.",
     );
   return (
-    <>
-      <Section title="Permission rules">
-        {agent.rules.length === 0 ? (
-          <Quiet>None: it may use its tools without asking. Rules are written in its file, under permissions.</Quiet>
-        ) : (
-          <Panel>
-            <ol aria-label="Permission rules">
-              {agent.rules.map((rule) => (
-                <li key={rule} className="border-b border-line px-4 py-2 font-mono last:border-0">
-                  {rule}
-                </li>
-              ))}
-            </ol>
-          </Panel>
-        )}
-      </Section>
-      <Section title="Remembered answers">
-        <ProblemNote error={action.error} />
-        <Await query={answers} rows={1}>
-          {() =>
-            answers.rows.length === 0 ? (
-              <Quiet>Nobody has allowed anything for longer than a call.</Quiet>
-            ) : (
-              <Panel>
-                <ul aria-label="Remembered answers">
-                  {answers.rows.map(({ id, rule, lasts, run_id, answered_by, created_at }) => (
-                    <li
-                      key={id}
-                      className="flex min-h-11 flex-wrap items-center gap-3 border-b border-line px-4 py-1.5 last:border-0"
-                    >
-                      <code className="mr-auto font-mono">{rule}</code>
-                      <span className="text-sm text-dim">
-                        {lasts === "agent" ? "in all its work" : run_id === null ? "in a chat" : `in ${run_id}`}, by{" "}
-                        {answered_by}, <Ago at={created_at} />
-                      </span>
-                      {(admin || lasts === "work") && (
-                        <Button kind="quiet" disabled={action.busy} onClick={() => revoke(id)}>
-                          Take back
-                        </Button>
-                      )}
-                    </li>
-                  ))}
-                </ul>
-              </Panel>
-            )
-          }
-        </Await>
-        {answers.hasNextPage && (
-          <Button kind="quiet" busy={answers.isFetchingNextPage} onClick={() => answers.fetchNextPage()}>
-            Show more
-          </Button>
-        )}
-      </Section>
-    </>
+    <Section title="Remembered answers">
+      <ProblemNote error={action.error} />
+      <Await query={answers} rows={1}>
+        {() =>
+          answers.rows.length === 0 ? (
+            <Quiet>Nobody has allowed anything for longer than a call.</Quiet>
+          ) : (
+            <Panel>
+              <ul aria-label="Remembered answers">
+                {answers.rows.map(({ id, rule, lasts, run_id, answered_by, created_at }) => (
+                  <li
+                    key={id}
+                    className="flex min-h-11 flex-wrap items-center gap-3 border-b border-line px-4 py-1.5 last:border-0"
+                  >
+                    <code className="mr-auto font-mono">{rule}</code>
+                    <span className="text-sm text-dim">
+                      {lasts === "agent" ? "in all its work" : run_id === null ? "in a chat" : `in ${run_id}`}, by{" "}
+                      {answered_by}, <Ago at={created_at} />
+                    </span>
+                    {(admin || lasts === "work") && (
+                      <Button kind="quiet" disabled={action.busy} onClick={() => revoke(id)}>
+                        Take back
+                      </Button>
+                    )}
+                  </li>
+                ))}
+              </ul>
+            </Panel>
+          )
+        }
+      </Await>
+      {answers.hasNextPage && (
+        <Button kind="quiet" busy={answers.isFetchingNextPage} onClick={() => answers.fetchNextPage()}>
+          Show more
+        </Button>
+      )}
+    </Section>
   );
 }

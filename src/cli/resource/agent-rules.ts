@@ -1,0 +1,96 @@
+/** `skep agents rules` and `skep agents try`: what an agent's tools may do, changed rule by rule and tried without a call. */
+import type { RowOf } from "../../api/types.ts";
+import { Problem } from "../../core/errors.ts";
+import { EFFECTS, type PermissionRule, textOfRule } from "../../core/permission-rule.ts";
+import type { Call, Flags, OptionSpec, Verb } from "./resource.ts";
+import { listOf } from "./words.ts";
+
+type List = "/v1/agents";
+type Item = RowOf<List>;
+type One = Call<Item, `${List}/${string}`>;
+
+const ACTIONS = ["add", "change", "move", "remove"] as const;
+const bad = (detail: string): Problem => new Problem(422, "bad_usage", detail);
+
+const RULE: readonly OptionSpec[] = [
+  { flags: "--allow <tools>", about: "tools or kinds of tools that may be used, with commas" },
+  { flags: "--ask <tools>", about: "those that a person is asked about" },
+  { flags: "--deny <tools>", about: "those that may not be used" },
+  { flags: "--path <patterns...>", about: "only for these files: .github/**" },
+  { flags: "--matches <patterns...>", about: 'only for these commands or addresses: "git push*"' },
+];
+
+export const RULE_VERBS: readonly Verb<Item, List>[] = [
+  {
+    name: "rules",
+    about: "show an agent's permission rules, the first that matches decides; add, change, move or remove one",
+    on: "one",
+    args: [
+      { name: "[action]", about: "what to do with them", choices: ACTIONS },
+      { name: "[number]", about: "which rule, from 1; of add: its place, else the last" },
+      { name: "[place]", about: "of move: where it goes" },
+    ],
+    options: RULE,
+    run: rules,
+  },
+  {
+    name: "try",
+    about: "say what an agent's rules decide about a call, without making it",
+    on: "one",
+    args: [{ name: "<tool>", about: "name of a tool" }],
+    options: [
+      { flags: "--path <path>", about: "file or folder that it names" },
+      { flags: "--command <line>", about: "command line, of bash" },
+      { flags: "--address <url>", about: "page, of fetch_url" },
+    ],
+    async run({ client, path, args: [tool = ""], flags }) {
+      const { path: file, command, address } = flags;
+      const found = await client.call("POST", `${path}/permissions/preview`, { tool, path: file, command, address });
+      return { json: found, text: found.message };
+    },
+  },
+];
+
+async function rules({ client, item, path, args: [action, number, place], flags }: One) {
+  const stored: PermissionRule[] = item.config.permissions;
+  const write = async (permissions: PermissionRule[]) => {
+    const { config } = await client.call("PUT", `${path}/config`, { permissions });
+    return { json: config.permissions, text: linesOf(config.permissions) };
+  };
+  if (action === undefined) return { json: stored, text: linesOf(stored) };
+  if (action === "add") {
+    const at = number === undefined ? stored.length : placeIn(number, stored.length + 1);
+    return write(stored.toSpliced(at, 0, ruleIn(flags)));
+  }
+  if (number === undefined) throw bad(`Say which rule to ${action}, from 1 to ${stored.length}.`);
+  const at = placeIn(number, stored.length);
+  if (action === "change") return write(stored.with(at, ruleIn(flags)));
+  const without = stored.toSpliced(at, 1);
+  if (action === "remove") return write(without);
+  if (place === undefined) throw bad(`Say where rule ${number} goes, from 1 to ${stored.length}.`);
+  return write(without.toSpliced(placeIn(place, stored.length), 0, stored[at]!));
+}
+
+/** @throws Problem 422 for what is no number from 1 to the last one. */
+function placeIn(text: string, last: number): number {
+  const place = Number(text);
+  if (last === 0) throw bad("The agent has no rules. Add one: skep agents rules AGENT add --ask bash");
+  if (!Number.isInteger(place) || place < 1 || place > last)
+    throw bad(`"${text}" is not the number of a rule: there are 1 to ${last}.`);
+  return place - 1;
+}
+
+/** @throws Problem 422 when it says not exactly one of what may happen. */
+function ruleIn(flags: Flags): PermissionRule {
+  const [effect, ...others] = EFFECTS.filter((one) => flags[one] !== undefined);
+  if (effect === undefined || others.length > 0) throw bad("Say one of --allow, --ask and --deny, with tools.");
+  const { path, matches } = flags;
+  const tools = listOf(flags[effect]);
+  if (path === undefined && matches === undefined) return { [effect]: tools };
+  return { [effect]: { tool: tools, ...(path ? { path } : {}), ...(matches ? { matches } : {}) } };
+}
+
+const linesOf = (all: readonly PermissionRule[]): string[] =>
+  all.length === 0
+    ? ["No rules: it may use its tools without asking. Add one: skep agents rules AGENT add --ask bash"]
+    : all.map((rule, at) => `${String(at + 1).padStart(3)}  ${textOfRule(rule)}`);
