@@ -21,6 +21,7 @@ const WITHOUT: Record<string, string> = {
   "POST /v1/projects/{id}/knowledge-graph/ask": "it changes nothing; for agents, editors and the command line",
   "POST /v1/projects/{id}/knowledge-graph/scip": "a file that a build makes where it runs: skep graph import-scip",
   "DELETE /v1/projects/{id}/knowledge-graph/scip": "as above",
+  "DELETE /v1/projects/{id}/setup": "for disks that are full; images go by themselves: skep projects setup --clear",
   "POST /v1/evals": "tasks are folders: skep eval",
   "POST /v1/projects/{id}/tool-servers": "what a repository proposes: skep mcp proposed",
   "POST /v1/runs/{id}/comments": "pages use /v1/changes, for runs as for all work on branches",
