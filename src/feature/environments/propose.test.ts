@@ -22,6 +22,21 @@ describe("what a repository proposes", () => {
       { "package.json": '{"scripts":{"test":"echo \\"Error: no test specified\\""}}' },
       { image: "node:22" },
     ],
+    [
+      "npm with a lock file",
+      { "package.json": '{"scripts":{"test":"vitest"}}', "package-lock.json": "{}" },
+      { image: "node:22", setup: "npm ci", check: "npm test", network: { allow: ["npm"] } },
+    ],
+    [
+      "Python with requirements",
+      { "setup.py": "", "requirements.txt": "six", "requirements-dev.txt": "pytest" },
+      {
+        image: "python:3",
+        setup: "pip install --root-user-action=ignore -r requirements.txt -r requirements-dev.txt",
+        check: "python3 -m pytest",
+        network: { allow: ["pypi"] },
+      },
+    ],
     ["Go", { "go.mod": "module x\n\ngo 1.22.3\n" }, { image: "golang:1.22", check: "go test ./..." }],
     [
       "Cargo",
@@ -58,12 +73,13 @@ describe("what a repository proposes", () => {
     const text = `{
       // the image
       "image": "mcr.example/devcontainers/go:1", /* more */ "containerEnv": { "CI": "1", },
-      "features": { "ghcr.io/x/y:1": {} }, "runArgs": ["--privileged"], "initializeCommand": "rm -rf ~",
+      "features": { "ghcr.io/x/y:1": {} }, "runArgs": ["--privileged"], "postCreateCommand": "make deps", "initializeCommand": "rm -rf ~",
     }`;
     const found = propose({ ".devcontainer/devcontainer.json": text, "go.mod": "go 1.22\n" });
     expect(found?.definition).toEqual({
       image: "mcr.example/devcontainers/go:1",
       env: { CI: "1" },
+      setup: "make deps",
       check: "go test ./...",
     });
     expect(found?.files).toEqual([".devcontainer/devcontainer.json", "go.mod"]);

@@ -44,6 +44,8 @@ export const STACK_FILES = [
   ".python-version",
 ] as const;
 
+const REQUIREMENTS = ["requirements.txt", "requirements-dev.txt", "requirements-test.txt"];
+
 /** npm writes it where nobody has written one. */
 const NO_TEST = "no test specified";
 
@@ -54,8 +56,14 @@ function javascript(textOf: TextOf): Stack | undefined {
   const wanted = textOf(".nvmrc") ?? textOf(".node-version") ?? textIn(manifest["engines"], "node") ?? "";
   const test = textIn(manifest["scripts"], "test") ?? NO_TEST;
   const files = ["package.json", ".nvmrc", ".node-version"].filter((path) => textOf(path) !== undefined);
-  const image = `node:${numberIn(wanted) ?? "22"}`;
-  return { files, definition: { image, ...(test.includes(NO_TEST) ? {} : { check: "npm test" }) } };
+  const definition: Environment = { image: `node:${numberIn(wanted) ?? "22"}` };
+  const lock = ["package-lock.json", "npm-shrinkwrap.json"].find((path) => textOf(path) !== undefined);
+  if (lock !== undefined) {
+    files.push(lock);
+    Object.assign(definition, { setup: "npm ci", network: { allow: ["npm"] } });
+  }
+  if (!test.includes(NO_TEST)) definition.check = "npm test";
+  return { files, definition };
 }
 
 function rust(textOf: TextOf): Stack | undefined {
@@ -83,7 +91,14 @@ function python(textOf: TextOf): Stack | undefined {
   const files = ["pyproject.toml", "setup.py", "requirements.txt"].filter((path) => textOf(path) !== undefined);
   if (files.length === 0) return undefined;
   const version = /^3\.\d{1,2}/.exec(textOf(".python-version") ?? "")?.[0] ?? "3";
-  return { files, definition: { image: `python:${version}`, check: "python3 -m pytest" } };
+  const definition: Environment = { image: `python:${version}`, check: "python3 -m pytest" };
+  const lists = REQUIREMENTS.filter((path) => textOf(path) !== undefined);
+  if (lists.length > 0) {
+    files.push(...lists.filter((path) => !files.includes(path)));
+    definition.setup = `pip install --root-user-action=ignore ${lists.map((path) => `-r ${path}`).join(" ")}`;
+    definition.network = { allow: ["pypi"] };
+  }
+  return { files, definition };
 }
 
 function objectOf(text: string): Record<string, unknown> {
