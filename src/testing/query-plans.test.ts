@@ -19,7 +19,7 @@ setDefaultTimeout(300_000);
 /** As many as there are people, or things that people set up by hand. */
 const SMALL = new Set(
   `migrations facts users recovery_codes api_keys oidc_providers identities settings providers user_provider_keys harness_logins secrets
-   secret_grants projects project_setups tool_overrides workflow_policies mcp_servers mcp_tools cookie_sets cookie_grants agent_totals
+   secret_grants projects project_setups drained_hosts tool_overrides workflow_policies mcp_servers mcp_tools cookie_sets cookie_grants agent_totals
    agent_tts_settings permission_answers codehost_rules notification_channels notification_position messengers notification_links pulse_routines preferences`.split(
     /\s+/,
   ),

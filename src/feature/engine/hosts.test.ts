@@ -66,6 +66,17 @@ describe.skipIf(lacks("second Docker engine", isPossible))("a server with severa
       if (event.kind === "run_complete") done.push(event.run_id!);
       if (new Set(done).size === RUNS + 1) ended.resolve();
     });
+    // It says nothing as a tool server, but where it is begun is what matters here.
+    const silent = {
+      id: "silent",
+      name: "silent",
+      transport: "stdio",
+      image: images[0],
+      command: "sleep",
+      args: ["600"],
+    };
+    expect((await server.request("POST", "/v1/mcp", { body: silent })).status).toBe(201);
+    while ((await far.docker.containers.list(["skep.mcp_server"])).length === 0) await Bun.sleep(50);
     const agent = { id: "pinned", prompt: "Work.", host_labels: ["spare"] };
     const absent = await server.request("POST", "/v1/agents", { body: { ...agent, host_labels: ["spare", "gpu"] } });
     expect([absent.status, JSON.stringify(absent.body)]).toEqual([422, expect.stringContaining("local (spare)")]);
@@ -97,6 +108,7 @@ describe.skipIf(lacks("second Docker engine", isPossible))("a server with severa
     expect(used.length).toBeGreaterThan(0);
     await server.stop();
     expect(await far.docker.containers.list(["skep.execution"])).toEqual([]);
+    expect(await far.docker.containers.list(["skep.mcp_server"])).toEqual([]);
     expect(await far.docker.volumes.list(["skep.copy"])).toEqual([]);
   }, 300_000);
 });

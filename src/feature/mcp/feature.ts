@@ -1,5 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { dockerEndpoint } from "../../adapter/docker/endpoint.ts";
+import { connectDocker, type DockerClient } from "../../adapter/docker.ts";
 import { connectServer, type Target } from "../../adapter/mcp/client.ts";
 import { createHttpFetch } from "../../adapter/mcp/http-fetch.ts";
 import {
@@ -10,14 +12,23 @@ import {
   renewingProvider,
 } from "../../adapter/mcp/oauth.ts";
 import { createAgentImages } from "../../adapter/sandbox/docker/agent-image.ts";
-import { createDockerToolServers } from "../../adapter/sandbox/docker/tool-servers.ts";
+import { LABELS } from "../../adapter/sandbox/docker/container-spec.ts";
+import { createDockerToolServers, SERVER_LABEL } from "../../adapter/sandbox/docker/tool-servers.ts";
+import {
+  createHostedToolServers,
+  type HostedToolServersDeps,
+  type ToolServerHost,
+} from "../../adapter/sandbox/hosts/tool-servers.ts";
 import { createProcessToolServers } from "../../adapter/sandbox/process/tool-servers.ts";
+import { readDockerHosts } from "../../core/docker-options.ts";
 import { unavailable } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { ownJson } from "../../core/own-json.ts";
 import type { OpenPipe } from "../../core/pipe.ts";
 import { BUILD } from "../../core/version.ts";
 import type { ToolServers } from "../../engine/tool-servers.ts";
+import { facts } from "../../store/tables/foundation.ts";
+import { drainedHosts } from "../../store/tables/hosts.ts";
 import { removeFolder } from "../../working-copy/folder.ts";
 import type { Agents } from "../agents/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
@@ -146,18 +157,30 @@ interface Places {
   host: ToolServers;
 }
 
-function placesOf({ docker, instanceId, config }: Needs): Places {
+function placesOf(deps: Needs): Places {
+  const { docker, instanceId, config, store } = deps;
   const owner = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+  const on = (engine: DockerClient) =>
+    createDockerToolServers({
+      docker: engine,
+      instanceId,
+      owner,
+      images: createAgentImages({ docker: engine, pull: config.imagePull }),
+      carries: config.sandboxWorkspace === "detached",
+    });
+  // An engine that the operator names besides the hosts is for tool servers.
+  const names = docker && config.dockerHost === undefined ? (readDockerHosts(config.dockerHosts) ?? []) : [];
+  const hosts = names.map(({ name, address, tls }): ToolServerHost => {
+    const engine = connectDocker(dockerEndpoint({ host: address, certPath: tls, env: config.hostEnv }));
+    const labelsOf = (server: string) => [`${LABELS.instance}=${instanceId}`, `${SERVER_LABEL}=${server}`];
+    const keeps = async (server: string) => (await engine.volumes.list(labelsOf(server))).length > 0;
+    return { name, servers: on(engine), keeps };
+  });
+  const drained = store.rows(drainedHosts);
+  const isDrained = (name: string) => drained.find({ name }) !== undefined;
+  const hosted = createHostedToolServers({ hosts, isDrained, homes: homesIn(store) });
   return {
-    container:
-      docker &&
-      createDockerToolServers({
-        docker,
-        instanceId,
-        owner,
-        images: createAgentImages({ docker, pull: config.imagePull }),
-        carries: config.sandboxWorkspace === "detached",
-      }),
+    container: hosts.length > 0 ? hosted : docker && on(docker),
     noContainers: config.sandbox === "kubernetes" ? NO_CONTAINERS.kubernetes : NO_CONTAINERS.process,
     host: createProcessToolServers({ instanceId, allowHostShell: config.allowHostShell }),
   };
@@ -169,6 +192,17 @@ const NO_CONTAINERS = {
   kubernetes:
     "It runs in a container, and with SANDBOX=kubernetes only agents run in Pods. Run it in the cluster yourself, as a Deployment with a Service, and give its address (url).",
 } as const;
+
+/** On which host each tool server has its files. */
+function homesIn(store: Core["store"]): HostedToolServersDeps["homes"] {
+  const rows = store.rows(facts);
+  const nameOf = (server: string) => `tool_server_host:${server}`;
+  return {
+    find: (server) => rows.find({ name: nameOf(server) })?.value,
+    set: (server, value) => store.write(() => rows.put({ name: nameOf(server), value }, ["name"])),
+    forget: (server) => store.write(() => void rows.remove({ name: nameOf(server) })),
+  };
+}
 
 interface OpenerParts {
   values: McpValues;

@@ -30,7 +30,7 @@ interface Parts extends DockerToolServersDeps {
 }
 
 /** Label that names the tool server of a container. */
-const SERVER_LABEL = "skep.mcp_server";
+export const SERVER_LABEL = "skep.mcp_server";
 /** Where a server keeps what should outlive it; also its home. */
 const DATA_FOLDER = "/data";
 
