@@ -1,12 +1,13 @@
 /**
  * A cluster's API over HTTPS: a call, and a stream of events. Answers are bounded in bytes and checked before they are
- * parsed; what the API server asks to be tried again later (429, 503 with Retry-After) is tried again some times.
+ * parsed; what the API server asks to be tried again later (429, 503 with Retry-After) or was overtaken by (409, as beside other
+ * Pods of a quota) is tried again some times.
  */
 import { Cut, checkedAnswer } from "../../core/checked-stream.ts";
 import { isProblem } from "../../core/errors.ts";
 import { readJson } from "../../core/json-reader.ts";
 import type { ClusterAccess } from "./access.ts";
-import { asProblem, refusal } from "./failures.ts";
+import { asProblem, isOvertaken, refusal } from "./failures.ts";
 
 export type Query = Readonly<Record<string, string | number | readonly string[]>>;
 
@@ -61,7 +62,8 @@ export function createClusterClient(access: ClusterAccess, waitMs = WAIT_MS): Cl
       if (answer.ok) return answer;
       const after = answer.headers.get("retry-after");
       const text = await checkedAnswer(answer, { maxBytes: REFUSAL_BYTES }).text();
-      const isLater = answer.status === 429 || (answer.status === 503 && after !== null);
+      const isLater =
+        answer.status === 429 || (answer.status === 503 && after !== null) || isOvertaken(answer.status, text);
       if (!isLater || left === 0) throw refusal(answer.status, text, address);
       await pause(
         Math.min(after !== null && /^\d{1,4}$/.test(after) ? Number(after) * 1_000 : waitMs, MAX_WAIT_MS),

@@ -30,7 +30,7 @@ export function refusal(status: number, text: string, address: string): Problem 
       "kubernetes_forbidden",
       `The cluster refused it: ${said}. Apply the roles of docs/kubernetes.md, or ask who runs the cluster.`,
     );
-  if (status === 429 || status >= 500)
+  if (status === 429 || status >= 500 || isOvertaken(status, text))
     return unavailable("sandbox_unavailable", `The cluster at ${address} is busy or broken (${status}): ${said}.`);
   return new Problem(CODES[status] ? status : 502, CODES[status] ?? "kubernetes_error", said);
 }
@@ -41,15 +41,19 @@ export function asProblem(error: unknown, address: string): Problem {
   return unavailable("sandbox_unavailable", `The cluster at ${address} does not answer: ${messageOf(error)}`);
 }
 
+/** Another change came between; nothing was done. A name that is taken answers 409 as well, with another reason. */
+export const isOvertaken = (status: number, text: string): boolean =>
+  status === 409 && memberIn(text, "reason") === "Conflict";
+
 function statusMessage(text: string): string {
-  const message = messageIn(text) ?? text;
+  const message = memberIn(text, "message") ?? text;
   const line = message.replace(/[\x00-\x20\x7f]+/g, " ").trim();
   return line.slice(0, MAX_MESSAGE).replace(/\.$/, "") || "no reason given";
 }
 
-function messageIn(text: string): string | undefined {
+function memberIn(text: string, name: string): string | undefined {
   try {
-    return textIn(readJson(text), "message");
+    return textIn(readJson(text), name);
   } catch {
     return undefined;
   }

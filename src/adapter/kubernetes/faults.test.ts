@@ -55,7 +55,6 @@ describe("a call", () => {
       [403, "exceeded quota: agents, requested: pods=1", "sandbox_unavailable", /quota is used up: exceeded quota/],
       [401, "Unauthorized", "sandbox_unavailable", /does not accept the server's credentials/],
       [500, "etcd\u0000 leader\nchanged", "sandbox_unavailable", /busy or broken \(500\): etcd leader changed\./],
-      [409, "already exists", "kubernetes_conflict", /already exists/],
       [422, "Pod is invalid", "kubernetes_error", /Pod is invalid/],
     ];
     for (const [status, message, code, says] of refused) {
@@ -64,6 +63,22 @@ describe("a call", () => {
       expect(error).toMatchObject({ code });
       expect(error).toHaveProperty("detail", expect.stringMatching(says));
     }
+  });
+
+  test("that another change overtook is made again, and one for a name that is taken is not", async () => {
+    const { cluster, client } = await clusterOf();
+    const overtaken = () =>
+      cluster.failWith(409, "Operation cannot be fulfilled on resourcequotas: the object has been modified");
+    overtaken();
+    overtaken();
+    await client.call("POST", PODS, { body: podOf("a") });
+    expect(cluster.asked).toHaveLength(3);
+    for (let i = 0; i < 4; i++) overtaken();
+    const busy = await failure(client.call("POST", PODS, { body: podOf("b") }));
+    expect(busy).toMatchObject({ code: "sandbox_unavailable" });
+    const taken = await failure(client.call("POST", PODS, { body: podOf("a") }));
+    expect(taken).toMatchObject({ code: "kubernetes_conflict", detail: expect.stringMatching(/already exists/) });
+    expect(cluster.asked).toHaveLength(8);
   });
 
   test("gets no more of an answer than it may hold, and none that breaks off", async () => {
@@ -165,6 +180,46 @@ describe("a watch", () => {
       await until("b");
       expect(seen).toEqual(["a", "-a", "b"]);
     });
+
+  test("that nobody answers any more is begun again where it was", async () => {
+    const { cluster, client } = await clusterOf();
+    await client.call("POST", PODS, { body: podOf("a") });
+    const held = Promise.withResolvers<void>();
+    const seen = Promise.withResolvers<void>();
+    cluster.fail(({ url }, answer) => {
+      if (!url?.includes("watch=true")) return false;
+      // As behind a connection that was lost without a word.
+      answer.writeHead(200, { "content-type": "application/json" }).write("\n");
+      held.resolve();
+      return true;
+    });
+    const onObject = (object: unknown) =>
+      textIn(membersOf(object)["metadata"], "name") === "b" ? seen.resolve() : undefined;
+    const watch = watchObjects(client, { path: PODS, query: {}, waitMs: 1, streamMs: 100, onObject, onGone() {} });
+    endings.push(watch.close);
+    await held.promise;
+    await client.call("POST", PODS, { body: podOf("b") });
+    await seen.promise;
+    expect(cluster.asked.filter((one) => one === `GET ${PODS}`).length).toBeGreaterThan(2);
+  });
+
+  test("that is told each time to list again does not ask without a pause", async () => {
+    const { cluster, client } = await clusterOf();
+    const forgets = () =>
+      cluster.fail(({ url }, answer) => {
+        if (!url?.includes("watch=true")) return false;
+        forgets();
+        cluster.refuse(answer, 410, "too old resource version");
+        return true;
+      });
+    forgets();
+    const failed = Promise.withResolvers<void>();
+    const onFailure = () => failed.resolve();
+    const watch = watchObjects(client, { path: PODS, query: {}, waitMs: 1e9, onFailure, onObject() {}, onGone() {} });
+    endings.push(watch.close);
+    await failed.promise;
+    expect(cluster.asked).toEqual(Array(4).fill(`GET ${PODS}`));
+  });
 
   test("says when it may not look, and survives lines that are none", async () => {
     const { cluster, client } = await clusterOf();

@@ -19,6 +19,8 @@ export interface WatchOptions {
   onFailure?(error: unknown): void;
   /** Between two tries after a failure. */
   waitMs?: number;
+  /** One stream lasts no longer, ms: what nobody answers any more, behind a lost connection, is asked again. */
+  streamMs?: number;
 }
 
 export interface Watch {
@@ -29,11 +31,13 @@ export interface Watch {
 
 const EVENT_BYTES = 4 * 1024 * 1024;
 const WATCH_SECONDS = 300;
+/** Longer than the API server itself keeps a stream. */
+const STREAM_MS = (WATCH_SECONDS + 30) * 1_000;
 const WAIT_MS = 1_000;
 const PAGE = 500;
 
 export function watchObjects(client: ClusterClient, options: WatchOptions): Watch {
-  const { path, query, onObject, onGone, waitMs = WAIT_MS } = options;
+  const { path, query, onObject, onGone, waitMs = WAIT_MS, streamMs = STREAM_MS } = options;
   const closing = new AbortController();
   const { signal } = closing;
   const ready = Promise.withResolvers<void>();
@@ -64,6 +68,7 @@ export function watchObjects(client: ClusterClient, options: WatchOptions): Watc
   /** Until the stream ends. @returns the last version. @throws Problem `kubernetes_gone` when it must be listed again. */
   async function follow(from: string): Promise<string> {
     let version = from;
+    const late = AbortSignal.any([signal, AbortSignal.timeout(streamMs)]);
     const lines = createLineSplitter({
       maxBytes: EVENT_BYTES,
       onExcess() {
@@ -88,7 +93,7 @@ export function watchObjects(client: ClusterClient, options: WatchOptions): Watc
     const body = await client.stream(
       path,
       { ...query, watch: "true", allowWatchBookmarks: "true", resourceVersion: from, timeoutSeconds: WATCH_SECONDS },
-      signal,
+      late,
     );
     try {
       for await (const chunk of body) lines.add(chunk);
@@ -101,18 +106,24 @@ export function watchObjects(client: ClusterClient, options: WatchOptions): Watc
   }
   async function run(): Promise<void> {
     let version = "";
+    let wasGone = false;
     while (!signal.aborted) {
       try {
         if (version === "") version = await list();
         ready.resolve();
         const before = version;
         version = await follow(version);
+        wasGone = false;
         // A server that ends each watch at once is not asked without a pause.
         if (version === before) await pause(waitMs, signal);
       } catch (error) {
         if (signal.aborted) return;
         version = "";
-        if (isProblem(error) && error.code === "kubernetes_gone") continue;
+        const isGone = isProblem(error) && error.code === "kubernetes_gone";
+        if (isGone && !wasGone) {
+          wasGone = true;
+          continue;
+        }
         options.onFailure?.(error);
         ready.reject(error);
         await pause(waitMs, signal);

@@ -27,6 +27,9 @@ export interface FakeClusterOptions {
   pair?: { key: string; cert: string };
 }
 
+/** As API servers say them; a name that is taken is another 409. */
+const REASONS: Readonly<Record<number, string>> = { 409: "Conflict", 410: "Expired", 429: "TooManyRequests" };
+
 /** Answers a request in place of the cluster. @returns whether it did. */
 export type Fault = (request: IncomingMessage, answer: ServerResponse) => boolean;
 
@@ -61,7 +64,7 @@ export async function startFakeCluster(options: FakeClusterOptions = {}) {
     answer.end(JSON.stringify(body));
   };
   const refuse = (answer: ServerResponse, code: number, message: string, headers?: Record<string, string>) =>
-    said(answer, code, { kind: "Status", status: "Failure", code, message }, headers);
+    said(answer, code, { kind: "Status", status: "Failure", code, message, reason: REASONS[code] }, headers);
 
   function publish(type: string, pod: Pod): void {
     version++;
@@ -99,7 +102,8 @@ export async function startFakeCluster(options: FakeClusterOptions = {}) {
   }
   function create(object: unknown, answer: ServerResponse): void {
     const name = textIn(membersOf(object)["metadata"], "name") ?? "";
-    if (pods.has(name)) return refuse(answer, 409, `pods "${name}" already exists`);
+    if (pods.has(name))
+      return said(answer, 409, { code: 409, reason: "AlreadyExists", message: `pods "${name}" already exists` });
     said(answer, 201, add(object).object);
     made.resolve(name);
   }
@@ -205,6 +209,7 @@ export async function startFakeCluster(options: FakeClusterOptions = {}) {
     denied,
     pools,
     setStatus,
+    add,
     remove,
     /** Answers the next request in its place, when it takes it. */
     fail: (fault: Fault) => void faults.push(fault),

@@ -4,9 +4,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newId } from "../../../core/ids.ts";
+import { readJson } from "../../../core/json-reader.ts";
 import type { ExecOptions, SandboxSpec } from "../../../engine/sandbox.ts";
 import { dockerForTests, testImage } from "../../../testing/docker-image.ts";
 import { type FakeClusterOptions, startFakeCluster } from "../../../testing/kubernetes/fake-cluster.ts";
+import { bodyOf } from "../../../testing/kubernetes/fake-pools.ts";
 import { lacks } from "../../../testing/parts.ts";
 import { connectCluster } from "../../kubernetes/cluster.ts";
 import { createKubernetesSandboxes } from "./driver.ts";
@@ -101,6 +103,51 @@ describe("a Pod that cannot be had", () => {
     });
     const error = await driver.start(specOf(), never).catch((failure) => failure);
     expect(error).toMatchObject({ code: "sandbox_unavailable", detail: expect.stringMatching(/quota is used up/) });
+  });
+
+  test("because of what was said while its watch was cut is removed, and that is said", async () => {
+    const { cluster, driver } = await opened();
+    const starting = driver.start(specOf(), never).catch((error) => error);
+    const name = await cluster.made;
+    cluster.cutWatches();
+    cluster.setStatus(name, waiting("ImagePullBackOff", "pull access denied"));
+    expect(await starting).toMatchObject({ code: "image_missing" });
+    expect(cluster.pods.size).toBe(0);
+  });
+
+  test("at once, because the cluster is busy or was overtaken by another change, is asked for again", async () => {
+    const { cluster, driver } = await opened();
+    for (const status of [409, 429])
+      cluster.fail(({ method, url }, answer) => {
+        if (method !== "POST" || !url?.endsWith("/pods")) return false;
+        cluster.refuse(answer, status, "later", { "retry-after": "0" });
+        return true;
+      });
+    const off = new AbortController();
+    const starting = driver.start(specOf(), off.signal).catch((error) => error);
+    await cluster.made;
+    off.abort(new Error("called off"));
+    expect(await starting).toMatchObject({ message: "called off" });
+    expect(cluster.asked.filter((one) => one.startsWith("POST "))).toHaveLength(3);
+  });
+
+  test("that comes after its start was called off, from a cluster that lags, is found by the next sweep", async () => {
+    const { cluster, driver } = await opened();
+    const asked = Promise.withResolvers<unknown>();
+    cluster.fail((request) => {
+      if (request.method !== "POST") return false;
+      bodyOf(request).then((text) => asked.resolve(readJson(text)), asked.reject);
+      return true;
+    });
+    const off = new AbortController();
+    const starting = driver.start(specOf(), off.signal).catch((error) => error);
+    const late = await asked.promise;
+    off.abort(new Error("called off"));
+    expect(await starting).toMatchObject({ message: "called off" });
+    cluster.add(late);
+    expect(cluster.pods.size).toBe(1);
+    expect(await driver.sweep(() => false)).toEqual({ removed: 1, left: [] });
+    expect(cluster.pods.size).toBe(0);
   });
 
   test("because its start is called off is removed", async () => {
