@@ -94,7 +94,7 @@ describe.skipIf(lacks("container engine", docker !== undefined))("a warm pool", 
     });
     const { cluster, driver, open, podsMade } = await opened(small, { replicas: 1, runs: true });
     const { pools } = await driver.check();
-    const words = `skep: for agents with the image ${image}, 64Mi of memory, 1 processors, network closed; 1 ready`;
+    const words = `skep: 1 ready for agents with the image ${image}, 64Mi of memory, 1 processors, network closed`;
     expect(pools).toEqual([{ detail: words, isUsed: true }]);
     const spec = specOf({ memoryMb: 64 });
     const sandbox = await driver.start(spec, never);
@@ -165,6 +165,16 @@ describe("a warm pool that cannot be used", () => {
           0,
         ),
     ],
+    [
+      "says more than a line",
+      /^skep is not used: it adds x x+$/,
+      (pools) =>
+        pools.open(
+          "skep",
+          templateOf((spec) => Object.assign(spec, { [`x\n${"x".repeat(5_000)}`]: 1 })),
+          0,
+        ),
+    ],
   ];
   for (const [what, says, how] of faults)
     test(`because it ${what} is named by doctor`, async () => {
@@ -172,6 +182,7 @@ describe("a warm pool that cannot be used", () => {
       how(cluster.pools);
       const { pools } = await driver.check();
       expect(pools).toEqual([{ detail: expect.stringMatching(says), isUsed: false }]);
+      expect(pools[0]!.detail.length).toBeLessThan(600);
       expect([await take(specOf()), cluster.pools.said]).toEqual([undefined, []]);
     });
 

@@ -71,7 +71,8 @@ function conditionOf(status: unknown, type: string, reason: string): string | un
   return shortened(textIn(found, "message") ?? reason);
 }
 
-const shortened = (text: string): string =>
+/** What the cluster says, in one line of a length that can be shown. */
+export const shortened = (text: string): string =>
   text
     .replace(/[\x00-\x20\x7f]+/g, " ")
     .trim()

@@ -2,9 +2,8 @@
 import { listIn, membersOf, textIn } from "../../../core/is-object.ts";
 import type { SandboxShown } from "../../../engine/sandbox.ts";
 import { POD_LABELS } from "./pod.ts";
-import { stateOf } from "./pod-state.ts";
+import { shortened, stateOf } from "./pod-state.ts";
 
-const MAX_MESSAGE = 300;
 const UNITS: Readonly<Record<string, number>> = { Ki: 1024, Mi: 1024 ** 2, Gi: 1024 ** 3 };
 
 export function showPod(pod: unknown): SandboxShown {
@@ -40,7 +39,7 @@ export function showClaim(claim: unknown): SandboxShown {
     name: textIn(membersOf(status)["sandbox"], "name") ?? name,
     image: "",
     state: isReady ? "running" : "pending",
-    status: [`from the warm pool ${pool}`, ...(isReady || why === "" ? [] : [why.slice(0, MAX_MESSAGE)])].join(": "),
+    status: [`from the warm pool ${pool}`, ...(isReady || why === "" ? [] : [shortened(why)])].join(": "),
     agentId: undefined,
     sessionId: textIn(labels, POD_LABELS.session),
     runId: textIn(labels, POD_LABELS.run),
