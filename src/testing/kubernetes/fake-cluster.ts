@@ -54,6 +54,8 @@ export async function startFakeCluster(options: FakeClusterOptions = {}) {
   const execs = new Set<Duplex>();
   const events: unknown[] = [];
   const denied: string[] = [];
+  /** Pods that are being started. */
+  const starts = new Set<Promise<void>>();
   /** Resolves with the name of the first Pod. */
   const made = Promise.withResolvers<string>();
   const pools = createFakePools({ add: (pod) => void add(pod), remove: (name) => remove(name) });
@@ -114,7 +116,8 @@ export async function startFakeCluster(options: FakeClusterOptions = {}) {
     const pod: Pod = { object: { ...membersOf(object), metadata, status: { phase: "Pending" } } };
     pods.set(name, pod);
     publish("ADDED", pod);
-    void run(name, pod);
+    const starting = run(name, pod).finally(() => starts.delete(starting));
+    starts.add(starting);
     return pod;
   }
   function review(object: unknown, answer: ServerResponse): void {
@@ -229,6 +232,8 @@ export async function startFakeCluster(options: FakeClusterOptions = {}) {
     },
     async close() {
       for (const name of [...pods.keys()]) await remove(name);
+      // One that started meanwhile is removed by its start.
+      await Promise.allSettled(starts);
       for (const { answer } of watchers) answer.destroy();
       for (const socket of execs) socket.destroy();
       server.closeAllConnections();
