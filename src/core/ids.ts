@@ -45,6 +45,7 @@ export const ID_PREFIXES = {
   deletion: "del",
   invitation: "inv",
   preview: "prv",
+  screenshot: "shot",
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -189,6 +189,12 @@ export const LIMITS = {
   /** Minutes that an app is kept after its step, where the step says nothing, and at most. */
   previewKeepMinutes: 30,
   previewKeepMinutesMost: 1_440,
+  /** Pictures of an app: of one step as its pipeline says, of one run in all; of one, bytes and pixels of a side. */
+  screenshotsPerStep: 10,
+  screenshotsPerRun: 60,
+  screenshotBytes: 2 * 1024 * 1024,
+  screenshotPixels: 4_096,
+  screenshotMs: 45_000,
   /** Sandboxes whose app is kept. */
   keptPreviewsPerUser: 4,
   keptPreviews: 16,

@@ -349,6 +349,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
 
 const NO_PREVIEWS: EnginePorts["previews"] = {
   of: () => undefined,
+  keepScreenshots() {},
   open: () => ({ keep() {}, close() {} }),
 };
 

@@ -52,6 +52,16 @@ export interface StepPreview {
   path: string;
   /** 0: it ends with the step. */
   keepMinutes: number;
+  /** Pages of which pictures are kept when the step ends. */
+  screenshots: readonly string[];
+}
+
+/** A picture of an app's page, of bounded size, and a PNG by its bytes. */
+export interface Screenshot {
+  path: string;
+  png: Uint8Array;
+  width: number;
+  height: number;
 }
 
 /** A preview that people can open. */
@@ -64,6 +74,8 @@ export interface OpenPreview {
 export interface PreviewPort {
   /** Undefined where the step has none, or it cannot be shown. */
   of(execution: Execution): StepPreview | undefined;
+  /** Keeps pictures that were made. @param missing why others were not, a sentence. */
+  keepScreenshots(execution: Execution, made: readonly Screenshot[], missing: string | undefined): void;
   /** @param app how it is reached at each moment, and ended where it is kept. */
   open(
     execution: Execution,

@@ -3,8 +3,11 @@ import type { Logger } from "../core/log.ts";
 import type { Ending, Execution } from "./execution.ts";
 import type { PreviewPort, StepPreview } from "./ports.ts";
 import type { Lease, Shown } from "./sandbox-pool.ts";
+import { makeScreenshots } from "./screenshots.ts";
 
 export interface ShownPreview {
+  /** The work has ended and its app still runs: keeps pictures of it where the step wants some. @throws the signal's reason. */
+  picture(ending: Pick<Ending, "status">, signal: AbortSignal): Promise<void>;
   /** The work has ended and its files are kept; its sandbox is frozen. Never throws. */
   end(ending: Pick<Ending, "status">): Promise<void>;
   /** Idempotent; not where the app is kept. */
@@ -36,6 +39,11 @@ export function showPreview({ execution, preview, lease, previews, log, now }: S
   };
   return {
     close,
+    async picture({ status }, signal) {
+      if (status !== "succeeded" || preview.screenshots.length === 0) return;
+      const { made, missing } = await makeScreenshots(lease.sandbox, preview, signal);
+      previews.keepScreenshots(execution, made, missing);
+    },
     async end({ status }) {
       const ms = preview.keepMinutes * MINUTE_MS;
       if (status !== "succeeded" || ms === 0) return close();

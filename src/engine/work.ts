@@ -126,6 +126,7 @@ export async function workOn(
     const { sandbox, open } = lease;
     const turn = { execution, ports, spec, sandbox, open, masker: masking, signal, aside, setAside };
     const ending = await work({ ...turn, login });
+    await shown?.picture(ending, signal);
     await lease.sandbox.workspace.bringBack();
     if (takesTurns) {
       await lease.release(keepsSandbox);

@@ -40,6 +40,7 @@ export const DELETION_PLAN: Readonly<Record<string, Fate>> = {
   permission_requests: { goes: { session: "session_id = @id" } },
   permission_answers: { goes: { run: "run_id = @id", session: "session_id = @id", user: "user_id = @id" } },
   previews: { with: "runs" },
+  screenshots: { with: "runs" },
   egress_connections: { goes: { run: "run_id = @id", session: "session_id = @id" }, isLarge: true },
   notification_buttons: { with: "notification_questions" },
   notification_questions: { with: "notification_deliveries" },

@@ -115,6 +115,7 @@ export const WHOSE = {
   run_agents: partOf("run_agents", runs, "run_id"),
   run_traces: partOf("run_traces", runs, "run_id"),
   previews: partOf("previews", runs, "run_id"),
+  screenshots: partOf("screenshots", runs, "run_id"),
   codehost_runs: partOf("codehost_runs", runs, "run_id"),
   codehost_rules: rows("codehost_rules", "administrator"),
   codehost_deliveries: rows("codehost_deliveries", "administrator"),

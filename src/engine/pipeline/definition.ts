@@ -69,6 +69,13 @@ const PREVIEW = closed(
         description: `Minutes that the app runs on after a step that succeeded. Default ${LIMITS.previewKeepMinutes}; 0: none.`,
       }),
     ),
+    screenshots: Type.Optional(
+      Type.Array(Type.String({ pattern: "^/[\\x21-\\x7e]{0,500}$" }), {
+        uniqueItems: true,
+        maxItems: LIMITS.screenshotsPerStep,
+        description: "Pages of which the browser of the sandbox's image makes pictures when the step succeeds.",
+      }),
+    ),
   },
   "An app that the step runs: people who may read the run open it in their browser.",
 );

@@ -121,12 +121,22 @@ async function publish(deps: SyncDeps, host: CodeHost, link: LinkRow, run: RunRo
     link.pull_base ?? deps.defaultBranch(run.project_id) ?? (await host.repository(repository)).default_branch;
   const title = link.pull_title ?? oneLine(run.task_description.split("\n")[0] ?? "", 72);
   const closes = link.number === null ? "" : `Closes #${link.number}.\n\n`;
-  const body = `${link.pull_body ? `${link.pull_body}\n\n` : ""}${closes}Made by ${deps.pageOf(run_id)}`;
+  const body = `${link.pull_body ? `${link.pull_body}\n\n` : ""}${closes}Made by ${deps.pageOf(run_id)}${picturesOf(deps, run_id)}`;
   const masked = { title: deps.masking.text(title), body: deps.masking.text(body) };
   const pull = await host.openPull(repository, { ...masked, head: run.branch, base });
   const place = { pull_number: pull.number, pull_url: pull.url, pull_state: "open", wants_pull: false } as const;
   links.update(run_id, place, "opened");
   return true;
+}
+
+/** What the run's page shows besides; pictures stay there, since who may see them is decided there. */
+function picturesOf({ store }: SyncDeps, runId: string): string {
+  const paths = store
+    .statement<string>("SELECT DISTINCT path FROM screenshots WHERE run_id = ? ORDER BY path LIMIT 10")
+    .pluck()
+    .all([runId]);
+  if (paths.length === 0) return "";
+  return `, with screenshots of ${paths.map((path) => `\`${path.replaceAll("`", "")}\``).join(", ")}`;
 }
 
 /** One comment a run, updated as the run progresses. */

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import Database from "better-sqlite3";
 import { makeUser } from "../../testing/accounts.ts";
 import { APP_LOGIN, type CodeHostFake, signed, startCodeHost, TOKEN_CANARY } from "../../testing/code-host.ts";
 import { framesOf, framesUntil } from "../../testing/event-reader.ts";
@@ -387,9 +388,18 @@ describe("by hand", () => {
     const pushed = await by("POST", id, "push");
     expect([pushed.status, pushed.body]).toMatchObject([200, { run_id: id, branch: `run/${id}` }]);
     expect((await by("GET", id, "pull-request")).body["code"]).toBe("no_pull_request");
+    const db = new Database(join(metered.server.data, "skep.db"));
+    const shot = db.prepare(
+      `INSERT INTO screenshots VALUES (?, ?, 'work', 'exe', ?, 1, 1, 1, '2026-01-01T00:00:00Z', x'00')`,
+    );
+    for (const [at, path] of ["/b", "/a`c", "/b"].entries()) shot.run(`shot_${at}`, id, path);
+    db.close();
     const asked = await by<RunOnHost>("POST", id, "pull-request", { title: "By hand", body: "Why.", base: "main" });
     expect([asked.status, asked.body.state]).toEqual([202, "pending"]);
     const number = await host.until(() => [...host.pulls].find(([, one]) => one.title === "By hand")?.[0]);
+    expect(host.pulls.get(number)?.body).toBe(
+      `Why.\n\nMade by http://127.0.0.1:1/runs/${id}, with screenshots of \`/ac\`, \`/b\``,
+    );
     await event("run_pull_request", (frame) => frame.data["run_id"] === id && inside(frame)["change"] === "opened");
     expect((await by("POST", id, "pull-request")).status).toBe(202);
     const comment = { body: "Say two.", path: "hand.txt", line: 1 };

@@ -36,7 +36,7 @@ import type { Inbox } from "../inbox/service.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { memory } from "../memory/feature.ts";
 import type { PermissionService } from "../permissions/service.ts";
-import type { Previews } from "../previews/service.ts";
+import type { PreviewsService } from "../previews/feature.ts";
 import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
 import type { RunsService } from "../runs/service.ts";
@@ -77,7 +77,7 @@ type Needs = Core & {
   inbox: Pick<Inbox, "deliver">;
   evals: Pick<Evals, "turnsOf" | "harnessIn">;
   egress: Pick<Egress, "open">;
-  previews: Pick<Previews, "open">;
+  previews: PreviewsService;
   setups: Pick<Setups, "layerFor" | "baselineOf">;
 };
 
@@ -142,7 +142,7 @@ export const engine = defineFeature(
       stepNetworkOf: stepNetworks(deps),
       harnessIn: deps.evals.harnessIn,
       wayOut: deps.egress.open,
-      previews: { of: previewsFor(deps, sandbox.driver.capabilities), open: deps.previews.open },
+      previews: { of: previewsFor(deps, sandbox.driver.capabilities), ...deps.previews.engine },
       cookiesOf: cookiesFor(deps, sandbox.driver.capabilities),
       ownLoginOf: ownLoginsFor(deps, sandbox.driver.capabilities),
       attachments: () => contributions.attachments,
@@ -280,8 +280,8 @@ const previewsFor = (deps: Needs, { previews }: Capabilities): EnginePorts["prev
       worksWithout(execution, "a preview: it needs containers, SANDBOX=docker or kubernetes");
       return undefined;
     }
-    const { port, path = "/", keep_minutes: keepMinutes = LIMITS.previewKeepMinutes } = preview;
-    return { port, path, keepMinutes };
+    const { port, path = "/", keep_minutes: keepMinutes = LIMITS.previewKeepMinutes, screenshots = [] } = preview;
+    return { port, path, keepMinutes, screenshots };
   };
 };
 

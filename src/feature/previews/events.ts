@@ -15,4 +15,10 @@ export const previewChanged = defineEvent(
   { stale: ["/v1/runs"] },
 );
 
-export const previewEvents = [previewChanged] as const;
+export const screenshotsMade = defineEvent(
+  "screenshots_made",
+  t.Object({ step_id: t.String(), count: t.Integer() }, { description: "Pictures of a step's app were kept." }),
+  { stale: ["/v1/runs"] },
+);
+
+export const previewEvents = [previewChanged, screenshotsMade] as const;

@@ -1,14 +1,22 @@
 import { cookieIn, isForeign, type RequestHead } from "../../adapter/preview/head.ts";
 import { type OwnAnswer, openPreviewServer, type Passage } from "../../adapter/preview/server.ts";
+import type { PreviewPort } from "../../engine/ports.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { RunsService } from "../runs/service.ts";
 import { createEntrance } from "./entrance.ts";
 import { previewEvents } from "./events.ts";
 import { previewRoutes } from "./routes.ts";
+import { screenshotRoutes } from "./screenshot-routes.ts";
+import { createScreenshots } from "./screenshots.ts";
 import { createPreviews } from "./service.ts";
 import { explainFailure, type Visits } from "./visits.ts";
 
 type Needs = Core & { runs: Pick<RunsService, "views"> };
+
+/** What the engine is given. */
+export interface PreviewsService {
+  engine: Pick<PreviewPort, "open" | "keepScreenshots">;
+}
 
 export const previews = defineFeature(
   "previews",
@@ -17,9 +25,10 @@ export const previews = defineFeature(
       void runs.views.rowFor(id, caller);
     const service = createPreviews({ store, clock, log, assertRun });
     const entrance = createEntrance({ config, clock, log, previews: service, openServer: openPreviewServer, decide });
+    const screenshots = createScreenshots({ store, clock, assertRun });
     return {
-      service,
-      routes: () => previewRoutes(service, entrance.open),
+      service: { engine: { open: service.open, keepScreenshots: screenshots.keep } },
+      routes: () => [...previewRoutes(service, entrance.open), ...screenshotRoutes(screenshots)],
       counts: () => ({ previews: service.count() }),
       async start() {
         service.forgetAll();

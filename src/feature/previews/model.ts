@@ -19,6 +19,21 @@ export const Preview = t.Object(
 );
 export type Preview = Static<typeof Preview>;
 
+export const Screenshot = t.Object(
+  {
+    id: t.String(),
+    run_id: t.String(),
+    step_id: t.String({ description: "Name of the step." }),
+    path: t.String({ description: "The page that it shows." }),
+    width: t.Integer(),
+    height: t.Integer(),
+    size_bytes: t.Integer(),
+    created_at: Time,
+  },
+  { title: "Screenshot" },
+);
+export type Screenshot = Static<typeof Screenshot>;
+
 export const PreviewTicket = t.Object(
   {
     url: t.String({ description: "Opens the preview in a browser, once, within a minute." }),

@@ -26,6 +26,7 @@ describe.skipIf(!docker)("the app of a step", () => {
   let other: Account;
   let run: string;
   let preview: Preview;
+  let activity: string[];
   const ask = <T>(method: string, path: string, { token }: Account, body?: unknown) =>
     server.request<T>(method, path, { token, body });
   const changes = (state: string, step = "app") =>
@@ -59,7 +60,7 @@ describe.skipIf(!docker)("the app of a step", () => {
     const admin = await setupAdmin(server);
     [owner, other] = [await makeUser(server, admin, "o@x.test"), await makeUser(server, admin, "n@x.test")];
     const steps = [
-      { id: "app", run: APP, preview: { port: 3000, path: "/?first" } },
+      { id: "app", run: APP, preview: { port: 3000, path: "/?first", screenshots: ["/"] } },
       { id: "look", approval: { message: "Look at it." } },
       { id: "after", run: "httpd -p 127.0.0.1:3000 -h site", preview: { port: 3000, keep_minutes: 5 } },
     ];
@@ -70,7 +71,8 @@ describe.skipIf(!docker)("the app of a step", () => {
       task_description: "Show it",
     });
     run = started.body.id;
-    await changes("kept");
+    const read = await changes("kept");
+    activity = read.filter(({ data }) => data.kind === "activity").map(({ data }) => String(data.data["title"]));
     const list = await ask<{ items: Preview[] }>("GET", `/v1/runs/${run}/previews`, owner);
     preview = list.body.items[0]!;
   });
@@ -81,6 +83,7 @@ describe.skipIf(!docker)("the app of a step", () => {
     expect(preview.kept_until).not.toBeNull();
     const output = await ask<{ structured: { output: string } }>("GET", `/v1/steps/${run}/app/output`, owner);
     expect(output.body.structured.output).toBe("lo");
+    expect(activity).toEqual(["No screenshot of /: the image has no browser; add Chromium to it."]);
     for (const [method, path] of [
       ["GET", ""],
       ["POST", `/${preview.id}/tickets`],

@@ -30,6 +30,7 @@ import projectInvitations from "./0027-project-invitations.sql" with { type: "te
 import projectSetups from "./0028-project-setups.sql" with { type: "text" };
 import drainedHosts from "./0030-drained-hosts.sql" with { type: "text" };
 import previews from "./0031-previews.sql" with { type: "text" };
+import screenshots from "./0032-screenshots.sql" with { type: "text" };
 import phoneCommands from "./0033-phone-commands.sql" with { type: "text" };
 
 export interface Migration {
@@ -66,5 +67,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0028-project-setups", sql: projectSetups },
   { name: "0030-drained-hosts", sql: drainedHosts },
   { name: "0031-previews", sql: previews },
+  { name: "0032-screenshots", sql: screenshots },
   { name: "0033-phone-commands", sql: phoneCommands },
 ];

@@ -13,6 +13,7 @@ import { Status } from "../../ui/status.tsx";
 import { Took } from "../../ui/time.tsx";
 import { Value } from "../../ui/value.tsx";
 import { useMayDo } from "../projects/roles.ts";
+import { Screenshots } from "./screenshots.tsx";
 import type { Attempt, StepPlan } from "./steps.ts";
 import { isMergeable, useChangedFiles } from "./what-next.ts";
 
@@ -38,6 +39,7 @@ export function Result({ run, plan, timeline }: { run: Run; plan: StepPlan[]; ti
         <Panel className="p-5 max-sm:p-4">
           <Outputs run={run} plan={plan} />
         </Panel>
+        <Screenshots runId={run.id} />
         <Button className="mt-3" icon={<Link2 aria-hidden size={14} />} onClick={share}>
           {copied ? "Copied" : "Copy the link to this result"}
         </Button>

@@ -1,0 +1,46 @@
+/** /v1/runs/{id}/screenshots: pictures of the apps of a run's steps. */
+import { Type as t } from "@sinclair/typebox";
+import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { operation, operations } from "../../http/operation.ts";
+import { Screenshot } from "./model.ts";
+import type { Screenshots } from "./screenshots.ts";
+
+export const screenshotRoutes = (screenshots: Screenshots) =>
+  operations("previews", [
+    operation(
+      "listScreenshots",
+      "GET /v1/runs/:id/screenshots",
+      {
+        access: "user",
+        query: t.Object(PageQuery),
+        answer: listOf(Screenshot),
+        summary: "Pictures of the apps of a run's steps, newest first",
+      },
+      ({ params, query, caller }) => screenshots.list(params.id, pageOf(query), caller),
+    ),
+    operation(
+      "getScreenshot",
+      "GET /v1/runs/:id/screenshots/:screenshot_id",
+      {
+        access: "user",
+        summary: "A picture, as PNG",
+        documented: {
+          responses: {
+            200: {
+              description: "The picture.",
+              content: { "image/png": { schema: { type: "string" as const, format: "binary" } } },
+            },
+          },
+        },
+      },
+      ({ params, caller }) =>
+        new Response(Buffer.from(screenshots.bytes(params.id, params.screenshot_id, caller)), {
+          headers: {
+            "Content-Type": "image/png",
+            "Content-Disposition": "inline",
+            "Content-Security-Policy": "sandbox; default-src 'none'",
+            "Cache-Control": "private, max-age=3600",
+          },
+        }),
+    ),
+  ]);
