@@ -1,13 +1,14 @@
 /** When which agent was at work: the executions of a span of time. */
+
 import { timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
+import { firstLine } from "../../core/first-line.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
 import { inSeenProject } from "../../core/ownership.ts";
 import { timeOf } from "../../core/time-of.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Store } from "../../store/store.ts";
 import type { AgentDay, AgentSpan } from "./model.ts";
-import { firstLine } from "./named.ts";
 
 const DAY_MS = 86_400_000;
 const MOST_DAYS = 31;

@@ -1,12 +1,8 @@
 /** What a page of the timeline is about, by name: the run's task, the project, the task of the board. */
+import { firstLine } from "../../core/first-line.ts";
 import type { SessionKind } from "../../engine/kinds.ts";
 import type { Store } from "../../store/store.ts";
 import type { TimelineItem } from "./model.ts";
-
-const TITLE_CHARACTERS = 200;
-
-/** The first line that says something. */
-export const firstLine = (text: string): string => text.trim().split("\n", 1)[0]!.trim().slice(0, TITLE_CHARACTERS);
 
 export type Names = Pick<TimelineItem, "run_title" | "project_id" | "project_name" | "task_id" | "task_title">;
 

@@ -1,5 +1,6 @@
 /** Memory as executions use it: what each recalled and wrote, and undoing it. */
 import { notFound } from "../../core/errors.ts";
+import { firstLine } from "../../core/first-line.ts";
 import type { Caller } from "../../http/caller.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
@@ -63,15 +64,19 @@ export function createExecutionMemories({ store, memory }: ExecutionsDeps) {
       const [, at, id] = page.after === null ? [] : (RECALL_CURSOR.exec(page.after) ?? [""]);
       if (page.after !== null && id === undefined) throw badCursor();
       const [whose, ...values] = readable(caller, WHOSE_SESSIONS.recalling, "s") ?? ["1"];
-      const rows = statement<MemoryRecall>(
-        `SELECT r.execution_id, r.session_id, s.agent_id, s.kind, s.title, s.run_id, r.at
+      const rows = statement<MemoryRecall & { task: string | null }>(
+        `SELECT r.execution_id, r.session_id, s.agent_id, s.kind, s.title, s.run_id, r.at,
+           (SELECT substr(task_description, 1, 400) FROM runs WHERE runs.id = s.run_id) AS task
          FROM memory_recalls r JOIN sessions s ON s.id = r.session_id
          WHERE r.vault = ? AND r.entry = ? AND ${whose}
            AND (? IS NULL OR (r.at, r.execution_id) < (?, ?))
          ORDER BY r.at DESC, r.execution_id DESC LIMIT ?`,
       ).all(vault, entry, ...values, at ?? null, at ?? null, id ?? null, page.limit + 1);
       const keyOf = (row: MemoryRecall) => `${row.at}|${row.execution_id}`;
-      return listAnswer(rows, page, keyOf, (row) => row);
+      return listAnswer(rows, page, keyOf, ({ task, ...row }) => ({
+        ...row,
+        title: row.title ?? (task === null ? null : firstLine(task)),
+      }));
     },
     /** Puts back what every entry was before the execution wrote it, but for those that were changed since. */
     takeBack(executionId: string, caller: Caller): TakenBack {

@@ -245,7 +245,7 @@ export const MemoryRecall = t.Object(
     session_id: t.String(),
     agent_id: t.String({ description: "Who was given the entry." }),
     kind: t.String({ description: "Of the session, e.g. `pipeline` or `chat`." }),
-    title: orNull(t.String()),
+    title: orNull(t.String({ description: "Of the work; of a run the first line of its task." })),
     run_id: orNull(t.String()),
     at: Time,
   },

@@ -32,6 +32,19 @@ const isMissing = (page: Page, selector: string): Promise<boolean> =>
       () => true,
     );
 
+/** Ids that stand among the words for people. Where they can be copied or looked up they may: in code, a branch, an error. */
+const rawIds = (page: Page): Promise<string[]> =>
+  page.evaluate(`(() => {
+    const found = [];
+    const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const { data, parentElement } = texts.currentNode;
+      if (parentElement.closest("code, pre, textarea, .font-mono")) continue;
+      if (/\\b[a-z]{2,5}_[0-9a-hjkmnp-tv-z]{26}\\b/.test(data)) found.push(data.slice(0, 100));
+    }
+    return found;
+  })()`) as Promise<string[]>;
+
 describe.skipIf(!hasBrowser())("the dashboard", () => {
   const dashboard = withDashboard();
 
@@ -51,6 +64,7 @@ describe.skipIf(!hasBrowser())("the dashboard", () => {
         // A dialog that opens with its page has the focus itself, as has the first field of a form that is a page.
         const takesFocus = path !== "/runs/new" && !path.includes("?");
         if (takesFocus && (await isMissing(page, "main h1:focus"))) found.push(`${path} leaves the focus elsewhere`);
+        found.push(...(await rawIds(page)).map((one) => `${path} shows an id: ${one}`));
         if (streams.includes(path) && (await isMissing(page, "main [role=log]"))) found.push(`${path} has no log`);
         for (const { name, about, scheme, size, target } of LOOKS) {
           await page.emulateMedia({ colorScheme: scheme });

@@ -52,7 +52,7 @@ function useNames(): (id: string) => string | undefined {
         agents.data?.items.find((agent) => agent.id === id)?.name);
 }
 
-/** @param id a user, an agent, `run:…`, `execution:…`, or a word for what is no one. */
+/** @param id a user, an agent, `agent:…`, `run:…`, `execution:…`, or a word for what is no one. */
 export function Actor({ id }: { id: string }) {
   const nameOf = useNames();
   const [kind, of] = id.split(":");
@@ -62,6 +62,7 @@ export function Actor({ id }: { id: string }) {
         a run
       </Link>
     );
+  if (kind === "agent" && of) return <AgentName id={of} />;
   const name = nameOf(id) ?? PLAIN[id] ?? (kind === "execution" ? "an agent at work" : undefined);
   const isUser = id.startsWith("usr_");
   return <span title={id}>{name ?? (isUser ? "another user" : id)}</span>;

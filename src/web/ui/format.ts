@@ -87,8 +87,8 @@ export function bytes(value: number): string {
 export const shellWord = (text: string): string =>
   /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
-/** The part of an id that tells it apart: `run_01jx…k3f9` → `k3f9`. */
-export const shortId = (id: string): string => id.slice(-6);
+/** Whether it is an id that the server made: a name stands in its place, or nothing. */
+export const isId = (text: string): boolean => /^[a-z]{2,5}_[0-9a-hjkmnp-tv-z]{26}$/.test(text);
 
 /** A field's name for people: `mcp_servers` is "MCP servers". */
 export function sentence(field: string): string {

@@ -1,6 +1,8 @@
 /** A task on the board. Its menu does all that dragging does. */
+
 import { Bot, CircleSlash, MoreHorizontal, Play } from "lucide-react";
 import { Link } from "wouter";
+import { AgentName } from "../../session/actor.tsx";
 import { IconButton } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Menu } from "../../ui/menu.tsx";
@@ -88,13 +90,13 @@ export function Card({
         {assigned_agent && (
           <span className="inline-flex items-center gap-1">
             <Bot aria-hidden size={13} />
-            {assigned_agent}
+            <AgentName id={assigned_agent} />
           </span>
         )}
         {open.length > 0 && (
           <span
             className="inline-flex items-center gap-1"
-            title={open.map((id) => tasks.get(id)?.title ?? id).join(", ")}
+            title={open.map((id) => tasks.get(id)?.title ?? "a task").join(", ")}
           >
             <CircleSlash aria-hidden size={12} />
             waits for {open.length}

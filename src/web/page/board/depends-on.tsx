@@ -94,7 +94,7 @@ export function DependsOn({ project, task }: Props) {
 
 function Chosen({ project, id, remove }: { project: string; id: string; remove(): void }) {
   const { data } = api.useQuery("get", "/v1/projects/{id}/tasks/{tid}", { params: { path: { id: project, tid: id } } });
-  const title = data?.title ?? id;
+  const title = data?.title ?? "a task";
   return (
     <li className="inline-flex max-w-full items-center rounded-full bg-accent-soft pl-2.5 text-sm text-accent">
       <span className="truncate">{title}</span>

@@ -23,7 +23,7 @@ import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Unconfirmed } from "../../ui/unconfirmed.tsx";
-import { type Entry, entryHref, refreshMemory, vaultName } from "./memory.ts";
+import { type Entry, entryHref, refreshMemory, useVaultName } from "./memory.ts";
 import { RecalledBy } from "./recalled-by.tsx";
 import { WrittenBy } from "./written-by.tsx";
 
@@ -45,6 +45,7 @@ type Open = "edit" | "supersede" | "delete" | "origin" | null;
 function Shown({ tagged }: { tagged: Tagged<Entry> }) {
   const entry = tagged.value;
   const [open, setOpen] = useState<Open>(null);
+  const vaultName = useVaultName();
   const [, navigate] = useLocation();
   const action = useChange("/v1/memory", "/v1/memory-scores");
   const params = { path: { agent_id: entry.agent_id, entry: entry.id } };

@@ -20,15 +20,21 @@ import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
-import { entryHref, type Hit, vaultName } from "./memory.ts";
+import { entryHref, type Hit, useVaultName } from "./memory.ts";
 
 type Vault = Schemas["MemoryVault"];
+
+const VaultName = ({ agent }: { agent: string }) => useVaultName()(agent);
 
 const COLUMNS: Column<Vault>[] = [
   {
     title: "Vault",
     className: "w-[50%]",
-    cell: ({ agent_id }) => <span className="font-medium">{vaultName(agent_id)}</span>,
+    cell: ({ agent_id }) => (
+      <span className="font-medium">
+        <VaultName agent={agent_id} />
+      </span>
+    ),
   },
   {
     title: "Entries",
@@ -136,7 +142,9 @@ function HitRow({ hit: { agent_id, entry, title, type, snippet, trusted, score, 
         <span className="font-medium">{title}</span>
         <Badge>{type}</Badge>
         {!trusted && <Badge tone="wait">unconfirmed: not in prompts</Badge>}
-        <span className="ml-auto text-xs text-faint">{vaultName(agent_id)}</span>
+        <span className="ml-auto text-xs text-faint">
+          <VaultName agent={agent_id} />
+        </span>
       </span>
       <span className="mt-1 line-clamp-3 text-dim">{snippet}</span>
       <span className="mt-1 block text-xs text-faint tabular-nums">

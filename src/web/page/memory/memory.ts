@@ -1,6 +1,7 @@
 /** What the pages of memory share. */
 import type { Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
+import { useAgentNames } from "../../session/actor.tsx";
 
 export type Entry = Schemas["MemoryEntry"];
 export type Hit = Schemas["MemoryHit"];
@@ -12,6 +13,10 @@ export const ENTRY_TYPES = [
 export const entryHref = (agent: string, entry: string): string =>
   `/memory/${agent}?entry=${encodeURIComponent(entry)}`;
 
-export const vaultName = (agent: string): string => (agent === "shared" ? "Shared by all agents" : agent);
+/** @returns what a vault is called: by its agent's name, or by that it is everybody's. */
+export function useVaultName(): (agent: string) => string {
+  const nameOf = useAgentNames();
+  return (agent) => (agent === "shared" ? "Shared by all agents" : nameOf(agent));
+}
 
 export const refreshMemory = () => refresh("/v1/memory", "/v1/memory-scores");

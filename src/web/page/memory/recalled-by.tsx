@@ -5,7 +5,6 @@ import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { AgentName } from "../../session/actor.tsx";
 import { Button } from "../../ui/button.tsx";
-import { shortId } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { Panel, Section } from "../../ui/page.tsx";
 import { Ago } from "../../ui/time.tsx";
@@ -14,8 +13,16 @@ type Recall = Schemas["MemoryRecall"];
 
 const hrefOf = ({ kind, run_id, session_id }: Recall): string | undefined =>
   run_id ? `/runs/${run_id}` : kind === "chat" ? `/chat/${session_id}` : undefined;
-const nameOf = ({ title, run_id, session_id, kind }: Recall): string =>
-  title ?? (run_id ? `run ${shortId(run_id)}` : `${kind} ${shortId(session_id)}`);
+/** Work without a title, or that was removed. */
+const WORK: Record<string, string> = {
+  chat: "A chat",
+  pulse: "A routine",
+  swarm: "A task of a swarm",
+  onboarding: "An onboarding",
+  spawn: "A piece of work",
+};
+const nameOf = ({ title, run_id, kind }: Recall): string =>
+  title ?? (run_id ? "A run" : (WORK[kind] ?? "A piece of work"));
 
 export function RecalledBy({ agent, entry }: { agent: string; entry: string }) {
   const query = usePages("/v1/memory/vaults/{agent_id}/entries/{entry}/recalls", {

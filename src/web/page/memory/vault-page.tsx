@@ -19,7 +19,7 @@ import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Contradictions } from "./contradictions.tsx";
 import { EntryView } from "./entry-view.tsx";
-import { ENTRY_TYPES, type Entry, entryHref, vaultName } from "./memory.ts";
+import { ENTRY_TYPES, type Entry, entryHref, useVaultName } from "./memory.ts";
 
 export default function VaultPage() {
   const { agent = "" } = useParams<{ agent: string }>();
@@ -56,7 +56,7 @@ function Vault({ agent }: { agent: string }) {
   return (
     <>
       <PageHeader
-        title={vaultName(agent)}
+        title={useVaultName()(agent)}
         cli={`skep memory ${shellWord(agent)}`}
         crumbs={[["/memory", "Memory"]]}
         actions={

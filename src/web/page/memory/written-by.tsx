@@ -9,7 +9,7 @@ import { plural } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
-import { entryHref } from "./memory.ts";
+import { entryHref, useVaultName } from "./memory.ts";
 
 export function WrittenBy({ execution, onClose }: { execution: string; onClose(): void }) {
   const action = useChange("/v1/memory", "/v1/memory-scores");
@@ -56,6 +56,7 @@ function List({
   entries: { agent_id: string; entry: string }[];
   none: string;
 }) {
+  const vaultName = useVaultName();
   return (
     <div className="mb-3">
       <h3 className="mb-1 text-sm font-semibold">{title}</h3>
@@ -66,7 +67,7 @@ function List({
           {entries.map(({ agent_id, entry }) => (
             <li key={`${agent_id}/${entry}`}>
               <Link href={entryHref(agent_id, entry)} className="underline">
-                {agent_id}/{entry}
+                {vaultName(agent_id)}: {entry}
               </Link>
             </li>
           ))}

@@ -7,6 +7,7 @@ import { api, client, must, type Schemas } from "../../api/client.ts";
 import { type RowOf, refresh, usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
 import { List } from "../../kit/list.tsx";
+import { useAgentNames } from "../../session/actor.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
@@ -105,6 +106,7 @@ function Blocked({ agent, code, message }: { agent: string } & NonNullable<Routi
 
 function Header({ routine, onStarted }: { routine: Routine; onStarted(tick: string): void }) {
   const [dialog, setDialog] = useState<"edit" | "delete" | null>(null);
+  const nameOf = useAgentNames();
   const [, navigate] = useLocation();
   const action = useChange("/v1/pulse-routines");
   const params = pathOf(routine);
@@ -124,7 +126,7 @@ function Header({ routine, onStarted }: { routine: Routine; onStarted(tick: stri
         title={routine.name}
         crumbs={[
           ["/routines", "Routines"],
-          [`/agents/${routine.agent_id}`, routine.agent_id],
+          [`/agents/${routine.agent_id}`, nameOf(routine.agent_id)],
         ]}
         beside={<RoutineState {...routine} />}
         about={routine.description}
@@ -188,7 +190,7 @@ const COLUMNS: Column<Tick>[] = [
 function Ticks({ routine }: { routine: Routine }) {
   const query = usePages("/v1/pulse-routines/{agent_id}/{id}/ticks", { ...pathOf(routine), query: { limit: 25 } });
   return (
-    <Section title="Result">
+    <Section title="Results">
       <List
         query={query}
         label="Times"

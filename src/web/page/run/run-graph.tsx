@@ -1,6 +1,8 @@
 /** The steps as a graph that fits: each with who does it, its state, time and cost. The list of steps says the same in words. */
+
 import { Controls, type Edge, Handle, type Node, type NodeProps, Position, ReactFlow } from "@xyflow/react";
 import { useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useAgentNames } from "../../session/actor.tsx";
 import { costText, duration } from "../../ui/format.ts";
 import { Status } from "../../ui/status.tsx";
 import { useNow } from "../../ui/time.tsx";
@@ -83,6 +85,7 @@ function Figures({ rows }: { rows: Attempt[] }) {
 }
 
 function StepBox({ data: { step, rows, current, direction, width } }: NodeProps<StepNode>) {
+  const nameOf = useAgentNames();
   const isDown = direction === "TB";
   const side = isDown ? Position.Right : Position.Bottom;
   const begun = rows.filter(({ started_at }) => started_at !== null);
@@ -103,7 +106,7 @@ function StepBox({ data: { step, rows, current, direction, width } }: NodeProps<
       </span>
       <span className="flex gap-2 pl-[23px] text-xs text-dim">
         <span className="line-clamp-1 min-w-0 flex-1">
-          {whoDoes(step)}
+          {whoDoes(step, nameOf)}
           {step.children.total > 0 && ` ${step.children.done}/${step.children.total}`}
         </span>
         {begun.length > 0 && <Figures rows={begun} />}

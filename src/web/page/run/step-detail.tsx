@@ -1,8 +1,10 @@
 /** One step: who does it, its attempts, what it was asked, what it said and did, what it gave. */
+
 import { ChevronRight, RotateCw } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
+import { AgentName } from "../../session/actor.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { costText, count } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
@@ -104,7 +106,7 @@ function Figures({ step }: { step: Step }) {
           href={`/agents/${step.agent_id}`}
           className="inline-flex items-center hover:underline max-sm:-my-3 max-sm:min-h-11"
         >
-          {step.agent_id}
+          <AgentName id={step.agent_id} />
         </Link>
       )}
       {step.model && <span>{step.model}</span>}

@@ -17,10 +17,10 @@ export const childrenOf = (rows: Attempt[], step: string): Attempt[] =>
 
 export const latestOf = (rows: Attempt[], step: string): Attempt | undefined => attemptsOf(rows, step).at(-1);
 
-/** Who or what does it, in a word or two. */
-export function whoDoes({ kind, agent_id, command }: StepPlan): string {
+/** Who or what does it, in a word or two. @param nameOf what an agent is called. */
+export function whoDoes({ kind, agent_id, command }: StepPlan, nameOf: (agent: string) => string): string {
   if (kind === "approval") return "a person";
-  if (kind !== "command") return agent_id ?? "";
+  if (kind !== "command") return agent_id ? nameOf(agent_id) : "";
   const line = (command ?? "").split("\n")[0] ?? "";
   return line === "" || line.includes("${{") ? "a command" : `$ ${line}`;
 }

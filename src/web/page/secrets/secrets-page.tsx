@@ -7,7 +7,7 @@ import { refresh, usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
 import { ListPage } from "../../kit/list-page.tsx";
-import { AgentNames } from "../../session/actor.tsx";
+import { Actor, AgentNames } from "../../session/actor.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
@@ -59,7 +59,11 @@ const COLUMNS: Column<Secret>[] = [
     title: "Last use",
     wide: true,
     cell: ({ last_used_at, last_used_by }) =>
-      last_used_at ? <TwoLines first={<Ago at={last_used_at} />} second={last_used_by} /> : "never",
+      last_used_at ? (
+        <TwoLines first={<Ago at={last_used_at} />} second={last_used_by && <Actor id={last_used_by} />} />
+      ) : (
+        "never"
+      ),
   },
   { title: "Changed", wide: true, align: "right", cell: ({ updated_at }) => <Ago at={updated_at} /> },
 ];

@@ -6,6 +6,7 @@ import { Link, useParams } from "wouter";
 import { api, client, must } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
+import { AgentName, useAgentNames } from "../../session/actor.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
@@ -122,6 +123,7 @@ function Facts({ swarm }: { swarm: Swarm }) {
 }
 
 function Tasks({ swarm, tasks }: { swarm: Swarm; tasks: SwarmTask[] }) {
+  const nameOf = useAgentNames();
   const [picked, pick] = useParam("task");
   const first = ["failed", "running", "succeeded"]
     .map((state) => tasks.find(({ status }) => status === state))
@@ -135,17 +137,20 @@ function Tasks({ swarm, tasks }: { swarm: Swarm; tasks: SwarmTask[] }) {
         </Suspense>
       </Section>
       <div className="grid items-start gap-4 lg:grid-cols-[19rem_minmax(0,1fr)]">
-        <Outline label="Tasks" rows={tasks.map(outlineRow)} current={task?.key} onPick={pick} />
+        <Outline label="Tasks" rows={tasks.map((one) => outlineRow(one, nameOf))} current={task?.key} onPick={pick} />
         {task && <TaskDetail key={task.key} swarm={swarm} task={task} />}
       </div>
     </>
   );
 }
 
-const outlineRow = ({ key, agent_id, depends_on, ...rest }: SwarmTask): OutlineRow => ({
+const outlineRow = (
+  { key, agent_id, depends_on, ...rest }: SwarmTask,
+  nameOf: (agent: string) => string,
+): OutlineRow => ({
   ...rest,
   id: key,
-  detail: agent_id + (depends_on.length > 0 ? ` · after ${depends_on.join(", ")}` : ""),
+  detail: nameOf(agent_id) + (depends_on.length > 0 ? ` · after ${depends_on.join(", ")}` : ""),
 });
 
 const UNDONE = new Set(["failed", "cancelled", "skipped"]);
@@ -163,7 +168,7 @@ function TaskDetail({ swarm, task }: { swarm: Swarm; task: SwarmTask }) {
         <h2 className="min-w-0 font-semibold wrap-anywhere">{task.title}</h2>
         <Status status={task.status} />
         <Link href={`/agents/${task.agent_id}`} className="text-dim hover:underline">
-          {task.agent_id}
+          <AgentName id={task.agent_id} />
         </Link>
         <span className="text-dim">{costText(task)}</span>
         {mayRetry && UNDONE.has(task.status) && (

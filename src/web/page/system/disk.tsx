@@ -85,14 +85,15 @@ function Measured({ usage }: { usage: NonNullable<Schemas["DiskUsage"]> }) {
       "Users",
       usage.users.map(({ user_id, name, bytes: size }) => ({
         key: user_id ?? "",
-        name: name ?? user_id ?? "Nobody",
+        name: name ?? (user_id ? "A user who is gone" : "Nobody"),
         size,
       })),
     ],
     [
       "Projects",
       usage.projects.map(({ project_id, name, bytes: size }) => ({
-        name: name ?? `${project_id}, deleted`,
+        key: project_id,
+        name: name ?? "A project that was deleted",
         size,
         ...(name === null ? {} : { href: `/projects/${project_id}` }),
       })),
@@ -101,7 +102,7 @@ function Measured({ usage }: { usage: NonNullable<Schemas["DiskUsage"]> }) {
       "Largest runs and chats",
       usage.largest.map(({ id, name, bytes: size }) => ({
         key: id,
-        name: name ?? `A chat, ${id}`,
+        name: name ?? (id.startsWith("run_") ? "A run without a title" : "A chat without a title"),
         size,
         ...(id.startsWith("run_") ? { href: `/runs/${id}` } : {}),
       })),

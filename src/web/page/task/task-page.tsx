@@ -204,7 +204,7 @@ function TaskLink({ project, id }: { project: string; id: string }) {
       data-row
       className="flex items-center gap-2 px-3 py-2 hover:bg-hover"
     >
-      <span className="min-w-0 flex-1 truncate">{task.data?.title ?? id}</span>
+      <span className="min-w-0 flex-1 truncate">{task.data?.title ?? (task.error ? "A task that is gone" : "…")}</span>
       {task.data && <Badge tone={TONES[task.data.status] ?? "plain"}>{wordOf(task.data.status)}</Badge>}
     </Link>
   );
