@@ -23,6 +23,12 @@ describe.skipIf(!docker)("the environment of a project", () => {
   const folder = mkdtempSync(join(tmpdir(), "skep-environments-"));
   const source = join(folder, "source");
   const image = "skep-test-environment:1";
+  const env = {
+    SANDBOX: "docker",
+    AGENT_IMAGE: "skep-test-absent:1",
+    IMAGE_PULL: "false",
+    DEMO_SCRIPT: join(folder, "script.json"),
+  };
   let server: TestServer;
   let project: Project;
   const git = (...args: string[]) => {
@@ -91,14 +97,7 @@ describe.skipIf(!docker)("the environment of a project", () => {
       ],
     };
     writeFileSync(join(folder, "script.json"), JSON.stringify(script));
-    server = await startServer({
-      env: {
-        SANDBOX: "docker",
-        AGENT_IMAGE: "skep-test-absent:1",
-        IMAGE_PULL: "false",
-        DEMO_SCRIPT: join(folder, "script.json"),
-      },
-    });
+    server = await startServer({ env });
     await call("POST", "/v1/agents", { id: "ann", prompt: "Work." });
     const steps = [{ id: "only", agent: "ann", input: "Do it." }];
     await call("POST", "/v1/pipelines", { id: "p", name: "P", defaults: { model: "demo/scripted" }, steps });
@@ -195,6 +194,31 @@ describe.skipIf(!docker)("the environment of a project", () => {
     expect((await docker!.images.list()).filter(({ labels }) => labels["skep.layer"]?.startsWith(project.id))).toEqual(
       [],
     );
+  });
+
+  test("a killed server begins a set-up again with a container of its own, and a cancelled one leaves none", async () => {
+    const containers = () => docker!.containers.list([`skep.setting-up=${project.id}`]);
+    const another = async (than: string | undefined) => {
+      for (;;) {
+        const found = (await containers()).filter(({ state }) => state === "running");
+        if (found.length === 1 && found[0]!.id !== than) return found[0]!.id;
+        await Bun.sleep(50);
+      }
+    };
+    await put({ definition: { image, setup: "sleep 100000" } });
+    const first = await another(undefined);
+    await server.stop("SIGKILL");
+    server = await startServer({ env, data: server.data });
+    await another(first);
+    const { job } = await call<ProjectSetup>("GET", `/v1/projects/${project.id}/setup`);
+    await call("POST", `/v1/jobs/${job!.id}/cancel`);
+    expect((await jobEnd(job!.id)).state).toBe("cancelled");
+    expect(await containers()).toEqual([]);
+    // Nothing begins it by itself again.
+    expect(await call<ProjectSetup>("GET", `/v1/projects/${project.id}/setup`)).toMatchObject({
+      state: "needed",
+      job: null,
+    });
   });
 
   test("a set-up that fails says why, and work goes on without it; a check that fails is known to doctor and to agents", async () => {
