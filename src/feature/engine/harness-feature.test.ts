@@ -14,8 +14,12 @@ const folder = temporaryFolder();
 afterAll(folder.remove);
 
 const TEAM = ["lead", "architect", "engineer", "reviewer", "scribe"];
-/** Those that the program drives. opencode takes up to a minute of a busy machine to start: it builds and repairs. */
-const DRIVEN: Record<string, readonly string[]> = { opencode: ["engineer"], codex: TEAM };
+/**
+ * Those that the program drives. opencode takes up to a minute of a busy machine to start: it builds and repairs here, and
+ * drives all of them by `scripts/bench harness --feature`.
+ */
+const isWhole = process.env["HARNESS_DRIVES"] === "everything";
+const DRIVEN: Record<string, readonly string[]> = { opencode: isWhole ? TEAM : ["engineer"], codex: TEAM };
 
 /** What a program calls to write a file in its workspace. */
 const WRITES: Record<string, (text: string) => object> = {

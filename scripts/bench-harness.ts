@@ -1,0 +1,60 @@
+/**
+ * Published external agents, offline, in containers.
+ *
+ *   scripts/bench harness --points 20     kill -9 of the server at so many events of a run of codex, and of opencode
+ *   scripts/bench harness --feature       opencode drives every step of the shipped pipeline `feature`
+ *   scripts/bench harness --compare       tokens, model calls and time of one scripted task: built-in loop, codex, opencode
+ */
+import { parseArgs } from "node:util";
+import { harnessCampaign } from "../src/testing/crash/harness-campaign.ts";
+import { compareHarnesses } from "../src/testing/crash/harness-compare.ts";
+import { HARNESSES } from "../src/testing/crash/harness-work.ts";
+import { dockerForTests } from "../src/testing/docker-image.ts";
+
+const { values } = parseArgs({
+  options: {
+    points: { type: "string", default: "20" },
+    harness: { type: "string" },
+    feature: { type: "boolean", default: false },
+    compare: { type: "boolean", default: false },
+  },
+});
+const docker = await dockerForTests(process.env);
+if (!docker) throw new Error("It needs a container engine.");
+const row = (name: string, value: string | number) => console.log(`${name.padEnd(52)} ${value}`);
+
+if (values.feature) {
+  const began = performance.now();
+  const test = [process.execPath, "test", "--timeout", "600000", "src/feature/engine/harness-feature.test.ts"];
+  const env = { ...process.env, HARNESS_DRIVES: "everything" };
+  const { exitCode, stderr } = Bun.spawnSync([...test, "-t", "^opencode"], { env, stdout: "inherit", stderr: "pipe" });
+  if (exitCode !== 0) console.log(stderr.toString());
+  row("opencode, every step of feature", `${exitCode === 0 ? "passed" : "FAILED"}, ${seconds(began)} s`);
+  process.exit(exitCode);
+}
+if (values.compare) {
+  for (const figures of await compareHarnesses(docker)) {
+    row(`${figures.harness}: model calls, tool calls`, `${figures.calls}, ${figures.tools}`);
+    row("  tokens sent: in all, first call, its tools", `${figures.sent}, ${figures.first}, ${figures.ofTools}`);
+    row("  seconds", figures.seconds.toFixed(1));
+  }
+  process.exit(0);
+}
+let bad = 0;
+for (const harness of HARNESSES.filter((one) => values.harness === undefined || one === values.harness)) {
+  const began = performance.now();
+  const points = Number(values.points);
+  const report = await harnessCampaign(docker, harness, points, () => void process.stderr.write("."));
+  row(`${harness}: points`, `${points} of a run with ${report.events} events, ${seconds(began)} s`);
+  row("  runs that ended as undisturbed", points - report.faulty);
+  row("  calls that had ended before the kill: lost, repeated", `${report.ended}: ${report.lost}, ${report.repeated}`);
+  row("  calls under way: made a second time", `${report.underWay}: ${report.madeAgain}`);
+  row("  containers left", report.containers);
+  for (const fault of report.faults) console.log(`  FAULT ${fault}`);
+  bad += report.faults.length + report.containers;
+}
+process.exit(bad > 0 ? 1 : 0);
+
+function seconds(since: number): string {
+  return ((performance.now() - since) / 1_000).toFixed(0);
+}
