@@ -42,6 +42,7 @@ import { permissions } from "../feature/permissions/feature.ts";
 import { pipelines } from "../feature/pipelines/feature.ts";
 import { preferences } from "../feature/preferences/feature.ts";
 import { previews } from "../feature/previews/feature.ts";
+import { projectArchive } from "../feature/project-archive/feature.ts";
 import { projects } from "../feature/projects/feature.ts";
 import { providers } from "../feature/providers/feature.ts";
 import { pulse } from "../feature/pulse/feature.ts";
@@ -110,6 +111,7 @@ export const FEATURES = noFeatures()
   .with(messengers)
   .with(channels)
   .with(tasks)
+  .with(projectArchive)
   .with(onboarding)
   .with(reviews)
   .with(codehost)

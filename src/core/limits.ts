@@ -110,6 +110,8 @@ export const LIMITS = {
   codehostAttempts: 10,
   outsideTextCharacters: 30_000,
   pullDiffCharacters: 100_000,
+  /** What an archive of a project holds, unpacked. */
+  projectArchiveBytes: 16 * 1024 * 1024,
   cookieFileBytes: 1024 * 1024,
   speechBytes: 50 * 1024 * 1024,
   speechTimeoutMs: 120_000,

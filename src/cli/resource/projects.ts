@@ -11,6 +11,7 @@ import { fieldLines, timeText } from "../terminal/table.ts";
 import { findOne } from "./find.ts";
 import { everythingOf } from "./history.ts";
 import { jobEnded } from "./jobs.ts";
+import { exportVerb, importVerb } from "./project-archive.ts";
 import { environmentVerb } from "./project-environment.ts";
 import { inviteVerb } from "./project-invitations.ts";
 import { membersVerb, shareVerb } from "./project-members.ts";
@@ -144,6 +145,8 @@ export const projects: Resource<List> = {
     membersVerb((client, name) => findOne(client, projects, name)),
     inviteVerb((client, name) => findOne(client, projects, name)),
     shareVerb,
+    exportVerb,
+    importVerb,
     {
       name: "allow",
       about: "add a host to what agents may reach that have `project` in their allow-list",

@@ -102,8 +102,12 @@ export const ProjectCreate = t.Object({
   access: t.Optional(ProjectOpenTo),
 });
 export type ProjectCreate = Static<typeof ProjectCreate>;
-/** @property outside why its words may be outside text, where an agent made it. */
-export type NewProject = ProjectCreate & { outside?: string | undefined };
+/** @property outside why its words may be outside text, where an agent made it or it comes from an archive. */
+export type NewProject = ProjectCreate & {
+  outside?: string | undefined;
+  vision?: string | null | undefined;
+  columns?: readonly BoardColumn[] | undefined;
+};
 
 export const ProjectUpdate = t.Object({
   name: t.Optional(Name),

@@ -11,8 +11,9 @@ import type { ProjectAccess } from "../../store/project-access.ts";
 import type { Store } from "../../store/store.ts";
 import type { PlainProject } from "../projects/model.ts";
 import type { Run, RunCreate } from "../runs/model.ts";
+import type { Stage } from "./model.ts";
 import type { Policies } from "./policy.ts";
-import type { Stage, TaskExecute } from "./policy-model.ts";
+import type { TaskExecute } from "./policy-model.ts";
 import { FINISHED, type TaskRules } from "./rules.ts";
 import type { TaskRow, TaskStore } from "./store.ts";
 

@@ -1,3 +1,4 @@
+import type { Caller } from "../../http/caller.ts";
 import type { Agents } from "../agents/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
@@ -16,6 +17,7 @@ import type { Runs } from "../runs/service.ts";
 import { taskEvents } from "./events.ts";
 import { createTaskExecution } from "./execution.ts";
 import { defineImport, importOf } from "./import.ts";
+import type { TaskImport } from "./model.ts";
 import { createPolicies } from "./policy.ts";
 import { policyRoutes } from "./policy-routes.ts";
 import { taskRoutes } from "./routes.ts";
@@ -65,6 +67,12 @@ export const tasks = defineFeature(
       awaitsPull: pullsAwaited(store),
     });
     const importTasks = defineImport({ store, tasks: service, rows, access });
+    const importInto = (projectId: string, input: TaskImport, caller: Caller, outside?: string) => {
+      const { name } = projectOf(projectId);
+      const options = { subject: name, userId: caller.userId, projectId };
+      const payload = { ...importOf(projectId, input), ...(outside === undefined ? {} : { outside }) };
+      return jobs.enqueue(importTasks, payload, options);
+    };
     const unsubscribe = bus.subscribe(
       [stepStarted, runWaiting, runComplete, runFailed, runCancelled, runRestarted],
       ({ run_id }) => run_id !== undefined && execution.follow(run_id),
@@ -79,16 +87,12 @@ export const tasks = defineFeature(
       return { ...policies.resolve(row, workType), next_statuses: service.nextStatuses(row) };
     };
     return {
-      service: { ...service, execution },
+      service: { ...service, execution, policies, importInto },
       routes: () => [
         ...taskRoutes({
           tasks: service,
           execution,
-          importTasks(projectId, input, caller) {
-            const { name } = projectOf(projectId);
-            const options = { subject: name, userId: caller.userId, projectId };
-            return jobs.enqueue(importTasks, importOf(projectId, input), options);
-          },
+          importTasks: importInto,
         }),
         ...policyRoutes({ policies, resolve }),
       ],

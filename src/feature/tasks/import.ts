@@ -14,6 +14,8 @@ import type { TaskStore } from "./store.ts";
 const Payload = t.Object({
   project_id: t.String(),
   tasks: t.Array(t.Composite([ImportedTask, t.Object({ id: t.String() })])),
+  /** Why their words may be outside text. */
+  outside: t.Optional(t.String()),
 });
 export type ImportPayload = Static<typeof Payload>;
 
@@ -87,7 +89,7 @@ function inOrder(tasks: ImportPayload["tasks"]): ImportPayload["tasks"] {
 }
 
 export function defineImport({ store, tasks, rows, access }: ImportDeps) {
-  return defineJob("import_tasks", Payload, async ({ project_id, tasks: wanted }, job) => {
+  return defineJob("import_tasks", Payload, async ({ project_id, tasks: wanted, outside }, job) => {
     const caller: Caller =
       job.userId === null
         ? LOCAL_ADMIN
@@ -96,7 +98,7 @@ export function defineImport({ store, tasks, rows, access }: ImportDeps) {
     let made = 0;
     const make = ({ id, key: _, ...input }: ImportPayload["tasks"][number]): void => {
       try {
-        if (!rows.find(id)) tasks.create(project_id, input, caller, id);
+        if (!rows.find(id)) tasks.create(project_id, { ...input, outside }, caller, id);
         made++;
       } catch (error) {
         if (!isProblem(error)) throw error;

@@ -2,6 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
+import { recordOf } from "../../core/typed-keys.ts";
 
 export const Priority = oneOf("p0", "p1", "p2", "p3");
 export const WORK_TYPES = [
@@ -171,3 +172,19 @@ export const ImportedTask = t.Composite([
 ]);
 export const TaskImport = t.Object({ tasks: t.Array(ImportedTask, { minItems: 1, maxItems: 5_000 }) });
 export type TaskImport = Static<typeof TaskImport>;
+
+export const Stage = t.Object(
+  {
+    stage: t.String({ pattern: "^[a-z][a-z0-9-]{0,39}$", description: "Also the step's id in the run." }),
+    disposition: oneOf("required", "optional", "skip"),
+    agent_id: t.Optional(t.String({ minLength: 1, maxLength: 64 })),
+    pipeline_id: t.Optional(t.String({ minLength: 1, maxLength: 64 })),
+  },
+  { additionalProperties: false },
+);
+export type Stage = Static<typeof Stage>;
+
+const stages = t.Optional(t.Array(Stage, { maxItems: 20 }));
+const byType = recordOf(WORK_TYPES, () => stages);
+export const Rules = t.Object(byType, { additionalProperties: false, description: "Stages by work type, in order." });
+export type Rules = Static<typeof Rules>;

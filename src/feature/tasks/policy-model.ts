@@ -2,25 +2,8 @@
 
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
-import { oneOf, orNull } from "../../core/schema.ts";
-import { recordOf } from "../../core/typed-keys.ts";
-import { WORK_TYPES, WorkType } from "./model.ts";
-
-export const Stage = t.Object(
-  {
-    stage: t.String({ pattern: "^[a-z][a-z0-9-]{0,39}$", description: "Also the step's id in the run." }),
-    disposition: oneOf("required", "optional", "skip"),
-    agent_id: t.Optional(t.String({ minLength: 1, maxLength: 64 })),
-    pipeline_id: t.Optional(t.String({ minLength: 1, maxLength: 64 })),
-  },
-  { additionalProperties: false },
-);
-export type Stage = Static<typeof Stage>;
-
-const stages = t.Optional(t.Array(Stage, { maxItems: 20 }));
-const byType = recordOf(WORK_TYPES, () => stages);
-export const Rules = t.Object(byType, { additionalProperties: false, description: "Stages by work type, in order." });
-export type Rules = Static<typeof Rules>;
+import { orNull } from "../../core/schema.ts";
+import { Rules, Stage, WorkType } from "./model.ts";
 
 export const WorkflowPolicy = t.Object({
   project_id: t.String(),

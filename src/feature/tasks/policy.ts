@@ -4,8 +4,8 @@ import { invalidField } from "../../core/errors.ts";
 import type { Store } from "../../store/store.ts";
 import { workflowPolicies } from "../../store/tables/tasks.ts";
 import type { PlainProject } from "../projects/model.ts";
-import type { WorkType } from "./model.ts";
-import type { ResolvedWorkflow, Rules, Stage, WorkflowPolicy } from "./policy-model.ts";
+import type { Rules, Stage, WorkType } from "./model.ts";
+import type { ResolvedWorkflow, WorkflowPolicy } from "./policy-model.ts";
 import type { TaskRow } from "./store.ts";
 
 export interface Policies {

@@ -35,6 +35,7 @@ const ELSEWHERE: readonly [call: RegExp, where: string][] = [
   [/^settings set backup\.folder=/, "needs that disk: src/feature/backups/scheduled.test.ts"],
   [/^(backup skep-today|restore skep-restic)/, "the recipe with restic: src/feature/backups/scheduled.test.ts"],
   [/^projects (add secret|share|members)\b/, "need accounts: src/cli/resource/project-members.test.ts"],
+  [/^projects export .*--secrets/, "needs that secret: src/feature/project-archive/project-archive.test.ts"],
   [/^(projects invite|join)\b/, "need accounts: src/feature/invitations/invitations.test.ts"],
   [/^update\b/, "needs a signed manifest: update.test.ts"],
   [/^providers (set|test)\b/, "contacts a provider: resource.test.ts"],

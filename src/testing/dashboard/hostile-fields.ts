@@ -66,12 +66,12 @@ export function textFields(document: ApiDocument): string[] {
 export const NOT_SHOWN: [reason: string, fields: RegExp][] = [
   [
     "names a thing that must be there: any other name is refused",
-    /\/(\w+_ids?|ids|run_ids|attachment_ids|agents|tools|scopes|depends_on|assigned_agent|discovered_from|superse\w+|starts_in_full|before|after|keep|from_step|project_name|default|into|base|branch|path|image|default_branch|id|links|key|tool|names|commit|user)(\/\[\])?$|^agents \/permissions\/\[\]\/(allow|ask|deny)(\/\[\])?$/,
+    /\/(\w+_ids?|ids|run_ids|attachment_ids|agents|tools|scopes|depends_on|assigned_agent|discovered_from|superse\w+|starts_in_full|before|after|keep|from_step|project_name|default|into|base|branch|path|image|default_branch|id|links|key|tool|names|secrets|commit|user)(\/\[\])?$|^agents \/permissions\/\[\]\/(allow|ask|deny)(\/\[\])?$/,
   ],
   ["a model's name: `provider/model`, refused where there is no such provider", /\/model$|\/models\/\[\]$/],
   [
     "a secret: sealed, and never shown again",
-    /\/(\w*password|\w*secret|\w*token|api_key|private_key|login|value)$|^auth\/(login|logout|refresh|setup|2fa|oidc\/\{slug\}\/callback)|^mcp \/(env|headers)\//,
+    /\/(\w*password|\w*secret|\w*token|api_key|private_key|login|value|passphrase)$|^auth\/(login|logout|refresh|setup|2fa|oidc\/\{slug\}\/callback)|^mcp \/(env|headers)\//,
   ],
   ["an address: refused where it is none", /\/(issuer|url|base_url|to|repository|endpoint|server)$/],
   [
@@ -83,7 +83,7 @@ export const NOT_SHOWN: [reason: string, fields: RegExp][] = [
   ["goes to git or to the code host", /^(runs|changes)\/\{id\}\/(merge|pull-request) /],
   [
     "stands where another field stands that is filled: of the same thing, or of what is said to an agent",
-    /^(approvals \/|runs \/inputs\/|pipelines \/source|onboarding\/sessions \/message|ingest\/(document \/file|transcript \/(transcript|participants))|chat\/.*\/queue|.*tags\/\[\]$|.*\/tasks\/\[\]\/description$|(runs|changes)\/\{id\}\/(restart|send-back|comments)|agents \/(permissions|harness)\/|permissions\/requests\/\{id\}\/answer \/comment$|evals \/(tasks|replay)\/)/,
+    /^(approvals \/|runs \/inputs\/|pipelines \/source|onboarding\/sessions \/message|ingest\/(document \/file|transcript \/(transcript|participants))|chat\/.*\/queue|.*tags\/\[\]$|.*\/tasks\/\[\]\/description$|(runs|changes)\/\{id\}\/(restart|send-back|comments)|agents \/(permissions|harness)\/|permissions\/requests\/\{id\}\/answer \/comment$|evals \/(tasks|replay)\/|project-imports \/(name|file)$)/,
   ],
   ["a time: refused where it is none", /\/schedule$/],
   [

@@ -19,6 +19,7 @@ import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Unconfirmed } from "../../ui/unconfirmed.tsx";
 import { RunList } from "../runs/run-list.tsx";
+import { ExportProject } from "./project-archive.tsx";
 import { ProjectEnvironment } from "./project-environment.tsx";
 import { EditProject } from "./project-form.tsx";
 import { Workspace } from "./projects-page.tsx";
@@ -60,6 +61,7 @@ function ProjectView({ project }: { project: Project }) {
                 Members
               </ButtonLink>
             )}
+            <ExportProject project={project} />
             {mayDo(project.role, "maintainer") && (
               <Button icon={<Settings aria-hidden size={14} />} onClick={() => setDialog("edit")}>
                 Edit

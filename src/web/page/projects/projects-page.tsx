@@ -11,6 +11,7 @@ import { type Column, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { RunsToday, Spend, useRunSums } from "../runs/run-sums.tsx";
+import { ImportButton, ImportProject } from "./project-archive.tsx";
 import { AddProject } from "./project-form.tsx";
 
 type Project = Schemas["Project"];
@@ -68,6 +69,7 @@ export default function ProjectsPage() {
       actions={
         <>
           <ButtonLink href="/onboarding">Onboard a project</ButtonLink>
+          <ImportButton open={() => setAdding("import")} />
           {add}
         </>
       }
@@ -87,7 +89,8 @@ export default function ProjectsPage() {
         cli: "skep projects add --repository URL",
       }}
     >
-      {adding && <AddProject onClose={() => setAdding("")} />}
+      {adding === "import" && <ImportProject onClose={() => setAdding("")} />}
+      {adding && adding !== "import" && <AddProject onClose={() => setAdding("")} />}
     </ListPage>
   );
 }

@@ -84,6 +84,8 @@ const SENTENCES: Record<string, string> = {
   "codehost_rule.created": "added the code host rule {it}",
   "codehost_rule.updated": "changed the code host rule {it}",
   "codehost_rule.deleted": "deleted the code host rule {it}",
+  "project.exported": "exported the project {it}",
+  "project.imported": "imported the project {it}",
   "project.deleted": "deleted the project {it}",
   "permission.revoke": "took back a permission",
   "history.deleted": "deleted history",

@@ -1,0 +1,41 @@
+/** Projects as archives, to be kept or read into another server. */
+import { BUILD } from "../../core/version.ts";
+import type { Agents } from "../agents/service.ts";
+import type { Environments } from "../environments/service.ts";
+import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
+import type { Pipelines } from "../pipelines/service.ts";
+import type { projects } from "../projects/feature.ts";
+import type { RunsService } from "../runs/service.ts";
+import type { Secrets } from "../secrets/service.ts";
+import type { tasks } from "../tasks/feature.ts";
+import { projectArchiveRoutes } from "./routes.ts";
+import { createProjectArchives } from "./service.ts";
+
+type Needs = Core & {
+  pipelines: Pick<Pipelines, "exists">;
+  projects: Pick<ServiceOf<typeof projects>, "get" | "create">;
+  environments: Pick<Environments, "of" | "accept">;
+  agents: Pick<Agents, "exists">;
+  secrets: Pick<Secrets, "get" | "valueOf" | "create">;
+  runs: Pick<RunsService, "views">;
+  tasks: Pick<ServiceOf<typeof tasks>, "list" | "policies" | "importInto">;
+};
+
+export const projectArchive = defineFeature("projectArchive", (deps: Needs) => {
+  const { store, clock, audit, masking, projects, tasks, environments, secrets } = deps;
+  const archives = createProjectArchives({
+    store,
+    clock,
+    audit,
+    masking,
+    version: BUILD.version,
+    projects,
+    tasks,
+    environments,
+    runs: deps.runs.views,
+    secrets,
+    pipelineExists: deps.pipelines.exists,
+    agentExists: deps.agents.exists,
+  });
+  return { service: {}, routes: () => projectArchiveRoutes(archives) };
+});

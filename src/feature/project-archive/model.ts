@@ -1,0 +1,111 @@
+/** A project as files: what an archive holds, and what is said of one that was read. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { LIMITS } from "../../core/limits.ts";
+import { orNull } from "../../core/schema.ts";
+import { Environment } from "../environments/model.ts";
+import { Job } from "../jobs/model.ts";
+import { BoardColumn, ProjectCreate, ProjectOpenTo, ShownProject } from "../projects/model.ts";
+import { SecretCreate } from "../secrets/model.ts";
+import { ImportedTask, Rules } from "../tasks/model.ts";
+
+export const FORMAT = "skep-project";
+/** Grows when an older Skep could not read the archive. */
+export const FORMAT_VERSION = 1;
+/** As many as an import of tasks takes. */
+export const TASKS_MAX = 5_000;
+export const RUNS_MAX = 2_000;
+
+const Passphrase = t.String({
+  minLength: 12,
+  maxLength: 1_000,
+  description: "Seals the secrets in the archive. It is not kept: without it nobody opens them.",
+});
+
+export const ProjectExport = t.Object(
+  {
+    secrets: t.Optional(
+      t.Array(t.String({ minLength: 1, maxLength: LIMITS.nameCharacters }), {
+        maxItems: 50,
+        description:
+          "Names of secrets to put in, sealed by the passphrase. Administrators only; without it there are none.",
+      }),
+    ),
+    passphrase: t.Optional(Passphrase),
+  },
+  { additionalProperties: false },
+);
+export type ProjectExport = Static<typeof ProjectExport>;
+
+/** Fields of the form beside the file. */
+export const ProjectImport = t.Object({
+  name: t.Optional(
+    t.String({ ...ProjectCreate.properties.name, description: "Another name than the one in the archive." }),
+  ),
+  access: t.Optional(ProjectOpenTo),
+  trusted: t.Optional(
+    t.Union([t.Literal("true"), t.Literal("false")], {
+      description: "true: you know who wrote the archive, so its words are not held for outside text.",
+    }),
+  ),
+  passphrase: t.Optional(t.String({ maxLength: 1_000, description: "Opens its secrets. Administrators only." })),
+});
+export type ProjectImport = Static<typeof ProjectImport>;
+
+export const ImportedProject = t.Object(
+  {
+    project: ShownProject,
+    job: orNull(Job),
+    tasks: t.Integer({ description: "That the job creates, with ids of their own." }),
+    notices: t.Array(t.String(), {
+      description: "What of the archive could not be taken over, and what to do about it.",
+    }),
+  },
+  { title: "ImportedProject" },
+);
+export type ImportedProject = Static<typeof ImportedProject>;
+
+/** `manifest.json`, the first file. */
+export const Manifest = t.Object({
+  format: t.Literal(FORMAT),
+  version: t.Integer({ minimum: 1 }),
+  skep: t.String({ maxLength: 100 }),
+  created_at: t.String({ maxLength: 40 }),
+  files: t.Array(
+    t.Object({
+      path: t.String({ maxLength: 100 }),
+      bytes: t.Integer({ minimum: 0 }),
+      sha256: t.String({ pattern: "^[0-9a-f]{64}$" }),
+    }),
+    { maxItems: 20 },
+  ),
+});
+export type Manifest = Static<typeof Manifest>;
+
+/** `project.json`. */
+export const ArchivedProject = t.Object({
+  ...t.Omit(ProjectCreate, ["access"]).properties,
+  vision: t.Optional(orNull(t.String({ maxLength: LIMITS.textCharacters }))),
+  columns: t.Optional(t.Array(BoardColumn, { minItems: 1, maxItems: 30 })),
+});
+export type ArchivedProject = Static<typeof ArchivedProject>;
+
+/** `policy.json`. */
+export const ArchivedPolicy = t.Object({ rules: Rules, wait_for_merge: t.Boolean() });
+export type ArchivedPolicy = Static<typeof ArchivedPolicy>;
+
+/** `environment.json`. */
+export const ArchivedEnvironment = Environment;
+
+/** A line of `tasks.ndjson`. Its key is what the others name it by. */
+export const ArchivedTask = ImportedTask;
+export type ArchivedTask = Static<typeof ArchivedTask>;
+
+/** `secrets.json`: how the key is made of the passphrase is fixed, so an archive cannot ask for work without end. */
+export const SealedSecrets = t.Object({
+  salt: t.String({ pattern: "^[0-9a-f]{32}$" }),
+  sealed: t.String({ maxLength: 8 * 1024 * 1024 }),
+});
+export type SealedSecrets = Static<typeof SealedSecrets>;
+
+export const ArchivedSecrets = t.Array(SecretCreate, { maxItems: 50 });
+export type ArchivedSecrets = Static<typeof ArchivedSecrets>;

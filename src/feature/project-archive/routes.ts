@@ -1,0 +1,67 @@
+/** A project as an archive: `POST /v1/projects/{id}/export`, `POST /v1/project-imports`. */
+import { Type as t } from "@sinclair/typebox";
+import { invalidField } from "../../core/errors.ts";
+import { operation, operations } from "../../http/operation.ts";
+import { formFile } from "../../http/schema.ts";
+import { ImportedProject, ProjectExport, ProjectImport } from "./model.ts";
+import type { ProjectArchives } from "./service.ts";
+
+const fileNameOf = (name: string): string => name.replaceAll(/[^A-Za-z0-9._-]+/g, "-").slice(0, 80) || "project";
+
+export const projectArchiveRoutes = (archives: ProjectArchives) =>
+  operations("projects", [
+    operation(
+      "exportProject",
+      "POST /v1/projects/:id/export",
+      {
+        access: "user",
+        scope: "read",
+        project: "viewer",
+        credential: true,
+        strict: true,
+        body: t.Optional(ProjectExport),
+        summary: "Download a project as an archive: its settings, board, policy, and the runs that you may read",
+        description:
+          "A gzipped tar with a manifest of sizes and SHA-256 digests. Values of secrets are masked in all texts. The repository is named, not copied.",
+        documented: {
+          responses: {
+            200: {
+              description: "A gzipped tar.",
+              content: { "application/gzip": { schema: { type: "string" as const, format: "binary" } } },
+            },
+          },
+        },
+      },
+      async ({ params, body, caller }) => {
+        const { name, bytes } = await archives.write(params.id, body ?? {}, caller);
+        return new Response(bytes.slice(), {
+          headers: {
+            "Content-Type": "application/gzip",
+            "Content-Disposition": `attachment; filename="${fileNameOf(name)}.skep.tar.gz"`,
+            "X-Content-Type-Options": "nosniff",
+            "Cache-Control": "private, no-store",
+          },
+        });
+      },
+    ),
+    operation(
+      "importProject",
+      "POST /v1/project-imports",
+      {
+        access: "user",
+        upload: true,
+        body: t.Object({ ...ProjectImport.properties, file: formFile({ description: "What the export answered." }) }),
+        answer: { 201: ImportedProject },
+        summary: "Make a project of an archive: you own it, and everything in it gets an id of its own",
+      },
+      async ({ body, upload, caller, answer }) => {
+        if (!upload) throw invalidField("/file", "Send the archive as a file of a form");
+        const { file: _, ...wanted } = body;
+        const made = await archives.read(upload.path, wanted, caller);
+        return answer.created(
+          ({ project }) => `/v1/projects/${project.id}`,
+          () => made,
+        );
+      },
+    ),
+  ]);

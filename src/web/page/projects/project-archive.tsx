@@ -1,0 +1,104 @@
+/** A project as a file: written for another server, and read in. */
+import { Download, PackageOpen } from "lucide-react";
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { client, multipart, must, type Schemas, siteUrl } from "../../api/client.ts";
+import { FormDialog } from "../../kit/form-dialog.tsx";
+import { useAdmin } from "../../session/session.tsx";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Check, Field, Input } from "../../ui/field.tsx";
+import { notify } from "../../ui/notice.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
+
+export function ExportProject({ project: { id, name } }: { project: Schemas["Project"] }) {
+  const action = useAction();
+  const save = () =>
+    action.run(async () => {
+      const answer = await fetch(siteUrl(`/v1/projects/${id}/export`), {
+        method: "POST",
+        credentials: "same-origin",
+        headers: { "Content-Type": "application/json" },
+        body: "{}",
+      });
+      if (!answer.ok) throw await answer.json();
+      const address = URL.createObjectURL(await answer.blob());
+      const link = document.createElement("a");
+      link.href = address;
+      link.download = `${name.replaceAll(/[^A-Za-z0-9._-]+/g, "-")}.skep.tar.gz`;
+      link.click();
+      URL.revokeObjectURL(address);
+    });
+  return (
+    <>
+      <Button
+        busy={action.busy}
+        icon={<Download aria-hidden size={14} />}
+        title="Its settings, board and policy as a file, for another server"
+        onClick={() => void save()}
+      >
+        Export
+      </Button>
+      <ProblemNote error={action.error} />
+    </>
+  );
+}
+
+export function ImportProject({ onClose }: { onClose(): void }) {
+  const [file, setFile] = useState<File>();
+  const [, navigate] = useLocation();
+  const admin = useAdmin();
+  return (
+    <FormDialog
+      title="Import a project"
+      word="Import"
+      changes={["/v1/projects", "/v1/jobs"]}
+      submit={async ({ text, raw, checked }) => {
+        const form = new FormData();
+        if (file) form.set("file", file, file.name);
+        if (text("name")) form.set("name", text("name"));
+        if (raw("passphrase")) form.set("passphrase", raw("passphrase"));
+        form.set("trusted", checked("trusted") ? "true" : "false");
+        const { project, tasks, notices } = await must(client.POST("/v1/project-imports", multipart(form)));
+        return () => {
+          notify([`${project.name} is yours. Its ${tasks} tasks are being made.`, ...notices].join(" "));
+          navigate(`/projects/${project.id}`);
+        };
+      }}
+      onClose={onClose}
+    >
+      <p className="mb-3 text-dim">
+        You own the project, and you alone see it until you open it to others. Its repository is cloned from the address
+        in the archive.
+      </p>
+      <Field label="File" hint="What Export wrote." name="file">
+        <Input
+          type="file"
+          required
+          accept=".gz,.tgz"
+          className="py-1.5"
+          onChange={(event) => setFile(event.target.files?.[0])}
+        />
+      </Field>
+      <Field label="Name" hint="Left empty: the one in the file." name="name">
+        <Input />
+      </Field>
+      {admin && (
+        <Field label="Passphrase" hint="Where the file holds secrets. Left empty: they are left out." name="passphrase">
+          <Input type="password" autoComplete="off" />
+        </Field>
+      )}
+      <Check
+        name="trusted"
+        label="I know who wrote it"
+        hint="Otherwise its words are shown to agents as text from outside until somebody confirms them."
+      />
+    </FormDialog>
+  );
+}
+
+export const ImportButton = ({ open }: { open(): void }) => (
+  <Button icon={<PackageOpen aria-hidden size={14} />} onClick={open}>
+    Import
+  </Button>
+);
