@@ -8,22 +8,16 @@ import { setTimeout } from "node:timers/promises";
 import type Docker from "dockerode";
 import { type Clock, systemClock } from "../../../core/clock.ts";
 import { codeOf, isProblem, unavailable } from "../../../core/errors.ts";
-import type {
-  Capabilities,
-  HarnessPlaces,
-  Sandbox,
-  SandboxAbout,
-  SandboxDriver,
-  SandboxSpec,
-} from "../../../engine/sandbox.ts";
+import type { Capabilities, HarnessPlaces, Sandbox, SandboxDriver, SandboxSpec } from "../../../engine/sandbox.ts";
 import type { ImageDetail } from "../../docker/images.ts";
 import type { DockerClient, EngineInfo } from "../../docker.ts";
 import { sandboxOwner } from "../workspace-owner.ts";
 import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
+import { aboutOf } from "./about.ts";
 import type { AgentImages } from "./agent-image.ts";
 import { type Copies, createCopies, type SandboxFiles } from "./carried-files.ts";
-import { containerRequest, HARNESS_STATE, HOME, LABELS } from "./container-spec.ts";
-import { COOKIE_FILE, writeCookies } from "./cookie-file.ts";
+import { containerRequest, HARNESS_STATE, LABELS } from "./container-spec.ts";
+import { writeCookies } from "./cookie-file.ts";
 import { execInContainer, openInContainer } from "./exec.ts";
 import { LAY_OUT } from "./laid-out.ts";
 import { createSandboxNetworks, type SandboxNetworks } from "./network.ts";
@@ -287,26 +281,6 @@ function startFailure(error: unknown, image: ImageDetail): unknown {
   if (!isProblem(error) || !/"sh": (executable file not found|no such file)/.test(error.detail)) return error;
   const name = image.tags[0] ?? image.id;
   return unavailable("image_unusable", `The image ${name} has no \`sh\`; an agent's image needs one.`);
-}
-
-function aboutOf({ network, cookies }: SandboxSpec, { uid }: Owner): SandboxAbout {
-  const who = uid === 0 ? "root of the container alone" : `the user ${uid}, without rights beyond that`;
-  return {
-    files: `Your files are in ${MOUNT_POINT}, the only place that is kept.`,
-    commands: `Commands run in a container as ${who}; ${HOME} and /tmp can be written and are gone with it, the rest is read-only.`,
-    network: networkWords(network),
-    ...(cookies === undefined ? {} : { cookies: COOKIE_FILE }),
-  };
-}
-
-/** Of a list, what an agent reads of it at most. */
-const SHOWN_HOSTS = 40;
-
-function networkWords(network: SandboxSpec["network"]): string {
-  if (network === "none") return "There is no network.";
-  if (network === "bridge") return "There is a network; private addresses may be closed.";
-  const lists = network.allow.map((list) => list.slice(0, SHOWN_HOSTS).join(", ") || "nothing");
-  return `Only these hosts can be reached, through the proxy that HTTP_PROXY and HTTPS_PROXY name: ${lists.join("; and of these, only: ")}. The names npm, pypi, crates, go and debian stand for that tool's registry, and project for what the project allows. There is no other network and no name server.`;
 }
 
 interface SandboxParts {

@@ -1,0 +1,25 @@
+/** What an agent is told of its sandbox. */
+import type { SandboxAbout, SandboxSpec } from "../../../engine/sandbox.ts";
+import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
+import { HOME } from "./container-spec.ts";
+import { COOKIE_FILE } from "./cookie-file.ts";
+
+export function aboutOf({ network, cookies }: SandboxSpec, { uid }: Owner): SandboxAbout {
+  const who = uid === 0 ? "root of the container alone" : `the user ${uid}, without rights beyond that`;
+  return {
+    files: `Your files are in ${MOUNT_POINT}, the only place that is kept.`,
+    commands: `Commands run in a container as ${who}; ${HOME} and /tmp can be written and are gone with it, the rest is read-only.`,
+    network: networkWords(network),
+    ...(cookies === undefined ? {} : { cookies: COOKIE_FILE }),
+  };
+}
+
+/** Of a list, what an agent reads of it at most. */
+const SHOWN_HOSTS = 40;
+
+function networkWords(network: SandboxSpec["network"]): string {
+  if (network === "none") return "There is no network.";
+  if (network === "bridge") return "There is a network; private addresses may be closed.";
+  const lists = network.allow.map((list) => list.slice(0, SHOWN_HOSTS).join(", ") || "nothing");
+  return `Only these hosts can be reached, through the proxy that HTTP_PROXY and HTTPS_PROXY name: ${lists.join("; and of these, only: ")}. The names npm, pypi, crates, go and debian stand for that tool's registry, and project for what the project allows. There is no other network and no name server.`;
+}
