@@ -22,7 +22,8 @@ const docker = await dockerForTests(process.env);
 describe.skipIf(!docker)("the environment of a project", () => {
   const folder = mkdtempSync(join(tmpdir(), "skep-environments-"));
   const source = join(folder, "source");
-  const image = "skep-test-environment:1";
+  // Its own: copies of this file run at once.
+  const image = `skep-test-environment:${process.pid}`;
   const env = {
     SANDBOX: "docker",
     AGENT_IMAGE: "skep-test-absent:1",

@@ -125,7 +125,9 @@ async function furnishProject(send: Send, bad: Bad, { repository }: HostileDeps)
   // The check of an environment takes the place of the project's.
   const { id: other } = await send("POST", "/v1/projects", { name: "other", repository: repository.root });
   await cloned(`/v1/projects/${other}`);
-  await send("PUT", `/v1/projects/${other}/environment`, { definition: { check: bad(2_000, { name: true }) } });
+  await send("PUT", `/v1/projects/${other}/environment`, {
+    definition: { setup: bad(2_000, { name: true }), check: bad(2_000, { name: true }) },
+  });
   const index = await send("POST", `${path}/knowledge-graph/index`, {});
   await send("PUT", `${path}/vision`, { vision: bad() });
   const { columns } = await send<{ columns: { id: string }[] }>("GET", path);

@@ -87,7 +87,8 @@ const LIST_BYTES = 4 * 1024 * 1024;
 /** Names in folders, one a line with its kind. */
 const LIST = `while IFS= read -r at; do
   for entry in "$at"* "$at".[!.]* "$at"..?*; do
-    if [ -L "$entry" ]; then echo "l $entry"; elif [ -d "$entry" ]; then echo "d $entry"; elif [ -e "$entry" ]; then echo "f $entry"; fi
+    if [ -L "$entry" ]; then kind=l; elif [ -d "$entry" ]; then kind=d; elif [ -e "$entry" ]; then kind=f; else continue; fi
+    printf '%s %s\\n' $kind "$entry"
   done
 done`;
 
