@@ -10,6 +10,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { BuildArtifact } from "bun";
 import type { PartFiles } from "../../src/web/ui/part-files.ts";
 import { type ApiDocument, apiTypes, staleAnswers } from "./api-types.ts";
+import { drawIcon, ICONS, readIcon } from "./icon-png.ts";
 import { strictStyles } from "./strict-styles.ts";
 import { checkSinks, withoutDom } from "./trusted-types.ts";
 import { visibleText } from "./visible-text.ts";
@@ -62,7 +63,7 @@ function write(name: string, bytes: string | Uint8Array): string {
   if (existsSync(path)) return name;
   writeFileSync(path, bytes);
   const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
-  if (!name.endsWith(".woff2")) writeFileSync(`${path}.br`, brotliCompressSync(bytes, quality));
+  if (!/\.(woff2|png)$/.test(name)) writeFileSync(`${path}.br`, brotliCompressSync(bytes, quality));
   return name;
 }
 
@@ -166,13 +167,17 @@ export async function buildDashboard(): Promise<boolean> {
   }
   const font = keep(hashed("inter.woff2", readFileSync(FONT)));
   const css = keep(hashed("style.css", style(font)));
-  const icon = keep(hashed("icon.svg", readFileSync(join(WEB, "icon.svg"))));
+  const svg = readFileSync(join(WEB, "icon.svg"), "utf8");
+  const icon = keep(hashed("icon.svg", svg));
+  const drawing = readIcon(svg);
+  const drawn = Object.entries(ICONS).map(([name, look]) => keep(hashed(name, drawIcon(drawing, look))));
+  const touch = drawn.find((name) => name.startsWith("apple-touch")) ?? "";
   const entryOf = (outputs: BuildArtifact[]) => nameOf(outputs.find(({ kind }) => kind === "entry-point")!);
   const main = entryOf(app.outputs);
   const meta = app.metafile as unknown as Meta;
   const first = staticChunks(main, meta);
   const parts = JSON.stringify(partFiles(meta, first));
-  const names = { main, theme: entryOf(theme.outputs), css, font, icon, parts };
+  const names = { main, theme: entryOf(theme.outputs), css, font, icon, touch, parts };
   const page = readFileSync(join(WEB, "index.html"), "utf8")
     .replace(/\{\{(\w+)\}\}/g, (whole, name: string) => names[name as keyof typeof names] ?? whole)
     .replace(

@@ -31,8 +31,22 @@ test("it can be installed: its manifest and its worker, which answers no request
   const manifest = await server.request("GET", "/manifest.webmanifest");
   expect(manifest.headers.get("content-type")).toBe("application/manifest+json");
   expect(manifest.body).toMatchObject({ name: "Skep", start_url: "/", scope: "/", display: "standalone" });
-  const [icon] = manifest.body["icons"] as { src: string }[];
-  expect((await server.request("GET", icon!.src)).headers.get("content-type")).toBe("image/svg+xml");
+  const icons = manifest.body["icons"] as { src: string; sizes: string; type: string; purpose: string }[];
+  expect(icons.map(({ sizes, type, purpose }) => [sizes, type, purpose])).toEqual([
+    ["any", "image/svg+xml", "any"],
+    ["192x192", "image/png", "any"],
+    ["512x512", "image/png", "any"],
+    ["512x512", "image/png", "maskable"],
+  ]);
+  const page = (await server.request<string>("GET", "/")).body;
+  const touch = /rel="apple-touch-icon" href="([^"]+)"/.exec(page)?.[1] ?? "";
+  for (const { src, sizes, type } of [...icons, { src: touch, sizes: "180x180", type: "image/png" }]) {
+    const answer = await fetch(server.url + src);
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    expect([src, answer.status, answer.headers.get("content-type")]).toEqual([src, 200, type]);
+    // As its head says it (https://www.w3.org/TR/png-3/#11IHDR).
+    if (type === "image/png") expect(`${bytes.readUInt32BE(16)}x${bytes.readUInt32BE(20)}`).toBe(sizes);
+  }
   const worker = await server.request<string>("GET", "/service-worker.js");
   expect(worker.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
   expect(worker.body).toContain('addEventListener("push"');

@@ -1,7 +1,18 @@
 /** What makes the dashboard installable: its manifest, and the service worker that shows what the server pushes. */
 
-/** @param prefix path below which a proxy shows this server: "" or "/skep". @param icon address of the icon. */
-export const manifestOf = (prefix: string, icon: string) => ({
+/** Icons of the manifest, by the names of their files; the build draws them (`scripts/dashboard/icon-png.ts`). */
+const ICONS = [
+  { file: /^assets\/icon-[0-9a-f]{8}\.svg$/, sizes: "any", type: "image/svg+xml", purpose: "any" },
+  { file: /^assets\/icon-192-\w+\.png$/, sizes: "192x192", type: "image/png", purpose: "any" },
+  { file: /^assets\/icon-512-\w+\.png$/, sizes: "512x512", type: "image/png", purpose: "any" },
+  { file: /^assets\/maskable-512-\w+\.png$/, sizes: "512x512", type: "image/png", purpose: "maskable" },
+] as const;
+
+/**
+ * @param prefix path below which a proxy shows this server: "" or "/skep".
+ * @param files names of the dashboard's files, such as `assets/icon-0123abcd.svg`.
+ */
+export const manifestOf = (prefix: string, files: readonly string[]) => ({
   id: `${prefix}/`,
   name: "Skep",
   short_name: "Skep",
@@ -11,10 +22,10 @@ export const manifestOf = (prefix: string, icon: string) => ({
   display: "standalone",
   background_color: "#17130d",
   theme_color: "#17130d",
-  icons: [
-    { src: icon, sizes: "any", type: "image/svg+xml", purpose: "any" },
-    { src: icon, sizes: "192x192 512x512", type: "image/svg+xml", purpose: "any" },
-  ],
+  icons: ICONS.flatMap(({ file, ...icon }) => {
+    const name = files.find((one) => file.test(one));
+    return name === undefined ? [] : [{ src: `${prefix}/${name}`, ...icon }];
+  }),
 });
 
 /** It stores nothing and answers no request: pages and data always come from the server. */

@@ -31,6 +31,7 @@ const TYPES: Record<string, string> = {
   js: "text/javascript; charset=utf-8",
   css: "text/css; charset=utf-8",
   svg: "image/svg+xml",
+  png: "image/png",
   woff2: "font/woff2",
 };
 const NOT_BUILT = `<!doctype html><meta charset="utf-8"><title>Skep</title><h1>Skep</h1>
@@ -66,8 +67,7 @@ export function dashboardRoutes({ files, prefix }: DashboardDeps) {
       });
     }),
     operation("getManifest", "GET /manifest.webmanifest", { access: "public", hidden: true }, () => {
-      const icon = Object.keys(files()).find((name) => /^assets\/icon-\w+\.svg$/.test(name)) ?? "";
-      return new Response(JSON.stringify(manifestOf(prefix, `${prefix}/${icon}`)), {
+      return new Response(JSON.stringify(manifestOf(prefix, Object.keys(files()))), {
         headers: { "Content-Type": "application/manifest+json", "Cache-Control": "no-cache" },
       });
     }),
