@@ -4,9 +4,10 @@
  *   bun scripts/bench-cypher.ts MODULE STORE
  *
  * MODULE is the folder of an npm package, STORE the folder of an indexed graph (`skep graph index --store STORE`). Each
- * measurement runs in a process of its own. Processor time, as it does not depend on other work as much as the clock.
+ * measurement runs in a process of its own. Processor time, as it does not depend on other work as much as the clock. Odd
+ * queries are asked in further processes, so that crashes can be counted.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -16,34 +17,133 @@ const QUERIES = [
   "MATCH (a:Function)-[:CALLS*1..3]->(b) WHERE a.exported RETURN count(DISTINCT b)",
   "MATCH (f:File)-[:IMPORTS]->(g:File) RETURN f.name, g.name ORDER BY f.name LIMIT 100",
 ];
-/** Times that each query is asked, and odd queries that are tried. */
+/** Times that each query is asked, and odd queries of each kind that are tried. */
 const TIMES = 20;
 const ODD = 2_000;
 
-/** Odd queries, the same each time: words of the language in an order that a grammar may or may not take. */
-function* oddQueries(): Generator<string> {
+/** The same numbers each time, below what is asked. */
+function createDice(): (below: number) => number {
+  let state = 7;
+  return (below) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fff_ffff;
+    return (state >> 8) % below;
+  };
+}
+
+/** Words of the language in an order that a grammar may or may not take. */
+function* brokenQueries(): Generator<string> {
+  const below = createDice();
   const words =
     "MATCH OPTIONAL (n) (a:Function) -[:CALLS]-> -[*1..2]- WHERE a.name = 'x' RETURN n a.name count(*) ORDER BY LIMIT 1 UNWIND [1,2] AS x WITH CASE WHEN THEN END UNION NOT NULL IS { } ( ) [ ] $p 9999999999999999999 -1 '".split(
       " ",
     );
-  let state = 7;
+  for (let i = 0; i < ODD; i++)
+    yield Array.from({ length: 3 + (i % 12) }, () => words[below(words.length)] ?? "").join(" ");
+}
+
+/** Whole queries that ask for odd things: what the grammar takes goes on to where types and rows are met. */
+function* oddQueries(): Generator<string> {
+  const below = createDice();
+  const one = (choices: readonly string[]) => choices[below(choices.length)] ?? "";
+  const value = (): string =>
+    one([
+      ...["null", "-1", "0", "9223372036854775807", "1e308", "''", "'x'", "true", "[]", "[1,'a']", "{a: 1}", "$p"],
+      ...[
+        "a.name",
+        "b.start_line",
+        "a.missing",
+        "id(a)",
+        "label(b)",
+        "r",
+        "a",
+        "size(a.name)",
+        "length(r)",
+        "nodes(r)",
+      ],
+      ...[
+        "substring(a.name, -5, 99)",
+        "list_extract([1], 99)",
+        "cast(a.name AS INT64)",
+        "1/0",
+        "0.0/0.0",
+        "[1] + a.name",
+      ],
+      ...["regexp_replace(a.name, '(a+)+$', '')", "repeat('x', 1000)", "range(1, 1000)", "date('2026-02-30')", "-(-1)"],
+      ...[
+        "CASE WHEN a.exported THEN 1 ELSE 'x' END",
+        "a.start_line % 0",
+        "coalesce(null, a)",
+        "collect(a.name)",
+        "sum(a)",
+      ],
+    ]);
+  const node = (name: string) =>
+    `(${name}${one(["", ":Function", ":Method", ":File", ":Class:Method", ":Nothing", " {name: 'x'}"])})`;
+  const edge = () =>
+    `${one(["-", "<-"])}[r${one(["", ":CALLS", ":IMPORTS|CALLS", ":CALLS*1..2", ":CALLS*0..1", ":CALLS* SHORTEST 1..3", ":CALLS*3..1"])}]${one(["-", "->"])}`;
   for (let i = 0; i < ODD; i++) {
-    const parts: string[] = [];
-    for (let n = 0; n < 3 + (i % 12); n++) {
-      state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fff_ffff;
-      parts.push(words[(state >> 8) % words.length] ?? "");
-    }
-    yield parts.join(" ");
+    const where = one([
+      "",
+      ` WHERE ${value()} ${one(["=", "<>", "<", "IN", "=~", "CONTAINS", "AND", "+"])} ${value()}`,
+    ]);
+    const between = one(["", " WITH a, b, r LIMIT 3", ` UNWIND ${value()} AS u WITH a, b, r, u LIMIT 2`]);
+    const order = one(["", ` ORDER BY ${value()}`, ` ORDER BY a.name DESC SKIP ${value()}`]);
+    const limit = ` LIMIT ${one(["1", "5", "0", "-1", "$p"])}`;
+    const results = one(["", "DISTINCT "]) + [value(), value()].slice(below(2)).join(", ");
+    yield `${one(["", "OPTIONAL "])}MATCH ${node("a")}${edge()}${node("b")}${where}${between} RETURN ${results}${order}${limit}`;
   }
 }
 
-async function measure(module: string, store: string): Promise<void> {
+/** Most crashes that are counted: each starts a process. */
+const MAX_CRASHES = 50;
+
+/** Asks all odd queries, in processes that go on after the query which the last one died of. */
+async function askOdd(module: string, database: string) {
+  const odd = { asked: 0, answered: 0, crashes: 0, crashed_on: "" };
+  const queries = [...brokenQueries(), ...oddQueries()];
+  while (odd.asked < queries.length && odd.crashes < MAX_CRASHES) {
+    const child = Bun.spawn([process.execPath, import.meta.path, module, "--ask", database, String(odd.asked)], {
+      stdout: "pipe",
+      stderr: "ignore",
+    });
+    const marks = await new Response(child.stdout).text();
+    odd.asked += marks.length;
+    odd.answered += marks.split("+").length - 1;
+    if (odd.asked >= queries.length) break;
+    odd.crashes++;
+    odd.crashed_on ||= queries[odd.asked] ?? "";
+    odd.asked++;
+  }
+  return odd;
+}
+
+/** Asks odd queries from the given one on, and writes a mark for each: answered or refused. */
+async function ask(module: string, database: string, from: number): Promise<void> {
+  useModule(module);
+  const { openKuzu } = await import("../src/graph/store/kuzu.ts");
+  const reader = openKuzu(database, 2_000);
+  for (const query of [...brokenQueries(), ...oddQueries()].slice(from)) {
+    const mark = await reader.query(query, { p: 1 }, 10).then(
+      () => "+",
+      () => "-",
+    );
+    writeSync(1, mark);
+  }
+  process.reallyExit?.(0);
+}
+
+/** The module in place of the one that the graph is made with. */
+function useModule(module: string): void {
   Bun.plugin({
     name: "database",
     setup: (build) => {
       build.module("kuzu", () => ({ exports: { default: require(resolve(module)) }, loader: "object" }));
     },
   });
+}
+
+async function measure(module: string, store: string): Promise<void> {
+  useModule(module);
   const { writeKuzu, openKuzu } = await import("../src/graph/store/kuzu.ts");
   const { createGraphStore } = await import("../src/graph/store/graph-store.ts");
   const { unpackGraph } = await import("../src/graph/store/snapshot.ts");
@@ -60,15 +160,14 @@ async function measure(module: string, store: string): Promise<void> {
     for (let i = 0; i < TIMES; i++) for (const query of QUERIES) await reader.query(query, {}, 1_000);
     const asked = spent();
     const rss = Math.round(process.resourceUsage().maxRSS / 1024);
-    let answered = 0;
-    for (const query of oddQueries()) {
-      await reader.query(query, { p: 1 }, 10).then(
-        () => answered++,
-        () => undefined,
-      );
-    }
+    const odd = await askOdd(module, join(folder, "graph"));
     const ms = (from: number, to: number) => Math.round(to - from);
-    const counts = { nodes: graph.nodeCount, edges: graph.edgeCount, peak_mb: rss, odd: ODD, odd_answered: answered };
+    const counts = {
+      nodes: graph.nodeCount,
+      edges: graph.edgeCount,
+      peak_mb: rss,
+      ...odd,
+    };
     console.log(JSON.stringify({ load_ms: ms(start, load), query_ms: ms(load, asked) / TIMES, ...counts }));
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -78,7 +177,8 @@ async function measure(module: string, store: string): Promise<void> {
 }
 
 if (import.meta.main) {
-  const [module, store] = process.argv.slice(2);
+  const [module, store, database, from] = process.argv.slice(2);
   if (module === undefined || store === undefined) throw new Error("usage: bench-cypher MODULE STORE");
-  await measure(module, store);
+  if (store === "--ask") await ask(module, database ?? "", Number(from));
+  else await measure(module, store);
 }

@@ -5,7 +5,8 @@
 Each source file is read on its own, with the folder's own headers found by name, since nobody has configured the build:
 what a missing header would declare has no answer. A call counts where its name is written: what the text of a macro calls
 is nobody's line. A function that another file defines is found by clang's unified
-symbol; one that several files define (a platform each) counts for precision alone.
+symbol; one that several files define (a platform each) counts for precision alone, and so does what nobody wrote: an
+instance of a template, which is the template, and a constructor, which is its class.
 """
 import functools
 import json
@@ -35,6 +36,7 @@ arguments = [*(f"-I{folder}" for folder in sorted(folders) if folder.startswith(
 index = cindex.Index.create()
 definitions = defaultdict(set)  # unified symbol → {(path, line, name)}
 declared = set()  # unified symbols of the folder's own functions
+made = {}  # unified symbol of what clang made → (path, line, name) of what it was made from
 calls = []  # (path, line, name, unified symbol or None, whether a value is called)
 seen = set()
 
@@ -72,6 +74,8 @@ def walk(cursor):
             if target is not None and key not in seen and is_written(path, child.location.line, child.spelling):
                 seen.add(key)
                 called = target.kind in FUNCTIONS
+                if called and inside(target) is not None:
+                    made[target.get_usr()] = (inside(target), target.location.line, target.spelling)
                 calls.append((path, child.location.line, child.spelling, target.get_usr() if called else None, not called))
         walk(child)
 
@@ -86,5 +90,7 @@ for path, line, name, symbol, value in calls:
     # Declared here and defined in a file of another platform: nobody knows.
     if symbol in declared and symbol not in definitions:
         continue
-    to = [{"path": p, "line": l, "name": n} for p, l, n in sorted(definitions.get(symbol, ()))]
-    print(json.dumps({"path": path, "line": line, "name": name, "to": to, "value": value or len(to) > 1}))
+    unwritten = symbol in made and symbol not in definitions
+    places = [made[symbol]] if unwritten else sorted(definitions.get(symbol, ()))
+    to = [{"path": p, "line": l, "name": n} for p, l, n in places]
+    print(json.dumps({"path": path, "line": line, "name": name, "to": to, "value": value or unwritten or len(to) > 1}))

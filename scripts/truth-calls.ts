@@ -36,11 +36,23 @@ function namesOf(graph: CodeGraph, row: number): string[] {
 const isConstructor = (name: string, outer: string): boolean =>
   name === outer || ["constructor", "__construct", "__init__", "<init>"].includes(name);
 
-/** Whether a node is the declaration at a place. A class is its constructor, wherever that stands in it. */
+/** Whether a node is the declaration at a place. A class is its constructor, wherever that is written. */
 function isAt(graph: CodeGraph, row: number, place: Place): boolean {
-  if (graph.filePath(row) !== place.path || !namesOf(graph, row).includes(place.name)) return false;
+  if (!namesOf(graph, row).includes(place.name)) return false;
+  return covers(graph, row, place) || constructorsOf(graph, row, place).some((one) => covers(graph, one, place));
+}
+
+function covers(graph: CodeGraph, row: number, place: Place): boolean {
+  if (graph.filePath(row) !== place.path) return false;
   const [first, last] = [graph.nodes.startLine[row] ?? 0, graph.nodes.endLine[row] ?? 0];
   return first - 1 <= place.line && place.line <= last;
+}
+
+/** What the class of that name is made by, written in it or, as in C++, elsewhere. */
+function constructorsOf(graph: CodeGraph, row: number, { name }: Place): number[] {
+  const qualified = graph.nodes.qualified[row] ?? "";
+  if (!["Class", "Struct"].includes(graph.label(row)) || graph.nodes.name[row] !== name) return [];
+  return graph.named(name).filter((one) => graph.nodes.qualified[one] === `${qualified}.${name}`);
 }
 
 function main(): void {
