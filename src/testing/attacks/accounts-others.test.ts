@@ -49,7 +49,7 @@ beforeAll(async () => {
   const [step] = await itemsOf(a, `/v1/steps/${run}`);
   const key = await by(a, "POST", "/v1/auth/api-keys", { name: "of a" });
   const [session] = await itemsOf(a, "/v1/auth/sessions");
-  keepRows(a.id, step!["session_id"] as string);
+  keepRows(a.id, step!["session_id"] as string, run);
   const form = new FormData();
   form.append("name", "of a");
   form.append("file", new File(["example.com\tTRUE\t/\tTRUE\t0\tsid\tvalue"], "cookies.txt"));
@@ -105,7 +105,7 @@ beforeAll(async () => {
     ["/v1/history/sessions/", [chat.body["id"] as string]],
     ["/v1/history/users/", [a.id]],
     ["/v1/kept-history/", [run]],
-    ["/v1/runs/", [run, "cmt_none"]],
+    ["/v1/runs/", [run, "shot_of_a"]],
     ["/v1/sessions/", [step!["session_id"] as string, toolCall!.call_id]],
     ["/v1/steps/", [run, "look"]],
   ];
@@ -137,7 +137,7 @@ async function contradiction(who: Account): Promise<string> {
 }
 
 /** Rows that only come about by time or chance, as they would be kept. */
-function keepRows(userId: string, sessionId: string): void {
+function keepRows(userId: string, sessionId: string, runId: string): void {
   const db = new Database(join(server.data, "skep.db"));
   const at = new Date().toISOString();
   db.prepare(
@@ -149,6 +149,10 @@ function keepRows(userId: string, sessionId: string): void {
   db.prepare(
     "INSERT INTO permission_requests (id, session_id, execution_id, call_id, agent_id, tool, tool_kind, subject, rules, can_remember, state, created_at, deadline) VALUES ('perm_of_a', ?, 'exe_none', 'call_none', 'scribe', 'bash', 'execute', 'git push', '[\"ask bash\"]', 1, 'waiting', ?, ?)",
   ).run(sessionId, at, Date.now() + 86_400_000);
+  db.prepare("INSERT INTO screenshots VALUES ('shot_of_a', ?, 'look', 'exe_none', '/', 1, 1, 1, ?, x'00')").run(
+    runId,
+    at,
+  );
   db.prepare(
     "INSERT INTO permission_answers (id, agent_id, user_id, session_id, rule, subject, answered_by, created_at) VALUES ('pans_of_a', 'scribe', ?, ?, 'ask bash', 'git push', ?, ?)",
   ).run(userId, sessionId, userId, at);
