@@ -145,7 +145,7 @@ function Timeline() {
 }
 
 /** What happened, as the rest of a sentence that begins with the agent. */
-function wordsOf({ kind, title, step_id, session_kind, data }: Happening): string {
+function wordsOf({ kind, title, step_id, session_kind, session_title, data }: Happening): string {
   const error = data["error"];
   const why = isObject(error) && typeof error["message"] === "string" ? `: ${error["message"]}` : "";
   const piece = PIECE[session_kind ?? ""] ?? "a piece of work";
@@ -161,6 +161,10 @@ function wordsOf({ kind, title, step_id, session_kind, data }: Happening): strin
       return stopped ? `was stopped in ${piece}` : why ? `failed in ${piece}${why}` : `finished ${piece}`;
     case "turn_ended":
       return stopped ? "was stopped in an answer" : why ? `could not answer${why}` : "answered";
+    case "pulse_complete":
+    case "pulse_failed":
+      // The routine's name is in the line below.
+      return title.replace(`Routine ${session_title ?? ""}: `, "in a routine: ");
     default:
       return title;
   }
@@ -193,7 +197,7 @@ function Line({ row, name }: { row: Happening; name: string }) {
         <p>
           <Link
             href={`/agents/${agent_id}`}
-            className="relative z-10 inline-block min-h-6 min-w-6 leading-6 font-medium hover:underline max-sm:min-h-11 max-sm:min-w-11 max-sm:leading-11"
+            className="relative z-10 inline-block min-h-6 min-w-6 leading-6 font-medium hover:underline max-sm:-my-2.5 max-sm:min-w-11 max-sm:py-2.5"
           >
             {name}
           </Link>{" "}

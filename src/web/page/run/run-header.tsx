@@ -105,7 +105,9 @@ export function RunHeader({ run, files, tab, around }: Props) {
           <Next run={run} files={files} tab={tab} restart={mayRestart ? () => setDialog("restart") : null} />
         </div>
       </div>
-      <div className={`mt-0.5 flex flex-wrap items-center gap-x-4 text-sm text-dim tabular-nums ${around}`}>
+      <div
+        className={`mt-0.5 flex flex-wrap items-center gap-x-4 text-sm text-dim tabular-nums max-sm:mt-2.5 ${around}`}
+      >
         <Facts run={run} />
         {isMore && (
           <button

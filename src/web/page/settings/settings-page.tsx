@@ -16,7 +16,7 @@ interface Row {
   name: string;
   label: string;
   hint?: string;
-  kind: "number" | "text" | "model" | "check" | "network";
+  kind: "number" | "text" | "model" | "models" | "check" | "network";
   step?: string;
 }
 interface Group {
@@ -57,6 +57,12 @@ const GROUPS: Group[] = [
       model("transcript", "Meeting transcripts"),
       model("summary", "Summaries of long sessions"),
       model("embedding", "Memories found by meaning (an embedding model)"),
+      {
+        name: "fallback",
+        label: "Other models instead",
+        hint: "Asked in this order when the one above has no quota left, does not answer or refuses. Separated by commas.",
+        kind: "models",
+      },
     ],
   },
   {
@@ -87,8 +93,8 @@ const GROUPS: Group[] = [
       whole("permission_minutes", "Time to answer a question for permission, minutes"),
       whole("user_unfinished_runs", "Unfinished runs of one user"),
       whole("user_open_chats", "Open chats of one user"),
-      whole("user_stored_mb", "Attachments, documents, memory and evals of one user, MiB"),
-      whole("user_workspaces_mb", "Files of one user's runs and chats, MiB"),
+      whole("user_stored_mb", "What one user keeps here, MiB", "Attachments, documents, memory and evals."),
+      whole("user_workspaces_mb", "Files of one user's work, MiB", "Of runs and chats."),
     ],
   },
   {
@@ -102,6 +108,12 @@ const GROUPS: Group[] = [
       whole("git_depth", "Commits that agents' git can read"),
       whole("idle_minutes", "Minutes that an idle chat's sandbox is kept"),
       { name: "cpus", label: "Processors", kind: "number", step: "0.1" },
+      {
+        name: "runtime",
+        label: "Runtime",
+        hint: "As the container engine knows it, such as runsc. Empty: the engine's own.",
+        kind: "text",
+      },
     ],
   },
   {
@@ -197,8 +209,13 @@ export default function SettingsPage() {
 function settingOf(row: Row, { text, number, checked }: Fields): unknown {
   if (row.kind === "check") return checked(row.name);
   if (row.kind === "number") return number(row.name) ?? null;
+  if (row.kind === "models") return listOf(text(row.name));
   return text(row.name) || null;
 }
+
+const listOf = (line: string): string[] => line.split(",").flatMap((one) => one.trim() || []);
+const fieldText = (value: unknown): string =>
+  value === null || value === undefined ? "" : Array.isArray(value) ? value.join(", ") : String(value);
 
 const textOf = (values: unknown): string => JSON.stringify(values, null, 2);
 
@@ -261,7 +278,7 @@ function SettingField({ group, row, value }: { group: string; row: Row; value: u
           type={kind === "number" ? "number" : "text"}
           {...(kind === "number" ? { step, min: 0 } : {})}
           {...(kind === "model" ? { list: "setting-models", placeholder: "provider/model" } : {})}
-          defaultValue={value === null || value === undefined ? "" : String(value)}
+          defaultValue={fieldText(value)}
           spellCheck={false}
         />
       )}

@@ -130,12 +130,15 @@ const counted = (value: unknown, what: string): string =>
   typeof value === "number" && value > 0 ? plural(value, what) : "";
 
 /** The rest that is known: to whom, which parts, into what; empty for none. @param nameOf what an agent is called. */
+/** Names of fields as words: `limits.max_turns` is "limits: max turns". */
+const wordsOf = (fields: string): string => fields.replaceAll(".", ": ").replaceAll("_", " ");
+
 export function detailOf({ action, data }: Entry, nameOf: (id: string) => string): string {
   if (action === "secret.env_read" || action === "cookies.read") return listed(data["names"]);
   const to = text(data["agent_id"]) || text(data["agent"]);
   return [
     to && `agent ${nameOf(to)}`,
-    listed(data["changed"]) || listed(data["fields"]),
+    wordsOf(listed(data["changed"]) || listed(data["fields"])),
     text(data["into"]) && `into ${text(data["into"])}`,
     listed(data["scopes"]) && `scopes ${listed(data["scopes"])}`,
     text(data["provider"]) && `provider ${text(data["provider"])}`,

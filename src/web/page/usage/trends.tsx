@@ -153,6 +153,11 @@ function Days({ period, budgets, perDay, pick }: Omit<Props, "hourly">) {
                   parts={parts.filter((_, at) => series[at]!.cost_usd > 0)}
                   {...(by === "project" ? {} : { onPick: pickPart })}
                 />
+                {items.length > 0 && !series.some(({ cost_usd }) => cost_usd > 0) && (
+                  <p className="mt-1 text-sm text-dim">
+                    Nothing was spent: the models that were asked cost nothing, or have no known price.
+                  </p>
+                )}
               </Panel>
             </Section>
           </>
