@@ -1,7 +1,8 @@
 /**
  * Published external agents, offline, in containers.
  *
- *   scripts/bench harness --points 20     kill -9 of the server at so many events of a run of codex, and of opencode
+ *   scripts/bench harness --points 20 [--minutes 60] [--harness codex]
+ *                                         kill -9 of the server at so many events of a run of codex, and of opencode
  *   scripts/bench harness --feature       opencode drives every step of the shipped pipeline `feature`
  *   scripts/bench harness --compare       tokens, model calls and time of one scripted task: built-in loop, codex, opencode
  */
@@ -14,6 +15,7 @@ import { dockerForTests } from "../src/testing/docker-image.ts";
 const { values } = parseArgs({
   options: {
     points: { type: "string", default: "20" },
+    minutes: { type: "string", default: "60" },
     harness: { type: "string" },
     feature: { type: "boolean", default: false },
     compare: { type: "boolean", default: false },
@@ -25,7 +27,7 @@ const row = (name: string, value: string | number) => console.log(`${name.padEnd
 
 if (values.feature) {
   const began = performance.now();
-  const test = [process.execPath, "test", "--timeout", "600000", "src/feature/engine/harness-feature.test.ts"];
+  const test = [process.execPath, "test", "--timeout", "1800000", "src/feature/engine/harness-feature.test.ts"];
   const env = { ...process.env, HARNESS_DRIVES: "everything" };
   const { exitCode, stderr } = Bun.spawnSync([...test, "-t", "^opencode"], { env, stdout: "inherit", stderr: "pipe" });
   if (exitCode !== 0) console.log(stderr.toString());
@@ -43,10 +45,11 @@ if (values.compare) {
 let bad = 0;
 for (const harness of HARNESSES.filter((one) => values.harness === undefined || one === values.harness)) {
   const began = performance.now();
-  const points = Number(values.points);
-  const report = await harnessCampaign(docker, harness, points, () => void process.stderr.write("."));
-  row(`${harness}: points`, `${points} of a run with ${report.events} events, ${seconds(began)} s`);
-  row("  runs that ended as undisturbed", points - report.faulty);
+  const [points, minutes] = [Number(values.points), Number(values.minutes)];
+  const onPoint = () => void process.stderr.write(".");
+  const report = await harnessCampaign(docker, harness, { points, minutes, onPoint });
+  row(`${harness}: points`, `${report.points} of a run with ${report.events} events, ${seconds(began)} s`);
+  row("  runs that ended as undisturbed", report.points - report.faulty);
   row("  calls that had ended before the kill: lost, repeated", `${report.ended}: ${report.lost}, ${report.repeated}`);
   row("  calls under way: made a second time", `${report.underWay}: ${report.madeAgain}`);
   row("  containers left", report.containers);

@@ -4,6 +4,8 @@ import type { ReadFrame } from "../event-reader.ts";
 import { endedWords, type HarnessRig, isEnd, startHarnessRig } from "./harness-work.ts";
 
 export interface HarnessReport {
+  /** Made before the time was over. */
+  points: number;
   /** Of the run that nobody disturbed. */
   events: number;
   /** Calls that had ended before a kill; of those, what was not there afterwards, and what was there twice. */
@@ -20,6 +22,8 @@ export interface HarnessReport {
 }
 
 const WORDS = ["one", "two", "three"];
+/** Has no divisor in common with usual numbers of points. */
+const STRIDE = 7;
 /** Texts go out in pieces as time has it; all others are what happened. */
 const isFixed = ({ event }: ReadFrame): boolean => event !== "agent_output" && event !== "agent_thinking";
 const idOf = ({ data }: ReadFrame): unknown => data["id"];
@@ -27,20 +31,31 @@ const idOf = ({ data }: ReadFrame): unknown => data["id"];
 export async function harnessCampaign(
   docker: DockerClient,
   harness: string,
-  points: number,
-  onPoint: () => void,
+  { points, minutes, onPoint }: { points: number; minutes: number; onPoint(): void },
 ): Promise<HarnessReport> {
   const rig = await startHarnessRig(docker, harness);
-  const sums = { events: 0, ended: 0, lost: 0, repeated: 0, underWay: 0, madeAgain: 0, containers: 0, faulty: 0 };
+  const sums = {
+    points: 0,
+    events: 0,
+    ended: 0,
+    lost: 0,
+    repeated: 0,
+    underWay: 0,
+    madeAgain: 0,
+    containers: 0,
+    faulty: 0,
+  };
   const report: HarnessReport = { ...sums, faults: [] };
   try {
     report.events = (await rig.until(await rig.begin(), isEnd)).filter(isFixed).length;
-    for (let point = 0; point < points; point++) {
-      // The last event is the end.
-      const at = 1 + Math.floor((point * (report.events - 1)) / points);
+    const over = performance.now() + minutes * 60_000;
+    for (let point = 0; point < points && performance.now() < over; point++) {
+      // Spread over the run also where the time is over before all are made. The last event is the end.
+      const at = 1 + Math.floor((((point * STRIDE) % points) * (report.events - 1)) / points);
       const faults = await killAt(rig, at, report);
       if (faults.length > 0) report.faulty++;
       report.faults.push(...faults.map((fault) => `${harness}, after event ${at}: ${fault}`));
+      report.points++;
       onPoint();
     }
     await rig.server.stop();
