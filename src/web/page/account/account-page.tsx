@@ -5,7 +5,6 @@ import { client, must } from "../../api/client.ts";
 import { keysOn, setKeysOn } from "../../keys/single-keys.ts";
 import { useChange } from "../../kit/change.ts";
 import { useMe } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Check, Field, Input } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { notify } from "../../ui/notice.tsx";
@@ -83,7 +82,7 @@ function Name() {
 
 function Password() {
   const me = useMe();
-  const action = useAction();
+  const action = useChange();
   const [round, setRound] = useState(0);
   return (
     <Section title="Password">

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { parse } from "yaml";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
+import { useChange } from "../../kit/change.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, TextArea } from "../../ui/field.tsx";
@@ -33,7 +33,7 @@ export function tasksOf(text: string): Tasks {
 }
 
 export function ImportDialog({ project, onClose }: { project: string; onClose(): void }) {
-  const action = useAction();
+  const action = useChange();
   const [job, setJob] = useState("");
   return (
     <Dialog title="Import tasks" onClose={onClose}>

@@ -3,8 +3,8 @@
 import { useLocation } from "wouter";
 import { api, client, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { AgentName } from "../../session/actor.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Await } from "../../ui/note.tsx";
@@ -19,7 +19,7 @@ interface Props {
 }
 
 export function StartDialog({ task, onlyMove, onClose }: Props) {
-  const action = useAction();
+  const action = useChange();
   const [, navigate] = useLocation();
   const path = { params: { path: { id: task.project_id, tid: task.id } } };
   const plan = api.useQuery("post", "/v1/projects/{id}/tasks/{tid}/resolve-workflow", { ...path, body: {} });

@@ -1,8 +1,8 @@
 /** Comments on changes: one shown, one being written, and those on no line that is shown. */
 import { useId, useState } from "react";
+import { useChange } from "../../kit/change.ts";
 import { Actor } from "../../session/actor.tsx";
 import { useAdmin, useOwnId } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { useDraft } from "../../ui/draft.ts";
 import { TextArea } from "../../ui/field.tsx";
@@ -26,7 +26,7 @@ interface NoteProps {
 export function CommentNote({ comment, review, edit, reply }: NoteProps) {
   const ownId = useOwnId();
   const admin = useAdmin();
-  const action = useAction();
+  const action = useChange();
   const { codehost_login, created_by, created_at, url, body, sent_at, answer, answered_by, answered_at } = comment;
   const own = codehost_login === null && created_by === ownId;
   const isOpen = sent_at === null;
@@ -106,7 +106,7 @@ export function CommentEditor({
   const { text: draft, set: setDraft, clear, isChanged } = useDraft(draftKey, { saved: text, what: "a comment" });
   const [missing, setMissing] = useState(false);
   const missingId = useId();
-  const action = useAction();
+  const action = useChange();
   const keep = async () => {
     if (action.busy) return;
     if (draft.trim() === "") return setMissing(true);

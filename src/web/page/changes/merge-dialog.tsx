@@ -2,8 +2,8 @@
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { api, problemOf, type Schemas } from "../../api/client.ts";
+import { useChange } from "../../kit/change.ts";
 import { useAdmin } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
@@ -27,7 +27,7 @@ interface MergeProps {
 
 export function MergeDialog({ work, run, onClose }: MergeProps & { onClose(): void }) {
   const isAdmin = useAdmin();
-  const action = useAction();
+  const action = useChange();
   const [strategy, setStrategy] = useState<Strategy>("merge");
   const project = api.useQuery("get", "/v1/projects/{id}", { params: { path: { id: work.project_id } } });
   const conflicts = conflictsOf(action.error);

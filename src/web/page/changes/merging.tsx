@@ -2,7 +2,7 @@
 import { ChevronDown, GitMerge } from "lucide-react";
 import { useState } from "react";
 import { api, type Schemas } from "../../api/client.ts";
-import { useAction } from "../../ui/action.ts";
+import { useChange } from "../../kit/change.ts";
 import { Button } from "../../ui/button.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { useParam } from "../../ui/tabs.tsx";
@@ -22,7 +22,7 @@ interface MergingProps {
 export function Merging({ work, run, diff }: MergingProps) {
   const [asked, setAsked] = useParam("merge");
   const [dialog, setDialog] = useState(asked !== "");
-  const action = useAction();
+  const action = useChange();
   const project = api.useQuery("get", "/v1/projects/{id}", { params: { path: { id: work.project_id } } });
   const into = project.data?.default_branch;
   const conflicts = conflictsOf(action.error);

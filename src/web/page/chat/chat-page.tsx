@@ -5,9 +5,9 @@ import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { useHistoryState } from "wouter/use-browser-location";
 import { api, client, must, type Schemas, siteUrl } from "../../api/client.ts";
+import { useChange } from "../../kit/change.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
 import { useOwnId } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { DeleteHistory } from "../../ui/delete-history.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
@@ -91,7 +91,7 @@ function ChatView({ id }: { id: string }) {
   const { chat, messages } = query;
   const reply = useReply(id, chat?.reply, refreshChat);
   const { text: draft, set: setDraft } = useDraft(`chat/${id}`, { what: "a message" });
-  const action = useAction();
+  const action = useChange();
   const [, navigate] = useLocation();
   const agents = api.useQuery("get", "/v1/agents", { params: { query: { limit: 200 } } });
   const { log, toEnd } = useStayAtEnd(chat !== undefined);
@@ -230,7 +230,7 @@ function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
   const [dialog, setDialog] = useState<"rename" | "end" | "delete" | null>(null);
   const [summary, setSummary] = useState("");
   const [, navigate] = useLocation();
-  const action = useAction();
+  const action = useChange();
   // Who reads a chat owns it.
   const keeping = useKeeping(chat.id, useOwnId());
   const models = api.useQuery("get", "/v1/models", { params: { query: { limit: 200 } } });

@@ -1,7 +1,7 @@
 /** Where a message is written: Enter sends, Shift+Enter begins a line, Escape stops the reply. Files by button, paste or drop. */
 import { ArrowUp, Paperclip, Square } from "lucide-react";
 import { type DragEvent, useEffect, useRef, useState } from "react";
-import { useAction } from "../../ui/action.ts";
+import { useChange } from "../../kit/change.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Select } from "../../ui/field.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -33,7 +33,7 @@ interface Props {
 export function Composer({ busy, draft, setDraft, onSent, ...actions }: Props) {
   const [mode, setMode] = useState<Mode>("queue");
   const [over, setOver] = useState(false);
-  const action = useAction();
+  const action = useChange();
   const uploads = useUploads();
   const box = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);

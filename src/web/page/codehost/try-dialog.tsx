@@ -2,13 +2,13 @@
 import { useState } from "react";
 import { Link } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
-import { useAction } from "../../ui/action.ts";
+import { useChange } from "../../kit/change.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 
 export function TryDialog({ rule, onClose }: { rule: Schemas["CodeHostRule"]; onClose(): void }) {
-  const action = useAction();
+  const action = useChange();
   const [trial, setTrial] = useState<Schemas["CodeHostTrial"]>();
   const pull = rule.event.startsWith("pull_request");
   return (

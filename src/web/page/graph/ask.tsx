@@ -1,7 +1,7 @@
 /** A question to the code graph in Cypher, and its rows. Queries only read. */
 import { useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
-import { useAction } from "../../ui/action.ts";
+import { useChange } from "../../kit/change.ts";
 import { Field, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { duration, plural } from "../../ui/format.ts";
@@ -17,7 +17,7 @@ const EXAMPLE =
 export function Ask({ project }: { project: string }) {
   const [query, setQuery] = useParam("cypher");
   const [answer, setAnswer] = useState<Answer>();
-  const action = useAction();
+  const action = useChange();
   return (
     <>
       <Form

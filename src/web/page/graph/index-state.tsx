@@ -4,7 +4,6 @@ import { RotateCw } from "lucide-react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { count, duration, plural } from "../../ui/format.ts";
 import { Panel } from "../../ui/page.tsx";
@@ -108,7 +107,7 @@ function Progress({ project, job, mayCancel }: { project: string; job: string; m
       },
     },
   );
-  const action = useAction();
+  const action = useChange();
   const cancel = () =>
     action.run(() => must(client.POST("/v1/projects/{id}/knowledge-graph/index/{job_id}/cancel", { params })));
   return (

@@ -6,7 +6,6 @@ import { Link } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { plural, shellWord } from "../../ui/format.ts";
@@ -115,7 +114,7 @@ function SideView({ agent, side: { entry, title, type, content, trusted, says, u
 
 /** Merges entries that say the same and lists contradictions; each change can be undone. */
 function Consolidation({ agent }: { agent: string }) {
-  const action = useAction();
+  const action = useChange();
   const [job, setJob] = useState<string>();
   const start = () =>
     action.run(async () => {

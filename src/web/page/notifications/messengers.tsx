@@ -2,8 +2,8 @@
 import { useState } from "react";
 import { client, fieldError, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { useAdmin } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
@@ -73,7 +73,7 @@ export function Messengers() {
 }
 
 function MessengerForm({ messenger, onClose }: { messenger: Messenger | undefined; onClose(): void }) {
-  const action = useAction();
+  const action = useChange();
   const [kind, setKind] = useState<Kind>(messenger?.kind ?? "telegram");
   const [isDeleting, setDeleting] = useState(false);
   const about = (name: string) => fieldError(action.error, name);

@@ -2,7 +2,7 @@
 import { useState } from "react";
 import { BASE, client, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
+import { useChange } from "../../kit/change.ts";
 import { Button } from "../../ui/button.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import type { Channel } from "./channels.ts";
@@ -54,7 +54,7 @@ async function unsubscribe(id: string): Promise<void> {
 }
 
 export function PushButton({ channels }: { channels: readonly Channel[] }) {
-  const action = useAction();
+  const action = useChange();
   const [kept, setKept] = useState(() => localStorage.getItem(KEPT));
   if (!canPush()) return null;
   const mine = channels.find(({ id }) => id === kept);

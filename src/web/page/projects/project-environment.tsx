@@ -3,13 +3,12 @@ import { Check, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { useAdmin } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { Await } from "../../ui/note.tsx";
-import { notify } from "../../ui/notice.tsx";
 import { Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
@@ -82,15 +81,13 @@ function Accepted({ id, accepted }: { id: string; accepted: NonNullable<Environm
 function Proposed({ id, proposal }: { id: string; proposal: Proposal }) {
   const { hash, definition, files, notes, branch, commit } = proposal;
   const admin = useAdmin();
-  const action = useAction();
+  const action = useChange("/v1/projects");
   const [image, setImage] = useState(definition.image ?? "");
   const accept = () =>
     action.run(async () => {
       const other = image.trim() === (definition.image ?? "") ? {} : { image: image.trim() };
       await must(client.PUT(ADDRESS, { params: { path: { id } }, body: { hash, ...other } }));
-      notify("The environment counts from the next sandbox on.");
-      await refresh("/v1/projects");
-    });
+    }, "The environment counts from the next sandbox on.");
   return (
     <div className="rounded-lg border border-line px-4 py-3">
       <p className="mb-2 break-words">

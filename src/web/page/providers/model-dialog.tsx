@@ -4,7 +4,6 @@ import { useState } from "react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { FactList } from "../../ui/facts.tsx";
@@ -89,8 +88,8 @@ const foundWord = ({ ok, detail }: Trial["tools"]): string =>
   ok === true ? "yes" : [ok === false ? "no." : "", detail].filter(Boolean).join(" ");
 
 function TryModel({ model }: { model: string }) {
-  const action = useAction();
-  const served = useAction();
+  const action = useChange();
+  const served = useChange();
   const last = api.useQuery("get", "/v1/settings/models/trial", { params: { query: { model } } });
   const [begun, setBegun] = useState("");
   const [isDeep, setDeep] = useState(false);

@@ -3,8 +3,8 @@ import { Plus } from "lucide-react";
 import { useState } from "react";
 import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { useMe } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
@@ -21,13 +21,10 @@ const HARNESSES = ["codex", "claude-code", "opencode"] as const satisfies readon
 export function OwnLogins() {
   const me = useMe();
   const [adding, setAdding] = useState(false);
-  const action = useAction();
+  const action = useChange(LIST);
   const query = api.useQuery("get", LIST, undefined, { enabled: me.session.kind !== "engine" });
   const remove = (harness: Login["harness"]) =>
-    action.run(async () => {
-      await must(client.DELETE("/v1/settings/harness-logins/{harness}", { params: { path: { harness } } }));
-      await refresh(LIST);
-    });
+    action.run(() => client.DELETE("/v1/settings/harness-logins/{harness}", { params: { path: { harness } } }));
   return (
     <Section
       title="My own log-ins of external agents"
@@ -74,7 +71,7 @@ function LoginRow({ login, onRemove }: { login: Login; onRemove(): void }) {
 }
 
 function StoreLogin({ onClose }: { onClose(): void }) {
-  const action = useAction();
+  const action = useChange();
   return (
     <Dialog title="A log-in of your own" onClose={onClose}>
       <Form

@@ -4,7 +4,6 @@ import { ExternalLink } from "lucide-react";
 import { useRef, useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Check, Field, Input } from "../../ui/field.tsx";
@@ -18,7 +17,7 @@ type Tested = Schemas["TestProviderAnswer"];
 export function ProviderDialog({ provider, onClose }: { provider: Provider; onClose(): void }) {
   const { id, name, base_url, masked_key, enabled, configured, docs_url, env_var } = provider;
   const action = useChange("/v1/settings/providers", "/v1/models");
-  const trial = useAction();
+  const trial = useChange();
   const [tested, setTested] = useState<Tested>();
   const box = useRef<HTMLDivElement>(null);
   const params = { path: { id } };

@@ -2,7 +2,8 @@
 import { type ReactNode, useRef, useState } from "react";
 import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
-import { type Action, useAction } from "../../ui/action.ts";
+import { useChange } from "../../kit/change.ts";
+import type { Action } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
 import { fieldsOf } from "../../ui/form.tsx";
@@ -67,7 +68,7 @@ function Provided({ ready, children }: { ready: boolean; children: ReactNode }) 
 
 /** Where Ollama answers on this machine, one press makes it the default. */
 function Ollama({ chosen }: { chosen: boolean }) {
-  const action = useAction();
+  const action = useChange();
   const params = { path: { id: OLLAMA } };
   const trial = api.useQuery(
     "post",
@@ -119,8 +120,8 @@ function ProviderKey({ providers }: { providers: Provider[] }) {
 function KeyForm({ provider }: { provider: Provider }) {
   const { id, base_url, docs_url, name } = provider;
   const form = useRef<HTMLFormElement>(null);
-  const trial = useAction();
-  const action = useAction();
+  const trial = useChange();
+  const action = useChange();
   const [tested, setTested] = useState<Tested>();
   const typed = () => {
     const { raw, text } = fieldsOf(form.current!);

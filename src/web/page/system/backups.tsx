@@ -5,8 +5,8 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { api, client, must, type Schemas, siteUrl } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { List } from "../../kit/list.tsx";
-import { useAction } from "../../ui/action.ts";
 import { BackupTrouble } from "../../ui/backup-trouble.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
@@ -47,7 +47,7 @@ export function Backups() {
   // A backup that is already being made is shown as well.
   const running = api.useQuery("get", "/v1/jobs", { params: { query: { limit: 50 } } });
   const [started, setStarted] = useState("");
-  const action = useAction();
+  const action = useChange();
   const job =
     started || running.data?.items.find(({ kind, finished_at }) => kind === "backup" && finished_at === null)?.id;
   const make = () =>

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
+import { useChange } from "../../kit/change.ts";
 import { Button } from "../../ui/button.tsx";
 import { FactRow } from "../../ui/facts.tsx";
 import { bytes, plural, sentence } from "../../ui/format.ts";
@@ -41,7 +41,7 @@ const COLUMNS: Column<Row>[] = [
 export function Disk() {
   const query = api.useQuery("get", "/v1/admin/disk");
   const [job, setJob] = useState("");
-  const action = useAction();
+  const action = useChange();
   const measure = () =>
     action.run(async () => {
       setJob((await must(client.POST("/v1/admin/disk/measure"))).id);
@@ -73,7 +73,9 @@ export function Disk() {
           )
         }
       </Await>
-      <Retention />
+      <div className="mt-6">
+        <Retention />
+      </div>
     </Section>
   );
 }

@@ -4,10 +4,10 @@ import { Download } from "lucide-react";
 import { Suspense, useMemo } from "react";
 import { api, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { List } from "../../kit/list.tsx";
 import { useAgentNames } from "../../session/actor.tsx";
 import { useAdmin } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
@@ -46,7 +46,7 @@ export default function UsagePage() {
   const [day, setDay] = useParam("day");
   const span = Number(days || 30);
   const from = since(span);
-  const saving = useAction();
+  const saving = useChange();
   const filters = { model, agent, user, day, from };
   const save = () =>
     saving.run(() => downloadCsv(`/v1/llm-calls?${new URLSearchParams(queryOf(filters))}`, "llm-calls.csv"));

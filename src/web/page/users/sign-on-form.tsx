@@ -4,7 +4,6 @@ import { useRef, useState } from "react";
 import { client, must, type Schemas, siteUrl } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Check, Field, Input } from "../../ui/field.tsx";
@@ -47,7 +46,7 @@ function bodyOf(fields: Fields) {
 
 export function SignOnForm({ provider, onClose }: { provider: Provider | undefined; onClose(): void }) {
   const action = useChange("/v1/auth/oidc");
-  const trial = useAction();
+  const trial = useChange();
   const [tested, setTested] = useState<Tested>();
   const [deleting, setDeleting] = useState(false);
   const box = useRef<HTMLDivElement>(null);
