@@ -122,6 +122,8 @@ function createMachine(name: string, slots: number) {
       exec: here,
       open: here,
       openRoute: here,
+      connect: here,
+      thaw: here,
       freeze: gone,
       isAlive: alive,
       stop: gone,
