@@ -5,12 +5,15 @@ const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
 export const isHostLabel = (text: string): boolean => LABEL.test(text);
 
-export const HostLabels = t.Array(t.String({ pattern: LABEL.source }), {
-  maxItems: 10,
-  uniqueItems: true,
-  description:
-    "Work only on a host of DOCKER_HOSTS that has all of these labels; a host's name is one of its labels. Any host when empty.",
-});
+export const HostLabels = t.Array(
+  t.String({ pattern: LABEL.source, description: "Letters, digits, dots, dashes and underscores; at most 63." }),
+  {
+    maxItems: 10,
+    uniqueItems: true,
+    description:
+      "Work only on a host of DOCKER_HOSTS that has all of these labels; a host's name is one of its labels. Any host when empty.",
+  },
+);
 
 export interface LabeledHost {
   name: string;

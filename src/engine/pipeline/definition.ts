@@ -70,7 +70,7 @@ const PREVIEW = closed(
       }),
     ),
     screenshots: Type.Optional(
-      Type.Array(Type.String({ pattern: "^/[\\x21-\\x7e]{0,500}$" }), {
+      Type.Array(Type.String({ pattern: "^/[\\x21-\\x7e]{0,500}$", description: "A path of the app, from /." }), {
         uniqueItems: true,
         maxItems: LIMITS.screenshotsPerStep,
         description: "Pages of which the browser of the sandbox's image makes pictures when the step succeeds.",
