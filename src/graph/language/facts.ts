@@ -47,6 +47,17 @@ export function packFacts(facts: FileFacts): Uint8Array {
   return bytes;
 }
 
+/** The texts of packed facts: their strings, divided by NUL, and their keys. Empty for facts of another version. */
+export function textsOf(packed: Uint8Array): [strings: Uint8Array, keys: Uint8Array] {
+  const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
+  const int = (at: number) => view.getInt32(at * 4, true);
+  let words = HEADER + TABLE_NAMES.length;
+  if (packed.byteLength < words * 4 || int(0) !== FACTS_VERSION) return [packed.subarray(0, 0), packed.subarray(0, 0)];
+  for (const at of TABLE_NAMES.keys()) words += int(HEADER + at);
+  const end = words * 4 + int(2);
+  return [packed.subarray(words * 4, end), packed.subarray(end, end + int(5))];
+}
+
 /** Unpacks what `packFacts` made; undefined when it is of another version or cut short. */
 export function unpackFacts(packed: Uint8Array, language: LanguageId): FileFacts | undefined {
   const aligned = packed.byteOffset % 4 === 0 ? packed : packed.slice();

@@ -1,7 +1,7 @@
 /** Which files an edit makes be resolved again: no more than needed, and never fewer. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Resolution, resolveFiles } from "../index/analyse.ts";
-import { packFacts } from "../language/facts.ts";
+import { packFacts, textsOf } from "../language/facts.ts";
 import { createGrammars, type Grammars } from "../language/grammar.ts";
 import { endingOf, languageOf } from "../language/languages.ts";
 import { factsOf } from "../language/parse-file.ts";
@@ -31,6 +31,13 @@ function edges({ repo, edgesOf }: Resolution, file: number): string[] {
   return edgesOf(file).map(({ type, from, to, line, reason }) => `${type} ${name(from)} ${name(to)} ${line} ${reason}`);
 }
 
+/** The last byte before the names is 0xff, as that of a number below 0: it is no letter of the first name. */
+function withLetterBefore(packed: Uint8Array): Uint8Array {
+  const [names] = textsOf(packed);
+  packed[names.byteOffset - packed.byteOffset - 1] = 0xff;
+  return packed;
+}
+
 /** Paths to resolve again after an edit, "all" for every one; checked to leave no file out whose edges changed. */
 async function affected(files: Files, path: string, text: string): Promise<string[] | "all"> {
   const [before, after] = [await resolve(files), await resolve({ ...files, [path]: text })];
@@ -39,7 +46,7 @@ async function affected(files: Files, path: string, text: string): Promise<strin
     before: before.engine,
     after: after.engine,
     changed: [paths.indexOf(path)],
-    packedFacts: (file) => packFacts(after.repo.facts(file)),
+    packedFacts: (file) => withLetterBefore(packFacts(after.repo.facts(file))),
   });
   for (const [file, left] of paths.entries())
     if (found && !found.has(file))
@@ -69,6 +76,10 @@ describe("an edit of", () => {
     const files = { ...SHOP, "wait.ts": 'import { later } from "./far.ts";\nlater();\n' };
     const text = `${SHOP["far.ts"]}export function later() {}\n`;
     expect(await affected(files, "far.ts", text)).toEqual(["far.ts", "wait.ts"]);
+  });
+  test("a new name reaches a file whose first word it is", async () => {
+    const text = `${SHOP["far.ts"]}export function later() {}\n`;
+    expect(await affected({ ...SHOP, "wait.ts": "later();\n" }, "far.ts", text)).toContain("wait.ts");
   });
   test("a member reaches who calls one of that name, wherever its class comes from", async () => {
     const text = SHOP["price.ts"]!.replace("round()", "near()");

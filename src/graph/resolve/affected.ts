@@ -3,6 +3,7 @@
  * has changed, those of every file that mentions one of these names. What such a file shows under its own names may
  * change in turn, and so on until nothing more does. When more than names has changed, it is all of them.
  */
+import { textsOf } from "../language/facts.ts";
 import type { Engine } from "./engine.ts";
 import { createSurfaces } from "./surface.ts";
 
@@ -54,18 +55,20 @@ function filesThatMention(edit: Edit, names: ReadonlySet<string>, known: Readonl
   const found: number[] = [];
   for (let file = 0; file < repo.files.length; file++) {
     if (known.has(file)) continue;
-    const packed = edit.packedFacts(file);
-    const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
-    // As Latin-1 each byte stays one character, and bytes beyond ASCII keep their values.
-    const text = anyCase
-      ? Buffer.from(
-          bytes.toString("latin1").replace(/[A-Z]+/g, (upper) => upper.toLowerCase()),
-          "latin1",
-        )
-      : bytes;
-    if (wanted.some((name) => hasWord(text, name))) found.push(file);
+    // Without the numbers before them: a byte of those beside the first name would count as a letter of it.
+    const texts = textsOf(edit.packedFacts(file)).map((part) => {
+      const bytes = Buffer.from(part.buffer, part.byteOffset, part.byteLength);
+      return anyCase ? inLowerCase(bytes) : bytes;
+    });
+    if (texts.some((text) => wanted.some((name) => hasWord(text, name)))) found.push(file);
   }
   return found;
+}
+
+/** As Latin-1 each byte stays one character, and bytes beyond ASCII keep their values. */
+function inLowerCase(bytes: Buffer): Buffer {
+  const lower = bytes.toString("latin1").replace(/[A-Z]+/g, (upper) => upper.toLowerCase());
+  return Buffer.from(lower, "latin1");
 }
 
 function hasWord(text: Buffer, word: Buffer): boolean {
