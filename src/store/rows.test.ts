@@ -79,3 +79,12 @@ test("a row is put in the place of the one with the same key, or inserted only w
   expect(overrides.insertIfNew({ ...row(true), tool: "read" })).toBe(true);
   expect(overrides.count({ enabled: false })).toBe(1);
 });
+
+test("members that are no column are not stored, and never make a condition wider", () => {
+  const more = { ...set("ck_5", "usr_c"), constructor: "x", is_admin: true };
+  sets.insert(more);
+  expect(sets.find({ id: "ck_5" })).toEqual(set("ck_5", "usr_c"));
+  const foreign: Parameters<typeof sets.find>[0] = JSON.parse('{ "id": "ck_5", "is_admin": false }');
+  expect(() => sets.remove(foreign)).toThrow("no column is_admin");
+  expect(sets.remove({ id: "ck_5" })).toBe(1);
+});

@@ -52,11 +52,11 @@ export function createRows<T extends SQLiteTable>(statement: Prepare, table: T):
     for (const key of decoded) if (row[key] !== null) row[key] = columns[key]!.mapFromDriverValue(row[key]);
     return row;
   };
-  /** Names and stored values of what is given. */
+  /** Names and stored values of what is given. Members that are no column are left out: an object may say more than its row. */
   function given(values: object): [column: string, value: unknown][] {
     const pairs: [string, unknown][] = [];
     for (const [key, value] of Object.entries(values))
-      if (value !== undefined) pairs.push([columns[key]!.name, encode(key, value)]);
+      if (value !== undefined && Object.hasOwn(columns, key)) pairs.push([columns[key]!.name, encode(key, value)]);
     return pairs;
   }
   /** The condition's text, beginning with ` WHERE` where there is one, and its values. */
@@ -70,6 +70,9 @@ export function createRows<T extends SQLiteTable>(statement: Prepare, table: T):
         values.push(...where.slice(1));
         continue;
       }
+      // Left out, it would mean more rows than it says.
+      const odd = Object.keys(where).find((key) => !Object.hasOwn(columns, key));
+      if (odd !== undefined) throw new Error(`${name} has no column ${odd}`);
       for (const [column, value] of given(where)) {
         texts.push(`${name}."${column}" ${value === null ? "IS NULL" : "= ?"}`);
         if (value !== null) values.push(value);
