@@ -44,13 +44,8 @@ export function Changes({ project }: { project: string }) {
                 <Section title="Symbols">
                   <Panel className="p-1">
                     <ul>
-                      {symbols.map(({ symbol, change }) => (
-                        <li key={symbol.id} className="flex items-center gap-2 pr-2">
-                          <div className="min-w-0 flex-1">
-                            <SymbolLink symbol={symbol} />
-                          </div>
-                          <Badge tone={TONE[change]}>{change}</Badge>
-                        </li>
+                      {symbols.map((one) => (
+                        <ChangedSymbol key={one.symbol.id} {...one} />
                       ))}
                     </ul>
                   </Panel>
@@ -73,5 +68,21 @@ export function Changes({ project }: { project: string }) {
         }
       </Await>
     </>
+  );
+}
+
+interface ChangedSymbolProps {
+  symbol: Parameters<typeof SymbolLink>[0]["symbol"];
+  change: keyof typeof TONE;
+}
+
+function ChangedSymbol({ symbol, change }: ChangedSymbolProps) {
+  return (
+    <li className="flex items-center gap-2 pr-2">
+      <div className="min-w-0 flex-1">
+        <SymbolLink symbol={symbol} />
+      </div>
+      <Badge tone={TONE[change]}>{change}</Badge>
+    </li>
   );
 }

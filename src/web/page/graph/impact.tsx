@@ -65,22 +65,7 @@ export function Impact({ project, target }: { project: string; target: string })
                 {reached.depths.map(({ depth, label, total, symbols }) => (
                   <Panel key={depth} className="p-1">
                     <details open={depth > 1} className="group">
-                      <summary className="block min-h-8 px-2 pt-1 max-sm:min-h-11">
-                        <h3 className="flex items-baseline justify-between text-sm font-medium">
-                          <span className="inline-flex items-center gap-1">
-                            <ChevronRight
-                              aria-hidden
-                              size={14}
-                              className="text-faint transition-transform group-open:rotate-90"
-                            />
-                            {label}
-                          </span>
-                          <span className="text-xs text-faint">
-                            depth {depth} · {plural(total, "symbol")}
-                          </span>
-                        </h3>
-                        {depth === 1 && <p className="pb-1 text-sm text-dim">Those listed beside the symbol above.</p>}
-                      </summary>
+                      <DepthSummary depth={depth} label={label} total={total} />
                       <ul className="max-h-80 overflow-y-auto">
                         {symbols.map((one) => (
                           <li key={one.id}>
@@ -97,5 +82,22 @@ export function Impact({ project, target }: { project: string; target: string })
         }}
       </Await>
     </Section>
+  );
+}
+
+function DepthSummary({ depth, label, total }: { depth: number; label: string; total: number }) {
+  return (
+    <summary className="block min-h-8 px-2 pt-1 max-sm:min-h-11">
+      <h3 className="flex items-baseline justify-between text-sm font-medium">
+        <span className="inline-flex items-center gap-1">
+          <ChevronRight aria-hidden size={14} className="text-faint transition-transform group-open:rotate-90" />
+          {label}
+        </span>
+        <span className="text-xs text-faint">
+          depth {depth} · {plural(total, "symbol")}
+        </span>
+      </h3>
+      {depth === 1 && <p className="pb-1 text-sm text-dim">Those listed beside the symbol above.</p>}
+    </summary>
   );
 }
