@@ -53,11 +53,8 @@ export function Changes({ project }: { project: string }) {
                 <Section title="Files">
                   <Panel className="p-3">
                     <ul>
-                      {files.map(({ path, status }) => (
-                        <li key={path} className="flex gap-2 font-mono text-sm">
-                          <span className="w-20 shrink-0 text-dim">{status}</span>
-                          {path}
-                        </li>
+                      {files.map((one) => (
+                        <ChangedFile key={one.path} {...one} />
                       ))}
                     </ul>
                   </Panel>
@@ -86,3 +83,10 @@ function ChangedSymbol({ symbol, change }: ChangedSymbolProps) {
     </li>
   );
 }
+
+const ChangedFile = ({ path, status }: { path: string; status: string }) => (
+  <li className="flex gap-2 font-mono text-sm">
+    <span className="w-20 shrink-0 text-dim">{status}</span>
+    {path}
+  </li>
+);

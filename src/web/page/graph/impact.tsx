@@ -67,10 +67,8 @@ export function Impact({ project, target }: { project: string; target: string })
                     <details open={depth > 1} className="group">
                       <DepthSummary depth={depth} label={label} total={total} />
                       <ul className="max-h-80 overflow-y-auto">
-                        {symbols.map((one) => (
-                          <li key={one.id}>
-                            <SymbolLink symbol={one} />
-                          </li>
+                        {symbols.map((symbol) => (
+                          <Reaching key={symbol.id} symbol={symbol} />
                         ))}
                       </ul>
                     </details>
@@ -101,3 +99,9 @@ function DepthSummary({ depth, label, total }: { depth: number; label: string; t
     </summary>
   );
 }
+
+const Reaching = ({ symbol }: Parameters<typeof SymbolLink>[0]) => (
+  <li>
+    <SymbolLink symbol={symbol} />
+  </li>
+);
