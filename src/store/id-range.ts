@@ -2,7 +2,6 @@
  * Rows of a span of time, for lists in the order of their ids: by the time alone SQLite reads on to the end of the table
  * where the span holds less than a page. Ids grow with time, except among those of nearly the same moment.
  */
-import { type SQL, sql } from "drizzle-orm";
 
 const NEARLY = 100;
 
@@ -15,9 +14,3 @@ export const idsSince = (table: string, time: string): string =>
 export const idsUntil = (table: string, time: string): string =>
   `${table}.id <= coalesce((SELECT max(id) FROM (
      SELECT id FROM ${table} WHERE ${time} < ? ORDER BY ${time} DESC, id DESC LIMIT ${NEARLY})), '')`;
-
-/** For the query builder. */
-export const withTime = (condition: string, at: string): SQL => {
-  const [before, after] = condition.split("?");
-  return sql`${sql.raw(before!)}${at}${sql.raw(after!)}`;
-};

@@ -75,7 +75,10 @@ export const among = (column: string, values: readonly string[]): Condition => [
   JSON.stringify(values),
 ];
 
-/** As `containsText`, for a reader's conditions. */
+/**
+ * Whether a column holds a text, A–Z in either case. Not by LIKE: that compares character by character at every position,
+ * so that a text made for it takes its length times the pattern's; `instr` compares bytes at once.
+ */
 export const contains = (column: string, text: string): [sql: string, value: string] => [
   `instr(lower(${column}), ?) > 0`,
   text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()),

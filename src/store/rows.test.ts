@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/better-sqlite3";
 import { systemClock } from "../core/clock.ts";
 import { OPEN_PROJECTS } from "../testing/open-projects.ts";
 import { openStore } from "./store.ts";
@@ -22,16 +23,17 @@ const set = (id: string, owner_id: string | null) => ({
   created_at: "2026-01-01T00:00:00.000Z",
 });
 const sets = store.rows(cookieSets);
+const built = drizzle({ client: store.sqlite });
 
 test("a row is read as it was inserted, with JSON, booleans and nulls, and as the query builder reads it", () => {
   const rows = [set("ck_1", "usr_a"), set("ck_2", null), set("ck_3", "usr_b")];
   for (const row of rows) sets.insert(row);
   expect(sets.find({ id: "ck_1" })).toEqual(rows[0]);
   expect(sets.list([], { order: "id DESC" })).toEqual(rows.toReversed());
-  expect(sets.list([])).toEqual(store.db.select().from(cookieSets).all());
-  store.db.insert(cookieSets).values(set("ck_4", "usr_b")).run();
+  expect(sets.list([])).toEqual(built.select().from(cookieSets).all());
+  built.insert(cookieSets).values(set("ck_4", "usr_b")).run();
   expect(sets.find({ id: "ck_4" })).toEqual(set("ck_4", "usr_b"));
-  expect(store.db.select().from(cookieSets).where(eq(cookieSets.id, "ck_4")).get()).toEqual(set("ck_4", "usr_b"));
+  expect(built.select().from(cookieSets).where(eq(cookieSets.id, "ck_4")).get()).toEqual(set("ck_4", "usr_b"));
 });
 
 test("values and conditions must all hold; null means an empty column, undefined any value", () => {

@@ -26,7 +26,3 @@ export function createStatementCache(sqlite: Database.Database): Prepare {
     return made;
   };
 }
-
-/** The same database with that `prepare`. */
-export const withPrepare = (sqlite: Database.Database, prepare: Prepare): Database.Database =>
-  Object.create(sqlite, { prepare: { value: prepare } });

@@ -6,7 +6,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { type BetterSQLite3Database, drizzle } from "drizzle-orm/better-sqlite3";
 import { type Clock, timestamp } from "../core/clock.ts";
 import { type DraftOf, type EventDefinition, type EventDraft, faultsOf, type SkepEvent } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
@@ -17,13 +16,10 @@ import { migrate } from "./migrate.ts";
 import { createRows, type RowsOf } from "./rows.ts";
 import { createScrubber, type Scrubber } from "./scrub.ts";
 import { makeShrinkable } from "./shrink.ts";
-import { createStatementCache, type Prepare, withPrepare } from "./statement-cache.ts";
+import { createStatementCache, type Prepare } from "./statement-cache.ts";
 import { withSteadyPlans } from "./steady-plans.ts";
 
-export type Db = BetterSQLite3Database<Record<string, never>>;
-
 export interface WriteTx {
-  db: Db;
   /** Adds an event to the log, in this transaction. */
   emit<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
   /**
@@ -34,8 +30,6 @@ export interface WriteTx {
 }
 
 export interface Store {
-  /** For reading. Writes go through `write`. */
-  readonly db: Db;
   readonly sqlite: Database.Database;
   /** The rows of a table: found, listed, inserted, changed, removed. */
   readonly rows: RowsOf;
@@ -132,7 +126,6 @@ function createStore(
 ): Store {
   const statement = createStatementCache(sqlite);
   const scrubber = createScrubber(sqlite);
-  const db = drizzle({ client: withPrepare(sqlite, statement) });
   const insertEvent = sqlite.prepare(
     `INSERT INTO events (kind, at, run_id, step_id, session_id, agent_id, swarm_id, project_id, user_id, data)
      VALUES (@kind, @at, @run_id, @step_id, @session_id, @agent_id, @swarm_id, @project_id, @user_id, @data)`,
@@ -170,7 +163,7 @@ function createStore(
     for (const [definition, draft] of batch) insert(definition, draft);
     return batch;
   };
-  const tx: WriteTx = { db, emit: insert, after: (effect) => void effects.push(effect) };
+  const tx: WriteTx = { emit: insert, after: (effect) => void effects.push(effect) };
   const runNow = <T>(change: (tx: WriteTx) => T): T => {
     const result = change(tx);
     if (result instanceof Promise) throw new Error("a transaction must not wait: do the waiting before it");
@@ -278,7 +271,6 @@ function createStore(
   };
 
   return {
-    db,
     sqlite,
     statement,
     rows: (table) => createRows(statement, table),

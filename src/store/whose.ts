@@ -2,7 +2,6 @@
  * Whose the rows of each table are: the one list that names a policy (`core/ownership.ts`) for every table. Code that has a
  * row asks `mayRead`; a query takes `readable`. A table that is in neither list fails a test.
  */
-import { type SQL, sql } from "drizzle-orm";
 import { ADMINISTRATORS } from "../core/events.ts";
 import {
   type Asker,
@@ -281,12 +280,4 @@ function conditionOf<Row>(policy: Policy, asker: Asker, whose: Whose<Row>, alias
   if (inner === undefined) return undefined;
   const [text, ...values] = inner;
   return [`${alias}.${column} IN (SELECT ${of.table}.${key} FROM ${of.table} WHERE ${text})`, ...values];
-}
-
-/** The condition for the query builder. */
-export function asSql(condition: ReadCondition): SQL | undefined {
-  if (condition === undefined) return undefined;
-  const [text, ...values] = condition;
-  const parts = text.split("?").map((part) => sql.raw(part));
-  return sql.join(parts.flatMap((part, at) => (at === 0 ? [part] : [sql`${values[at - 1]}`, part])));
 }

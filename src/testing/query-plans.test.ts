@@ -39,11 +39,10 @@ const MAY: [statement: RegExp, why: string][] = [
     /runs_status .*FROM runs WHERE runs\.status IN \(\?, \?\) ORDER BY/,
     "runs that have not ended: an index finds them",
   ],
-  [/SCAN budget_notices: delete/, "a notice for each budget and period that was nearly used up"],
+  [/SCAN budget_notices: DELETE/, "a notice for each budget and period that was nearly used up"],
   [/INDEX permission_requests_open:/, "an index of those that wait alone"],
   [/INDEX sessions_user .*permission_requests\.session_id/, "questions to people are few: a person answers each"],
   [/INDEX onboardings_active/, "an index of those that are active alone"],
-  [/where false/, "reads nothing: what belongs to an empty page"],
   [
     /FROM events INDEXED BY events_timeline/,
     "reads the index of the timeline from its newest, and events are kept for days",

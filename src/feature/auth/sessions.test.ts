@@ -4,7 +4,6 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { eq } from "drizzle-orm";
 import { timestamp } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { createAccessTokens } from "../../http/access-tokens.ts";
@@ -27,11 +26,8 @@ beforeEach(() => {
   const row = { display_name: "", role: "user", active: true, totp_enabled: false, totp_last_step: 0 } as const;
   const at = timestamp(now);
   for (const id of ["usr_1", "usr_2"])
-    store.write(({ db }) =>
-      db
-        .insert(users)
-        .values({ ...row, id, email: `${id}@example.test`, created_at: at, updated_at: at })
-        .run(),
+    store.write(() =>
+      store.rows(users).insert({ ...row, id, email: `${id}@example.test`, created_at: at, updated_at: at }),
     );
   sessions = createSessions({
     store,
@@ -92,7 +88,7 @@ test("no token or cookie of a user who is switched off is taken", async () => {
   const { access_token } = opened.answer as { access_token: string };
   const cookie = (await sessions.open("usr_1", { kind: "cookie" })).cookie!;
   expect((await sessions.byAccessToken(access_token))?.user.id).toBe("usr_1");
-  store.write(({ db }) => db.update(users).set({ active: false }).where(eq(users.id, "usr_1")).run());
+  store.write(() => store.rows(users).update({ active: false }, { id: "usr_1" }));
   expect(await sessions.byAccessToken(access_token)).toBeUndefined();
   expect(sessions.byCookie(cookie)).toBeUndefined();
   await expect(refreshed(refreshOf(opened))).rejects.toMatchObject({ status: 401 });

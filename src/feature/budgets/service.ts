@@ -3,7 +3,6 @@
  * logged calls and nothing else, so a restart changes nothing. Calls under way hold their estimate, so that many at
  * once cannot pass a limit together.
  */
-import { lt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { ADMINISTRATORS, type EventRefs } from "../../core/events.ts";
 import { toNano, toUsd } from "../../core/money.ts";
@@ -72,6 +71,7 @@ const TITLES: Record<BudgetScope, string> = {
 
 export function createBudgets({ store, clock, limits, ownLimits = () => ({}), notify }: BudgetsDeps): Budgets {
   const spentBy = createSpent(store);
+  const notices = store.rows(budgetNotices);
   const holds = new Map<string, { spender: Spender; keepers: readonly string[]; nano: number }>();
   const hold = (spender: Spender, budgets: readonly Budget[], nano: number): void => {
     if (spender.sessionId === undefined || nano <= 0) return;
@@ -87,14 +87,7 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
   };
   /** True the first time. */
   const once = (key: string): boolean =>
-    store.write(
-      ({ db }) =>
-        db
-          .insert(budgetNotices)
-          .values({ key, created_at: timestamp(clock.now()) })
-          .onConflictDoNothing()
-          .run().changes > 0,
-    );
+    store.write(() => notices.insertIfNew({ key, created_at: timestamp(clock.now()) }));
   const keyOf = ({ scope, subject, since, limitUsd }: Budget) => [scope, subject, since ?? "", limitUsd].join("\n");
   const dataOf = (budget: Budget, spent: number) => ({
     scope: budget.scope,
@@ -182,12 +175,7 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
         };
       }),
     prune(before) {
-      store.write(({ db }) =>
-        db
-          .delete(budgetNotices)
-          .where(lt(budgetNotices.created_at, timestamp(before)))
-          .run(),
-      );
+      store.write(() => notices.remove(["created_at < ?", timestamp(before)]));
     },
   };
 }

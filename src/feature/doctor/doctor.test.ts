@@ -142,7 +142,7 @@ describe("the machine", () => {
     expect(await detail()).toContain("files, but no commands");
     expect(await detail({ ALLOW_HOST_SHELL: "true" })).toContain("run on this host");
     const store = openStore({ path: join(folder, "skep.db"), clock: systemClock });
-    store.write(({ db }) => db.insert(facts).values({ name: CONTAINERS_USED, value: "true" }).run());
+    store.write(() => store.rows(facts).insert({ name: CONTAINERS_USED, value: "true" }));
     store.close();
     expect(await detail({ ALLOW_HOST_SHELL: "true" })).toContain("waits for it");
   });

@@ -1,34 +1,17 @@
 /** Rows of runs and steps. */
-import {
-  and,
-  asc,
-  count,
-  desc,
-  eq,
-  getTableColumns,
-  gte,
-  inArray,
-  isNotNull,
-  isNull,
-  lt,
-  lte,
-  min,
-  type SQL,
-  sql,
-} from "drizzle-orm";
+import { getTableColumns } from "drizzle-orm";
 import { toUsd } from "../../core/money.ts";
 import type { Asker } from "../../core/ownership.ts";
 import { isRunEnd, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
 import { keysOf } from "../../core/typed-keys.ts";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
-import { changeRow } from "../../store/change-row.ts";
 import { idsSince } from "../../store/id-range.ts";
 import { allOf, among, type Condition, createReader, type Reader, within } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { runs, runTraces, steps } from "../../store/tables/runs.ts";
 import { executions } from "../../store/tables/sessions.ts";
 import { hold, namedBy, wordsOf } from "../../store/text-query.ts";
-import { asSql, ownUnlessAdmin, readable, WHOSE, WHOSE_TEXTS } from "../../store/whose.ts";
+import { ownUnlessAdmin, readable, WHOSE, WHOSE_TEXTS } from "../../store/whose.ts";
 import { createDefinitions } from "./definitions.ts";
 import { Run } from "./model.ts";
 
@@ -104,20 +87,21 @@ function conditionsOf({ statuses, ownOf, readableBy, since, ...filter }: RunFilt
   ];
 }
 
+/** Steps that wait for a person until a time, as the partial index has them. */
+const WAITING = "deadline IS NOT NULL AND status = 'waiting'";
+
 const LIVE_RUN = RUN_STATUSES.filter((status) => !isRunEnd(status));
 
 export type RunStore = ReturnType<typeof createRunStore>;
 
-export function createRunStore({ db, rows, statement }: Pick<Store, "db" | "rows" | "statement">) {
+export function createRunStore({ rows, statement }: Pick<Store, "rows" | "statement">) {
+  const [runRows, stepRows, executionRows] = [rows(runs), rows(steps), rows(executions)];
   const definitions = createDefinitions({ rows });
   const defined = (row: StoredRun): RunRow => ({ ...row, definition: definitions.read(row.definition_id) });
   const listed = createReader(statement, runs, LISTED);
   const versions = createReader(statement, runs, ["id", "version"]);
   const progress = createReader(statement, steps, PROGRESS);
-  const counted = (table: typeof runs | typeof steps, where: SQL): number =>
-    db.select({ rows: count() }).from(table).where(where).get()!.rows;
-  /** As the partial index has it. */
-  const waitingForPerson = sql`${steps.deadline} IS NOT NULL AND ${steps.status} = 'waiting'`;
+  const isLive = within("status", LIVE_RUN);
   /** Those found by the index of their texts, until the page is full. */
   function withWords<Row>(
     reader: Reader<Row>,
@@ -160,55 +144,40 @@ export function createRunStore({ db, rows, statement }: Pick<Store, "db" | "rows
   }
   return {
     insertRun: ({ definition, ...row }: NewRun) =>
-      void db
-        .insert(runs)
-        .values({ ...row, definition_id: definitions.keep(definition) })
-        .run(),
-    insertTrace: (run_id: string, traceparent: string) =>
-      void db.insert(runTraces).values({ run_id, traceparent }).run(),
-    insertStep: (row: StepRow) => void db.insert(steps).values(row).run(),
-    updateRun: (id: string, change: Partial<StoredRun>) => changeRow(db, runs, change, eq(runs.id, id)),
-    updateStep: (id: string, change: Partial<StepRow>) => changeRow(db, steps, change, eq(steps.id, id)),
+      runRows.insert({ ...row, definition_id: definitions.keep(definition) }),
+    insertTrace: (run_id: string, traceparent: string) => rows(runTraces).insert({ run_id, traceparent }),
+    insertStep: stepRows.insert,
+    updateRun: (id: string, change: Partial<StoredRun>) => void runRows.update(change, { id }),
+    updateStep: (id: string, change: Partial<StepRow>) => void stepRows.update(change, { id }),
     run(id: string): RunRow | undefined {
-      const row = db.select().from(runs).where(eq(runs.id, id)).get();
+      const row = runRows.find({ id });
       return row && defined(row);
     },
-    step: (id: string): StepRow | undefined => db.select().from(steps).where(eq(steps.id, id)).get(),
+    step: (id: string): StepRow | undefined => stepRows.find({ id }),
     /** Every attempt, oldest first. */
-    stepsOf: (runId: string): StepRow[] =>
-      db.select().from(steps).where(eq(steps.run_id, runId)).orderBy(asc(steps.position)).all(),
+    stepsOf: (runId: string): StepRow[] => stepRows.list([{ run_id: runId }], { order: "position" }),
     /** What queued work of these runs waits for besides its turn, by run. */
     waitsOf(runIds: readonly string[]): Map<string, string> {
       if (runIds.length === 0) return new Map();
-      const found = db
-        .select({ run: executions.run_id, what: executions.waits_for })
-        .from(executions)
-        .where(
-          and(inArray(executions.run_id, [...runIds]), isNotNull(executions.waits_for), isNull(executions.finished_at)),
-        )
-        .all();
-      return new Map(found.map(({ run, what }) => [run!, what!]));
+      const found = statement<[run: string, what: string]>(
+        `SELECT run_id, waits_for FROM executions
+         WHERE run_id IN (SELECT value FROM json_each(?)) AND waits_for IS NOT NULL AND finished_at IS NULL`,
+      )
+        .raw()
+        .all(JSON.stringify(runIds));
+      return new Map(found);
     },
-    unfinished: (): RunRow[] => db.select().from(runs).where(inArray(runs.status, LIVE_RUN)).all().map(defined),
+    unfinished: (): RunRow[] => runRows.list([isLive]).map(defined),
     /** Runs with an approval whose time is up. @param at ms since the epoch. */
     withDeadlineBefore: (at: number): { id: string }[] =>
-      db
-        .selectDistinct({ id: steps.run_id })
-        .from(steps)
-        .where(and(waitingForPerson, lte(steps.deadline, at)))
-        .all(),
+      statement<{ id: string }>(`SELECT DISTINCT run_id AS id FROM steps WHERE ${WAITING} AND deadline <= ?`).all(at),
     /** When the next of them is over, ms since the epoch. */
     nextDeadline: (): number | null =>
-      db
-        .select({ at: min(steps.deadline) })
-        .from(steps)
-        .where(waitingForPerson)
-        .get()!.at,
+      statement<number | null>(`SELECT min(deadline) FROM steps WHERE ${WAITING}`).pluck().get() ?? null,
     /** As it is now. */
     spentByRun(runId: string): Spent {
-      const { cost_nano, calls_without_price, tokens } = runs;
-      const row = db.select({ cost_nano, calls_without_price, tokens }).from(runs).where(eq(runs.id, runId)).get();
-      return spentOf(row ?? NO_COSTS);
+      const text = "SELECT cost_nano, calls_without_price, tokens FROM runs WHERE id = ?";
+      return spentOf(statement<Costs>(text).get(runId) ?? NO_COSTS);
     },
     /** @throws Error when there is none with that id. */
     definition: definitions.read,
@@ -222,9 +191,7 @@ export function createRunStore({ db, rows, statement }: Pick<Store, "db" | "rows
     },
     /** The agent's work on an attempt; nothing for steps without an agent. */
     workOf(id: string | null): Spent & { ended_by: "complete" | "text" | null; queued_at: string | null } {
-      const { cost_nano, calls_without_price, tokens, ended_by, created_at } = executions;
-      const columns = { cost_nano, calls_without_price, tokens, ended_by, created_at };
-      const row = id === null ? undefined : db.select(columns).from(executions).where(eq(executions.id, id)).get();
+      const row = id === null ? undefined : executionRows.find({ id });
       return {
         ...spentOf(row ?? NO_COSTS),
         ended_by: row?.ended_by ?? null,
@@ -240,23 +207,26 @@ export function createRunStore({ db, rows, statement }: Pick<Store, "db" | "rows
       const { where, values } = allOf(among("runs.id", ids));
       return listed.all(where, ...values);
     },
-    countLive: (): number => counted(runs, inArray(runs.status, LIVE_RUN)),
-    countLiveOf: (userId: string): number =>
-      counted(runs, sql`${inArray(runs.status, LIVE_RUN)} AND ${runs.created_by} = ${userId}`),
+    countLive: (): number => runRows.count(isLive),
+    countLiveOf: (userId: string): number => runRows.count(isLive, { created_by: userId }),
     /** Steps that a person answers or answered, with their runs; newest first, from below the cursor's step id. */
     approvals({ waiting, readableBy }: { waiting: boolean; readableBy: Asker }, after: string | null, limit: number) {
-      const where = and(
-        sql`json_extract(${steps.inputs}, '$.message') IS NOT NULL`,
-        isNull(steps.agent_id),
-        waiting ? eq(steps.status, "waiting") : inArray(steps.status, ["succeeded", "failed"]),
-        asSql(readable(readableBy, WHOSE.runs)),
-        after === null ? undefined : lt(steps.id, after),
+      const { where, values } = allOf(
+        ["json_extract(steps.inputs, '$.message') IS NOT NULL AND steps.agent_id IS NULL"],
+        [waiting ? "steps.status = 'waiting'" : "steps.status IN ('succeeded', 'failed')"],
+        readable(readableBy, WHOSE.runs),
+        below("steps.id", after),
       );
-      const found = db.select({ run: runs, step: steps }).from(steps).innerJoin(runs, eq(runs.id, steps.run_id));
-      const page = found.where(where).orderBy(desc(steps.id)).limit(limit).all();
-      return page.map(({ run, step }) => ({ run: defined(run), step }));
+      const text = `SELECT steps.id FROM steps JOIN runs ON runs.id = steps.run_id ${where} ORDER BY steps.id DESC LIMIT ?`;
+      const ids = statement<string>(text)
+        .pluck()
+        .all(...values, limit);
+      return ids.map((id) => {
+        const step = stepRows.find({ id })!;
+        return { run: defined(runRows.find({ id: step.run_id })!), step };
+      });
     },
-    countSince: (at: string): number => counted(runs, gte(runs.created_at, at)),
-    countByAgent: (agentId: string): number => counted(steps, eq(steps.agent_id, agentId)),
+    countSince: (at: string): number => runRows.count(["created_at >= ?", at]),
+    countByAgent: (agentId: string): number => stepRows.count({ agent_id: agentId }),
   };
 }

@@ -1,7 +1,6 @@
 /** Rows of sessions and executions. */
 
 import { createHash } from "node:crypto";
-import { and, asc, desc, eq, inArray, isNotNull, isNull, ne, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { toNano } from "../../core/money.ts";
@@ -9,7 +8,7 @@ import { NO_AGENT } from "../../core/no-agent.ts";
 import type { Execution, TakeRule } from "../../engine/execution.ts";
 import type { SessionKind } from "../../engine/kinds.ts";
 import { textPart } from "../../engine/parts.ts";
-import { changeRow } from "../../store/change-row.ts";
+import { type Condition, within } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { executions, prompts, sessions } from "../../store/tables/sessions.ts";
 import type { SessionDraft, TurnDraft } from "./model.ts";
@@ -51,8 +50,6 @@ export function toExecution({ session, ...row }: Work, system: string | null): E
     waitingSince: given(row.waiting_since),
   };
 }
-
-const LIVE = ["queued", "running"] as const;
 
 /**
  * Picks the queued executions to start next: at most one of each session, never of a session that is running or has begun
@@ -100,21 +97,18 @@ const QUEUE = `
   )
   SELECT id FROM allowed ORDER BY of_user, latest, turn, id LIMIT @most`;
 
-/** Built at its first use and kept: what runs at every turn costs more to build than to run. */
-export function kept<T>(build: () => T): () => T {
-  let built: T | undefined;
-  return () => {
-    built ??= build();
-    return built;
-  };
-}
+const LIVE: Condition = ["status IN ('queued', 'running')"];
 
 const HARNESS_SESSION = `SELECT harness_session FROM executions
   WHERE session_id = ? AND id = coalesce(?, id) AND harness_session IS NOT NULL ORDER BY id DESC LIMIT 1`;
 
 export type SessionStore = ReturnType<typeof createSessionStore>;
 
-export function createSessionStore({ db, sqlite, statement }: Store, clock: Clock) {
+export function createSessionStore(
+  { rows, sqlite, statement }: Pick<Store, "rows" | "sqlite" | "statement">,
+  clock: Clock,
+) {
+  const [sessionRows, executionRows, promptRows] = [rows(sessions), rows(executions), rows(prompts)];
   const now = () => timestamp(clock.now());
   const queue = sqlite.prepare<unknown[], string>(QUEUE).pluck();
   /** For each user, the number of the last of their executions that was taken; '' for nobody. It begins empty at each start of the server. */
@@ -122,39 +116,19 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
   let taken = 0;
   const keepPrompt = (text: string): string => {
     const id = createHash("sha256").update(text).digest("base64url");
-    db.insert(prompts).values({ id, text }).onConflictDoNothing().run();
+    promptRows.insertIfNew({ id, text });
     return id;
   };
-  const byId = kept(() => ({
-    session: db
-      .select()
-      .from(sessions)
-      .where(eq(sessions.id, sql.placeholder("id")))
-      .prepare(),
-    execution: db
-      .select()
-      .from(executions)
-      .where(eq(executions.id, sql.placeholder("id")))
-      .prepare(),
-  }));
-  const session = (id: string): SessionRow | undefined => byId().session.get({ id });
-  const execution = (id: string): ExecutionRow | undefined => byId().execution.get({ id });
+  const session = (id: string): SessionRow | undefined => sessionRows.find({ id });
+  const execution = (id: string): ExecutionRow | undefined => executionRows.find({ id });
   const work = (id: string): Work | undefined => {
     const row = execution(id);
     return row && { ...row, session: session(row.session_id)! };
   };
-  const liveIn = kept(() =>
-    db
-      .select()
-      .from(executions)
-      .where(and(eq(executions.session_id, sql.placeholder("id")), inArray(executions.status, [...LIVE])))
-      .orderBy(desc(executions.urgent), asc(executions.id))
-      .prepare(),
-  );
-  const ofSession = (id: string, wanted: (typeof LIVE)[number]): ExecutionRow[] =>
-    liveIn()
-      .all({ id })
-      .filter(({ status }) => status === wanted);
+  const liveIn = (session_id: string): ExecutionRow[] =>
+    executionRows.list([{ session_id }, LIVE], { order: "urgent DESC, id" });
+  const ofSession = (id: string, wanted: "queued" | "running"): ExecutionRow[] =>
+    liveIn(id).filter(({ status }) => status === wanted);
 
   return {
     session,
@@ -201,7 +175,7 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
         merged_into: null,
         merged_head: null,
       };
-      db.insert(sessions).values(row).run();
+      sessionRows.insert(row);
       return row;
     },
     insertExecution(of: SessionRow, turn: TurnDraft): ExecutionRow {
@@ -244,23 +218,17 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
         started_at: null,
         finished_at: null,
       };
-      db.insert(executions).values(row).run();
+      executionRows.insert(row);
       return row;
     },
-    updateSession: (id: string, change: Partial<SessionRow>) => changeRow(db, sessions, change, eq(sessions.id, id)),
+    updateSession: (id: string, change: Partial<SessionRow>) => void sessionRows.update(change, { id }),
     /** @returns how many waited for a provider. */
     endProviderWaits: (where: { runId: string } | { sessionId: string }): number =>
-      db
-        .update(executions)
-        .set({ provider_until: null })
-        .where(
-          and(
-            "runId" in where ? eq(executions.run_id, where.runId) : eq(executions.session_id, where.sessionId),
-            eq(executions.status, "queued"),
-            isNotNull(executions.provider_until),
-          ),
-        )
-        .run().changes,
+      executionRows.update(
+        { provider_until: null },
+        "runId" in where ? { run_id: where.runId } : { session_id: where.sessionId },
+        ["status = 'queued' AND provider_until IS NOT NULL"],
+      ),
     /** The wait for a provider that ends first there. */
     providerWait(where: { runId: string } | { sessionId: string }): { reason: string; until: number } | undefined {
       const [column, id] = "runId" in where ? ["run_id", where.runId] : ["session_id", where.sessionId];
@@ -272,18 +240,15 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
     },
     /** Whether another execution of the run waits for the same. */
     othersWaitFor: (runId: string, id: string, what: string): boolean =>
-      db
-        .select({ id: executions.id })
-        .from(executions)
-        .where(and(eq(executions.run_id, runId), ne(executions.id, id), eq(executions.waits_for, what)))
-        .limit(1)
-        .get() !== undefined,
-    updateExecution: (id: string, change: Partial<ExecutionRow>) =>
-      changeRow(db, executions, change, eq(executions.id, id)),
-    removeExecution: (id: string) => void db.delete(executions).where(eq(executions.id, id)).run(),
+      statement("SELECT 1 FROM executions WHERE run_id = ? AND id <> ? AND waits_for = ? LIMIT 1").get(
+        runId,
+        id,
+        what,
+      ) !== undefined,
+    updateExecution: (id: string, change: Partial<ExecutionRow>) => void executionRows.update(change, { id }),
+    removeExecution: (id: string) => void executionRows.remove({ id }),
     keepPrompt,
-    prompt: (id: string): string | undefined =>
-      db.select({ text: prompts.text }).from(prompts).where(eq(prompts.id, id)).get()?.text,
+    prompt: (id: string): string | undefined => promptRows.find({ id })?.text,
     /** Ids of executions to take, in the order in which they are to be taken. */
     takeable(most: number, busyAgents: ReadonlyMap<string, number>, { perAgent, belowOnly }: TakeRule): string[] {
       const busy = JSON.stringify(Object.fromEntries(busyAgents));
@@ -294,13 +259,7 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
     noteTaken: (userId: string | null) => void latest.set(userId ?? "", ++taken),
     /** The one that was queued last in the session. */
     latest: (sessionId: string): ExecutionRow | undefined =>
-      db
-        .select()
-        .from(executions)
-        .where(eq(executions.session_id, sessionId))
-        .orderBy(desc(executions.id))
-        .limit(1)
-        .get(),
+      executionRows.list([{ session_id: sessionId }], { order: "id DESC", limit: 1 })[0],
     /** Of a session, in the order in which they will be taken. */
     queued: (sessionId: string): ExecutionRow[] => ofSession(sessionId, "queued"),
     /** How many turns of each session have never started, where there are any. */
@@ -327,43 +286,20 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
     /** The one that has begun and was given back: it waits for something. */
     begun: (sessionId: string): ExecutionRow | undefined =>
       ofSession(sessionId, "queued").find(({ started_at }) => started_at !== null),
-    isBusy: (sessionId: string): boolean => liveIn().all({ id: sessionId }).length > 0,
+    isBusy: (sessionId: string): boolean => liveIn(sessionId).length > 0,
     /** Rows that another process, now dead, was working on. */
     abandoned: (owner: string): ExecutionRow[] =>
-      db
-        .select()
-        .from(executions)
-        .where(and(eq(executions.status, "running"), ne(executions.lease_owner, owner)))
-        .all(),
+      executionRows.list([["status = 'running' AND lease_owner <> ?", owner]]),
     ownedBy: (owner: string): string[] =>
       statement<string>("SELECT id FROM executions WHERE status = 'running' AND lease_owner = ?").pluck().all(owner),
-    liveExecutions: (): ExecutionRow[] =>
-      db
-        .select()
-        .from(executions)
-        .where(inArray(executions.status, [...LIVE]))
-        .all(),
+    liveExecutions: (): ExecutionRow[] => executionRows.list([LIVE]),
     /** Sessions that have not ended, oldest first. */
     open: (kinds: readonly SessionKind[] | undefined): SessionRow[] =>
-      db
-        .select()
-        .from(sessions)
-        .where(and(isNull(sessions.ended_at), kinds && inArray(sessions.kind, [...kinds])))
-        .orderBy(asc(sessions.id))
-        .all(),
+      sessionRows.list([{ ended_at: null }, kinds && within("kind", kinds)], { order: "id" }),
     startedBy: (parentId: string, callId: string): SessionRow | undefined =>
-      db
-        .select()
-        .from(sessions)
-        .where(and(eq(sessions.parent_id, parentId), eq(sessions.call_id, callId)))
-        .get(),
-    children: (id: string): SessionRow[] =>
-      db.select().from(sessions).where(eq(sessions.parent_id, id)).orderBy(asc(sessions.id)).all(),
+      sessionRows.find({ parent_id: parentId, call_id: callId }),
+    children: (id: string): SessionRow[] => sessionRows.list([{ parent_id: id }], { order: "id" }),
     addToTree: (rootId: string) =>
-      void db
-        .update(sessions)
-        .set({ tree_size: sql`${sessions.tree_size} + 1` })
-        .where(eq(sessions.id, rootId))
-        .run(),
+      void statement("UPDATE sessions SET tree_size = tree_size + 1 WHERE id = ?").run(rootId),
   };
 }

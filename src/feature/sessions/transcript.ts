@@ -1,14 +1,12 @@
 /** The messages of sessions and the tool calls in them, numbered in the session. */
-import { and, asc, desc, eq, gt, gte, inArray, lte, ne, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import type { AssistantMessage, StoredCall, StoredMessage } from "../../engine/execution.ts";
 import type { ModelReply } from "../../engine/model.ts";
 import { type AssistantPart, type InputPart, type MessagePart, textOf } from "../../engine/parts.ts";
-import { changeRow } from "../../store/change-row.ts";
+import type { Condition } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
-import { messages, sessions, toolCalls } from "../../store/tables/sessions.ts";
-import { kept } from "./store.ts";
+import { messages, toolCalls } from "../../store/tables/sessions.ts";
 
 export type MessageRow = typeof messages.$inferSelect;
 type CallRow = typeof toolCalls.$inferSelect;
@@ -66,66 +64,17 @@ function toStored(
 
 export type Transcript = ReturnType<typeof createTranscript>;
 
-export function createTranscript({ db, statement }: Store, clock: Clock) {
+export function createTranscript({ rows, statement }: Pick<Store, "rows" | "statement">, clock: Clock) {
+  const [said, called] = [rows(messages), rows(toolCalls)];
   const now = () => timestamp(clock.now());
-  const id = sql.placeholder("session");
-  const ofSession = eq(messages.session_id, id);
-  const mine = and(
-    ofSession,
-    eq(messages.withdrawn, false),
-    // Null: whatever execution it belongs to.
-    sql`${messages.execution_id} = coalesce(${sql.placeholder("execution")}, ${messages.execution_id})`,
-  );
-  const callsBetween = kept(() =>
-    db
-      .select()
-      .from(toolCalls)
-      .where(
-        and(
-          eq(toolCalls.session_id, id),
-          gte(toolCalls.seq, sql.placeholder("first")),
-          lte(toolCalls.seq, sql.placeholder("last")),
-        ),
-      )
-      .orderBy(asc(toolCalls.seq), asc(toolCalls.position))
-      .prepare(),
-  );
-  const lastOf = (role: MessageRow["role"]) =>
-    kept(() =>
-      db
-        .select()
-        .from(messages)
-        .where(and(mine, eq(messages.role, role)))
-        .orderBy(desc(messages.seq))
-        .limit(1)
-        .prepare(),
-    );
-  const [lastSummary, lastReply] = [lastOf("summary"), lastOf("assistant")];
-  const after = kept(() =>
-    db
-      .select()
-      .from(messages)
-      .where(and(mine, ne(messages.role, "summary"), gt(messages.seq, sql.placeholder("covered"))))
-      .orderBy(asc(messages.seq))
-      .prepare(),
-  );
-  const insert = kept(() =>
-    db
-      .insert(messages)
-      .values({
-        session_id: id,
-        execution_id: sql.placeholder("execution"),
-        seq: sql.placeholder("seq"),
-        id: sql.placeholder("id"),
-        role: sql.placeholder("role"),
-        content: sql.placeholder("content"),
-        finish: sql.placeholder("finish"),
-        covers_to: sql.placeholder("coversTo"),
-        withdrawn: false,
-        created_at: sql.placeholder("at"),
-      })
-      .prepare(),
-  );
+  /** What the model reads of a session, or of one execution in it. */
+  const heard = (session_id: string, execution_id: string | undefined) => ({
+    session_id,
+    execution_id,
+    withdrawn: false,
+  });
+  const lastOf = (role: MessageRow["role"], sessionId: string, executionId: string | undefined) =>
+    said.list([heard(sessionId, executionId), { role }], { order: "seq DESC", limit: 1 })[0];
   const LAST_SEQ = "SELECT max(seq) AS seq FROM messages WHERE session_id = ?";
   const COUNT = "UPDATE sessions SET message_count = message_count + 1, last_activity_at = ? WHERE id = ?";
   const numberOf = (text: string, ...values: unknown[]): number | null =>
@@ -133,8 +82,9 @@ export function createTranscript({ db, statement }: Store, clock: Clock) {
   const callsIn = (sessionId: string, seqs: readonly number[]): Map<number, CallRow[]> => {
     const found = new Map<number, CallRow[]>();
     if (seqs.length === 0) return found;
-    const rows = callsBetween().all({ session: sessionId, first: Math.min(...seqs), last: Math.max(...seqs) });
-    for (const row of rows) found.set(row.seq, [...(found.get(row.seq) ?? []), row]);
+    const between: Condition = ["seq BETWEEN ? AND ?", Math.min(...seqs), Math.max(...seqs)];
+    for (const row of called.list([{ session_id: sessionId }, between], { order: "seq, position" }))
+      found.set(row.seq, [...(found.get(row.seq) ?? []), row]);
     return found;
   };
   const repliesIn = (rows: readonly MessageRow[]) =>
@@ -144,8 +94,18 @@ export function createTranscript({ db, statement }: Store, clock: Clock) {
     add({ sessionId, executionId, role, content, id = newId("message"), finish, coversTo }: NewMessage): number {
       const seq = (numberOf(LAST_SEQ, sessionId) ?? -1) + 1;
       const at = now();
-      const of = { session: sessionId, execution: executionId, seq, id, role, content, at };
-      insert().run({ ...of, finish: finish ?? null, coversTo: coversTo ?? null });
+      said.insert({
+        session_id: sessionId,
+        execution_id: executionId,
+        seq,
+        id,
+        role,
+        content,
+        finish: finish ?? null,
+        covers_to: coversTo ?? null,
+        withdrawn: false,
+        created_at: at,
+      });
       statement(COUNT).run([at, sessionId]);
       return seq;
     },
@@ -167,26 +127,19 @@ export function createTranscript({ db, statement }: Store, clock: Clock) {
     addCalls(sessionId: string, executionId: string, seq: number, parts: readonly AssistantPart[]): void {
       const calls = parts.filter((part) => part.type === "tool_call");
       for (const [position, { call_id, tool, input }] of calls.entries())
-        db.insert(toolCalls)
-          .values({
-            session_id: sessionId,
-            execution_id: executionId,
-            seq,
-            position,
-            call_id,
-            tool,
-            input: input ?? null,
-            status: "requested",
-          })
-          .run();
+        called.insert({
+          session_id: sessionId,
+          execution_id: executionId,
+          seq,
+          position,
+          call_id,
+          tool,
+          input: input ?? null,
+          status: "requested",
+        });
     },
     updateCall: (sessionId: string, { seq, position }: StoredCall, change: Partial<CallRow>) =>
-      changeRow(
-        db,
-        toolCalls,
-        change,
-        and(eq(toolCalls.session_id, sessionId), eq(toolCalls.seq, seq), eq(toolCalls.position, position)),
-      ),
+      void called.update(change, { session_id: sessionId, seq, position }),
     call(sessionId: string, seq: number, position: number): StoredCall | undefined {
       const row = callsIn(sessionId, [seq])
         .get(seq)
@@ -195,23 +148,15 @@ export function createTranscript({ db, statement }: Store, clock: Clock) {
     },
     /** Calls of that execution that have not ended. */
     openCalls: (sessionId: string, executionId: string): StoredCall[] =>
-      db
-        .select()
-        .from(toolCalls)
-        .where(
-          and(
-            eq(toolCalls.session_id, sessionId),
-            eq(toolCalls.execution_id, executionId),
-            inArray(toolCalls.status, ["requested", "running"]),
-          ),
-        )
-        .all()
+      called
+        .list([{ session_id: sessionId, execution_id: executionId }, ["status IN ('requested', 'running')"]])
         .map(toCall),
     /** The last summary and what follows the messages it covers. @param executionId only what belongs to it. */
     context(sessionId: string, executionId: string | undefined): StoredMessage[] {
-      const of = { session: sessionId, execution: executionId ?? null };
-      const summary = lastSummary().get(of);
-      const rest = after().all({ ...of, covered: summary ? (summary.covers_to ?? summary.seq) : -1 });
+      const summary = lastOf("summary", sessionId, executionId);
+      const covered = summary ? (summary.covers_to ?? summary.seq) : -1;
+      const later: Condition = ["role <> 'summary' AND seq > ?", covered];
+      const rest = said.list([heard(sessionId, executionId), later], { order: "seq" });
       const calls = callsIn(sessionId, repliesIn(rest));
       return [...(summary ? [summary] : []), ...rest].map((row) =>
         toStored(row, (calls.get(row.seq) ?? []).map(toCall)),
@@ -222,7 +167,7 @@ export function createTranscript({ db, statement }: Store, clock: Clock) {
       sessionId: string,
       executionId: string | undefined,
     ): { reply: AssistantMessage; isLast: boolean } | undefined {
-      const row = lastReply().get({ session: sessionId, execution: executionId ?? null });
+      const row = lastOf("assistant", sessionId, executionId);
       if (!row) return undefined;
       const calls = (callsIn(sessionId, [row.seq]).get(row.seq) ?? []).map(toCall);
       const isLast = numberOf(
@@ -235,13 +180,8 @@ export function createTranscript({ db, statement }: Store, clock: Clock) {
     },
     /** What the engine has said to that execution. */
     notes: (sessionId: string, executionId: string): string[] =>
-      db
-        .select()
-        .from(messages)
-        .where(
-          and(eq(messages.session_id, sessionId), eq(messages.execution_id, executionId), eq(messages.role, "note")),
-        )
-        .all()
+      said
+        .list([{ session_id: sessionId, execution_id: executionId, role: "note" }])
         .map(({ content }) => textOf(content)),
     replies: (sessionId: string, executionId: string): number =>
       numberOf(
@@ -251,33 +191,16 @@ export function createTranscript({ db, statement }: Store, clock: Clock) {
       ) ?? 0,
     /** Words of the last reply of that execution. */
     lastWords(sessionId: string, executionId: string): string {
-      const row = db
-        .select()
-        .from(messages)
-        .where(
-          and(
-            eq(messages.session_id, sessionId),
-            eq(messages.execution_id, executionId),
-            eq(messages.role, "assistant"),
-          ),
-        )
-        .orderBy(desc(messages.seq))
-        .limit(1)
-        .get();
+      const of = { session_id: sessionId, execution_id: executionId, role: "assistant" as const };
+      const [row] = said.list([of], { order: "seq DESC", limit: 1 });
       return row ? textOf(row.content) : "";
     },
-    message: (id: string): MessageRow | undefined => db.select().from(messages).where(eq(messages.id, id)).get(),
+    message: (id: string): MessageRow | undefined => said.find({ id }),
     /** Everything that was said, as it was, from that position on. */
     read(sessionId: string, from: number, limit: number): TranscriptMessage[] {
-      const rows = db
-        .select()
-        .from(messages)
-        .where(and(eq(messages.session_id, sessionId), gte(messages.seq, from)))
-        .orderBy(asc(messages.seq))
-        .limit(limit)
-        .all();
-      const calls = callsIn(sessionId, repliesIn(rows));
-      return rows.map(({ content, ...row }) => {
+      const found = said.list([{ session_id: sessionId }, ["seq >= ?", from]], { order: "seq", limit });
+      const calls = callsIn(sessionId, repliesIn(found));
+      return found.map(({ content, ...row }) => {
         const results = (calls.get(row.seq) ?? []).flatMap(({ call_id, tool, ok, output, status }) =>
           status === "done" || status === "interrupted"
             ? [{ type: "tool_result" as const, call_id, tool, ok: ok ?? false, output: output ?? "" }]
@@ -288,33 +211,19 @@ export function createTranscript({ db, statement }: Store, clock: Clock) {
     },
     /** Copies the messages up to `last`, with their calls, into a session that has none. What was taken back stays behind. */
     copy(from: string, last: number, to: string): void {
-      const copied = db
-        .select()
-        .from(messages)
-        .where(and(eq(messages.session_id, from), lte(messages.seq, last), eq(messages.withdrawn, false)))
-        .orderBy(asc(messages.seq))
-        .all();
+      const copied = said.list([heard(from, undefined), ["seq <= ?", last]], { order: "seq" });
       const calls = callsIn(from, repliesIn(copied));
       const place = new Map(copied.map(({ seq }, index) => [seq, index]));
       for (const row of copied) {
         const seq = place.get(row.seq)!;
         const covers = row.covers_to === null ? null : copied.filter((one) => one.seq <= row.covers_to!).length - 1;
-        db.insert(messages)
-          .values({ ...row, session_id: to, seq, id: newId("message"), covers_to: covers })
-          .run();
-        for (const call of calls.get(row.seq) ?? [])
-          db.insert(toolCalls)
-            .values({ ...call, session_id: to, seq })
-            .run();
+        said.insert({ ...row, session_id: to, seq, id: newId("message"), covers_to: covers });
+        for (const call of calls.get(row.seq) ?? []) called.insert({ ...call, session_id: to, seq });
       }
-      db.update(sessions).set({ message_count: copied.length }).where(eq(sessions.id, to)).run();
+      statement("UPDATE sessions SET message_count = ? WHERE id = ?").run(copied.length, to);
     },
     /** Takes back every message from that position on: people still read them, the model does not. */
     withdrawFrom: (sessionId: string, seq: number) =>
-      void db
-        .update(messages)
-        .set({ withdrawn: true })
-        .where(and(eq(messages.session_id, sessionId), gte(messages.seq, seq)))
-        .run(),
+      void said.update({ withdrawn: true }, { session_id: sessionId }, ["seq >= ?", seq]),
   };
 }

@@ -32,7 +32,7 @@ function ends(text: string, searched = ""): string {
   return [text.slice(0, half), ...found, text.slice(-half)].join("\n…\n");
 }
 
-/** As `containsText` compares. */
+/** As `contains` of store/reader.ts compares. */
 const foldCase = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
 /** Large values of an input are cut, so that a page stays readable; its shape stays. */

@@ -1,6 +1,5 @@
 /** The log of model calls: one row per call, written by its maker in the same transaction. */
 
-import { and, desc, lt } from "drizzle-orm";
 import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -9,6 +8,7 @@ import type { CallPurpose, Execution } from "../../engine/execution.ts";
 import type { ModelReply } from "../../engine/model.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { below } from "../../store/reader.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
 import { llmCalls as table } from "../../store/tables/usage.ts";
@@ -16,7 +16,7 @@ import { mayRead, WHOSE } from "../../store/whose.ts";
 import { llmCall } from "./events.ts";
 import type { Forecast, Granularity, HistoryBucket, LlmCall, LlmCallRecord, UsageSummary } from "./model.ts";
 import { bucketsOf, prefixOf, startOfDay, startOfMonth } from "./period.ts";
-import { type CallFilter, conditionOf, createSums, NO_TOTALS } from "./sums.ts";
+import { type CallFilter, conditionsOf, createSums, NO_TOTALS } from "./sums.ts";
 import { createTotals, NOBODY } from "./totals.ts";
 
 export interface UsageDeps {
@@ -122,7 +122,6 @@ const callOf = (execution: Execution, reply: ModelReply, purpose?: CallPurpose):
 });
 
 export function createUsageLog({ store, clock, onRecorded }: UsageDeps): UsageLog {
-  const { db } = store;
   const rows = store.rows(table);
   const sums = createSums(store);
   const count = createTotals(store);
@@ -142,13 +141,7 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps): UsageLo
     });
   }
   const page = (filter: CallFilter, after: string | null, limit: number): LlmCallRow[] =>
-    db
-      .select()
-      .from(table)
-      .where(and(conditionOf(filter), after === null ? undefined : lt(table.id, after)))
-      .orderBy(desc(table.id))
-      .limit(limit)
-      .all();
+    rows.list([...conditionsOf(filter), below("id", { after })], { order: "id DESC", limit });
   const breakdown = (filter: CallFilter): Omit<UsageSummary, "by_day"> => ({
     totals: sums.totals(filter),
     by_provider: sums.by("provider", filter).map(({ key, ...totals }) => ({ provider: key, ...totals })),

@@ -4,16 +4,14 @@
  * one run or session, failed calls alone.
  */
 
-import { and, eq, gte, isNotNull, lt, type SQL, sql } from "drizzle-orm";
-import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { DAY_MS, timestamp } from "../../core/clock.ts";
 import { toUsd } from "../../core/money.ts";
 import { type Asker, inSeenProject } from "../../core/ownership.ts";
 import { recordOf } from "../../core/typed-keys.ts";
-import { idsSince, idsUntil, withTime } from "../../store/id-range.ts";
+import { idsSince, idsUntil } from "../../store/id-range.ts";
+import type { Where } from "../../store/rows.ts";
 import type { Store } from "../../store/store.ts";
-import { llmCalls as table } from "../../store/tables/usage.ts";
-import { asSql } from "../../store/whose.ts";
+import type { llmCalls as table } from "../../store/tables/usage.ts";
 import type { Granularity, Totals } from "./model.ts";
 import { PREFIX, startOfDay } from "./period.ts";
 import { COLUMNS, COUNTED, type Counted, NOBODY } from "./totals.ts";
@@ -34,28 +32,19 @@ export interface CallFilter {
   seenBy?: Asker | undefined;
 }
 
-export function conditionOf(filter: CallFilter): SQL | undefined {
-  const is = (column: SQLiteColumn, value: string | undefined) => (value === undefined ? undefined : eq(column, value));
-  const few = filter.runId !== undefined || filter.sessionId !== undefined;
-  const [from, to] = [filter.since, filter.until].map((ms) => (ms === undefined ? undefined : timestamp(ms)));
-  return and(
-    is(table.agent_id, filter.agentId),
-    is(table.run_id, filter.runId),
-    is(table.session_id, filter.sessionId),
-    is(table.provider, filter.provider),
-    is(table.model, filter.model),
-    filter.userId === undefined
-      ? undefined
-      : few
-        ? sql`+${table.user_id} = ${filter.userId}`
-        : eq(table.user_id, filter.userId),
-    from === undefined
-      ? undefined
-      : and(gte(table.created_at, from), withTime(idsSince("llm_calls", "created_at"), from)),
-    to === undefined ? undefined : and(lt(table.created_at, to), withTime(idsUntil("llm_calls", "created_at"), to)),
-    filter.seenBy && asSql(inSeenProject(filter.seenBy, "llm_calls.project_id")),
-    filter.errors ? isNotNull(table.error_code) : undefined,
-  );
+export function conditionsOf(filter: CallFilter): Where<typeof table>[] {
+  const { agentId, runId, sessionId, provider, model, userId, since, until, seenBy, errors } = filter;
+  const few = runId !== undefined || sessionId !== undefined;
+  const [from, to] = [since, until].map((ms) => (ms === undefined ? undefined : timestamp(ms)));
+  return [
+    { agent_id: agentId, run_id: runId, session_id: sessionId, provider, model },
+    // One run or session has few calls: SQLite uses its index.
+    userId === undefined ? undefined : [`${few ? "+" : ""}user_id = ?`, userId],
+    from === undefined ? undefined : [`created_at >= ? AND ${idsSince("llm_calls", "created_at")}`, from, from],
+    to === undefined ? undefined : [`created_at < ? AND ${idsUntil("llm_calls", "created_at")}`, to, to],
+    seenBy && inSeenProject(seenBy, "llm_calls.project_id"),
+    errors ? ["error_code IS NOT NULL"] : undefined,
+  ];
 }
 
 type Sums = Record<Counted, number>;
