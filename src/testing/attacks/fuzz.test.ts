@@ -55,6 +55,7 @@ type Credential = keyof typeof ROUNDS;
 /** A part that this server does not have, said so: the only answers of 500 and above that are right. */
 const ABSENT = new Set([
   "sandbox_unavailable",
+  "setup_unsupported",
   "provider_not_configured",
   "codehost_not_configured",
   "localvoice_unreachable",

@@ -24,7 +24,7 @@ import { entryHref, type Hit, useVaultName } from "./memory.ts";
 
 type Vault = Schemas["MemoryVault"];
 
-const VaultName = ({ agent }: { agent: string }) => useVaultName()(agent);
+const VaultName = ({ agent }: { agent: string }) => <>{useVaultName()(agent)}</>;
 
 const COLUMNS: Column<Vault>[] = [
   {
