@@ -1,4 +1,4 @@
-/** scripts/screenshots: the pictures of docs/dashboard.md and docs/first-project.md, or only those that are named. */
+/** scripts/screenshots: a picture of every page, for docs/dashboard.md and docs/first-project.md, or only those that are named. */
 import { mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -117,6 +117,38 @@ const STEPS: Picture[] = [
   },
 ];
 
+/** Pages that no text shows: docs/dashboard.md links them at its end. */
+const OTHERS: Picture[] = [
+  { name: "inbox", path: () => "/inbox" },
+  { name: "runs", path: () => "/runs" },
+  { name: "chats", path: () => "/chat" },
+  { name: "work-changes", path: ({ changed }) => `/changes/${changed}` },
+  { name: "projects", path: () => "/projects" },
+  { name: "task", path: ({ project, task }) => `/projects/${project}/tasks/${task}` },
+  { name: "policy", path: ({ project }) => `/projects/${project}/policy` },
+  { name: "members", path: ({ project }) => `/projects/${project}/members` },
+  { name: "onboardings", path: () => "/onboarding" },
+  { name: "pipelines", path: () => "/pipelines" },
+  { name: "agents", path: () => "/agents" },
+  { name: "skills", path: () => "/skills" },
+  { name: "skill", path: () => "/skills/debugging" },
+  { name: "vaults", path: () => "/memory" },
+  { name: "routines", path: () => "/routines" },
+  { name: "swarms", path: () => "/swarms" },
+  { name: "evals", path: () => "/evals" },
+  { name: "documents", path: () => "/documents" },
+  { name: "providers", path: () => "/providers" },
+  { name: "secrets", path: () => "/secrets" },
+  { name: "tool-servers", path: () => "/tool-servers" },
+  { name: "users", path: () => "/users" },
+  { name: "settings", path: () => "/settings" },
+  { name: "system", path: () => "/system" },
+  { name: "disk", path: () => "/system?tab=disk" },
+  { name: "audit", path: () => "/system?tab=audit" },
+  { name: "jobs", path: () => "/jobs" },
+  { name: "account", path: () => "/account" },
+];
+
 const PICTURES: Picture[] = [
   { name: "setup", path: () => "/setup" },
   { name: "home", path: () => "/" },
@@ -146,6 +178,7 @@ const PICTURES: Picture[] = [
   { name: "usage", path: () => "/usage" },
   { name: "phone", path: () => "/", phone: true },
   ...STEPS,
+  ...OTHERS,
 ];
 
 const folder = mkdtempSync(join(tmpdir(), "skep-screenshots-"));
