@@ -130,7 +130,7 @@ export const DELETION_PLAN: Readonly<Record<string, Fate>> = {
   memory_units: { stays: "removed with their entry" },
   memory_text: { stays: "removed with their entry" },
   memory_vectors: { with: "memory_units" },
-  memory_scores: { stays: "removed with their entry" },
+  memory_scores: { stays: "a user's own are removed with their entries (memory/service.ts); others stay for undo" },
   memory_contradictions: { stays: "removed when one of the texts changes" },
   memory_consolidations: { stays: "digests" },
 

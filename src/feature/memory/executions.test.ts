@@ -119,7 +119,14 @@ describe("memory in agents' work", () => {
     const forB = (await memory.recallFor(who(rig, "usr_b"), "gibbons"))!;
     expect(forB.length).toBeLessThan(1_500 * 3.5 + 1_000);
     expect(forB).toContain("1 pinned entries had no room");
+    const scored = () =>
+      rig.store.sqlite.prepare<unknown[], string>("SELECT entry FROM memory_scores ORDER BY entry").pluck().all();
+    memory.rate("worker", "note/of-a", { useful: true }, LOCAL_ADMIN);
+    memory.rate("worker", "note/of-b", { useful: true }, LOCAL_ADMIN);
+    expect(scored()).toEqual(expect.arrayContaining(["note/of-a", "note/of-b"]));
     rig.store.write(() => memory.removeOf("usr_b"));
+    expect(scored()).toContain("note/of-a");
+    expect(scored().filter((entry) => entry === "note/of-b" || entry === "note/huge")).toEqual([]);
     expect(await memory.recallFor(who(rig, "usr_b"), "gibbons")).not.toContain("Of B");
     expect(memory.entries("worker", {}, { limit: 10, after: null }, LOCAL_ADMIN).items).toHaveLength(2);
   });

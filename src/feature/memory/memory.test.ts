@@ -238,6 +238,20 @@ describe("scores", () => {
     expect((await put({}, admin, "?reset=true")).body.half_life_days).toBe(30);
   });
 
+  test("stay for undo, and are not those of a later entry of the same name", async () => {
+    const fields = { title: "Rated once", content: "Useful." };
+    const { body: entry } = await write(admin, fields);
+    const path = `/memory-scores/lead/${encodeURIComponent(entry.id)}`;
+    const rate = async () => (await by<MemoryScore>(admin, "PUT", path, { useful: true })).body.useful;
+    expect(await rate()).toBe(1);
+    await by(admin, "DELETE", entryPath(entry.id));
+    await by(admin, "POST", `${entryPath(entry.id)}/undo`);
+    expect(await rate()).toBe(2);
+    await by(admin, "DELETE", entryPath(entry.id));
+    expect((await write(admin, fields)).body.id).toBe(entry.id);
+    expect(await rate()).toBe(1);
+  });
+
   test("pin an entry in its file", async () => {
     const { body: entry } = await write(admin, { title: "Pinned", content: "Stay." });
     const path = `/memory-scores/lead/${encodeURIComponent(entry.id)}`;

@@ -196,6 +196,8 @@ export function createMemory(deps: MemoryDeps) {
     };
     const text = format.update("", fields, `\n${content.trim()}\n`);
     if (input.owner !== null) deps.assertRoom(Buffer.byteLength(text), input.owner);
+    // A deleted one may have had the name. Its score stays for undo until then.
+    store.write(() => statement("DELETE FROM memory_scores WHERE vault = ? AND entry = ?").run(vault, entry));
     save(vault, entry, text, writer);
     // An unconfirmed entry supersedes nothing.
     if (old && (input.trusted || !old.trusted))
@@ -257,7 +259,7 @@ export function createMemory(deps: MemoryDeps) {
       const file = folder.read(pathOf(vault, entry));
       return file ? digestOf(file.text) : null;
     },
-    /** Removes a deleted user's own entries with their versions. Inside the deleting transaction. */
+    /** Removes a deleted user's own entries with their versions and scores. Inside the deleting transaction. */
     removeOf(userId: string): void {
       const rows = statement<{
         vault: string;
@@ -266,6 +268,7 @@ export function createMemory(deps: MemoryDeps) {
       store.write(({ after }) => {
         for (const { vault, entry } of rows) {
           statement("DELETE FROM memory_versions WHERE vault = ? AND entry = ?").run(vault, entry);
+          statement("DELETE FROM memory_scores WHERE vault = ? AND entry = ?").run(vault, entry);
           after(() => putFile(vault, entry, null));
         }
         statement(
