@@ -1,0 +1,100 @@
+/** What `scripts/bench soak` measures of a server at rest: its process, its data folder, the rows of its tables. Linux. */
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+
+/** By name: `memory MB`, `rows runs`, `bytes uploads`, `entries uploads`. */
+export type Measures = Record<string, number>;
+
+const MB = 1024 ** 2;
+const DATABASE = "skep.db";
+const read = (path: string): string => {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+};
+/** Of a folder that may just go. */
+const names = (path: string): string[] => {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+};
+
+/** Processor time of its threads that still run, ms. */
+export const ranMs = (pid: number): number =>
+  names(`/proc/${pid}/task`).reduce(
+    (sum, thread) => sum + Number(read(`/proc/${pid}/task/${thread}/schedstat`).split(" ")[0] ?? 0) / 1e6,
+    0,
+  );
+
+/** Processes that it or one of its own has started and that still run. */
+function descendants(pid: number): number {
+  const parents = names("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => ({
+      pid: Number(name),
+      parent: Number(/^PPid:\s+(\d+)/m.exec(read(`/proc/${name}/status`))?.[1]),
+    }));
+  const of = (one: number): number =>
+    parents.filter(({ parent }) => parent === one).reduce((sum, child) => sum + 1 + of(child.pid), 0);
+  return of(pid);
+}
+
+/** Files and folders below a folder, and the bytes of the files. */
+function below(folder: string): { entries: number; bytes: number } {
+  const sum = { entries: 0, bytes: 0 };
+  for (const name of names(folder)) {
+    const path = join(folder, name);
+    const found = statSync(path, { throwIfNoEntry: false });
+    sum.entries++;
+    if (found?.isDirectory()) {
+      const inner = below(path);
+      sum.entries += inner.entries;
+      sum.bytes += inner.bytes;
+    } else sum.bytes += found?.size ?? 0;
+  }
+  return sum;
+}
+
+function rowsOf(data: string): Measures {
+  const db = new Database(join(data, DATABASE), { readonly: true });
+  try {
+    const tables = db
+      .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'")
+      .pluck()
+      .all();
+    const count = (table: string) => db.prepare<[], number>(`SELECT count(*) FROM "${table}"`).pluck().get() ?? 0;
+    return Object.fromEntries(tables.map((table) => [`rows ${table}`, count(table)]));
+  } finally {
+    db.close();
+  }
+}
+
+/** @param temporary the folder that the server has for temporary files. */
+export function measure(pid: number, data: string, temporary: string): Measures {
+  const status = read(`/proc/${pid}/status`);
+  const kb = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)?.[1] ?? 0);
+  const size = (name: string) => statSync(join(data, name), { throwIfNoEntry: false })?.size ?? 0;
+  const measures: Measures = {
+    "memory MB": kb("VmRSS") / 1024,
+    descriptors: names(`/proc/${pid}/fd`).length,
+    threads: names(`/proc/${pid}/task`).length,
+    "processes below it": descendants(pid),
+    "database MB": size(DATABASE) / MB,
+    "WAL MB": size(`${DATABASE}-wal`) / MB,
+  };
+  const folders = names(data).filter((name) => statSync(join(data, name)).isDirectory());
+  for (const [name, path] of [
+    ...folders.map((one) => [one, join(data, one)]),
+    ["temporary files", temporary],
+  ] as const) {
+    const { entries, bytes } = below(path!);
+    measures[`entries ${name}`] = entries;
+    measures[`kB ${name}`] = bytes / 1024;
+  }
+  return Object.assign(measures, rowsOf(data));
+}
