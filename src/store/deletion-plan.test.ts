@@ -68,7 +68,6 @@ test("a column that names a run, session, project or user is answered for, or th
 
 const BY_RUNS_AND_SESSIONS = [
   "events.project_id",
-  "events.user_id",
   "executions.run_id",
   "runs.project_id",
   "sessions.project_id",

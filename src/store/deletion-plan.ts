@@ -30,7 +30,14 @@ const HELD_ALONE = `id IN (SELECT attachment_id FROM attachment_holds WHERE sess
 
 export const DELETION_PLAN: Readonly<Record<string, Fate>> = {
   // What was said and done.
-  events: { goes: { run: "run_id = @id", session: "session_id = @id" }, isLarge: true },
+  events: {
+    goes: {
+      run: "run_id = @id",
+      session: "session_id = @id",
+      user: "user_id = @id AND run_id IS NULL AND session_id IS NULL",
+    },
+    isLarge: true,
+  },
   tool_calls: { goes: { session: "session_id = @id" }, isLarge: true },
   messages: { goes: { session: "session_id = @id" }, isLarge: true },
   memory_recalls: { goes: { session: "session_id = @id" } },

@@ -307,6 +307,9 @@ test("a user's everything: what they ran, said and uploaded, and the account; us
     const asked = { pipeline_id: "hello", task_description: CANARY };
     const run = await accounts.request<Run>("POST", "/v1/runs", { token: ben.token, body: asked });
     await accounts.request("GET", `/v1/events/stream?run_id=${run.body.id}`, { token: ben.token });
+    const own = { title: CANARY, content: CANARY, private: true };
+    const entry = await accounts.request("POST", "/v1/memory/vaults/lead/entries", { token: ben.token, body: own });
+    expect(entry.status).toBe(201);
     const { token } = admin;
     for (const path of [`users/${ben.id}`, `runs/${run.body.id}`])
       expect([path, (await accounts.request("DELETE", `/v1/history/${path}`, { token: cy.token })).status]).not.toEqual(

@@ -32,6 +32,7 @@ import drainedHosts from "./0030-drained-hosts.sql" with { type: "text" };
 import previews from "./0031-previews.sql" with { type: "text" };
 import screenshots from "./0032-screenshots.sql" with { type: "text" };
 import phoneCommands from "./0033-phone-commands.sql" with { type: "text" };
+import eventsOfUsers from "./0034-events-of-users.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -69,4 +70,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0031-previews", sql: previews },
   { name: "0032-screenshots", sql: screenshots },
   { name: "0033-phone-commands", sql: phoneCommands },
+  { name: "0034-events-of-users", sql: eventsOfUsers },
 ];
