@@ -70,8 +70,9 @@ test.skipIf(lacks("Litestream", existsSync(PROGRAM)))(
       run(back!.replace(/^skep (doctor|serve).*$/gm, ""));
       expect(namesIn(join(folder.path, "restored", "skep.db"))).toEqual(["Made on Tuesday"]);
       const restored = await startServer({ data: join(folder.path, "restored") });
-      expect((await restored.request("GET", "/v1/status")).status).toBe(200);
+      const { status } = await restored.request("GET", "/v1/status");
       await restored.stop();
+      expect(status).toBe(200);
     } finally {
       await server.remove();
     }
