@@ -205,7 +205,7 @@ export interface Sandbox {
    */
   openRoute(onConnection: (connection: Duplex) => void): Promise<Route>;
   /**
-   * Connects to a port of the sandbox's own loopback; whoever asks bounds it as for `openRoute`. Needs `spec.routes`.
+   * Connects to a port of the sandbox's own loopback. The caller bounds bytes and time, as for `openRoute`. Needs `spec.routes`.
    * @throws Problem 502 `nothing_listens`, 503 `sandbox_lost`, 403 `previews_unavailable` where `capabilities.previews` is none.
    */
   connect(port: number): Promise<Duplex>;

@@ -57,7 +57,7 @@ export async function openPreviewServer(
   const server = createServer({ noDelay: true }, (socket) => {
     open.add(socket);
     socket.once("close", () => open.delete(socket));
-    // What ends it is told by `close`; without a listener an error would end the server.
+    // `close` follows an error. Without this listener an error would end the server.
     socket.on("error", () => {});
     void serve(socket, deps).catch(() => socket.destroy());
   });

@@ -29,7 +29,7 @@ export interface Command {
   words: string;
 }
 
-/** What the person is told: at most with the two buttons of a question. */
+/** The answer to a person: a text, and for a question its two buttons. */
 export interface Said {
   text: string;
   buttons: readonly MessageButton[];
@@ -190,7 +190,7 @@ export function createCommands(deps: CommandsDeps) {
 
   return {
     /**
-     * A command of whoever these links are of, in their chat. Called in a transaction.
+     * Carries out a command from the chat of the person whose links these are. Called in a transaction.
      * @param runId that the message was about which it replies to. @returns undefined when nothing is said.
      */
     hear(links: readonly LinkRow[], { verb, words }: Command, runId: string | undefined): Said | undefined {
@@ -200,7 +200,7 @@ export function createCommands(deps: CommandsDeps) {
       if (!channel || !caller) return plain(SWITCHED_OFF);
       const since = timestamp(clock.now() - HOUR_MS);
       const count = rows.count({ channel_id: channel.id }, ["created_at > ?", since]);
-      // Told once: whoever sends without end is not answered without end.
+      // The bound is answered once; what comes after it gets no answer.
       if (count > LIMITS.phoneCommandsPerHour) return undefined;
       if (count === LIMITS.phoneCommandsPerHour) {
         close(insert({ channel_id: channel.id, verb }), "refused");

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { type Account, logIn, makeUser, PASSWORD, setupAdmin } from "../../testing/accounts.ts";
 import { hasBrowser, openBrowser } from "../../testing/browser.ts";
 import { skep } from "../../testing/command.ts";
+import { typeInto } from "../../testing/dashboard/keyboard.ts";
 import { dockerForTests, testImage } from "../../testing/docker-image.ts";
 import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
@@ -136,8 +137,8 @@ describe.skipIf(!docker)("the app of a step", () => {
       const context = await browser.newContext();
       const page = await context.newPage();
       await page.goto(`${server.url}/runs/${run}`);
-      await page.getByLabel("E-mail").fill("o@x.test");
-      await page.getByLabel("Password").fill(PASSWORD);
+      await typeInto(page.getByLabel("E-mail"), "o@x.test");
+      await typeInto(page.getByLabel("Password"), PASSWORD);
       await page.getByRole("button", { name: "Log in" }).click();
       const opening = context.waitForEvent("page");
       await page.getByRole("button", { name: "Open the preview" }).click();

@@ -1,4 +1,4 @@
-/** What an agent is told of its sandbox. */
+/** What an agent reads about its sandbox. */
 import type { SandboxAbout, SandboxSpec } from "../../../engine/sandbox.ts";
 import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
 import { HOME } from "./container-spec.ts";

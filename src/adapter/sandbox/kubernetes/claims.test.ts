@@ -53,7 +53,7 @@ function templateOf(change: (spec: Record<string, unknown>, container: Record<st
 interface Opening {
   replicas?: number;
   claimMs?: number;
-  /** Pods run. Otherwise they stay as they are told. */
+  /** Whether Pods run; otherwise they stay pending. */
   runs?: boolean;
 }
 
@@ -114,7 +114,7 @@ describe.skipIf(lacks("container engine", docker !== undefined))("a warm pool", 
     expect(cluster.pools.said).toMatchObject([
       { spec: { warmPoolRef: { name: "skep" }, lifecycle: { shutdownPolicy: "Delete" } } },
     ]);
-    // Its Pod is lost as any other's.
+    // When its Pod is lost, its work fails as in any Pod.
     const up = Promise.withResolvers<void>();
     const running = sandbox.exec(["sh", "-c", "echo up; sleep 600"], { ...limits, onOutput: () => up.resolve() });
     await up.promise;
