@@ -7,12 +7,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import type { Run, Step } from "../src/feature/runs/model.ts";
 import { type CrashRun, layOut } from "../src/testing/crash/crash-pipeline.ts";
-import { readEvents } from "../src/testing/crash/event-reader.ts";
 import { dockerForTests, testImage } from "../src/testing/docker-image.ts";
 import { startServer } from "../src/testing/server.ts";
 import { median } from "./bench-figures.ts";
+import { timeSteps } from "./bench-steps.ts";
 
 const { values } = parseArgs({
   options: {
@@ -50,28 +49,11 @@ async function measured(workspace: "mounted" | "detached"): Promise<{ first: num
   const env = { SANDBOX: "docker", SANDBOX_WORKSPACE: workspace, AGENT_IMAGE: image, IMAGE_PULL: "false" };
   const server = await startServer({ data, env: { RATE_LIMIT: "0", DEMO_SCRIPT: layOut(data, run), ...env } });
   try {
-    const ended = Promise.withResolvers<void>();
-    let id = "";
-    const reader = readEvents(server.url, 0, ({ kind, run_id }) => {
-      if (kind === "run_complete" && run_id === id) ended.resolve();
-    });
-    const asked = { pipeline_id: run.id, task_description: "bench" };
-    id = (await server.request<Run>("POST", "/v1/runs", { body: asked })).body.id;
-    await ended.promise;
-    reader.close();
-    const { body } = await server.request<{ items: Step[] }>("GET", `/v1/steps/${id}`);
-    const all = body.items.sort((one, other) => Date.parse(one.queued_at) - Date.parse(other.queued_at));
-    if (all.some(({ status }) => status !== "succeeded")) throw new Error("a step has failed");
-    const [first, ...later] = all.map(tookMs);
-    return { first: first!, later };
+    return await timeSteps(server, run.id);
   } finally {
     await server.stop();
     rmSync(data, { recursive: true, force: true });
   }
-}
-
-function tookMs({ queued_at, finished_at }: Step): number {
-  return Date.parse(finished_at ?? "") - Date.parse(queued_at);
 }
 
 const figures = { mounted: [] as number[], detached: [] as number[] };

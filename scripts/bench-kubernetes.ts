@@ -9,12 +9,11 @@ import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { clusterAccess } from "../src/adapter/kubernetes/access.ts";
-import type { Run, Step } from "../src/feature/runs/model.ts";
 import { type CrashRun, layOut } from "../src/testing/crash/crash-pipeline.ts";
-import { readEvents } from "../src/testing/crash/event-reader.ts";
 import { dockerForTests, testImage } from "../src/testing/docker-image.ts";
 import { startServer } from "../src/testing/server.ts";
 import { median, quantile } from "./bench-figures.ts";
+import { timeSteps } from "./bench-steps.ts";
 
 const { values } = parseArgs({
   options: { steps: { type: "string", default: "6" }, rounds: { type: "string", default: "3" } },
@@ -57,20 +56,7 @@ async function stepsOf(): Promise<{ first: number; later: number[] }> {
   const env = { SANDBOX: "kubernetes", KUBERNETES_CONFIG: kubeconfig!, AGENT_IMAGE: image, RATE_LIMIT: "0" };
   const server = await startServer({ data, env: { DEMO_SCRIPT: layOut(data, run), ...env } });
   try {
-    const ended = Promise.withResolvers<void>();
-    let id = "";
-    const reader = readEvents(server.url, 0, ({ kind, run_id }) => {
-      if (kind === "run_complete" && run_id === id) ended.resolve();
-    });
-    const asked = { pipeline_id: run.id, task_description: "bench" };
-    id = (await server.request<Run>("POST", "/v1/runs", { body: asked })).body.id;
-    await ended.promise;
-    reader.close();
-    const { body } = await server.request<{ items: Step[] }>("GET", `/v1/steps/${id}`);
-    const all = body.items.toSorted((one, other) => Date.parse(one.queued_at) - Date.parse(other.queued_at));
-    if (all.some(({ status }) => status !== "succeeded")) throw new Error("a step has failed");
-    const [first, ...later] = all.map((step) => Date.parse(step.finished_at ?? "") - Date.parse(step.queued_at));
-    return { first: first!, later };
+    return await timeSteps(server, run.id);
   } finally {
     await server.stop();
     rmSync(data, { recursive: true, force: true });
