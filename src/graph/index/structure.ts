@@ -2,6 +2,7 @@
  * Phase three: nodes for files, folders and symbols, the CONTAINS and DEFINED_IN edges between them, and resolved
  * edges with the rows of nodes.
  */
+
 import { CodeGraph, type Implementation, type NodeColumns } from "../code-graph.ts";
 import { GrowingInts } from "../growing-ints.ts";
 import { ExportKind, SymbolFlag, Type } from "../language/fact-layout.ts";
@@ -17,6 +18,7 @@ import {
 } from "../model.ts";
 import type { RawEdge } from "../resolve/calls/edges.ts";
 import type { Repository } from "../resolve/repository.ts";
+import { exists, isNone, type NameRow, rowAfter, type TypeRow } from "../rows.ts";
 import { type ExactEdges, isSameMade } from "../scip/exact-edges.ts";
 import type { Found } from "../store/snapshot.ts";
 
@@ -164,15 +166,15 @@ export function addSymbols(builder: GraphBuilder, repo: Repository, file: number
   const base = repo.base[file]!;
   const ordinalOf = createOrdinals();
   const qualifiedOf: string[] = [];
-  const text = (index: number) => (index < 0 ? "" : strings[index]!);
+  const text = (index: NameRow) => (isNone(index) ? "" : strings[index]!);
   const exported = exportedNames(repo, file);
   const owners = writtenOwners(repo, file);
-  for (let row = 0; row < symbols.length; row++) {
+  for (let row = symbols.first; row < symbols.length; row = rowAfter(row)) {
     const parent = symbols.parent(row);
     const name = strings[symbols.name(row)]!;
-    const around = parent < 0 ? "" : qualifiedOf[parent]!;
+    const around = isNone(parent) ? "" : qualifiedOf[parent]!;
     // A member defined in a name space rather than in its type is still named after its type.
-    const apart = parent < 0 || symbols.label(parent) === NAMESPACE;
+    const apart = isNone(parent) || symbols.label(parent) === NAMESPACE;
     const owner = apart ? (owners.get(row) ?? "") : "";
     const outer = around !== "" && owner !== "" ? `${around}.${owner}` : around || owner;
     const flags = symbols.flags(row);
@@ -190,12 +192,12 @@ export function addSymbols(builder: GraphBuilder, repo: Repository, file: number
     builder.nodes.endLine[node] = symbols.endLine(row);
     builder.nodes.signature[node] = text(symbols.signature(row));
     builder.nodes.doc[node] = text(symbols.doc(row));
-    const shared = flags & SymbolFlag.Exported || (parent < 0 && exported?.has(name));
+    const shared = flags & SymbolFlag.Exported || (isNone(parent) && exported?.has(name));
     builder.nodes.exported[node] = shared ? 1 : 0;
     builder.addEdgeRow(DEFINED_IN, NO_REASON, node, file, 0);
     let holder = parent;
-    while (holder >= 0 && symbolNodes[base + holder]! < 0) holder = symbols.parent(holder);
-    builder.addEdgeRow(CONTAINS, NO_REASON, holder < 0 ? file : symbolNodes[base + holder]!, node, 0);
+    while (exists(holder) && symbolNodes[base + holder]! < 0) holder = symbols.parent(holder);
+    builder.addEdgeRow(CONTAINS, NO_REASON, isNone(holder) ? file : symbolNodes[base + holder]!, node, 0);
   }
 }
 
@@ -221,12 +223,12 @@ function createOrdinals(): (label: number, qualified: string) => number {
 function writtenOwners(repo: Repository, file: number): Map<number, string> {
   const owners = new Map<number, string>();
   const { attaches, types, strings } = repo.facts(file);
-  const nameOf = (row: number): string => {
+  const nameOf = (row: TypeRow): string => {
     const op = types.op(row);
     if (op === Type.Ref) return strings[types.name(row)]!;
     if (op !== Type.Qualified) return "";
     const left = types.qualifier(row);
-    const outer = left < 0 ? "" : nameOf(left);
+    const outer = isNone(left) ? "" : nameOf(left);
     const name = strings[types.member(row)]!;
     return outer === "" ? name : `${outer}.${name}`;
   };
@@ -239,7 +241,7 @@ function exportedNames(repo: Repository, file: number): Set<string> | undefined 
   const { exports, strings } = repo.facts(file);
   if (exports.length === 0) return undefined;
   const names = new Set<string>();
-  for (let row = 0; row < exports.length; row++)
+  for (let row = exports.first; row < exports.length; row = rowAfter(row))
     if (exports.kind(row) === ExportKind.Local) names.add(strings[exports.from(row)]!);
   return names;
 }

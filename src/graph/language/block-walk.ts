@@ -3,7 +3,19 @@
  * functions, calls and lambdas become facts. A language extends it with its own kinds of nodes. Depth is bounded:
  * source that nests deeper is cut off instead of overflowing the stack.
  */
+
 import type { SymbolLabel } from "../model.ts";
+import {
+  type BindingRow,
+  type ExprRow,
+  exists,
+  isNone,
+  NONE,
+  type ScopeRow,
+  type SymbolRow,
+  type TreeNode,
+  type TypeRow,
+} from "../rows.ts";
 import { BindingKind, CallFlag, Expr, ScopeKind, SymbolFlag, Type } from "./fact-layout.ts";
 import type { DecoratorInput, FactsBuilder } from "./facts-builder.ts";
 import type { FlatTree } from "./flat-tree.ts";
@@ -12,15 +24,15 @@ import { oneLine } from "./one-line.ts";
 /** The current place of a walk. Places are values: each scope has a new one. */
 export interface Place {
   /** Innermost scope. */
-  scope: number;
-  /** Nearest enclosing symbol that is a node, -1 at the top: the owner of calls. */
-  symbol: number;
+  scope: ScopeRow;
+  /** Nearest enclosing symbol that is a node, none at the top: the owner of calls. */
+  symbol: SymbolRow;
   /** Nearest enclosing symbol, hidden ones included: the parent of what is declared here. */
-  parent: number;
-  /** Scope of the class that `this` is, or -1. */
-  thisScope: number;
+  parent: SymbolRow;
+  /** Scope of the class that `this` is, or none. */
+  thisScope: ScopeRow;
   /** Collects returned expressions of the innermost function; undefined outside. */
-  returns: number[] | undefined;
+  returns: ExprRow[] | undefined;
   /** Names of locals and parameters of the innermost function so far. */
   names: Set<string> | undefined;
 }
@@ -28,12 +40,12 @@ export interface Place {
 export interface Declared {
   label: SymbolLabel;
   name: string;
-  node: number;
-  /** Where the signature ends; -1: at the end of the node. */
-  body: number;
+  node: TreeNode;
+  /** Where the signature ends; none: at the end of the node. */
+  body: TreeNode;
   flags?: number;
   /** Node whose preceding comment documents it, when it is not `node`. */
-  documented?: number;
+  documented?: TreeNode;
   /** Class members are found through their parent and have no plain name. */
   bound?: boolean;
 }
@@ -57,23 +69,23 @@ export abstract class BlockWalk {
     this.facts = facts;
   }
 
-  protected abstract expressionOf(node: number, at: Place): number;
-  protected abstract statementOf(node: number, at: Place): Place;
-  protected abstract typeOf(node: number, at: Place): number;
+  protected abstract expressionOf(node: TreeNode, at: Place): ExprRow;
+  protected abstract statementOf(node: TreeNode, at: Place): Place;
+  protected abstract typeOf(node: TreeNode, at: Place): TypeRow;
   /** Kinds of nodes that are functions as values. */
   protected abstract isLambda(kind: string): boolean;
   /** A lambda; `contextual` gives the expression that types its parameter i. */
-  protected abstract lambda(node: number, at: Place, contextual?: (parameter: number) => number): number;
+  protected abstract lambda(node: TreeNode, at: Place, contextual?: (parameter: number) => ExprRow): ExprRow;
 
   /** The place at the top of the file: opens scope 0. */
   protected top(): Place {
-    const scope = this.facts.scope(-1, ScopeKind.File);
-    return { scope, symbol: -1, parent: -1, thisScope: -1, returns: undefined, names: undefined };
+    const scope = this.facts.scope(NONE, ScopeKind.File);
+    return { scope, symbol: NONE, parent: NONE, thisScope: NONE, returns: undefined, names: undefined };
   }
 
-  /** An expression row; -1 for no node. */
-  expression(node: number, at: Place): number {
-    if (node < 0) return -1;
+  /** An expression row; none for no node. */
+  expression(node: TreeNode, at: Place): ExprRow {
+    if (isNone(node)) return NONE;
     if (this.depth > MAX_DEPTH) return this.facts.expr(Expr.Unknown);
     this.depth++;
     const row = this.expressionOf(node, at);
@@ -81,9 +93,9 @@ export abstract class BlockWalk {
     return row;
   }
 
-  /** A type row; -1 for no node. */
-  type(node: number, at: Place): number {
-    if (node < 0 || this.depth > MAX_DEPTH) return -1;
+  /** A type row; none for no node. */
+  type(node: TreeNode, at: Place): TypeRow {
+    if (isNone(node) || this.depth > MAX_DEPTH) return NONE;
     this.depth++;
     const row = this.typeOf(node, at);
     this.depth--;
@@ -91,8 +103,8 @@ export abstract class BlockWalk {
   }
 
   /** Walks a statement; returns the place of the statements after it. */
-  statement(node: number, at: Place): Place {
-    if (node < 0 || this.depth > MAX_DEPTH) return at;
+  statement(node: TreeNode, at: Place): Place {
+    if (isNone(node) || this.depth > MAX_DEPTH) return at;
     this.depth++;
     const after = this.statementOf(node, at);
     this.depth--;
@@ -100,14 +112,14 @@ export abstract class BlockWalk {
   }
 
   /** Walks the children of a node as statements, one after the other. */
-  statements(node: number, at: Place): void {
-    if (node < 0) return;
+  statements(node: TreeNode, at: Place): void {
+    if (isNone(node)) return;
     let place = at;
     for (const child of this.tree.namedChildren(node)) place = this.statement(child, place);
   }
 
   /** Walks every named child as an expression; the result is not known. */
-  unknown(node: number, at: Place): number {
+  unknown(node: TreeNode, at: Place): ExprRow {
     for (const child of this.tree.namedChildren(node)) this.expression(child, at);
     return this.facts.expr(Expr.Unknown);
   }
@@ -117,29 +129,29 @@ export abstract class BlockWalk {
     return { ...at, scope: this.facts.scope(at.scope, ScopeKind.Block) };
   }
 
-  text(node: number): string {
+  text(node: TreeNode): string {
     return this.tree.source(node);
   }
 
-  field(node: number, name: string): string {
+  field(node: TreeNode, name: string): string {
     return this.tree.source(this.tree.child(node, name));
   }
 
   /** A name used as a value. */
-  name(node: number, at: Place): number {
+  name(node: TreeNode, at: Place): ExprRow {
     const row = this.facts.exprName(this.tree.source(node), at.scope);
     this.facts.useValue(row, at.symbol, this.tree.line(node));
     return row;
   }
 
   /** A type mentioned by its plain name. */
-  ref(name: string, at: Place, line: number, args: readonly number[] = []): number {
+  ref(name: string, at: Place, line: number, args: readonly TypeRow[] = []): TypeRow {
     const row = this.facts.typeRef(name, at.scope, args);
     this.facts.useType(row, at.symbol, line);
     return row;
   }
 
-  declare(what: Declared, at: Place): number {
+  declare(what: Declared, at: Place): SymbolRow {
     const { tree, facts } = this;
     const symbol = facts.symbol({
       label: what.label,
@@ -161,12 +173,12 @@ export abstract class BlockWalk {
   }
 
   /** The decorators, annotations or attributes of a declaration. */
-  protected decoratorsOf(_node: number, _at: Place): readonly DecoratorInput[] {
+  protected decoratorsOf(_node: TreeNode, _at: Place): readonly DecoratorInput[] {
     return NO_DECORATORS;
   }
 
   /** A decorator as it is written at `node`; `name` without arguments. */
-  protected decorator(node: number, name: string, what: { value?: number; type?: number }): DecoratorInput {
+  protected decorator(node: TreeNode, name: string, what: { value?: ExprRow; type?: TypeRow }): DecoratorInput {
     const { tree } = this;
     return {
       name: oneLine(name),
@@ -178,20 +190,20 @@ export abstract class BlockWalk {
   }
 
   /** The node of an import written at `node`; `name` is the module or path as written. */
-  protected importStatement(node: number, name: string, scope: number, signature = this.text(node)): number {
+  protected importStatement(node: TreeNode, name: string, scope: ScopeRow, signature = this.text(node)): SymbolRow {
     const { tree, facts } = this;
     const [startLine, endLine] = [tree.line(node), tree.endLine(node)];
     return facts.importStatement({ name: oneLine(name), scope, startLine, endLine, signature: oneLine(signature) });
   }
 
   /** A member, local or parameter: a new local binding. */
-  local(name: string, at: Place, type: number, value: number, parameter = false): number {
+  local(name: string, at: Place, type: TypeRow, value: ExprRow, parameter = false): BindingRow {
     at.names?.add(name);
     return this.facts.local(at.scope, name, type, value, parameter ? BindingKind.Parameter : BindingKind.Local);
   }
 
   /** Opens the scope of a function symbol. */
-  open(symbol: number, at: Place, thisScope = at.thisScope): Place {
+  open(symbol: SymbolRow, at: Place, thisScope = at.thisScope): Place {
     const hidden = (this.facts.symbols.flags(symbol) & SymbolFlag.Hidden) !== 0;
     const scope = this.facts.scope(at.scope, ScopeKind.Function, symbol);
     return {
@@ -205,7 +217,7 @@ export abstract class BlockWalk {
   }
 
   /** Opens the scope of a class-like symbol: its members. */
-  openClass(symbol: number, at: Place): Place {
+  openClass(symbol: SymbolRow, at: Place): Place {
     const hidden = (this.facts.symbols.flags(symbol) & SymbolFlag.Hidden) !== 0;
     const scope = this.facts.scope(at.scope, ScopeKind.Class, symbol);
     return {
@@ -219,18 +231,24 @@ export abstract class BlockWalk {
   }
 
   /** Notes what a function returned; call after its body. */
-  close(symbol: number, inside: Place): void {
+  close(symbol: SymbolRow, inside: Place): void {
     if (inside.returns && inside.returns.length > 0)
       this.facts.setSymbol(symbol, "returns", this.facts.list(inside.returns));
   }
 
   /** A hidden function symbol for a lambda or a function type. */
-  hiddenFunction(node: number, at: Place, flags = 0): number {
-    return this.declare({ label: "Function", name: "", node, body: -1, flags: SymbolFlag.Hidden | flags }, at);
+  hiddenFunction(node: TreeNode, at: Place, flags = 0): SymbolRow {
+    return this.declare({ label: "Function", name: "", node, body: NONE, flags: SymbolFlag.Hidden | flags }, at);
   }
 
   /** A call with its arguments; lambdas among them are typed by the parameter they are passed for. */
-  callOf(callee: number, args: readonly number[], at: Place, line: number, typeArgs: readonly number[] = []): number {
+  callOf(
+    callee: ExprRow,
+    args: readonly TreeNode[],
+    at: Place,
+    line: number,
+    typeArgs: readonly TypeRow[] = [],
+  ): ExprRow {
     const row = this.facts.expr(Expr.Call, callee);
     this.pass(row, args, at, typeArgs);
     this.facts.call(row, at.symbol, line);
@@ -239,20 +257,20 @@ export abstract class BlockWalk {
 
   /** `new C(…)`: the call of a constructor. */
   newOf(
-    callee: number,
-    args: readonly number[],
+    callee: ExprRow,
+    args: readonly TreeNode[],
     at: Place,
     line: number,
     flags: number,
-    typeArgs: readonly number[] = [],
-  ): number {
+    typeArgs: readonly TypeRow[] = [],
+  ): ExprRow {
     const row = this.facts.expr(Expr.New, callee);
     this.pass(row, args, at, typeArgs);
     this.facts.call(row, at.symbol, line, flags);
     return row;
   }
 
-  private pass(row: number, args: readonly number[], at: Place, typeArgs: readonly number[]): void {
+  private pass(row: ExprRow, args: readonly TreeNode[], at: Place, typeArgs: readonly TypeRow[]): void {
     const rows = args.map((argument, i) =>
       this.isLambda(this.tree.kind(argument))
         ? this.lambda(argument, at, (parameter) => this.facts.expr(Expr.Contextual, row, i, parameter))
@@ -263,9 +281,9 @@ export abstract class BlockWalk {
   }
 
   /** `new T<A>(…)`: a constructor's call, typed by what `<…>` says; of a library's type only a value of it. */
-  protected construction(type: number, typeNode: number, args: readonly number[], at: Place): number {
+  protected construction(type: TypeRow, typeNode: TreeNode, args: readonly TreeNode[], at: Place): ExprRow {
     const { tree, facts } = this;
-    if (type < 0 || facts.types.op(type) === Type.Literal) {
+    if (isNone(type) || facts.types.op(type) === Type.Literal) {
       for (const argument of args) this.expression(argument, at);
       return facts.expr(Expr.Typed, type);
     }
@@ -274,34 +292,34 @@ export abstract class BlockWalk {
   }
 
   /** The text between the operands of a binary expression. */
-  protected operatorOf(node: number): string {
+  protected operatorOf(node: TreeNode): string {
     const { tree } = this;
     return tree.text.slice(tree.endIndex(tree.child(node, "left")), tree.startIndex(tree.child(node, "right")));
   }
 
   /** The result of a binary operator: a truth value, a text if either operand is one, else the left operand. */
-  protected operation(operator: string, left: number, right: number): number {
+  protected operation(operator: string, left: ExprRow, right: ExprRow): ExprRow {
     const { facts } = this;
     if (/[<>]=?\s*$|[=!]=|&&|\|\|/.test(operator) && !/<<|>>/.test(operator)) return facts.exprLiteral("bool");
-    const isText = (row: number) =>
+    const isText = (row: ExprRow) =>
       facts.exprs.op(row) === Expr.Literal && facts.text(facts.exprs.name(row)) === "string";
     return isText(left) || isText(right) ? facts.exprLiteral("string") : left;
   }
 
   /** A called member: where methods and fields have names of their own, a method is meant. */
-  calledMember(object: number, name: string): number {
+  calledMember(object: ExprRow, name: string): ExprRow {
     return this.facts.expr(Expr.Member, object, this.facts.name(name), 1);
   }
 
   /** A type of the language's own library that carries types of the repository: see builtins.ts. */
-  builtinType(name: string, args: readonly number[] = []): number {
+  builtinType(name: string, args: readonly TypeRow[] = []): TypeRow {
     return this.facts.type(Type.Literal, this.facts.name(name), this.facts.list(args));
   }
 
   /** The declaration's text up to its body, on one line. */
-  private signature(node: number, body: number): string {
+  private signature(node: TreeNode, body: TreeNode): string {
     const { tree } = this;
-    const end = body >= 0 ? tree.startIndex(body) : tree.endIndex(node);
+    const end = exists(body) ? tree.startIndex(body) : tree.endIndex(node);
     const start = tree.startIndex(node);
     return tree.text
       .slice(start, Math.min(end, start + MAX_TEXT * 2))
@@ -311,7 +329,7 @@ export abstract class BlockWalk {
   }
 
   /** First sentence of the comment right before a declaration. */
-  private doc(node: number): string {
+  private doc(node: TreeNode): string {
     const { tree } = this;
     const end = tree.startIndex(node);
     const before = tree.text.slice(Math.max(0, end - 800), end);
@@ -320,7 +338,7 @@ export abstract class BlockWalk {
   }
 
   /** A type row's class as a value: what is constructed, or stands before `::`. */
-  protected classExpression(type: number): number {
+  protected classExpression(type: TypeRow): ExprRow {
     const { facts } = this;
     if (facts.types.op(type) === Type.Qualified)
       return facts.expr(Expr.Member, this.classExpression(facts.types.qualifier(type)), facts.types.member(type));

@@ -3,7 +3,7 @@
  *
  * Facts are about one file alone; nothing in them depends on another file, so they are cached by content
  * hash. Expressions and types are small trees: a row has an `op` and up to three values, `a`, `b` and `c`. A
- * reference between tables is a row number, -1 for none; a name is an index into `strings`; a list is an
+ * reference between tables is a row number, or NONE (see `rows.ts`); a name is an index into `strings`; a list is an
  * index into `lists`.
  *
  * Raise FACTS_VERSION with every change of meaning.
@@ -26,7 +26,7 @@ export const Expr = {
   This: 5,
   /** a = scope. The parent class: `super.x` is Member(Super), `super(…)` is Call(Super). */
   Super: 6,
-  /** a = object, b = literal key name, `[name]` for a key that is a name, or -1. `obj[key]`. */
+  /** a = object, b = literal key name, `[name]` for a key that is a name, or none. `obj[key]`. */
   Index: 7,
   /** a = iterated expression. The element that a loop binds. */
   Iterate: 8,
@@ -44,7 +44,7 @@ export const Expr = {
   Function: 14,
   /** a = symbol: a class expression as a value. */
   Class: 15,
-  /** a = type, b = expression or -1. A cast, or any expression whose type is written down. */
+  /** a = type, b = expression or none. A cast, or any expression whose type is written down. */
   Typed: 16,
   /**
    * a = call expression, b = argument index, c = parameter index: a lambda's parameter, typed by the parameter that
@@ -64,7 +64,7 @@ export const Type = {
   Unknown: 0,
   /** a = name, b = scope, c = list of type arguments. */
   Ref: 1,
-  /** a = qualifying type or -1, b = name, c = list of type arguments. `A.B`. */
+  /** a = qualifying type or none, b = name, c = list of type arguments. `A.B`. */
   Qualified: 2,
   /** a = list. */
   Union: 3,
@@ -82,9 +82,9 @@ export const Type = {
   TypeOf: 9,
   /** a = scope. The type of the receiver: `this`, `Self`. */
   This: 10,
-  /** a = built-in type name, b = list of type arguments or -1. */
+  /** a = built-in type name, b = list of type arguments or none. */
   Literal: 11,
-  /** a = type, b = member name or -1. `T["x"]`. */
+  /** a = type, b = member name or none. `T["x"]`. */
   Indexed: 12,
   /** a = type. `keyof T`. */
   KeyOf: 13,
@@ -100,11 +100,11 @@ export const BindingKind = {
   Symbol: 0,
   /** a = import row. */
   Import: 1,
-  /** a = type or -1, b = initial expression or -1. A local variable. */
+  /** a = type or none, b = initial expression or none. A local variable. */
   Local: 2,
-  /** a = type or -1, b = initial expression (default, or Contextual) or -1. A parameter. */
+  /** a = type or none, b = initial expression (default, or Contextual) or none. A parameter. */
   Parameter: 3,
-  /** a = constraint type or -1, b = default type or -1. A type parameter. */
+  /** a = constraint type or none, b = default type or none. A type parameter. */
   TypeParameter: 4,
 } as const;
 

@@ -5,6 +5,21 @@
  */
 import { type LanguageId, SYMBOL_LABELS, type SymbolLabel } from "../model.ts";
 import {
+  type BindingRow,
+  type ExprRow,
+  exists,
+  type ImportRow,
+  isNone,
+  type ListOf,
+  type NameRow,
+  NONE,
+  rowAt,
+  type ScopeRow,
+  type SymbolRow,
+  type TypeList,
+  type TypeRow,
+} from "../rows.ts";
+import {
   BindingKind,
   type ExportKind,
   Expr,
@@ -17,7 +32,7 @@ import type { FileFacts } from "./facts.ts";
 import { NO_KEYS } from "./key-names.ts";
 import type { ExprTable } from "./tables/exprs.ts";
 import type { BindingTable, ScopeTable } from "./tables/scopes.ts";
-import type { SymbolColumn, SymbolTable } from "./tables/symbols.ts";
+import type { SymbolColumn, SymbolTable, SymbolValue } from "./tables/symbols.ts";
 import { factTables } from "./tables/tables.ts";
 import type { TypeTable } from "./tables/types.ts";
 
@@ -27,16 +42,16 @@ type ValueOf<T> = T[keyof T];
 interface SymbolInput {
   label: SymbolLabel;
   name: string;
-  /** Enclosing symbol row, -1 at the top. */
-  parent: number;
+  /** Enclosing symbol row, none at the top. */
+  parent: SymbolRow;
   /** Scope it is declared in. */
-  scope: number;
+  scope: ScopeRow;
   startLine: number;
   endLine: number;
   /** Sum of SymbolFlag values. */
   flags?: number;
   type?: number;
-  value?: number;
+  value?: ExprRow;
   signature?: string;
   doc?: string;
   arity?: number;
@@ -49,9 +64,9 @@ export interface DecoratorInput {
   startLine: number;
   endLine: number;
   signature: string;
-  /** Expression row of what is named or called, or -1. */
-  value?: number;
-  /** Type row of the annotation's type, or -1. */
+  /** Expression row of what is named or called, or none. */
+  value?: ExprRow;
+  /** Type row of the annotation's type, or none. */
   type?: number;
 }
 
@@ -59,7 +74,7 @@ export interface DecoratorInput {
 interface ImportInput {
   /** The module or path as written. */
   name: string;
-  scope: number;
+  scope: ScopeRow;
   startLine: number;
   endLine: number;
   signature: string;
@@ -70,7 +85,7 @@ export class FactsBuilder {
   readonly language: LanguageId;
   private readonly tables = factTables(() => new Int32Array(0));
   private readonly strings: string[] = [];
-  private readonly stringIndex = new Map<string, number>();
+  private readonly stringIndex = new Map<string, NameRow>();
 
   constructor(path: string, language: LanguageId) {
     this.path = path;
@@ -98,40 +113,40 @@ export class FactsBuilder {
   }
 
   /** Interns a name. */
-  name(text: string): number {
+  name(text: string): NameRow {
     let index = this.stringIndex.get(text);
     if (index === undefined) {
-      index = this.strings.length;
+      index = rowAt<NameRow>(this.strings.length);
       this.strings.push(text.includes("\u0000") ? text.replaceAll("\u0000", "") : text);
       this.stringIndex.set(text, index);
     }
     return index;
   }
 
-  text(index: number): string {
+  text(index: NameRow): string {
     return this.strings[index] ?? "";
   }
 
-  list(items: readonly number[]): number {
-    if (items.length === 0) return -1;
+  list<Item extends number>(items: readonly Item[]): ListOf<Item> {
+    if (items.length === 0) return NONE;
     const { lists } = this.tables;
-    const at = lists.add(items.length);
+    const at = rowAt<ListOf<Item>>(lists.add(items.length));
     for (const item of items) lists.add(item);
     return at;
   }
 
-  listItems(list: number): number[] {
+  listItems<Item extends number>(list: ListOf<Item>): Item[] {
     return Array.from(this.tables.lists.items(list));
   }
 
-  scope(parent: number, kind: ValueOf<typeof ScopeKind>, symbol = -1): number {
+  scope(parent: ScopeRow, kind: ValueOf<typeof ScopeKind>, symbol: SymbolRow = NONE): ScopeRow {
     const row = this.tables.scopes.add(parent, kind, symbol);
-    if (symbol >= 0) this.setSymbol(symbol, "inner", row);
+    if (exists(symbol)) this.setSymbol(symbol, "inner", row);
     return row;
   }
 
   /** Declares a symbol. It does not bind its name: call `bind`. */
-  symbol(input: SymbolInput): number {
+  symbol(input: SymbolInput): SymbolRow {
     return this.symbols.add(
       SYMBOL_LABELS.indexOf(input.label),
       this.name(input.name),
@@ -142,62 +157,62 @@ export class FactsBuilder {
       input.endLine,
       input.flags ?? 0,
       input.type ?? -1,
-      input.value ?? -1,
+      input.value ?? NONE,
       -1,
       -1,
       -1,
-      input.signature ? this.name(input.signature) : -1,
-      input.doc ? this.name(input.doc) : -1,
+      input.signature ? this.name(input.signature) : NONE,
+      input.doc ? this.name(input.doc) : NONE,
       input.arity ?? -1,
     );
   }
 
-  setSymbol(symbol: number, column: SymbolColumn, value: number): void {
+  setSymbol<Column extends SymbolColumn>(symbol: SymbolRow, column: Column, value: SymbolValue<Column>): void {
     this.symbols.set(symbol, column, value);
   }
 
-  /** The label of a symbol; undefined for none, which is -1. */
-  labelOf(symbol: number): SymbolLabel | undefined {
-    return symbol < 0 ? undefined : SYMBOL_LABELS[this.symbols.label(symbol)];
+  /** The label of a symbol; undefined for no symbol. */
+  labelOf(symbol: SymbolRow): SymbolLabel | undefined {
+    return isNone(symbol) ? undefined : SYMBOL_LABELS[this.symbols.label(symbol)];
   }
 
-  addFlag(symbol: number, flag: number): void {
+  addFlag(symbol: SymbolRow, flag: number): void {
     this.setSymbol(symbol, "flags", this.symbols.flags(symbol) | flag);
   }
 
   /** Binds a symbol's name in a scope (by default under its own name, in its own scope). */
-  bind(symbol: number, scope = this.symbols.scope(symbol), name = -1): number {
-    const text = name >= 0 ? name : this.symbols.name(symbol);
+  bind(symbol: SymbolRow, scope = this.symbols.scope(symbol), name: NameRow = NONE): BindingRow {
+    const text = exists(name) ? name : this.symbols.name(symbol);
     return this.tables.bindings.add(scope, text, BindingKind.Symbol, symbol, -1);
   }
 
-  /** Binds a local variable, parameter or type parameter; `type` and `value` may be -1. */
+  /** Binds a local variable, parameter or type parameter; `type` and `value` may be none. */
   local(
-    scope: number,
+    scope: ScopeRow,
     name: string,
-    type: number,
-    value: number,
+    type: TypeRow,
+    value: ExprRow | TypeRow,
     kind: ValueOf<typeof BindingKind> = BindingKind.Local,
-  ): number {
+  ): BindingRow {
     return this.tables.bindings.add(scope, this.name(name), kind, type, value);
   }
 
   /** Declares the node of an import as it is written; returns the `statement` of its `import` rows. */
-  importStatement({ scope, ...input }: ImportInput): number {
+  importStatement({ scope, ...input }: ImportInput): SymbolRow {
     let outer = scope;
-    while (outer >= 0 && this.scopes.symbol(outer) < 0) outer = this.scopes.parent(outer);
-    const parent = outer < 0 ? -1 : this.scopes.symbol(outer);
+    while (exists(outer) && isNone(this.scopes.symbol(outer))) outer = this.scopes.parent(outer);
+    const parent = isNone(outer) ? NONE : this.scopes.symbol(outer);
     return this.symbol({ label: "Import", parent, scope, ...input });
   }
 
-  /** Declares the node of a decorator of `owner`, a symbol row, or -1 for the file. */
-  decorator(owner: number, scope: number, input: DecoratorInput): number {
+  /** Declares the node of a decorator of `owner`, a symbol row, or none for the file. */
+  decorator(owner: SymbolRow, scope: ScopeRow, input: DecoratorInput): SymbolRow {
     return this.symbol({ label: "Decorator", parent: owner, scope, ...input });
   }
 
   /**
    * Records an import and, if `local` is not empty, binds the name in the scope. `statement` is the row that
-   * `importStatement` gave; -1 for names that are known without an import.
+   * `importStatement` gave; none for names that are known without an import.
    */
   import(
     kind: ValueOf<typeof ImportKind>,
@@ -205,14 +220,14 @@ export class FactsBuilder {
     name: string,
     local: string,
     line: number,
-    scope: number,
-    statement = -1,
-  ): number {
+    scope: ScopeRow,
+    statement: SymbolRow = NONE,
+  ): ImportRow {
     const row = this.tables.imports.add(
       kind,
       this.name(module),
       this.name(name),
-      local ? this.name(local) : -1,
+      local ? this.name(local) : NONE,
       line,
       scope,
       statement,
@@ -222,40 +237,40 @@ export class FactsBuilder {
   }
 
   /** Exports `name`. See ExportKind for `from` and `importRow`. */
-  export(kind: ValueOf<typeof ExportKind>, name: string, from: number, importRow = -1): void {
+  export(kind: ValueOf<typeof ExportKind>, name: string, from: number, importRow: ImportRow = NONE): void {
     this.tables.exports.add(kind, this.name(name), from, importRow);
   }
 
-  expr(op: ValueOf<typeof Expr>, a = -1, b = -1, c = -1): number {
+  expr(op: ValueOf<typeof Expr>, a = -1, b = -1, c = -1): ExprRow {
     return this.tables.exprs.add(op, a, b, c);
   }
 
-  exprName(name: string, scope: number): number {
+  exprName(name: string, scope: ScopeRow): ExprRow {
     return this.expr(Expr.Name, this.name(name), scope);
   }
 
-  exprMember(object: number, name: string): number {
+  exprMember(object: ExprRow, name: string): ExprRow {
     return this.expr(Expr.Member, object, this.name(name));
   }
 
-  exprCall(callee: number, args: readonly number[], typeArgs: readonly number[] = []): number {
+  exprCall(callee: ExprRow, args: readonly ExprRow[], typeArgs: readonly TypeRow[] = []): ExprRow {
     return this.expr(Expr.Call, callee, this.list(args), this.list(typeArgs));
   }
 
-  exprLiteral(builtin: string): number {
+  exprLiteral(builtin: string): ExprRow {
     return this.expr(Expr.Literal, this.name(builtin));
   }
 
-  type(op: ValueOf<typeof Type>, a = -1, b = -1, c = -1): number {
+  type(op: ValueOf<typeof Type>, a = -1, b = -1, c: TypeList = NONE): TypeRow {
     return this.tables.types.add(op, a, b, c);
   }
 
-  typeRef(name: string, scope: number, args: readonly number[] = []): number {
+  typeRef(name: string, scope: ScopeRow, args: readonly TypeRow[] = []): TypeRow {
     return this.type(Type.Ref, this.name(name), scope, this.list(args));
   }
 
-  /** A call site: `expr` is a Call or New row; `symbol` the nearest enclosing symbol, -1 at the top of the file. */
-  call(expr: number, symbol: number, line: number, flags = 0): void {
+  /** A call site: `expr` is a Call or New row; `symbol` the nearest enclosing symbol, none at the top of the file. */
+  call(expr: ExprRow, symbol: SymbolRow, line: number, flags = 0): void {
     this.tables.calls.add(expr, symbol, line, flags);
   }
 
@@ -264,42 +279,48 @@ export class FactsBuilder {
   }
 
   /** A mention of a type (an annotation, a cast). */
-  useType(type: number, symbol: number, line: number): void {
-    if (type >= 0) this.tables.uses.add(type, -1, symbol, line);
+  useType(type: TypeRow, symbol: SymbolRow, line: number): void {
+    if (exists(type)) this.tables.uses.add(type, -1, symbol, line);
   }
 
   /** A function, class or constant used as a value: passed, assigned, returned. */
-  useValue(expr: number, symbol: number, line: number): void {
-    if (expr >= 0) this.tables.uses.add(-1, expr, symbol, line);
+  useValue(expr: ExprRow, symbol: SymbolRow, line: number): void {
+    if (exists(expr)) this.tables.uses.add(-1, expr, symbol, line);
   }
 
   /** `symbol` extends or implements a type (`base`) or an expression (`expr`). */
-  heritage(symbol: number, kind: ValueOf<typeof HeritageKind>, base: number, line: number, expr = -1): void {
+  heritage(
+    symbol: SymbolRow,
+    kind: ValueOf<typeof HeritageKind>,
+    base: TypeRow,
+    line: number,
+    expr: ExprRow = NONE,
+  ): void {
     this.tables.heritage.add(symbol, -1, kind, base, expr, line);
   }
 
   /** The type `subject`, declared elsewhere, extends or implements `base`. */
-  heritageOf(subject: number, kind: ValueOf<typeof HeritageKind>, base: number, line: number): void {
+  heritageOf(subject: TypeRow, kind: ValueOf<typeof HeritageKind>, base: TypeRow, line: number): void {
     this.tables.heritage.add(-1, subject, kind, base, -1, line);
   }
 
   /** `symbol` is a member of a type that is declared elsewhere. */
-  attach(symbol: number, type: number): void {
+  attach(symbol: SymbolRow, type: TypeRow): void {
     this.tables.attaches.add(symbol, type);
   }
 
   /** The scope shares its names with every scope of that space in the repository. */
-  space(scope: number, name: string): void {
+  space(scope: ScopeRow, name: string): void {
     this.tables.spaces.add(scope, this.name(name));
   }
 
   /** `target` (a Name or Member expression row) is also assigned `expr` somewhere. */
-  assign(target: number, expr: number, scope: number): void {
+  assign(target: ExprRow, expr: ExprRow, scope: ScopeRow): void {
     this.tables.assigns.add(target, expr, scope);
   }
 
   /** Within `scope` the name has that type, or is an instance of the class `expr`. See `NarrowTable`. */
-  narrow(scope: number, name: string, type: number, expr = -1): void {
+  narrow(scope: ScopeRow, name: string, type: TypeRow, expr: ExprRow = NONE): void {
     this.tables.narrows.add(scope, this.name(name), type, expr);
   }
 

@@ -8,7 +8,9 @@
  * A node is a number (its index, in document order: a parent before its children); -1 is "none".
  * Offsets are UTF-16 units of `text`; rows and lines: `line()` counts from 1.
  */
+
 import type { Language, Tree } from "web-tree-sitter";
+import { exists, isNone, NONE, ROOT, rowAfter, rowAt, type TreeNode } from "../rows.ts";
 
 /** The functions of the parser's WebAssembly module that the copy needs; they work on a cursor in a shared buffer. */
 export interface CursorModule {
@@ -208,7 +210,7 @@ export class FlatTree {
   }
 
   private isReadInside(node: number): boolean {
-    return this.type[node] !== ERROR_TYPE && this.after[node]! > node + 1 && READ_INSIDE.test(this.kind(node));
+    return this.type[node] !== ERROR_TYPE && this.after[node]! > node + 1 && READ_INSIDE.test(this.kind(rowAt(node)));
   }
 
   private noteLines(from: number, to: number, lines: Set<number>): void {
@@ -224,90 +226,90 @@ export class FlatTree {
   }
 
   /** The grammar's name of the node's type; "ERROR" where the parser gave up. */
-  kind(node: number): string {
-    return node < 0 ? "" : (this.tables.kinds[this.type[node]!] ?? "ERROR");
+  kind(node: TreeNode): string {
+    return isNone(node) ? "" : (this.tables.kinds[this.type[node]!] ?? "ERROR");
   }
 
   /** True for named nodes, false for keywords and operators. */
-  named(node: number): boolean {
+  named(node: TreeNode): boolean {
     const type = this.type[node]!;
     return type === ERROR_TYPE || this.tables.keep[type] === 2;
   }
 
-  fieldName(node: number): string {
+  fieldName(node: TreeNode): string {
     return this.tables.fields[this.field[node]!] ?? "";
   }
 
-  parent(node: number): number {
-    return this.up[node]!;
+  parent(node: TreeNode): TreeNode {
+    return rowAt(this.up[node]!);
   }
 
-  /** First child of any sort, or -1. */
-  first(node: number): number {
-    return node >= 0 && this.after[node]! > node + 1 ? node + 1 : -1;
+  /** First child of any sort, or none. */
+  first(node: TreeNode): TreeNode {
+    return exists(node) && this.after[node]! > node + 1 ? rowAfter(node) : NONE;
   }
 
-  /** Next sibling of any sort, or -1. */
-  next(node: number): number {
-    const candidate = this.after[node]!;
-    const parent = this.up[node]!;
-    const end = parent < 0 ? this.count : this.after[parent]!;
-    return candidate < end ? candidate : -1;
+  /** Next sibling of any sort, or none. */
+  next(node: TreeNode): TreeNode {
+    const candidate = rowAt<TreeNode>(this.after[node]!);
+    const parent = this.parent(node);
+    const end = exists(parent) ? this.after[parent]! : this.count;
+    return candidate < end ? candidate : NONE;
   }
 
   /** Index after the node's last descendant; `for (i = node + 1; i < end(node); i++)` visits them all. */
-  end(node: number): number {
-    return this.after[node]!;
+  end(node: TreeNode): TreeNode {
+    return rowAt(this.after[node]!);
   }
 
-  /** The child in a field, or -1. */
-  child(node: number, field: string): number {
-    for (let c = this.first(node); c !== -1; c = this.next(c)) if (this.fieldName(c) === field) return c;
-    return -1;
+  /** The child in a field, or none. */
+  child(node: TreeNode, field: string): TreeNode {
+    for (let c = this.first(node); exists(c); c = this.next(c)) if (this.fieldName(c) === field) return c;
+    return NONE;
   }
 
-  /** The first child of a kind (named or token), or -1. */
-  childOfKind(node: number, kind: string): number {
-    for (let c = this.first(node); c !== -1; c = this.next(c)) if (this.kind(c) === kind) return c;
-    return -1;
+  /** The first child of a kind (named or token), or none. */
+  childOfKind(node: TreeNode, kind: string): TreeNode {
+    for (let c = this.first(node); exists(c); c = this.next(c)) if (this.kind(c) === kind) return c;
+    return NONE;
   }
 
   /** Named children, comments left out. */
-  namedChildren(node: number): number[] {
-    const found: number[] = [];
-    for (let c = this.first(node); c !== -1; c = this.next(c)) {
+  namedChildren(node: TreeNode): TreeNode[] {
+    const found: TreeNode[] = [];
+    for (let c = this.first(node); exists(c); c = this.next(c)) {
       if (this.named(c) && !this.kind(c).includes("comment")) found.push(c);
     }
     return found;
   }
 
-  /** First named child that is not a comment, or -1. */
-  firstNamed(node: number): number {
-    for (let c = this.first(node); c !== -1; c = this.next(c)) {
+  /** First named child that is not a comment, or none. */
+  firstNamed(node: TreeNode): TreeNode {
+    for (let c = this.first(node); exists(c); c = this.next(c)) {
       if (this.named(c) && !this.kind(c).includes("comment")) return c;
     }
-    return -1;
+    return NONE;
   }
 
-  /** The sibling before the node (any sort), or -1. */
-  previous(node: number): number {
-    const parent = this.up[node]!;
-    let last = -1;
-    for (let c = parent < 0 ? 0 : this.first(parent); c !== -1 && c < node; c = this.next(c)) last = c;
+  /** The sibling before the node (any sort), or none. */
+  previous(node: TreeNode): TreeNode {
+    const parent = this.parent(node);
+    let last: TreeNode = NONE;
+    for (let c = exists(parent) ? this.first(parent) : ROOT; exists(c) && c < node; c = this.next(c)) last = c;
     return last;
   }
 
-  startIndex(node: number): number {
+  startIndex(node: TreeNode): number {
     return this.from[node]!;
   }
 
-  endIndex(node: number): number {
+  endIndex(node: TreeNode): number {
     return this.to[node]!;
   }
 
   /** The node's source text. */
-  source(node: number): string {
-    return node < 0 ? "" : this.text.slice(this.from[node]!, this.to[node]!);
+  source(node: TreeNode): string {
+    return isNone(node) ? "" : this.text.slice(this.from[node]!, this.to[node]!);
   }
 
   /** Line of an offset, counted from 1. */
@@ -324,11 +326,11 @@ export class FlatTree {
     return low + 1;
   }
 
-  line(node: number): number {
+  line(node: TreeNode): number {
     return this.lineAt(this.from[node]!);
   }
 
-  endLine(node: number): number {
+  endLine(node: TreeNode): number {
     return this.lineAt(Math.max(this.from[node]!, this.to[node]! - 1));
   }
 }

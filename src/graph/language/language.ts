@@ -8,7 +8,7 @@ import type { Conversions, LanguageLibrary } from "./library.ts";
 
 /** The repository's files as an import resolver may see them. Paths are relative, with forward slashes. */
 export interface ProjectFiles {
-  /** Row of an indexed file, or -1. */
+  /** Row of an indexed file, or none. */
   fileAt(path: string): number;
   /** Indexed files directly in a folder ("" is the root). */
   filesIn(folder: string): readonly number[];

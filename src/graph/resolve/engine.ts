@@ -1,5 +1,7 @@
 /** What the parts of type evaluation offer each other. `resolver.ts` joins them. */
+
 import type { ImportTarget, ProjectFiles } from "../language/language.ts";
+import type { BindingRow, ExprRow, ImportRow, NameRow, ScopeRow, TypeRow } from "../rows.ts";
 import type { Repository } from "./repository.ts";
 import type { Library } from "./types/library.ts";
 import type { TypeEnv, ValueType } from "./types/value-type.ts";
@@ -14,7 +16,7 @@ export type NameSpaceOf = "value" | "type" | "call";
 export type Entity =
   | { kind: "symbol"; symbol: number /** How it was reached. */; via: "scope" | "import" | "member" }
   /** A local variable, parameter or type parameter. */
-  | { kind: "binding"; file: number; binding: number }
+  | { kind: "binding"; file: number; binding: BindingRow }
   | { kind: "type"; type: ValueType }
   | { kind: "external" };
 
@@ -35,7 +37,7 @@ export interface MemberSearch {
 export interface CallSite {
   file: number;
   /** Row of the Call or New expression. */
-  expr: number;
+  expr: ExprRow;
 }
 
 export interface Engine {
@@ -43,36 +45,36 @@ export interface Engine {
   library: Library;
   repo: Repository;
   project: ProjectFiles;
-  importTarget(file: number, importRow: number): ImportTarget;
-  lookup(file: number, scope: number, name: number, space: NameSpaceOf): Entity | undefined;
+  importTarget(file: number, importRow: ImportRow): ImportTarget;
+  lookup(file: number, scope: ScopeRow, name: NameRow, space: NameSpaceOf): Entity | undefined;
   /** A name by its text, from a scope outwards: what a module that is written inside a file has. */
-  inModule(file: number, scope: number, name: string, space: NameSpaceOf): Entity | undefined;
+  inModule(file: number, scope: ScopeRow, name: string, space: NameSpaceOf): Entity | undefined;
   /** A name as another file sees it. */
   exported(file: number, name: string, space: NameSpaceOf): Entity | undefined;
   /** The same, of what the file's own list of exports says, without the members of what it exports as a whole. */
   exportedRow(file: number, name: string, space: NameSpaceOf): Entity | undefined;
   /** A module by its place in a package folder. */
   submodule(folder: string, name: string): Entity | undefined;
-  followImport(file: number, importRow: number, space: NameSpaceOf): Entity | undefined;
+  followImport(file: number, importRow: ImportRow, space: NameSpaceOf): Entity | undefined;
   /** Type of a type row, type parameters standing for themselves. */
-  typeAt(file: number, row: number): ValueType | undefined;
+  typeAt(file: number, row: TypeRow): ValueType | undefined;
   /** Type of an expression row, likewise. */
-  exprType(file: number, row: number): ValueType | undefined;
+  exprType(file: number, row: ExprRow): ValueType | undefined;
   entityType(entity: Entity | undefined): ValueType | undefined;
   symbolType(symbol: number): ValueType | undefined;
-  bindingType(file: number, binding: number): ValueType | undefined;
+  bindingType(file: number, binding: BindingRow): ValueType | undefined;
   /** Instance of a class-like symbol whose type parameters are given, in order. */
   instanceOf(symbol: number, args: readonly (ValueType | undefined)[]): ValueType;
   /** `called`: a method rather than a field of that name. */
   members(type: ValueType | undefined, name: string, depth?: number, called?: boolean): MemberSearch;
   memberType(type: ValueType | undefined, name: string, called?: boolean): ValueType | undefined;
-  /** The symbol among its overloads that fits a call; -1 when several do. The symbol itself where it has none. */
+  /** The symbol among its overloads that fits a call; none when several do. The symbol itself where it has none. */
   overloadFor(symbol: number, site: CallSite | undefined): number;
   /** What the files that a file includes declare under a name. */
   included(file: number, name: string, space: NameSpaceOf): Entity | undefined;
   /** Whether a file includes another, directly or not; itself counts. */
   reaches(file: number, other: number): boolean;
-  /** The definition that a declaration without a body stands for, or -1. */
+  /** The definition that a declaration without a body stands for, or none. */
   definitionOf(symbol: number): number;
   /**
    * The bases of a class-like symbol, seen from an instance with that environment, in the order in which members are
@@ -82,7 +84,7 @@ export interface Engine {
   /** What calling a value yields; `site` gives the arguments. */
   callResult(type: ValueType | undefined, site: CallSite | undefined): ValueType | undefined;
   /** The type of a Call row. */
-  callType(file: number, row: number): ValueType | undefined;
+  callType(file: number, row: ExprRow): ValueType | undefined;
   /** The instance a class makes, its type parameters inferred from the arguments. */
   constructResult(symbol: number, site: CallSite): ValueType;
   returnType(symbol: number): ValueType | undefined;
@@ -91,9 +93,9 @@ export interface Engine {
   awaited(type: ValueType | undefined): ValueType | undefined;
   /** What is assigned to a property or variable beside its declaration. */
   assignedType(symbol: number): ValueType | undefined;
-  assignedToBinding(file: number, binding: number): ValueType | undefined;
+  assignedToBinding(file: number, binding: BindingRow): ValueType | undefined;
   /** What is assigned to a member that nothing declares: of a symbol itself (`F.x = e`), or of its instances. */
   assignedMember(symbol: number, name: string, instance: boolean): ValueType | undefined;
   /** The type of a lambda's parameter from the call it is passed to. */
-  contextual(file: number, source: number, argument: number, parameter: number): ValueType | undefined;
+  contextual(file: number, source: ExprRow, argument: number, parameter: number): ValueType | undefined;
 }

@@ -6,8 +6,21 @@
 import { BindingKind, SymbolFlag } from "../language/fact-layout.ts";
 import type { FileFacts } from "../language/facts.ts";
 import type { LanguageModule } from "../language/language.ts";
-import type { SymbolColumn } from "../language/tables/symbols.ts";
+import type { SymbolColumn, SymbolValue } from "../language/tables/symbols.ts";
 import { REFERENCE_LABELS, SYMBOL_LABELS, type SymbolLabel } from "../model.ts";
+import {
+  asRows,
+  type BindingRow,
+  exists,
+  isNone,
+  type NameRow,
+  NONE,
+  type Rows,
+  rowAfter,
+  rowAt,
+  type ScopeRow,
+  type SymbolRow,
+} from "../rows.ts";
 
 export interface SourceFile {
   /** Relative to the repository, forward slashes. */
@@ -20,7 +33,7 @@ type NameIndex = Map<string, number[]>;
 
 interface ChildRows {
   start: Int32Array;
-  rows: Int32Array;
+  rows: Rows<SymbolRow>;
 }
 
 /** With more children than this, a lookup uses an index. */
@@ -38,7 +51,7 @@ const REFERENCES = new Set(SYMBOL_LABELS.flatMap((label, row) => (REFERENCE_LABE
 /** Whether the label of a symbol's row says that it declares nothing: an import, a decorator. */
 export const isReference = (label: number): boolean => REFERENCES.has(label);
 
-const NONE: readonly number[] = [];
+const NOTHING: readonly never[] = [];
 const SEPARATOR = /[.\\]/;
 
 function nextCut(space: string, after: number): number {
@@ -50,13 +63,13 @@ export class Repository {
   readonly files: readonly SourceFile[];
   /** First symbol number of each file, and one more at the end. */
   readonly base: Int32Array;
-  private readonly bindings: (Map<number, number | number[]> | undefined)[] = [];
+  private readonly bindings: (Map<number, BindingRow | BindingRow[]> | undefined)[] = [];
   private readonly children: (ChildRows | undefined)[] = [];
   private readonly manyChildren = new Map<number, ReadonlyMap<string, readonly number[]>>();
   private readonly spaceIndex = new Map<string, NameIndex>();
   /** Name spaces that macros open, by the macro's mark. */
   private readonly spaceMacros = new Map<string, string>();
-  private readonly stringRows: (Map<string, number> | undefined)[] = [];
+  private readonly stringRows: (Map<string, NameRow> | undefined)[] = [];
 
   constructor(files: readonly SourceFile[]) {
     this.files = files;
@@ -97,10 +110,15 @@ export class Repository {
     return this.files[file]!.language.rules;
   }
 
+  /** The row of a symbol in its file. */
+  rowOf(symbol: number, file: number): SymbolRow {
+    return rowAt(symbol - this.base[file]!);
+  }
+
   /** A column of a symbol's row. */
-  column(symbol: number, column: SymbolColumn): number {
+  column<Column extends SymbolColumn>(symbol: number, column: Column): SymbolValue<Column> {
     const file = this.fileOf(symbol);
-    return this.facts(file).symbols.column(symbol - this.base[file]!, column);
+    return this.facts(file).symbols.column(this.rowOf(symbol, file), column);
   }
 
   label(symbol: number): SymbolLabel {
@@ -110,7 +128,7 @@ export class Repository {
   name(symbol: number): string {
     const file = this.fileOf(symbol);
     const facts = this.facts(file);
-    return facts.strings[facts.symbols.name(symbol - this.base[file]!)]!;
+    return facts.strings[facts.symbols.name(this.rowOf(symbol, file))]!;
   }
 
   flags(symbol: number): number {
@@ -121,11 +139,11 @@ export class Repository {
     return (this.column(symbol, "flags") & flag) !== 0;
   }
 
-  /** The enclosing symbol, or -1. */
+  /** The enclosing symbol, or none. */
   parent(symbol: number): number {
     const file = this.fileOf(symbol);
-    const row = this.facts(file).symbols.parent(symbol - this.base[file]!);
-    return row < 0 ? -1 : row + this.base[file]!;
+    const row = this.facts(file).symbols.parent(this.rowOf(symbol, file));
+    return isNone(row) ? -1 : row + this.base[file]!;
   }
 
   private nameKey(file: number, name: string): string {
@@ -133,14 +151,14 @@ export class Repository {
   }
 
   /** Binding rows of a name in one scope of a file. `name` is a row of the file's strings. */
-  bindingsOf(file: number, scope: number, name: number): readonly number[] {
+  bindingsOf(file: number, scope: ScopeRow, name: NameRow): readonly BindingRow[] {
     const facts = this.facts(file);
     const width = facts.strings.length;
     let index = this.bindings[file];
     if (!index) {
       index = new Map();
       const table = facts.bindings;
-      for (let row = 0; row < table.length; row++) {
+      for (let row = table.first; row < table.length; row = rowAfter(row)) {
         const key = table.scope(row) * width + table.name(row);
         const found = index.get(key);
         if (found === undefined) index.set(key, row);
@@ -150,30 +168,30 @@ export class Repository {
       this.bindings[file] = index;
     }
     const found = index.get(scope * width + name);
-    return found === undefined ? NONE : typeof found === "number" ? [found] : found;
+    return found === undefined ? NOTHING : typeof found === "number" ? [found] : found;
   }
 
-  /** The row of a text among a file's strings, or -1 when the file does not contain it. */
-  stringRow(file: number, text: string): number {
+  /** The row of a text among a file's strings, or none when the file does not contain it. */
+  stringRow(file: number, text: string): NameRow {
     let index = this.stringRows[file];
     if (!index) {
       index = new Map();
       const strings = this.facts(file).strings;
-      for (let i = 0; i < strings.length; i++) index.set(strings[i]!, i);
+      for (let i = 0; i < strings.length; i++) index.set(strings[i]!, rowAt(i));
       this.stringRows[file] = index;
     }
-    return index.get(text) ?? -1;
+    return index.get(text) ?? NONE;
   }
 
   /** Symbols declared directly under a symbol, by name; hidden object members included. */
   childrenNamed(symbol: number, name: string): readonly number[] {
     const file = this.fileOf(symbol);
     const { start, rows } = this.childRows(file);
-    const row = symbol - this.base[file]!;
+    const row = this.rowOf(symbol, file);
     const [from, to] = [start[row]!, start[row + 1]!];
-    if (from === to) return NONE;
+    if (from === to) return NOTHING;
     if (to - from > MANY_CHILDREN || this.rules(file).ignoreCase)
-      return this.indexOfMany(symbol).get(this.nameKey(file, name)) ?? NONE;
+      return this.indexOfMany(symbol).get(this.nameKey(file, name)) ?? NOTHING;
     const { symbols, strings } = this.facts(file);
     let found: number[] | undefined;
     for (let at = from; at < to; at++) {
@@ -181,7 +199,7 @@ export class Repository {
       found ??= [];
       found.push(this.base[file]! + rows[at]!);
     }
-    return found ?? NONE;
+    return found ?? NOTHING;
   }
 
   /** All that is declared under a symbol, by name. */
@@ -189,7 +207,7 @@ export class Repository {
     const file = this.fileOf(symbol);
     const { start, rows } = this.childRows(file);
     const { symbols, strings } = this.facts(file);
-    const row = symbol - this.base[file]!;
+    const row = this.rowOf(symbol, file);
     const names: NameIndex = new Map();
     for (let at = start[row]!; at < start[row + 1]!; at++) {
       const name = strings[symbols.name(rows[at]!)]!;
@@ -215,23 +233,25 @@ export class Repository {
     const { symbols, strings } = this.facts(file);
     const count = symbols.length;
     const start = new Int32Array(count + 1);
-    const parentOf = (row: number) => {
+    const parentOf = (row: SymbolRow) => {
       const named = strings[symbols.name(row)] !== "" && !isReference(symbols.label(row));
-      return named ? symbols.parent(row) : -1;
+      return named ? symbols.parent(row) : NONE;
     };
-    for (let row = 0; row < count; row++) if (parentOf(row) >= 0) start[parentOf(row) + 1]!++;
+    for (let row = symbols.first; row < count; row = rowAfter(row))
+      if (exists(parentOf(row))) start[parentOf(row) + 1]!++;
     for (let row = 0; row < count; row++) start[row + 1]! += start[row]!;
     const next = start.slice(0, count);
     const rows = new Int32Array(start[count]!);
-    for (let row = 0; row < count; row++) if (parentOf(row) >= 0) rows[next[parentOf(row)]!++] = row;
-    const found = { start, rows };
+    for (let row = symbols.first; row < count; row = rowAfter(row))
+      if (exists(parentOf(row))) rows[next[parentOf(row)]!++] = row;
+    const found = { start, rows: asRows<SymbolRow>(rows) };
     this.children[file] = found;
     return found;
   }
 
   private addSpaceMacros(facts: FileFacts): void {
     for (let row = 0; row < facts.spaces.length; row++) {
-      if (facts.spaces.scope(row) >= 0) continue;
+      if (exists(facts.spaces.scope(row))) continue;
       const [macro = "", space = ""] = facts.strings[facts.spaces.name(row)]!.split("=");
       if (!this.spaceMacros.has(macro)) this.spaceMacros.set(macro, space);
     }
@@ -240,7 +260,7 @@ export class Repository {
   /** The name of a name space; "" when the macro that opens it is unknown, or opens none. */
   private spaceName(facts: FileFacts, row: number): string {
     const name = facts.strings[facts.spaces.name(row)]!;
-    if (facts.spaces.scope(row) < 0) return "";
+    if (isNone(facts.spaces.scope(row))) return "";
     if (!name.startsWith("#")) return name;
     const cut = name.indexOf(".");
     const outer = this.spaceMacros.get(cut < 0 ? name : name.slice(0, cut)) ?? "";
@@ -257,7 +277,7 @@ export class Repository {
       if (name !== "") pushTo(spaceOf, facts.spaces.scope(row), name);
     }
     const table = facts.bindings;
-    for (let row = 0; row < table.length; row++) {
+    for (let row = table.first; row < table.length; row = rowAfter(row)) {
       if (table.kind(row) !== BindingKind.Symbol) continue;
       const spaces = spaceOf.get(table.scope(row));
       if (!spaces) continue;
@@ -289,7 +309,7 @@ export class Repository {
   }
 
   /** The name spaces that a scope shares its names with. */
-  spacesAt(file: number, scope: number): readonly string[] {
+  spacesAt(file: number, scope: ScopeRow): readonly string[] {
     const facts = this.facts(file);
     const found: string[] = [];
     for (let row = 0; row < facts.spaces.length; row++) {
@@ -311,7 +331,7 @@ export class Repository {
 
   /** Symbols of a name in a name space; `file` says whose case rules hold. */
   inSpace(space: string, name: string, file: number): readonly number[] {
-    return this.spaceIndex.get(space)?.get(this.nameKey(file, name)) ?? NONE;
+    return this.spaceIndex.get(space)?.get(this.nameKey(file, name)) ?? NOTHING;
   }
 
   spaceExists(space: string): boolean {

@@ -1,5 +1,7 @@
 /** Joins the parts of type evaluation over one repository. */
+
 import type { ImportResolver, ImportTarget, ProjectFiles } from "../language/language.ts";
+import type { ImportRow } from "../rows.ts";
 import { createCalls } from "./calls/calls.ts";
 import { createOverloads } from "./calls/overloads.ts";
 import type { Engine } from "./engine.ts";
@@ -17,7 +19,7 @@ export function createEngine(repo: Repository, project: ProjectFiles): Engine {
   const resolvers = new Map<string, ImportResolver>();
   const targets: (ImportTarget | undefined)[][] = [];
 
-  function importTarget(file: number, row: number): ImportTarget {
+  function importTarget(file: number, row: ImportRow): ImportTarget {
     targets[file] ??= [];
     const known = targets[file][row];
     if (known) return known;

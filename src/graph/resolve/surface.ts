@@ -6,8 +6,10 @@
  * Symbols are named by their place (`path#outer.inner~2`), so that rows may move. Functions and literals that others
  * meet as values are described down to their parameters, as they are seen without being named.
  */
+
 import { BindingKind, ExportKind, Expr, ImportKind, SymbolFlag } from "../language/fact-layout.ts";
 import type { ImportTarget } from "../language/language.ts";
+import { type BindingRow, exists, isNone, rowAfter } from "../rows.ts";
 import type { Engine, Entity } from "./engine.ts";
 import { isReference } from "./repository.ts";
 import { THIS_ID, type TypeEnv, type ValueType } from "./types/value-type.ts";
@@ -38,7 +40,7 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
     const { symbols, strings } = repo.facts(file);
     const seen = new Map<string, number>();
     const found: string[] = [];
-    for (let row = 0; row < symbols.length; row++) {
+    for (let row = symbols.first; row < symbols.length; row = rowAfter(row)) {
       // A reference contains nothing, and no other symbol's place depends on it.
       if (isReference(symbols.label(row))) {
         found.push("");
@@ -46,7 +48,7 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
       }
       const parent = symbols.parent(row);
       const name = strings[symbols.name(row)]! || `<${symbols.label(row)}>`;
-      const chain = parent < 0 ? name : `${found[parent]}.${name}`;
+      const chain = isNone(parent) ? name : `${found[parent]}.${name}`;
       const ordinal = (seen.get(chain) ?? 0) + 1;
       seen.set(chain, ordinal);
       found.push(ordinal > 1 ? `${chain}~${ordinal}` : chain);
@@ -60,11 +62,11 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
     return `${repo.files[file]!.path}#${placesOf(file)[symbol - repo.base[file]!]}`;
   }
 
-  function bindingPlace(file: number, binding: number): string {
+  function bindingPlace(file: number, binding: BindingRow): string {
     const { bindings, scopes, strings } = repo.facts(file);
     const owner = scopes.symbol(bindings.scope(binding));
     const name = strings[bindings.name(binding)]!;
-    return `${repo.files[file]!.path}#${owner < 0 ? "" : placesOf(file)[owner]}/${name}`;
+    return `${repo.files[file]!.path}#${isNone(owner) ? "" : placesOf(file)[owner]}/${name}`;
   }
 
   function envText(env: TypeEnv | undefined, depth: number): string {
@@ -133,11 +135,11 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
     for (const row of repo.facts(file).lists.items(repo.column(symbol, "parameters")))
       text += ` P${typeText(engine.typeAt(file, bindings.type(row)), depth)}`;
     const type = repo.column(symbol, "type");
-    if (type >= 0) text += ` :${typeText(engine.typeAt(file, type), depth)}`;
+    if (exists(type)) text += ` :${typeText(engine.typeAt(file, type), depth)}`;
     if (label === "Function" || label === "Method" || repo.has(symbol, SymbolFlag.Getter))
       return `${text} >${typeText(engine.returnType(symbol), depth)}`;
     const value = repo.column(symbol, "value");
-    if (value >= 0) text += ` =${typeText(engine.exprType(file, value), depth)}`;
+    if (exists(value)) text += ` =${typeText(engine.exprType(file, value), depth)}`;
     return `${text} ${typeText(engine.symbolType(symbol), depth)}`;
   }
 
@@ -191,7 +193,7 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
       put(facts.strings[member]!, `of ${typeText(engine.typeAt(file, facts.attaches.type(row)), 0)}`);
     }
     for (let row = 0; row < facts.heritage.length; row++) {
-      if (facts.heritage.symbol(row) >= 0) continue;
+      if (exists(facts.heritage.symbol(row))) continue;
       const [subject, type] = [facts.heritage.subject(row), facts.heritage.type(row)];
       whole.push(`${typeText(engine.typeAt(file, subject), 0)} is ${typeText(engine.typeAt(file, type), 0)}`);
     }
@@ -202,11 +204,11 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
     return { names, whole: whole.sort().join("\n") };
 
     function symbolTexts(): void {
-      for (let row = 0; row < facts.symbols.length; row++) {
+      for (let row = facts.symbols.first; row < facts.symbols.length; row = rowAfter(row)) {
         if (isReference(facts.symbols.label(row))) continue;
         const symbol = base + row;
         const name = facts.strings[facts.symbols.name(row)]!;
-        const inner = facts.symbols.inner(row) >= 0;
+        const inner = exists(facts.symbols.inner(row));
         const label = repo.label(symbol);
         const type = inner && label !== "Function" && label !== "Method";
         if (name === "" && !type) continue;
@@ -221,7 +223,7 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
         if (name !== rules.constructorName && !repo.has(symbol, SymbolFlag.Constructor)) continue;
         // Code that makes an instance names the class or was given it; in the latter case its type arguments say what
         // is made.
-        if (repo.column(parent, "typeParameters") >= 0) whole.push(text);
+        if (exists(repo.column(parent, "typeParameters"))) whole.push(text);
         else put(repo.name(parent), text);
       }
     }
@@ -239,18 +241,18 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
       }
       for (let row = 0; row < facts.heritage.length; row++) {
         const symbol = facts.heritage.symbol(row);
-        if (symbol < 0 || repo.label(base + symbol) !== "Function") continue;
+        if (isNone(symbol) || repo.label(base + symbol) !== "Function") continue;
         const bases = engine.bases(base + symbol, undefined).map((one) => typeText(one, 0));
         whole.push(`${place(base + symbol)} < ${bases.join()}`);
       }
     }
 
     function importTexts(): void {
-      for (let row = 0; row < facts.imports.length; row++)
+      for (let row = facts.imports.first; row < facts.imports.length; row = rowAfter(row))
         if (facts.imports.kind(row) === ImportKind.Wildcard)
           whole.push(`all of ${targetText(engine.importTarget(file, row))}`);
       if (rules.exportLists) return;
-      for (let row = 0; row < facts.bindings.length; row++) {
+      for (let row = facts.bindings.first; row < facts.bindings.length; row = rowAfter(row)) {
         if (facts.bindings.scope(row) !== 0 || facts.bindings.kind(row) === BindingKind.Symbol) continue;
         const name = facts.strings[facts.bindings.name(row)]!;
         if (facts.bindings.kind(row) !== BindingKind.Import) put(name, typeText(engine.bindingType(file, row), 0));
@@ -261,7 +263,7 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
     }
 
     function exportTexts(): void {
-      for (let row = 0; row < facts.exports.length; row++) {
+      for (let row = facts.exports.first; row < facts.exports.length; row = rowAfter(row)) {
         const name = facts.strings[facts.exports.name(row)] ?? "";
         if (facts.exports.kind(row) === ExportKind.Star)
           whole.push(`gives ${targetText(engine.importTarget(file, facts.exports.importRow(row)))}`);

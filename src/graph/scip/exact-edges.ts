@@ -1,8 +1,10 @@
 /** What a compiler said of a file's calls, as edges that take the place of those which resolution found. */
+
 import type { GraphBuilder } from "../index/structure.ts";
 import { NODE_LABELS } from "../model.ts";
 import type { RawEdge } from "../resolve/calls/edges.ts";
 import type { Repository } from "../resolve/repository.ts";
+import { exists, type SymbolRow } from "../rows.ts";
 import { calledName } from "./called-name.ts";
 import type { ExactReferences } from "./exact-references.ts";
 
@@ -38,9 +40,9 @@ export function createExactEdges(input: ExactInput): (file: number) => ExactEdge
   const rows = nodesById(builder, wanted);
 
   /** The node that a call of a file is in: a symbol with a node, else the file. */
-  function callerOf(file: number, symbol: number): number {
+  function callerOf(file: number, symbol: SymbolRow): number {
     const { symbols } = repo.facts(file);
-    for (let row = symbol; row >= 0; row = symbols.parent(row)) {
+    for (let row = symbol; exists(row); row = symbols.parent(row)) {
       const node = symbolNodes[(repo.base[file] ?? 0) + row] ?? -1;
       if (node >= 0) return node;
     }

@@ -15,7 +15,7 @@ const BORDERS: Record<string, [most: number, why: string]> = {
   core: [7, "the helpers named above, and generic walks over JSON"],
   engine: [3, "what a schema has just checked"],
   feature: [14, "columns of JSON whose type depends on another column, and libraries of schemas"],
-  graph: [24, "messages between processes, the parser's memory, the graph engine"],
+  graph: [27, "messages between processes, the parser's memory, the graph engine, numbers of rows"],
   http: [4, "schemas of any kind"],
   store: [12, "rows, archives and the C library's lock"],
   text: [7, "messages between processes, the PDF library"],

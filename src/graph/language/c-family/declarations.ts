@@ -1,5 +1,16 @@
 /** What C and C++ declare: functions, classes, enums, fields, variables, aliases. */
+
 import type { SymbolLabel } from "../../model.ts";
+import {
+  type BindingRow,
+  type ExprRow,
+  exists,
+  isNone,
+  NONE,
+  type SymbolRow,
+  type TreeNode,
+  type TypeRow,
+} from "../../rows.ts";
 import { arity, type Place } from "../block-walk.ts";
 import { BindingKind, CallFlag, Expr, HeritageKind, SymbolFlag, Type } from "../fact-layout.ts";
 import type { DecoratorInput } from "../facts-builder.ts";
@@ -18,55 +29,55 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
   /** Inside a name space without a name: visible in this file only. */
   protected hiddenSpace = 0;
   /** The template parameters of the declaration that follows. */
-  protected template = -1;
+  protected template: TreeNode = NONE;
 
   /** `[[nodiscard]]`, `[[ns::name]]`, `__attribute__((name))`. */
-  protected override decoratorsOf(node: number): readonly DecoratorInput[] {
+  protected override decoratorsOf(node: TreeNode): readonly DecoratorInput[] {
     const { tree } = this;
     const found: DecoratorInput[] = [];
     for (const list of tree.namedChildren(node)) {
       const kind = tree.kind(list);
       if (kind !== "attribute_declaration" && kind !== "attribute_specifier") continue;
       const holder = kind === "attribute_specifier" ? tree.firstNamed(list) : list;
-      for (const one of holder < 0 ? [] : tree.namedChildren(holder)) {
+      for (const one of isNone(holder) ? [] : tree.namedChildren(holder)) {
         const called = tree.kind(one) === "call_expression" ? tree.child(one, "function") : one;
         const prefix = this.field(one, "prefix");
-        const name = tree.child(one, "name") >= 0 ? this.field(one, "name") : this.text(called);
+        const name = exists(tree.child(one, "name")) ? this.field(one, "name") : this.text(called);
         found.push(this.decorator(one, prefix === "" ? name : `${prefix}::${name}`, {}));
       }
     }
     return found;
   }
 
-  private storage(node: number): number {
+  private storage(node: TreeNode): number {
     const { tree } = this;
     let flags = 0;
-    for (let child = tree.first(node); child !== -1; child = tree.next(child))
+    for (let child = tree.first(node); child !== NONE; child = tree.next(child))
       if (tree.kind(child) === "storage_class_specifier" && this.text(child) === "static") flags |= SymbolFlag.Static;
     return flags;
   }
 
   /** Whether members of a class are declared here. */
   private inType(at: Place): boolean {
-    return at.thisScope >= 0 && at.thisScope === at.scope;
+    return exists(at.thisScope) && at.thisScope === at.scope;
   }
 
   private fileLevel(at: Place): boolean {
     return at.names === undefined && !this.inType(at);
   }
 
-  protected takeTemplate(symbol: number, inside: Place): void {
-    if (this.template < 0) return;
+  protected takeTemplate(symbol: SymbolRow, inside: Place): void {
+    if (isNone(this.template)) return;
     const list = this.template;
-    this.template = -1;
+    this.template = NONE;
     this.templateParameters(list, symbol, inside);
   }
 
-  protected functionDefinition(node: number, at: Place): void {
+  protected functionDefinition(node: TreeNode, at: Place): void {
     const { tree } = this;
     const found = this.declarator(tree.child(node, "declarator"));
-    if (found.functionNode < 0 || found.name < 0) {
-      this.template = -1;
+    if (isNone(found.functionNode) || isNone(found.name)) {
+      this.template = NONE;
       this.statements(tree.child(node, "body"), this.block(at));
       return;
     }
@@ -74,23 +85,23 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     const name = this.text(found.name);
     // `MACRO(x) if (…) {…}` is read as a function of that name.
     if (KEYWORDS.test(name)) {
-      this.template = -1;
+      this.template = NONE;
       this.statements(body, this.block({ ...at, names: at.names ?? new Set() }));
       return;
     }
-    if (/^[A-Z][A-Z0-9_]*$/.test(name) && tree.child(node, "type") < 0) {
+    if (/^[A-Z][A-Z0-9_]*$/.test(name) && isNone(tree.child(node, "type"))) {
       this.macroFunction(node, found, body, at);
       return;
     }
-    const given = body >= 0 || tree.childOfKind(node, "default_method_clause") >= 0;
+    const given = exists(body) || exists(tree.childOfKind(node, "default_method_clause"));
     this.functionSymbol(node, found, body, given, at);
   }
 
   /** `TEST(suite, name) { … }`: a function that a macro makes; its name is the macro's argument. */
-  private macroFunction(node: number, found: Declarator, body: number, at: Place): void {
+  private macroFunction(node: TreeNode, found: Declarator, body: TreeNode, at: Place): void {
     const { tree } = this;
     const list = tree.child(found.functionNode, "parameters");
-    const words = (list < 0 ? [] : tree.namedChildren(list))
+    const words = (isNone(list) ? [] : tree.namedChildren(list))
       .map((one) => this.text(one))
       .filter((text) => /^\w+$/.test(text));
     const name = words.length > 0 ? words.join("_") : this.text(found.name);
@@ -101,13 +112,13 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     this.close(symbol, inside);
   }
 
-  private functionName(node: number): string {
+  private functionName(node: TreeNode): string {
     const text =
       this.tree.kind(node) === "operator_cast" ? `operator ${this.field(node, "type")}` : this.partName(node);
     return text.replace(/\s+/g, " ");
   }
 
-  protected functionSymbol(node: number, found: Declarator, body: number, given: boolean, at: Place): void {
+  protected functionSymbol(node: TreeNode, found: Declarator, body: TreeNode, given: boolean, at: Place): void {
     const { tree, facts } = this;
     const { names } = this.parts(found.name);
     const name = this.functionName(names.at(-1) ?? found.name);
@@ -120,38 +131,39 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     else if (!given) flags |= SymbolFlag.Hidden | SymbolFlag.Signature;
     if (name === "main") flags |= SymbolFlag.Entry;
     const qualifier = outside ? names.slice(0, -1) : [];
-    const owner = member ? facts.text(facts.symbols.name(at.parent)) : this.partName(qualifier.at(-1) ?? -1);
+    const owner = member ? facts.text(facts.symbols.name(at.parent)) : this.partName(qualifier.at(-1) ?? NONE);
     if ((member || outside) && name === owner) flags |= SymbolFlag.Constructor;
     // `Type::member` or `space::function`: the name alone does not say which; members are attached, and found either way.
     const label = member || outside ? "Method" : "Function";
     const symbol = this.declare({ label, name, node, body, flags, bound: !member && !outside }, at);
-    const inside = this.open(symbol, outside ? { ...at, thisScope: -1 } : at);
+    const inside = this.open(symbol, outside ? { ...at, thisScope: NONE } : at);
     this.takeTemplate(symbol, inside);
     if (outside) this.attachTo(symbol, qualifier, at, inside);
     this.parameters(found.functionNode, symbol, inside);
     const trailing = tree.childOfKind(found.functionNode, "trailing_return_type");
-    const result = trailing >= 0 ? tree.firstNamed(trailing) : tree.child(node, "type");
-    const type = result < 0 || flags & SymbolFlag.Constructor ? -1 : this.type(result, inside);
-    if (type >= 0) facts.setSymbol(symbol, "type", type);
+    const result = exists(trailing) ? tree.firstNamed(trailing) : tree.child(node, "type");
+    const type = isNone(result) || flags & SymbolFlag.Constructor ? NONE : this.type(result, inside);
+    if (exists(type)) facts.setSymbol(symbol, "type", type);
     const initializers = tree.childOfKind(node, "field_initializer_list");
-    for (const one of initializers < 0 ? [] : tree.namedChildren(initializers)) this.initializer(one, inside);
+    for (const one of isNone(initializers) ? [] : tree.namedChildren(initializers)) this.initializer(one, inside);
     this.statements(body, inside);
     this.close(symbol, inside);
   }
 
-  private attachTo(symbol: number, qualifier: readonly number[], at: Place, inside: Place): void {
+  private attachTo(symbol: SymbolRow, qualifier: readonly TreeNode[], at: Place, inside: Place): void {
     const { facts } = this;
     let type = facts.typeRef(this.partName(qualifier[0]!), at.scope);
-    for (const part of qualifier.slice(1)) type = facts.type(Type.Qualified, type, facts.name(this.partName(part)), -1);
+    for (const part of qualifier.slice(1))
+      type = facts.type(Type.Qualified, type, facts.name(this.partName(part)), NONE);
     facts.attach(symbol, type);
-    facts.local(inside.scope, "this", type, -1, BindingKind.Parameter);
+    facts.local(inside.scope, "this", type, NONE, BindingKind.Parameter);
   }
 
   /** `Base(x)` or `field(x)` before a constructor's body. */
-  private initializer(node: number, at: Place): void {
+  private initializer(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
-    const [target = -1, list = -1] = tree.namedChildren(node);
-    const args = list < 0 ? [] : tree.namedChildren(list);
+    const [target = NONE, list = NONE] = tree.namedChildren(node);
+    const args = isNone(list) ? [] : tree.namedChildren(list);
     const kind = tree.kind(target);
     if (kind === "field_identifier") {
       // A base class or a field: resolution sees what the name stands for.
@@ -167,26 +179,26 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     } else for (const argument of args) this.expression(argument, at);
   }
 
-  protected parameters(functionNode: number, symbol: number, inside: Place): void {
+  protected parameters(functionNode: TreeNode, symbol: SymbolRow, inside: Place): void {
     const { tree, facts } = this;
     const list = tree.child(functionNode, "parameters");
-    const rows: number[] = [];
+    const rows: BindingRow[] = [];
     let required = 0;
-    let variadic = list >= 0 && this.text(list).includes("...");
-    for (const parameter of list < 0 ? [] : tree.namedChildren(list)) {
+    let variadic = exists(list) && this.text(list).includes("...");
+    for (const parameter of isNone(list) ? [] : tree.namedChildren(list)) {
       const kind = tree.kind(parameter);
       if (!kind.endsWith("parameter_declaration")) continue;
       if (kind === "variadic_parameter_declaration") variadic = true;
       const declared = tree.child(parameter, "declarator");
       const typeNode = tree.child(parameter, "type");
-      if (declared < 0 && this.text(typeNode) === "void") continue;
+      if (isNone(declared) && this.text(typeNode) === "void") continue;
       const found = this.declarator(declared);
-      const pointer = found.pointerTo >= 0 ? found : { ...found, pointerTo: found.functionNode };
+      const pointer = exists(found.pointerTo) ? found : { ...found, pointerTo: found.functionNode };
       const type = this.declaredType(pointer, this.type(typeNode, inside), inside);
       const given = tree.child(parameter, "default_value");
       const value = this.expression(given, inside);
-      rows.push(this.local(found.name < 0 ? "" : this.text(found.name), inside, type, value, true));
-      if (given < 0) required = rows.length;
+      rows.push(this.local(isNone(found.name) ? "" : this.text(found.name), inside, type, value, true));
+      if (isNone(given)) required = rows.length;
     }
     facts.setSymbol(symbol, "parameters", facts.list(rows));
     facts.setSymbol(
@@ -197,14 +209,14 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
   }
 
   /** A struct, class, union or enum where a type is written; `alias` names one that has no name of its own. */
-  protected specifier(node: number, at: Place, alias: string): number {
+  protected specifier(node: TreeNode, at: Place, alias: string): TypeRow {
     const { tree, facts } = this;
     const body = tree.child(node, "body");
     const nameNode = tree.child(node, "name");
-    const { names } = nameNode < 0 ? { names: [] } : this.parts(nameNode);
+    const { names } = isNone(nameNode) ? { names: [] } : this.parts(nameNode);
     const last = names.at(-1);
     const name = last === undefined ? alias : this.partName(last);
-    if (body < 0) return name === "" ? -1 : this.type(nameNode, at);
+    if (isNone(body)) return name === "" ? NONE : this.type(nameNode, at);
     const isEnum = tree.kind(node) === "enum_specifier";
     const label = isEnum ? "Enum" : LABELS[tree.kind(node)]!;
     let flags = this.hiddenSpace > 0 ? SymbolFlag.FileLocal : SymbolFlag.Exported;
@@ -213,10 +225,10 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     const symbol = this.declare({ label, name, node, body, flags }, at);
     const inside = this.openClass(symbol, at);
     this.takeTemplate(symbol, inside);
-    if (isEnum) this.enumerators(body, symbol, at, tree.childOfKind(node, "class") < 0);
+    if (isEnum) this.enumerators(body, symbol, at, isNone(tree.childOfKind(node, "class")));
     else {
       const bases = tree.childOfKind(node, "base_class_clause");
-      for (const base of bases < 0 ? [] : tree.namedChildren(bases))
+      for (const base of isNone(bases) ? [] : tree.namedChildren(bases))
         if (/type_identifier|qualified_identifier|template_type/.test(tree.kind(base)))
           facts.heritage(symbol, HeritageKind.Extends, this.type(base, inside), tree.line(base));
       this.statements(body, inside);
@@ -224,7 +236,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     return name === "" ? facts.type(Type.Object, symbol) : facts.typeRef(name, at.scope);
   }
 
-  private enumerators(body: number, owner: number, at: Place, visible: boolean): void {
+  private enumerators(body: TreeNode, owner: SymbolRow, at: Place, visible: boolean): void {
     const { tree } = this;
     for (const node of tree.namedChildren(body)) {
       if (tree.kind(node) !== "enumerator") continue;
@@ -233,7 +245,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
         label: "Property" as const,
         name: this.field(node, "name"),
         node,
-        body: -1,
+        body: NONE,
         flags,
         bound: visible,
       };
@@ -243,7 +255,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
   }
 
   /** `int a, *b = x, f(int);` at the top of a file, in a class or in a function. */
-  protected declaration(node: number, at: Place): void {
+  protected declaration(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const typeNode = tree.child(node, "type");
     const type = this.type(typeNode, at);
@@ -251,29 +263,29 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     const external = /^extern\b/.test(this.text(node));
     for (const one of declarators) {
       const found = this.declarator(one);
-      if (found.name < 0) continue;
-      if (found.functionNode >= 0 && !this.isConstruction(found, at)) {
-        this.functionSymbol(node, found, -1, false, at);
+      if (isNone(found.name)) continue;
+      if (exists(found.functionNode) && !this.isConstruction(found, at)) {
+        this.functionSymbol(node, found, NONE, false, at);
         continue;
       }
       const name = this.partName(this.parts(found.name).names.at(-1) ?? found.name);
-      const built = found.functionNode >= 0 ? this.readAsParameters(found.functionNode, type, typeNode, at) : -1;
+      const built = exists(found.functionNode) ? this.readAsParameters(found.functionNode, type, typeNode, at) : NONE;
       const declared = this.declaredType(found, type, at);
       const initial = tree.kind(one) === "init_declarator" ? tree.child(one, "value") : tree.child(node, "value");
       const fallback = tree.child(node, "default_value");
-      const valueNode = initial >= 0 ? initial : fallback;
+      const valueNode = exists(initial) ? initial : fallback;
       if (this.inType(at)) this.fieldSymbol(node, name, declared, valueNode, at);
       else if (!this.fileLevel(at))
-        this.local(name, at, declared, built >= 0 ? built : this.initialValue(valueNode, declared, typeNode, at));
+        this.local(name, at, declared, exists(built) ? built : this.initialValue(valueNode, declared, typeNode, at));
       else if (!external) {
         const label = /^(static\s+)?(const|constexpr)\b/.test(this.text(node)) ? "Const" : "Variable";
         const flags = this.storage(node) ? SymbolFlag.FileLocal : SymbolFlag.Exported;
-        const symbol = this.declare({ label, name, node, body: -1, flags }, at);
-        if (declared >= 0) facts.setSymbol(symbol, "type", declared);
+        const symbol = this.declare({ label, name, node, body: NONE, flags }, at);
+        if (exists(declared)) facts.setSymbol(symbol, "type", declared);
         facts.setSymbol(symbol, "value", this.initialValue(valueNode, declared, typeNode, { ...at, symbol }));
       }
     }
-    this.template = -1;
+    this.template = NONE;
   }
 
   /** `Foo x(y);` in a function is read as a declaration of a function when its arguments could be types. */
@@ -281,10 +293,10 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     if (at.names === undefined) return false;
     const { tree } = this;
     const list = tree.child(found.functionNode, "parameters");
-    const parameters = list < 0 ? [] : tree.namedChildren(list);
+    const parameters = isNone(list) ? [] : tree.namedChildren(list);
     return parameters.some((one) => {
       const declarator = tree.child(one, "declarator");
-      if (declarator < 0) return at.names?.has(this.text(one)) === true;
+      if (isNone(declarator)) return at.names?.has(this.text(one)) === true;
       return (
         tree.kind(declarator) === "abstract_function_declarator" &&
         tree.kind(tree.child(one, "type")) !== "primitive_type"
@@ -293,10 +305,10 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
   }
 
   /** A construction that was read as the declaration of a function: `Cart cart(makeItem());`. -1 for plain types. */
-  private readAsParameters(functionNode: number, built: number, typeNode: number, at: Place): number {
+  private readAsParameters(functionNode: TreeNode, built: TypeRow, typeNode: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const list = tree.child(functionNode, "parameters");
-    for (const one of list < 0 ? [] : tree.namedChildren(list)) {
+    for (const one of isNone(list) ? [] : tree.namedChildren(list)) {
       if (tree.kind(tree.child(one, "declarator")) !== "abstract_function_declarator") continue;
       const type = tree.child(one, "type");
       const callee =
@@ -304,20 +316,20 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
       this.callOf(callee, [], at, tree.line(type));
     }
     const op = facts.types.op(built);
-    if (op !== Type.Ref && op !== Type.Qualified) return -1;
+    if (op !== Type.Ref && op !== Type.Qualified) return NONE;
     return this.newOf(this.classExpression(built), [], at, tree.line(typeNode), CallFlag.New);
   }
 
-  private fieldSymbol(node: number, name: string, type: number, value: number, at: Place): void {
+  private fieldSymbol(node: TreeNode, name: string, type: TypeRow, value: TreeNode, at: Place): void {
     const { facts } = this;
     const flags = this.storage(node) | SymbolFlag.Exported;
-    const symbol = this.declare({ label: "Property", name, node, body: -1, flags, bound: false }, at);
-    if (type >= 0) facts.setSymbol(symbol, "type", type);
-    if (value >= 0) facts.setSymbol(symbol, "value", this.expression(value, { ...at, symbol }));
+    const symbol = this.declare({ label: "Property", name, node, body: NONE, flags, bound: false }, at);
+    if (exists(type)) facts.setSymbol(symbol, "type", type);
+    if (exists(value)) facts.setSymbol(symbol, "value", this.expression(value, { ...at, symbol }));
   }
 
   /** `T x(a)`, `T x{a}` construct; `T x = v` has a value. */
-  private initialValue(node: number, type: number, typeNode: number, at: Place): number {
+  private initialValue(node: TreeNode, type: TypeRow, typeNode: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const kind = tree.kind(node);
     if (kind !== "argument_list" && kind !== "initializer_list") return this.expression(node, at);
@@ -327,37 +339,39 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     // `T x = {…}` fills in fields in C as in C++.
     if (/=\s*$/.test(before) || (op !== Type.Ref && op !== Type.Qualified)) {
       for (const argument of args) this.expression(argument, at);
-      return -1;
+      return NONE;
     }
     return this.newOf(this.classExpression(type), args, at, tree.line(typeNode), CallFlag.New);
   }
 
-  protected typeDefinition(node: number, at: Place): void {
+  protected typeDefinition(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const typeNode = tree.child(node, "type");
     const declarators = tree.namedChildren(node).filter((child) => tree.fieldName(child) === "declarator");
     const plain = declarators.find((child) => tree.kind(child) === "type_identifier");
     const anonymous =
-      /_specifier$/.test(tree.kind(typeNode)) && tree.child(typeNode, "body") >= 0 && tree.child(typeNode, "name") < 0;
+      /_specifier$/.test(tree.kind(typeNode)) &&
+      exists(tree.child(typeNode, "body")) &&
+      isNone(tree.child(typeNode, "name"));
     const named = anonymous && plain !== undefined ? this.text(plain) : "";
     const type = named === "" ? this.type(typeNode, at) : this.specifier(typeNode, at, named);
     for (const one of declarators) {
       const found = this.declarator(one);
-      if (found.name < 0 || (named !== "" && this.text(found.name) === named)) continue;
+      if (isNone(found.name) || (named !== "" && this.text(found.name) === named)) continue;
       const name = this.text(found.name);
       // `typedef struct s s;`: the struct has the name already.
       const op = facts.types.op(type);
       if (op === Type.Ref && facts.text(facts.types.name(type)) === name) continue;
-      const pointer = found.pointerTo >= 0 ? found : { ...found, pointerTo: found.functionNode };
-      const symbol = this.declare({ label: "TypeAlias", name, node, body: -1, flags: SymbolFlag.Exported }, at);
+      const pointer = exists(found.pointerTo) ? found : { ...found, pointerTo: found.functionNode };
+      const symbol = this.declare({ label: "TypeAlias", name, node, body: NONE, flags: SymbolFlag.Exported }, at);
       facts.setSymbol(symbol, "type", this.declaredType(pointer, type, { ...at, parent: symbol }));
     }
   }
 
-  protected aliasDeclaration(node: number, at: Place): void {
+  protected aliasDeclaration(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const flags = SymbolFlag.Exported;
-    const symbol = this.declare({ label: "TypeAlias", name: this.field(node, "name"), node, body: -1, flags }, at);
+    const symbol = this.declare({ label: "TypeAlias", name: this.field(node, "name"), node, body: NONE, flags }, at);
     const inside = this.block(at);
     this.takeTemplate(symbol, inside);
     facts.setSymbol(symbol, "type", this.type(tree.child(node, "type"), inside));

@@ -1,4 +1,5 @@
 /** Expressions of C and C++. */
+import { type ExprRow, exists, FILE_SCOPE, isNone, NONE, type TreeNode, type TypeRow } from "../../rows.ts";
 import type { Place } from "../block-walk.ts";
 import { CallFlag, Expr, Type } from "../fact-layout.ts";
 import { CFamilyTypes } from "./types.ts";
@@ -8,24 +9,24 @@ export abstract class CFamilyExpressions extends CFamilyTypes {
     return kind === "lambda_expression";
   }
 
-  protected lambda(node: number, at: Place): number {
+  protected lambda(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const symbol = this.hiddenFunction(node, at);
     const inside = this.open(symbol, at);
     const declarator = tree.child(node, "declarator");
-    if (declarator >= 0) this.parameters(declarator, symbol, inside);
+    if (exists(declarator)) this.parameters(declarator, symbol, inside);
     const captures = tree.child(node, "captures");
-    for (const capture of captures < 0 ? [] : tree.namedChildren(captures))
+    for (const capture of isNone(captures) ? [] : tree.namedChildren(captures))
       if (tree.kind(capture) === "lambda_capture_initializer") {
         const value = this.expression(tree.child(capture, "right"), at);
-        this.local(this.field(capture, "left"), inside, -1, value);
+        this.local(this.field(capture, "left"), inside, NONE, value);
       }
     this.statements(tree.child(node, "body"), inside);
     this.close(symbol, inside);
     return facts.expr(Expr.Function, symbol);
   }
 
-  protected expressionOf(node: number, at: Place): number {
+  protected expressionOf(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const kind = tree.kind(node);
     switch (kind) {
@@ -33,7 +34,7 @@ export abstract class CFamilyExpressions extends CFamilyTypes {
       case "field_identifier":
         return this.name(node, at);
       case "this":
-        return at.thisScope >= 0 ? facts.expr(Expr.This, at.thisScope) : facts.exprName("this", at.scope);
+        return exists(at.thisScope) ? facts.expr(Expr.This, at.thisScope) : facts.exprName("this", at.scope);
       case "qualified_identifier":
         return this.path(node, at);
       case "template_function":
@@ -55,24 +56,24 @@ export abstract class CFamilyExpressions extends CFamilyTypes {
       case "compound_literal_expression": {
         const type = this.type(tree.child(node, "type"), at);
         const value = tree.child(node, "value");
-        if (value >= 0) this.expression(value, at);
+        if (exists(value)) this.expression(value, at);
         return facts.expr(Expr.Typed, type);
       }
       case "parenthesized_expression":
       case "pointer_expression":
       case "update_expression":
-        return this.expression(tree.namedChildren(node).at(-1) ?? -1, at);
+        return this.expression(tree.namedChildren(node).at(-1) ?? NONE, at);
       case "subscript_expression": {
         const object = this.expression(tree.child(node, "argument"), at);
         const indices = tree.child(node, "indices");
-        this.expression(indices >= 0 ? tree.firstNamed(indices) : tree.child(node, "index"), at);
+        this.expression(exists(indices) ? tree.firstNamed(indices) : tree.child(node, "index"), at);
         return facts.expr(Expr.Index, object, -1);
       }
       case "conditional_expression": {
         this.expression(tree.child(node, "condition"), at);
         const yes = this.expression(tree.child(node, "consequence"), at);
         const no = this.expression(tree.child(node, "alternative"), at);
-        return facts.expr(Expr.Either, facts.list([yes, no].filter((row) => row >= 0)));
+        return facts.expr(Expr.Either, facts.list([yes, no].filter((row) => exists(row))));
       }
       case "assignment_expression": {
         const target = this.expression(tree.child(node, "left"), at);
@@ -85,7 +86,7 @@ export abstract class CFamilyExpressions extends CFamilyTypes {
     }
   }
 
-  private literal(node: number, kind: string, at: Place): number {
+  private literal(node: TreeNode, kind: string, at: Place): ExprRow {
     const { tree, facts } = this;
     switch (kind) {
       case "string_literal":
@@ -139,7 +140,7 @@ export abstract class CFamilyExpressions extends CFamilyTypes {
     }
   }
 
-  private memberNode(node: number): number {
+  private memberNode(node: TreeNode): TreeNode {
     const { tree } = this;
     const field = tree.child(node, "field");
     if (tree.kind(field) === "dependent_name") return tree.namedChildren(field).at(-1) ?? field;
@@ -150,27 +151,27 @@ export abstract class CFamilyExpressions extends CFamilyTypes {
    * `a::b::c`. What stands before `::` is a name space or a class; one that is not declared here belongs to a
    * library.
    */
-  protected path(node: number, at: Place): number {
+  protected path(node: TreeNode, at: Place): ExprRow {
     const { facts } = this;
     const { names, rooted } = this.parts(node);
     const last = names.at(-1);
     if (last === undefined) return facts.expr(Expr.Unknown);
     const first = names[0]!;
     this.templateArguments(last, at);
-    if (names.length === 1) return facts.exprName(this.partName(first), rooted ? 0 : at.scope);
+    if (names.length === 1) return facts.exprName(this.partName(first), rooted ? FILE_SCOPE : at.scope);
     if (this.partName(first) === "std") return facts.exprMember(facts.exprLiteral("std"), this.partName(last));
-    let row = facts.exprName(this.partName(first), rooted ? 0 : at.scope);
+    let row = facts.exprName(this.partName(first), rooted ? FILE_SCOPE : at.scope);
     for (const part of names.slice(1, -1)) row = facts.exprMember(row, this.partName(part));
     row = facts.expr(Expr.Either, facts.list([row, facts.exprLiteral("library")]));
     return facts.exprMember(row, this.partName(last));
   }
 
-  protected argumentsOf(node: number): number[] {
+  protected argumentsOf(node: TreeNode): TreeNode[] {
     const list = this.tree.child(node, "arguments");
-    return list < 0 ? [] : this.tree.namedChildren(list);
+    return isNone(list) ? [] : this.tree.namedChildren(list);
   }
 
-  private call(node: number, at: Place): number {
+  private call(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const calleeNode = tree.child(node, "function");
     const kind = tree.kind(calleeNode);
@@ -180,9 +181,9 @@ export abstract class CFamilyExpressions extends CFamilyTypes {
       return facts.expr(Expr.Typed, this.type(calleeNode, at));
     }
     const special = this.castOrMake(calleeNode, kind, args, at);
-    if (special >= 0) return special;
+    if (exists(special)) return special;
     let nameNode = calleeNode;
-    let typeArgs: number[] = [];
+    let typeArgs: TypeRow[] = [];
     if (kind === "field_expression") nameNode = this.memberNode(calleeNode);
     else if (kind === "qualified_identifier") nameNode = this.parts(calleeNode).names.at(-1) ?? calleeNode;
     if (/^template_/.test(tree.kind(nameNode))) typeArgs = this.templateArguments(nameNode, at);
@@ -191,15 +192,15 @@ export abstract class CFamilyExpressions extends CFamilyTypes {
     return this.callOf(callee, args, at, tree.line(nameNode), typeArgs);
   }
 
-  /** `static_cast<T>(x)` and its like, `std::make_unique<T>(…)`; -1 for any other call. */
-  private castOrMake(callee: number, kind: string, args: readonly number[], at: Place): number {
+  /** `static_cast<T>(x)` and its like, `std::make_unique<T>(…)`; none for any other call. */
+  private castOrMake(callee: TreeNode, kind: string, args: readonly TreeNode[], at: Place): ExprRow {
     const { tree, facts } = this;
-    const template = kind === "qualified_identifier" ? (this.parts(callee).names.at(-1) ?? -1) : callee;
-    if (tree.kind(template) !== "template_function") return -1;
+    const template = kind === "qualified_identifier" ? (this.parts(callee).names.at(-1) ?? NONE) : callee;
+    if (tree.kind(template) !== "template_function") return NONE;
     const name = this.field(template, "name");
     const cast = /^(static|dynamic|reinterpret|const)(_pointer)?_cast$/.test(name);
-    if (!cast && !/^make_(unique|shared)$/.test(name)) return -1;
-    const type = this.templateArguments(template, at)[0] ?? -1;
+    if (!cast && !/^make_(unique|shared)$/.test(name)) return NONE;
+    const type = this.templateArguments(template, at)[0] ?? NONE;
     const op = facts.types.op(type);
     if (cast || (op !== Type.Ref && op !== Type.Qualified)) {
       for (const argument of args) this.expression(argument, at);
@@ -208,7 +209,7 @@ export abstract class CFamilyExpressions extends CFamilyTypes {
     return this.newOf(this.classExpression(type), args, at, tree.line(template), CallFlag.New);
   }
 
-  private creation(node: number, at: Place): number {
+  private creation(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const typeNode = tree.child(node, "type");
     const type = this.type(typeNode, at);

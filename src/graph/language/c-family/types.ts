@@ -1,4 +1,14 @@
 /** Types and declarators of C and C++. */
+import {
+  type BindingRow,
+  exists,
+  FILE_SCOPE,
+  isNone,
+  NONE,
+  type SymbolRow,
+  type TreeNode,
+  type TypeRow,
+} from "../../rows.ts";
 import { BlockWalk, type Place } from "../block-walk.ts";
 import { BindingKind, SymbolFlag, Type } from "../fact-layout.ts";
 
@@ -10,22 +20,22 @@ const MAPS = /^(map|multimap|unordered_map|unordered_multimap)$/;
 
 /** What a declarator declares. */
 export interface Declarator {
-  /** The node that names it, -1 when it has no name. */
-  name: number;
+  /** The node that names it, none when it has no name. */
+  name: TreeNode;
   /** The `function_declarator` when it is a function, else -1. */
-  functionNode: number;
+  functionNode: TreeNode;
   /** The `function_declarator` when it is a pointer to a function, else -1. */
-  pointerTo: number;
+  pointerTo: TreeNode;
   array: boolean;
   /** What it declares is reached through a pointer. */
   pointer: boolean;
 }
 
 export abstract class CFamilyTypes extends BlockWalk {
-  protected abstract specifier(node: number, at: Place, alias: string): number;
-  protected abstract parameters(functionNode: number, symbol: number, inside: Place): void;
+  protected abstract specifier(node: TreeNode, at: Place, alias: string): TypeRow;
+  protected abstract parameters(functionNode: TreeNode, symbol: SymbolRow, inside: Place): void;
 
-  protected typeOf(node: number, at: Place): number {
+  protected typeOf(node: TreeNode, at: Place): TypeRow {
     const { tree, facts } = this;
     const kind = tree.kind(node);
     switch (kind) {
@@ -48,13 +58,13 @@ export abstract class CFamilyTypes extends BlockWalk {
       case "type_descriptor": {
         const type = this.type(tree.child(node, "type"), at);
         const declarator = tree.child(node, "declarator");
-        const array = declarator >= 0 && tree.kind(declarator).includes("array");
-        const pointer = declarator >= 0 && tree.kind(declarator).includes("pointer");
-        return this.declaredType({ name: -1, functionNode: -1, pointerTo: -1, array, pointer }, type, at);
+        const array = exists(declarator) && tree.kind(declarator).includes("array");
+        const pointer = exists(declarator) && tree.kind(declarator).includes("pointer");
+        return this.declaredType({ name: NONE, functionNode: NONE, pointerTo: NONE, array, pointer }, type, at);
       }
       case "placeholder_type_specifier":
       case "auto":
-        return -1;
+        return NONE;
       case "decltype":
         return facts.type(Type.TypeOf, this.expression(tree.firstNamed(node), at));
       case "dependent_type":
@@ -72,47 +82,47 @@ export abstract class CFamilyTypes extends BlockWalk {
   }
 
   /** A path of names, from the left: `a::B<C>::d`; `rooted` when it begins with `::`. */
-  protected parts(node: number): { names: number[]; rooted: boolean } {
+  protected parts(node: TreeNode): { names: TreeNode[]; rooted: boolean } {
     const { tree } = this;
-    const names: number[] = [];
+    const names: TreeNode[] = [];
     let rooted = false;
     let at = node;
     while (tree.kind(at) === "qualified_identifier") {
       const scope = tree.child(at, "scope");
-      if (scope >= 0) names.push(scope);
+      if (exists(scope)) names.push(scope);
       else if (names.length === 0) rooted = true;
       at = tree.child(at, "name");
     }
     if (tree.kind(at) === "nested_namespace_specifier") names.push(...tree.namedChildren(at));
-    else if (at >= 0) names.push(at);
+    else if (exists(at)) names.push(at);
     return { names, rooted };
   }
 
   /** The plain name of a part of a path: of `B<C>` it is `B`. */
-  protected partName(node: number): string {
+  protected partName(node: TreeNode): string {
     const { tree } = this;
     const named = tree.child(node, "name");
-    return this.text(/template|dependent/.test(tree.kind(node)) && named >= 0 ? named : node).replace(
+    return this.text(/template|dependent/.test(tree.kind(node)) && exists(named) ? named : node).replace(
       /^template\s+/,
       "",
     );
   }
 
-  protected templateArguments(node: number, at: Place): number[] {
+  protected templateArguments(node: TreeNode, at: Place): TypeRow[] {
     const { tree } = this;
     const list = tree.child(node, "arguments");
-    if (list < 0 || tree.kind(list) !== "template_argument_list") return [];
+    if (isNone(list) || tree.kind(list) !== "template_argument_list") return [];
     return tree
       .namedChildren(list)
-      .map((child) => (tree.kind(child) === "type_descriptor" ? this.type(child, at) : -1))
-      .map((row) => (row < 0 ? this.facts.type(Type.Unknown) : row));
+      .map((child) => (tree.kind(child) === "type_descriptor" ? this.type(child, at) : NONE))
+      .map((row) => (isNone(row) ? this.facts.type(Type.Unknown) : row));
   }
 
-  private namedType(node: number, at: Place): number {
+  private namedType(node: TreeNode, at: Place): TypeRow {
     const { tree, facts } = this;
     const { names, rooted } = this.parts(node);
     const last = names.at(-1);
-    if (last === undefined) return -1;
+    if (last === undefined) return NONE;
     const args = this.templateArguments(last, at);
     const name = this.partName(last);
     const qualified = names.length > 1 ? this.partName(names[0]!) : "";
@@ -121,35 +131,35 @@ export abstract class CFamilyTypes extends BlockWalk {
       if (library !== undefined) return library;
     }
     if (qualified === "std") return this.builtinType(/string(_view)?$/.test(name) ? "string" : `std::${name}`, args);
-    let row = facts.typeRef(this.partName(names[0]!), rooted ? 0 : at.scope, names.length === 1 ? args : []);
+    let row = facts.typeRef(this.partName(names[0]!), rooted ? FILE_SCOPE : at.scope, names.length === 1 ? args : []);
     for (const [i, part] of names.slice(1).entries())
       row = facts.type(
         Type.Qualified,
         row,
         facts.name(this.partName(part)),
-        i === names.length - 2 ? facts.list(args) : -1,
+        i === names.length - 2 ? facts.list(args) : NONE,
       );
     facts.useType(row, at.symbol, tree.line(node));
     return row;
   }
 
-  private libraryType(name: string, args: readonly number[]): number | undefined {
+  private libraryType(name: string, args: readonly TypeRow[]): TypeRow | undefined {
     if (TRANSPARENT.test(name)) return args[0];
     if (SEQUENCES.test(name)) return this.builtinType("Array", args.slice(0, 1));
     return MAPS.test(name) ? this.builtinType("Map", args) : undefined;
   }
 
-  protected declarator(node: number): Declarator {
+  protected declarator(node: TreeNode): Declarator {
     const { tree } = this;
-    const found: Declarator = { name: -1, functionNode: -1, pointerTo: -1, array: false, pointer: false };
+    const found: Declarator = { name: NONE, functionNode: NONE, pointerTo: NONE, array: false, pointer: false };
     let pointed = false;
-    for (let at = node, steps = 0; at >= 0 && steps < 40; steps++) {
+    for (let at = node, steps = 0; exists(at) && steps < 40; steps++) {
       const kind = tree.kind(at);
       if (kind === "function_declarator" || kind === "abstract_function_declarator") {
         found.functionNode = at;
         pointed = false;
       } else if (kind === "pointer_declarator" || kind === "reference_declarator") {
-        pointed = found.functionNode >= 0;
+        pointed = exists(found.functionNode);
         if (kind === "pointer_declarator") found.pointer = true;
       } else if (kind === "array_declarator") found.array = true;
       else if (!/declarator$/.test(kind)) {
@@ -157,29 +167,29 @@ export abstract class CFamilyTypes extends BlockWalk {
         break;
       }
       const inner = tree.child(at, "declarator");
-      at = inner >= 0 ? inner : kind.startsWith("abstract") ? -1 : this.declaratorChild(at);
+      at = exists(inner) ? inner : kind.startsWith("abstract") ? NONE : this.declaratorChild(at);
     }
     if (pointed || found.array) {
       found.pointerTo = found.functionNode;
-      found.functionNode = -1;
+      found.functionNode = NONE;
     }
-    if (tree.kind(found.name) === "operator_cast" && found.functionNode < 0)
+    if (tree.kind(found.name) === "operator_cast" && isNone(found.functionNode))
       found.functionNode = tree.child(found.name, "declarator");
     return found;
   }
 
-  private declaratorChild(node: number): number {
+  private declaratorChild(node: TreeNode): TreeNode {
     const { tree } = this;
     const children = tree
       .namedChildren(node)
       .filter((child) => !/^(ms_|type_qualifier|attribute)/.test(tree.kind(child)));
-    return children.at(-1) ?? -1;
+    return children.at(-1) ?? NONE;
   }
 
   /** The type that a declarator makes of the declared one. */
-  protected declaredType(found: Declarator, type: number, at: Place): number {
+  protected declaredType(found: Declarator, type: TypeRow, at: Place): TypeRow {
     const { facts } = this;
-    if (found.pointerTo >= 0) {
+    if (exists(found.pointerTo)) {
       const hidden = this.hiddenFunction(found.pointerTo, at, SymbolFlag.Signature);
       this.parameters(found.pointerTo, hidden, this.open(hidden, at));
       facts.setSymbol(hidden, "type", type);
@@ -190,28 +200,28 @@ export abstract class CFamilyTypes extends BlockWalk {
       if (plain === "char") return this.builtinType("string");
       if (found.pointer && plain !== "" && !found.array) return this.pointed(plain, type);
     }
-    return found.array && type >= 0 ? facts.type(Type.Array, type) : type;
+    return found.array && exists(type) ? facts.type(Type.Array, type) : type;
   }
 
   /** A pointer to a number is not a number; to what a library declares, it is transparent. */
-  private pointed(plain: string, type: number): number {
+  private pointed(plain: string, type: TypeRow): TypeRow {
     return /^(void|bool|int|long|float|double)$/.test(plain) ? this.builtinType("pointer") : type;
   }
 
-  protected templateParameters(list: number, symbol: number, at: Place): void {
+  protected templateParameters(list: TreeNode, symbol: SymbolRow, at: Place): void {
     const { tree, facts } = this;
-    const rows: number[] = [];
+    const rows: BindingRow[] = [];
     for (const parameter of tree.namedChildren(list)) {
       const kind = tree.kind(parameter);
       if (!/type_parameter|template_template/.test(kind)) {
         const found = this.declarator(tree.child(parameter, "declarator"));
-        if (found.name >= 0) facts.local(at.scope, this.text(found.name), -1, -1, BindingKind.Parameter);
+        if (exists(found.name)) facts.local(at.scope, this.text(found.name), NONE, NONE, BindingKind.Parameter);
         continue;
       }
       const named = tree.child(parameter, "name");
-      const name = named >= 0 ? named : (tree.namedChildren(parameter).at(-1) ?? -1);
+      const name = exists(named) ? named : (tree.namedChildren(parameter).at(-1) ?? NONE);
       const fallback = this.type(tree.child(parameter, "default_type"), at);
-      rows.push(facts.local(at.scope, this.text(name), -1, fallback, BindingKind.TypeParameter));
+      rows.push(facts.local(at.scope, this.text(name), NONE, fallback, BindingKind.TypeParameter));
     }
     facts.setSymbol(symbol, "typeParameters", facts.list(rows));
   }

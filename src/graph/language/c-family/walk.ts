@@ -1,4 +1,5 @@
 /** Statements, name spaces and preprocessor lines of C and C++. */
+import { exists, FILE_SCOPE, isNone, NONE, ROOT, type SymbolRow, type TreeNode } from "../../rows.ts";
 import type { Place } from "../block-walk.ts";
 import { Expr, ImportKind, ScopeKind, SymbolFlag } from "../fact-layout.ts";
 import { CFamilyDeclarations } from "./declarations.ts";
@@ -16,10 +17,10 @@ export class CFamilyWalk extends CFamilyDeclarations {
     const at = this.top();
     this.macroSpaces = macroSpaces(this.tree.text);
     for (const name of new Set(this.macroSpaces.map((one) => one.name))) this.facts.space(at.scope, name);
-    if (this.tree.count > 0) this.statements(0, at);
+    if (this.tree.count > 0) this.statements(ROOT, at);
   }
 
-  protected statementOf(node: number, at: Place): Place {
+  protected statementOf(node: TreeNode, at: Place): Place {
     const { tree } = this;
     const kind = tree.kind(node);
     switch (kind) {
@@ -67,7 +68,7 @@ export class CFamilyWalk extends CFamilyDeclarations {
     }
   }
 
-  private otherStatement(node: number, kind: string, at: Place): Place {
+  private otherStatement(node: TreeNode, kind: string, at: Place): Place {
     const { tree, facts } = this;
     switch (kind) {
       case "compound_statement":
@@ -88,18 +89,18 @@ export class CFamilyWalk extends CFamilyDeclarations {
         const value = facts.expr(Expr.Iterate, over);
         if (tree.kind(found.name) === "structured_binding_declarator")
           for (const [i, name] of tree.namedChildren(found.name).entries())
-            this.local(this.text(name), inside, -1, facts.expr(Expr.Index, value, facts.name(String(i))));
-        else if (found.name >= 0) this.local(this.text(found.name), inside, type, value);
+            this.local(this.text(name), inside, NONE, facts.expr(Expr.Index, value, facts.name(String(i))));
+        else if (exists(found.name)) this.local(this.text(found.name), inside, type, value);
         this.statement(tree.child(node, "body"), inside);
         return at;
       }
       case "catch_clause": {
         const inside = this.block(at);
         const list = tree.child(node, "parameters");
-        for (const one of list < 0 ? [] : tree.namedChildren(list)) {
+        for (const one of isNone(list) ? [] : tree.namedChildren(list)) {
           const found = this.declarator(tree.child(one, "declarator"));
           const type = this.type(tree.child(one, "type"), inside);
-          if (found.name >= 0) this.local(this.text(found.name), inside, type, -1);
+          if (exists(found.name)) this.local(this.text(found.name), inside, type, NONE);
         }
         this.statement(tree.child(node, "body"), inside);
         return at;
@@ -107,7 +108,7 @@ export class CFamilyWalk extends CFamilyDeclarations {
       case "return_statement":
       case "co_return_statement": {
         const value = this.expression(tree.firstNamed(node), at);
-        if (value >= 0) at.returns?.push(value);
+        if (exists(value)) at.returns?.push(value);
         return at;
       }
       case "access_specifier":
@@ -125,43 +126,47 @@ export class CFamilyWalk extends CFamilyDeclarations {
     }
   }
 
-  private include(node: number, at: Place): void {
+  private include(node: TreeNode, at: Place): void {
     const path = this.field(node, "path");
     if (/^["<]/.test(path)) {
-      const statement = this.importStatement(node, path.slice(1, -1), 0);
-      this.facts.import(ImportKind.Wildcard, path, "*", "", this.tree.line(node), 0, statement);
+      const statement = this.importStatement(node, path.slice(1, -1), FILE_SCOPE);
+      this.facts.import(ImportKind.Wildcard, path, "*", "", this.tree.line(node), FILE_SCOPE, statement);
     } else this.expression(this.tree.child(node, "path"), at);
   }
 
-  private macro(node: number, kind: string, at: Place): void {
+  private macro(node: TreeNode, kind: string, at: Place): void {
     const { tree, facts } = this;
     const name = this.field(node, "name");
     const value = this.field(node, "value").trim();
     if (value === "" && kind === "preproc_def") return;
     const space = kind === "preproc_def" ? spaceOfMacro(value) : "";
-    if (space !== "") facts.space(-1, `#${name}=${space}`);
+    if (space !== "") facts.space(NONE, `#${name}=${space}`);
     const label = kind === "preproc_def" ? "Const" : "Function";
-    const symbol = this.declare({ label, name, node, body: -1, flags: SymbolFlag.Exported }, { ...at, scope: 0 });
+    const symbol = this.declare(
+      { label, name, node, body: NONE, flags: SymbolFlag.Exported },
+      { ...at, scope: FILE_SCOPE },
+    );
     if (kind === "preproc_function_def") this.macroCalls(node, value, symbol);
     // A preprocessor line ends where the next begins.
     facts.setSymbol(symbol, "endLine", tree.lineAt(tree.startIndex(node) + this.text(node).trimEnd().length - 1));
   }
 
   /** What the text of a macro calls by plain names, its own parameters apart. */
-  private macroCalls(node: number, value: string, symbol: number): void {
+  private macroCalls(node: TreeNode, value: string, symbol: SymbolRow): void {
     const { tree, facts } = this;
     const parameters = new Set(this.field(node, "parameters").match(/\w+/g));
     const called = new Set<string>();
     for (const [, before = "", name = ""] of value.matchAll(/(^|->\s*|[.#>]\s*|[^\w])([A-Za-z_]\w*)\s*\(/g))
       if (!/[.>#]\s*$/.test(before) && !parameters.has(name) && !MACRO_WORDS.test(name)) called.add(name);
-    for (const name of called) facts.call(facts.exprCall(facts.exprName(name, 0), []), symbol, tree.line(node));
+    for (const name of called)
+      facts.call(facts.exprCall(facts.exprName(name, FILE_SCOPE), []), symbol, tree.line(node));
   }
 
-  private nameSpace(node: number, at: Place): void {
+  private nameSpace(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const nameNode = tree.child(node, "name");
     const body = tree.child(node, "body");
-    if (nameNode < 0) {
+    if (isNone(nameNode)) {
       this.hiddenSpace++;
       this.statements(body, at);
       this.hiddenSpace--;
@@ -185,17 +190,17 @@ export class CFamilyWalk extends CFamilyDeclarations {
   }
 
   /** The name space that a macro before a node opened, and none closed. */
-  private macroSpaceAt(node: number): string | undefined {
+  private macroSpaceAt(node: TreeNode): string | undefined {
     const start = this.tree.startIndex(node);
     return this.macroSpaces.find((one) => one.start < start && start < one.end)?.name;
   }
 
-  private using(node: number, at: Place): void {
+  private using(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
-    const target = tree.namedChildren(node).at(-1) ?? -1;
+    const target = tree.namedChildren(node).at(-1) ?? NONE;
     const names = this.parts(target).names.map((part) => this.partName(part));
     const line = tree.line(node);
-    if (tree.childOfKind(node, "namespace") >= 0)
+    if (exists(tree.childOfKind(node, "namespace")))
       facts.import(ImportKind.Wildcard, `::${names.join(".")}`, "*", "", line, at.scope);
     else if (names.length > 1) {
       const name = names.pop()!;
@@ -203,7 +208,7 @@ export class CFamilyWalk extends CFamilyDeclarations {
     }
   }
 
-  private spaceAlias(node: number, at: Place): void {
+  private spaceAlias(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const local = this.field(node, "name");
     const names = tree
@@ -213,12 +218,12 @@ export class CFamilyWalk extends CFamilyDeclarations {
     facts.import(ImportKind.Module, `::${names.join(".")}`, "*", local, tree.line(node), at.scope);
   }
 
-  private templateDeclaration(node: number, at: Place): void {
+  private templateDeclaration(node: TreeNode, at: Place): void {
     const { tree } = this;
     for (const child of tree.namedChildren(node)) {
       if (tree.fieldName(child) === "parameters") this.template = child;
       else if (tree.kind(child) !== "requires_clause") this.statement(child, at);
     }
-    this.template = -1;
+    this.template = NONE;
   }
 }

@@ -1,33 +1,34 @@
 /** C#'s expressions. */
+import { type ExprRow, exists, isNone, NONE, type TreeNode, type TypeRow } from "../../rows.ts";
 import type { Place } from "../block-walk.ts";
 import { CallFlag, Expr, SymbolFlag, Type } from "../fact-layout.ts";
 import { CSharpTypes } from "./types.ts";
 
 export abstract class CSharpExpressions extends CSharpTypes {
   /** The value before the `?.` of a member binding. */
-  private conditional = -1;
+  private conditional: ExprRow = NONE;
 
-  protected abstract switchSections(node: number, at: Place): void;
+  protected abstract switchSections(node: TreeNode, at: Place): void;
 
   protected isLambda(kind: string): boolean {
     return kind === "lambda_expression" || kind === "anonymous_method_expression";
   }
 
-  protected lambda(node: number, at: Place, contextual?: (parameter: number) => number): number {
+  protected lambda(node: TreeNode, at: Place, contextual?: (parameter: number) => ExprRow): ExprRow {
     const { tree, facts } = this;
-    const async = tree.childOfKind(node, "async") >= 0 || /^async\b/.test(this.text(node).slice(0, 6));
+    const async = exists(tree.childOfKind(node, "async")) || /^async\b/.test(this.text(node).slice(0, 6));
     const symbol = this.hiddenFunction(node, at, async ? SymbolFlag.Async : 0);
     const inside = this.open(symbol, at);
     this.parameters(tree.child(node, "parameters"), symbol, inside, contextual);
     const body = tree.child(node, "body");
-    const block = body >= 0 ? body : tree.childOfKind(node, "block");
+    const block = exists(body) ? body : tree.childOfKind(node, "block");
     if (tree.kind(block) === "block") this.statements(block, inside);
-    else if (block >= 0) inside.returns?.push(this.expression(block, inside));
+    else if (exists(block)) inside.returns?.push(this.expression(block, inside));
     this.close(symbol, inside);
     return facts.expr(Expr.Function, symbol);
   }
 
-  protected expressionOf(node: number, at: Place): number {
+  protected expressionOf(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     switch (tree.kind(node)) {
       case "identifier":
@@ -53,7 +54,7 @@ export abstract class CSharpExpressions extends CSharpTypes {
       case "object_creation_expression":
         return this.creation(node, at);
       case "implicit_object_creation_expression":
-        return this.implicitCreation(node, at, -1);
+        return this.implicitCreation(node, at, NONE);
       case "lambda_expression":
       case "anonymous_method_expression":
         return this.lambda(node, at);
@@ -90,10 +91,10 @@ export abstract class CSharpExpressions extends CSharpTypes {
         return this.expression(this.inner(node), at);
       case "prefix_unary_expression": {
         const value = this.expression(this.inner(node), at);
-        return tree.childOfKind(node, "!") >= 0 ? facts.exprLiteral("bool") : value;
+        return exists(tree.childOfKind(node, "!")) ? facts.exprLiteral("bool") : value;
       }
       case "declaration_expression":
-        this.local(this.field(node, "name"), at, this.type(tree.child(node, "type"), at), -1);
+        this.local(this.field(node, "name"), at, this.type(tree.child(node, "type"), at), NONE);
         return facts.expr(Expr.Unknown);
       case "switch_expression":
         return this.switchExpression(node, at);
@@ -107,7 +108,7 @@ export abstract class CSharpExpressions extends CSharpTypes {
     }
   }
 
-  private otherExpression(node: number, at: Place): number {
+  private otherExpression(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     switch (tree.kind(node)) {
       case "string_literal":
@@ -142,7 +143,7 @@ export abstract class CSharpExpressions extends CSharpTypes {
         this.initializer(node, at);
         return facts.expr(Expr.Unknown);
       case "from_clause": {
-        const over = this.expression(tree.namedChildren(node).at(-1) ?? -1, at);
+        const over = this.expression(tree.namedChildren(node).at(-1) ?? NONE, at);
         this.local(
           this.field(node, "name"),
           at,
@@ -155,13 +156,13 @@ export abstract class CSharpExpressions extends CSharpTypes {
         this.statement(node, at);
         return facts.expr(Expr.Unknown);
       default:
-        for (let child = tree.first(node); child !== -1; child = tree.next(child))
+        for (let child = tree.first(node); child !== NONE; child = tree.next(child))
           if (tree.named(child) && tree.kind(child) !== "comment") this.expression(child, at);
         return facts.expr(Expr.Unknown);
     }
   }
 
-  private member(node: number, at: Place): number {
+  private member(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const nameNode = tree.child(node, "name");
     const generic = tree.kind(nameNode) === "generic_name";
@@ -170,25 +171,25 @@ export abstract class CSharpExpressions extends CSharpTypes {
     return facts.exprMember(object, this.text(generic ? tree.firstNamed(nameNode) : nameNode));
   }
 
-  private conditionalAccess(node: number, at: Place): number {
+  private conditionalAccess(node: TreeNode, at: Place): ExprRow {
     const { tree } = this;
     const condition = tree.child(node, "condition");
     const before = this.conditional;
     this.conditional = this.expression(condition, at);
-    const rest = tree.namedChildren(node).find((child) => child !== condition) ?? -1;
+    const rest = tree.namedChildren(node).find((child) => child !== condition) ?? NONE;
     const row = this.expression(rest, at);
     this.conditional = before;
     return row;
   }
 
-  protected argumentsOf(node: number): number[] {
+  protected argumentsOf(node: TreeNode): TreeNode[] {
     const { tree } = this;
     const named = tree.child(node, "arguments");
-    const list = named >= 0 ? named : tree.childOfKind(node, "argument_list");
-    return list < 0 ? [] : tree.namedChildren(list).map((argument) => this.inner(argument));
+    const list = exists(named) ? named : tree.childOfKind(node, "argument_list");
+    return isNone(list) ? [] : tree.namedChildren(list).map((argument) => this.inner(argument));
   }
 
-  private invocation(node: number, at: Place): number {
+  private invocation(node: TreeNode, at: Place): ExprRow {
     const { tree } = this;
     const calleeNode = tree.child(node, "function");
     const callee = this.callee(calleeNode, at);
@@ -197,9 +198,9 @@ export abstract class CSharpExpressions extends CSharpTypes {
     for (let kind = tree.kind(nameNode); /access|binding/.test(kind); kind = tree.kind(nameNode)) {
       const next =
         kind === "conditional_access_expression"
-          ? (tree.namedChildren(nameNode).at(-1) ?? -1)
+          ? (tree.namedChildren(nameNode).at(-1) ?? NONE)
           : tree.child(nameNode, "name");
-      if (next < 0) break;
+      if (isNone(next)) break;
       nameNode = next;
       generic = next;
     }
@@ -208,13 +209,13 @@ export abstract class CSharpExpressions extends CSharpTypes {
   }
 
   /** A called name is not also used as a value. */
-  private callee(node: number, at: Place): number {
+  private callee(node: TreeNode, at: Place): ExprRow {
     return this.tree.kind(node) === "identifier"
       ? this.facts.exprName(this.text(node), at.scope)
       : this.expression(node, at);
   }
 
-  private creation(node: number, at: Place): number {
+  private creation(node: TreeNode, at: Place): ExprRow {
     const { tree } = this;
     const typeNode = tree.child(node, "type");
     const type = this.type(typeNode, at);
@@ -223,43 +224,43 @@ export abstract class CSharpExpressions extends CSharpTypes {
   }
 
   /** `new(…)`: of the type that is declared where it stands. */
-  protected implicitCreation(node: number, at: Place, type: number): number {
+  protected implicitCreation(node: TreeNode, at: Place, type: TypeRow): ExprRow {
     const { tree, facts } = this;
     this.initializer(tree.child(node, "initializer"), at);
     const args = this.argumentsOf(node);
-    if (type >= 0 && facts.types.op(type) !== Type.Literal)
+    if (exists(type) && facts.types.op(type) !== Type.Literal)
       return this.newOf(this.classExpression(type), args, at, tree.line(node), CallFlag.New);
     for (const argument of args) this.expression(argument, at);
     return facts.expr(Expr.Unknown);
   }
 
-  private initializer(node: number, at: Place): void {
+  private initializer(node: TreeNode, at: Place): void {
     const { tree } = this;
-    if (node < 0) return;
+    if (isNone(node)) return;
     for (const child of tree.namedChildren(node)) {
       if (tree.kind(child) === "assignment_expression") this.expression(tree.child(child, "right"), at);
       else this.expression(child, at);
     }
   }
 
-  private isExpression(node: number, at: Place): number {
+  private isExpression(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const left = tree.child(node, "expression");
-    this.expression(left >= 0 ? left : tree.child(node, "left"), at);
+    this.expression(exists(left) ? left : tree.child(node, "left"), at);
     const pattern = tree.child(node, "pattern");
-    if (pattern >= 0) this.pattern(pattern, at);
+    if (exists(pattern)) this.pattern(pattern, at);
     else this.type(tree.child(node, "right"), at);
     return facts.exprLiteral("bool");
   }
 
   /** Binds what a pattern names. */
-  protected pattern(node: number, at: Place): void {
+  protected pattern(node: TreeNode, at: Place): void {
     const { tree } = this;
     const kind = tree.kind(node);
     if (kind === "declaration_pattern" || kind === "recursive_pattern") {
       const type = this.type(tree.child(node, "type"), at);
       const name = tree.child(node, "name");
-      if (name >= 0) this.local(this.text(name), at, type, -1);
+      if (exists(name)) this.local(this.text(name), at, type, NONE);
       if (kind === "declaration_pattern") return;
     }
     if (kind === "constant_pattern" || kind === "relational_pattern") this.expression(this.inner(node), at);
@@ -268,9 +269,9 @@ export abstract class CSharpExpressions extends CSharpTypes {
       for (const child of tree.namedChildren(node)) if (/pattern/.test(tree.kind(child))) this.pattern(child, at);
   }
 
-  private switchExpression(node: number, at: Place): number {
+  private switchExpression(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
-    const rows: number[] = [];
+    const rows: ExprRow[] = [];
     for (const child of tree.namedChildren(node)) {
       if (tree.kind(child) !== "switch_expression_arm") {
         this.expression(child, at);
@@ -281,12 +282,12 @@ export abstract class CSharpExpressions extends CSharpTypes {
       for (const part of parts.slice(0, -1))
         if (/pattern/.test(tree.kind(part))) this.pattern(part, inside);
         else if (tree.kind(part) !== "discard") this.expression(part, inside);
-      rows.push(this.expression(parts.at(-1) ?? -1, inside));
+      rows.push(this.expression(parts.at(-1) ?? NONE, inside));
     }
     return facts.expr(Expr.Either, facts.list(rows));
   }
 
-  private assignment(node: number, at: Place): number {
+  private assignment(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const left = tree.child(node, "left");
     const target = this.expression(left, at);
@@ -295,7 +296,7 @@ export abstract class CSharpExpressions extends CSharpTypes {
     return value;
   }
 
-  private binary(node: number, at: Place): number {
+  private binary(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const left = this.expression(tree.child(node, "left"), at);
     const right = this.expression(tree.child(node, "right"), at);

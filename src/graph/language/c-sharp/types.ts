@@ -1,4 +1,14 @@
 /** C#'s types, parameters and type parameters. */
+import {
+  type BindingRow,
+  type ExprRow,
+  exists,
+  isNone,
+  NONE,
+  type SymbolRow,
+  type TreeNode,
+  type TypeRow,
+} from "../../rows.ts";
 import { arity, BlockWalk, type Place } from "../block-walk.ts";
 import { BindingKind, SymbolFlag, Type } from "../fact-layout.ts";
 
@@ -9,10 +19,10 @@ const MAPS =
 
 export abstract class CSharpTypes extends BlockWalk {
   /** The child that is the operand: named, or one of the keywords that are expressions. */
-  protected inner(node: number): number {
+  protected inner(node: TreeNode): TreeNode {
     const { tree } = this;
-    let found = -1;
-    for (let child = tree.first(node); child !== -1; child = tree.next(child)) {
+    let found: TreeNode = NONE;
+    for (let child = tree.first(node); child !== NONE; child = tree.next(child)) {
       const kind = tree.kind(child);
       if (tree.fieldName(child) === "name" && tree.kind(node) === "argument") continue;
       if (kind === "this" || kind === "base" || (tree.named(child) && kind !== "comment")) found = child;
@@ -20,15 +30,15 @@ export abstract class CSharpTypes extends BlockWalk {
     return found;
   }
 
-  protected typeOf(node: number, at: Place): number {
+  protected typeOf(node: TreeNode, at: Place): TypeRow {
     const { tree, facts } = this;
     switch (tree.kind(node)) {
       case "identifier":
         return this.text(node) === "var" || this.text(node) === "dynamic"
-          ? -1
+          ? NONE
           : this.ref(this.text(node), at, tree.line(node));
       case "implicit_type":
-        return -1;
+        return NONE;
       case "predefined_type":
         return this.builtinType(this.text(node));
       case "generic_name":
@@ -42,7 +52,7 @@ export abstract class CSharpTypes extends BlockWalk {
       case "ref_type":
       case "pointer_type":
       case "scoped_type":
-        return this.type(tree.namedChildren(node).at(-1) ?? -1, at);
+        return this.type(tree.namedChildren(node).at(-1) ?? NONE, at);
       case "tuple_type": {
         const rows = tree.namedChildren(node).map((child) => this.type(tree.child(child, "type"), at));
         return facts.type(Type.Tuple, facts.list(rows));
@@ -53,12 +63,12 @@ export abstract class CSharpTypes extends BlockWalk {
     }
   }
 
-  protected typeArguments(node: number, at: Place): number[] {
+  protected typeArguments(node: TreeNode, at: Place): TypeRow[] {
     const list = this.tree.childOfKind(node, "type_argument_list");
-    return list < 0 ? [] : this.tree.namedChildren(list).map((child) => this.type(child, at));
+    return isNone(list) ? [] : this.tree.namedChildren(list).map((child) => this.type(child, at));
   }
 
-  private genericName(node: number, at: Place): number {
+  private genericName(node: TreeNode, at: Place): TypeRow {
     const { tree, facts } = this;
     const name = this.text(tree.firstNamed(node));
     const args = this.typeArguments(node, at);
@@ -70,34 +80,39 @@ export abstract class CSharpTypes extends BlockWalk {
     return this.ref(name, at, tree.line(node), args);
   }
 
-  private qualifiedName(node: number, at: Place): number {
+  private qualifiedName(node: TreeNode, at: Place): TypeRow {
     const { tree, facts } = this;
     const nameNode = tree.child(node, "name");
     const qualifier = tree.child(node, "qualifier");
     const generic = tree.kind(nameNode) === "generic_name";
     const name = generic ? this.text(tree.firstNamed(nameNode)) : this.text(nameNode);
     const args = generic ? this.typeArguments(nameNode, at) : [];
-    if (qualifier < 0) return this.ref(name, at, tree.line(node), args);
+    if (isNone(qualifier)) return this.ref(name, at, tree.line(node), args);
     const row = facts.type(Type.Qualified, this.qualifier(qualifier, at), facts.name(name), facts.list(args));
     facts.useType(row, at.symbol, tree.line(node));
     return row;
   }
 
-  private qualifier(node: number, at: Place): number {
+  private qualifier(node: TreeNode, at: Place): TypeRow {
     const { tree, facts } = this;
     if (tree.kind(node) === "qualified_name") {
       const left = this.qualifier(tree.child(node, "qualifier"), at);
-      return facts.type(Type.Qualified, left, facts.name(this.field(node, "name")), -1);
+      return facts.type(Type.Qualified, left, facts.name(this.field(node, "name")), NONE);
     }
     if (tree.kind(node) === "generic_name") return this.genericName(node, at);
     return facts.typeRef(this.text(node), at.scope);
   }
 
   /** Parameters of a function-like node; `extension` is called with the type of a `this` parameter. */
-  protected parameters(list: number, symbol: number, inside: Place, contextual?: (parameter: number) => number): void {
+  protected parameters(
+    list: TreeNode,
+    symbol: SymbolRow,
+    inside: Place,
+    contextual?: (parameter: number) => ExprRow,
+  ): void {
     const { tree, facts } = this;
-    if (list < 0) return;
-    const rows: number[] = [];
+    if (isNone(list)) return;
+    const rows: BindingRow[] = [];
     let required = 0;
     const single = tree.kind(list) === "implicit_parameter" || tree.kind(list) === "identifier";
     for (const parameter of single ? [list] : tree.namedChildren(list)) {
@@ -105,34 +120,35 @@ export abstract class CSharpTypes extends BlockWalk {
       if (kind !== "parameter" && kind !== "implicit_parameter" && kind !== "identifier") continue;
       const named = tree.child(parameter, "name");
       const type = this.type(tree.child(parameter, "type"), inside);
-      const value = type < 0 && contextual ? contextual(rows.length) : -1;
-      rows.push(this.local(this.text(named >= 0 ? named : parameter), inside, type, value, true));
-      if (/^this\b/.test(this.text(parameter)) && rows.length === 1 && type >= 0) {
+      const value = isNone(type) && contextual ? contextual(rows.length) : NONE;
+      rows.push(this.local(this.text(exists(named) ? named : parameter), inside, type, value, true));
+      if (/^this\b/.test(this.text(parameter)) && rows.length === 1 && exists(type)) {
         facts.addFlag(symbol, SymbolFlag.Extension);
         facts.attach(symbol, type);
       }
       const children = tree.namedChildren(parameter);
-      const optional = tree.childOfKind(parameter, "=") >= 0 || tree.fieldName(children.at(-1) ?? -1) === "default";
+      const optional =
+        exists(tree.childOfKind(parameter, "=")) || tree.fieldName(children.at(-1) ?? NONE) === "default";
       if (!optional) required = rows.length;
     }
     // `params T[] rest` has no node of its own in this grammar: type and name are children of the list.
-    const variadic = !single && tree.childOfKind(list, "params") >= 0;
+    const variadic = !single && exists(tree.childOfKind(list, "params"));
     if (variadic) {
       const type = this.type(tree.child(list, "type"), inside);
-      rows.push(this.local(this.field(list, "name"), inside, type, -1, true));
+      rows.push(this.local(this.field(list, "name"), inside, type, NONE, true));
     }
     facts.setSymbol(symbol, "parameters", facts.list(rows));
     facts.setSymbol(symbol, "arity", arity(required, rows.length, variadic));
   }
 
-  protected typeParameters(node: number, symbol: number, at: Place): void {
+  protected typeParameters(node: TreeNode, symbol: SymbolRow, at: Place): void {
     const { tree, facts } = this;
     const list = tree.childOfKind(node, "type_parameter_list");
-    if (list < 0) return;
-    const names = new Map<string, number>();
+    if (isNone(list)) return;
+    const names = new Map<string, BindingRow>();
     for (const parameter of tree.namedChildren(list)) {
       const name = this.field(parameter, "name");
-      names.set(name, facts.local(at.scope, name, -1, -1, BindingKind.TypeParameter));
+      names.set(name, facts.local(at.scope, name, NONE, NONE, BindingKind.TypeParameter));
     }
     facts.setSymbol(symbol, "typeParameters", facts.list([...names.values()]));
     for (const clause of tree.namedChildren(node)) {
@@ -141,7 +157,7 @@ export abstract class CSharpTypes extends BlockWalk {
       const types = tree
         .namedChildren(clause)
         .map((child) => this.type(tree.child(child, "type"), at))
-        .filter((type) => type >= 0);
+        .filter((type) => exists(type));
       if (row !== undefined && types.length > 0)
         facts.bindings.setConstraint(row, types.length === 1 ? types[0]! : facts.type(Type.Union, facts.list(types)));
     }

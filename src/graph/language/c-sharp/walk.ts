@@ -1,5 +1,7 @@
 /** C#'s declarations and statements. */
+
 import type { SymbolLabel } from "../../model.ts";
+import { exists, isNone, NONE, ROOT, type SymbolRow, type TreeNode } from "../../rows.ts";
 import type { Place } from "../block-walk.ts";
 import { BindingKind, Expr, HeritageKind, ImportKind, ScopeKind, SymbolFlag, Type } from "../fact-layout.ts";
 import type { DecoratorInput } from "../facts-builder.ts";
@@ -22,10 +24,10 @@ export class CSharpWalk extends CSharpLocals {
   file(): void {
     const at = this.top();
     this.facts.space(at.scope, "");
-    if (this.tree.count > 0) this.statements(0, at);
+    if (this.tree.count > 0) this.statements(ROOT, at);
   }
 
-  protected statementOf(node: number, at: Place): Place {
+  protected statementOf(node: TreeNode, at: Place): Place {
     const { tree } = this;
     const kind = tree.kind(node);
     switch (kind) {
@@ -65,7 +67,7 @@ export class CSharpWalk extends CSharpLocals {
       case "return_statement":
       case "yield_statement": {
         const value = this.inner(node);
-        if (value >= 0) at.returns?.push(this.expression(value, at));
+        if (exists(value)) at.returns?.push(this.expression(value, at));
         return at;
       }
       case "if_statement": {
@@ -86,7 +88,7 @@ export class CSharpWalk extends CSharpLocals {
     }
   }
 
-  private otherStatement(node: number, kind: string, at: Place): Place {
+  private otherStatement(node: TreeNode, kind: string, at: Place): Place {
     if (LABELS[kind]) this.typeDeclaration(node, at);
     else if (/_declaration$/.test(kind)) this.memberDeclaration(node, at);
     else if (/(_statement|_clause|_list|^compilation_unit|^ERROR|^preproc_)/.test(kind)) return this.children(node, at);
@@ -94,19 +96,19 @@ export class CSharpWalk extends CSharpLocals {
     return at;
   }
 
-  private using(node: number, at: Place): void {
+  private using(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const alias = tree.child(node, "name");
-    const target = tree.namedChildren(node).at(-1) ?? -1;
+    const target = tree.namedChildren(node).at(-1) ?? NONE;
     const path = this.text(target)
       .replace(/\s+|^global::/g, "")
       .replace(/<[\s\S]*$/, "");
     if (path === "" || target === alias) return;
     const line = tree.line(node);
     // `global using` holds for the whole project.
-    const everywhere = tree.childOfKind(node, "global") >= 0;
+    const everywhere = exists(tree.childOfKind(node, "global"));
     const statement = this.importStatement(node, path, at.scope);
-    if (alias < 0)
+    if (isNone(alias))
       facts.import(ImportKind.Wildcard, path, everywhere ? EVERYWHERE : "*", "", line, at.scope, statement);
     else {
       const cut = path.lastIndexOf(".");
@@ -122,7 +124,7 @@ export class CSharpWalk extends CSharpLocals {
     }
   }
 
-  private nameSpace(node: number, at: Place): Place {
+  private nameSpace(node: TreeNode, at: Place): Place {
     const { facts } = this;
     const name = this.field(node, "name").replace(/\s+/g, "");
     const body = this.tree.child(node, "body");
@@ -135,10 +137,10 @@ export class CSharpWalk extends CSharpLocals {
     return { ...at, scope, symbol: at.symbol, parent: symbol };
   }
 
-  private modifiers(node: number): number {
+  private modifiers(node: TreeNode): number {
     const { tree } = this;
     let flags = 0;
-    for (let child = tree.first(node); child !== -1; child = tree.next(child)) {
+    for (let child = tree.first(node); child !== NONE; child = tree.next(child)) {
       if (tree.kind(child) !== "modifier") continue;
       const word = this.text(child);
       if (word === "public") flags |= SymbolFlag.Exported;
@@ -149,7 +151,7 @@ export class CSharpWalk extends CSharpLocals {
     return flags;
   }
 
-  protected override decoratorsOf(node: number, at: Place): readonly DecoratorInput[] {
+  protected override decoratorsOf(node: TreeNode, at: Place): readonly DecoratorInput[] {
     const { tree, facts } = this;
     const lists = tree.namedChildren(node).filter((child) => tree.kind(child) === "attribute_list");
     return lists.flatMap((list) =>
@@ -163,7 +165,7 @@ export class CSharpWalk extends CSharpLocals {
     );
   }
 
-  private attributes(node: number, at: Place): void {
+  private attributes(node: TreeNode, at: Place): void {
     const { tree } = this;
     for (const list of tree.namedChildren(node)) {
       if (tree.kind(list) !== "attribute_list") continue;
@@ -171,12 +173,12 @@ export class CSharpWalk extends CSharpLocals {
         const name = tree.child(attribute, "name");
         if (tree.kind(name) === "identifier") this.ref(this.text(name), at, tree.line(attribute));
         const args = tree.childOfKind(attribute, "attribute_argument_list");
-        if (args >= 0) this.unknown(args, at);
+        if (exists(args)) this.unknown(args, at);
       }
     }
   }
 
-  private typeDeclaration(node: number, at: Place): void {
+  private typeDeclaration(node: TreeNode, at: Place): void {
     const { tree } = this;
     const label = LABELS[tree.kind(node)]!;
     const body = tree.child(node, "body");
@@ -186,14 +188,14 @@ export class CSharpWalk extends CSharpLocals {
     this.typeParameters(node, symbol, inside);
     this.attributes(node, inside);
     const list = tree.childOfKind(node, "base_list");
-    if (list >= 0) for (const base of tree.namedChildren(list)) this.base(base, symbol, label, inside);
+    if (exists(list)) for (const base of tree.namedChildren(list)) this.base(base, symbol, label, inside);
     const components = tree.childOfKind(node, "parameter_list");
-    if (components >= 0) this.components(components, symbol, inside);
+    if (exists(components)) this.components(components, symbol, inside);
     if (label === "Enum") this.enumMembers(body, inside);
-    else if (body >= 0) for (const member of tree.namedChildren(body)) this.statement(member, inside);
+    else if (exists(body)) for (const member of tree.namedChildren(body)) this.statement(member, inside);
   }
 
-  private base(node: number, symbol: number, label: SymbolLabel, at: Place): void {
+  private base(node: TreeNode, symbol: SymbolRow, label: SymbolLabel, at: Place): void {
     const { tree, facts } = this;
     if (tree.kind(node) === "argument_list") {
       this.unknown(node, at);
@@ -213,7 +215,7 @@ export class CSharpWalk extends CSharpLocals {
   }
 
   /** Parameters of a record or primary constructor: of a record they are properties. */
-  private components(list: number, symbol: number, at: Place): void {
+  private components(list: TreeNode, symbol: SymbolRow, at: Place): void {
     const { tree, facts } = this;
     const isRecord = tree.kind(tree.parent(list)).startsWith("record");
     for (const node of tree.namedChildren(list)) {
@@ -222,29 +224,29 @@ export class CSharpWalk extends CSharpLocals {
       const type = this.type(tree.child(node, "type"), at);
       if (isRecord) {
         const property = this.declare(
-          { label: "Property", name, node, body: -1, bound: false },
+          { label: "Property", name, node, body: NONE, bound: false },
           { ...at, parent: symbol },
         );
         facts.setSymbol(property, "type", type);
-      } else facts.local(at.scope, name, type, -1, BindingKind.Parameter);
+      } else facts.local(at.scope, name, type, NONE, BindingKind.Parameter);
     }
   }
 
-  private enumMembers(body: number, at: Place): void {
+  private enumMembers(body: TreeNode, at: Place): void {
     const { tree } = this;
-    if (body < 0) return;
+    if (isNone(body)) return;
     for (const node of tree.namedChildren(body)) {
       if (tree.kind(node) !== "enum_member_declaration") continue;
       const flags = SymbolFlag.Static | SymbolFlag.EnumMember | SymbolFlag.Exported;
       const symbol = this.declare(
-        { label: "Property", name: this.field(node, "name"), node, body: -1, flags, bound: false },
+        { label: "Property", name: this.field(node, "name"), node, body: NONE, flags, bound: false },
         at,
       );
       this.expression(tree.child(node, "value"), { ...at, symbol });
     }
   }
 
-  private memberDeclaration(node: number, at: Place): void {
+  private memberDeclaration(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     switch (tree.kind(node)) {
       case "method_declaration":
@@ -264,7 +266,7 @@ export class CSharpWalk extends CSharpLocals {
         return;
       case "delegate_declaration": {
         const name = this.field(node, "name");
-        const symbol = this.declare({ label: "TypeAlias", name, node, body: -1, flags: this.modifiers(node) }, at);
+        const symbol = this.declare({ label: "TypeAlias", name, node, body: NONE, flags: this.modifiers(node) }, at);
         const hidden = this.hiddenFunction(node, { ...at, parent: symbol }, SymbolFlag.Signature);
         const inside = this.open(hidden, at);
         this.typeParameters(node, hidden, inside);
@@ -287,11 +289,12 @@ export class CSharpWalk extends CSharpLocals {
     }
   }
 
-  private method(node: number, at: Place, label: "Method" | "Function", name: string, extra: number): void {
+  private method(node: TreeNode, at: Place, label: "Method" | "Function", name: string, extra: number): void {
     const { tree, facts } = this;
     const body = tree.child(node, "body");
     let flags = this.modifiers(node) | extra;
-    if (facts.labelOf(at.parent) === "Interface") flags |= SymbolFlag.Exported | (body < 0 ? SymbolFlag.Abstract : 0);
+    if (facts.labelOf(at.parent) === "Interface")
+      flags |= SymbolFlag.Exported | (isNone(body) ? SymbolFlag.Abstract : 0);
     const attributes = /\[\s*(Test|Fact|Theory|TestMethod|TestCase|Http(Get|Post|Put|Delete))\b/;
     if (name === "Main" || attributes.test(tree.text.slice(tree.startIndex(node), tree.startIndex(node) + 80)))
       flags |= SymbolFlag.Entry;
@@ -302,57 +305,63 @@ export class CSharpWalk extends CSharpLocals {
     this.typeParameters(node, symbol, inside);
     this.parameters(tree.child(node, "parameters"), symbol, inside);
     const result = tree.child(node, "returns");
-    const type = result >= 0 ? result : tree.child(node, "type");
-    if (type >= 0 && !(extra & SymbolFlag.Constructor)) facts.setSymbol(symbol, "type", this.type(type, inside));
+    const type = exists(result) ? result : tree.child(node, "type");
+    if (exists(type) && !(extra & SymbolFlag.Constructor)) facts.setSymbol(symbol, "type", this.type(type, inside));
     const initializer = tree.childOfKind(node, "constructor_initializer");
-    if (initializer >= 0) this.constructorInitializer(initializer, inside);
+    if (exists(initializer)) this.constructorInitializer(initializer, inside);
     this.body(body, inside);
     this.close(symbol, inside);
   }
 
-  private constructorInitializer(node: number, at: Place): void {
+  private constructorInitializer(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const args = this.argumentsOf(node);
-    if (tree.childOfKind(node, "base") >= 0)
+    if (exists(tree.childOfKind(node, "base")))
       this.callOf(facts.expr(Expr.Super, at.thisScope), args, at, tree.line(node));
     else for (const argument of args) this.expression(argument, at);
   }
 
-  private body(node: number, at: Place): void {
-    if (node < 0) return;
+  private body(node: TreeNode, at: Place): void {
+    if (isNone(node)) return;
     if (this.tree.kind(node) !== "arrow_expression_clause") this.statements(node, at);
     else at.returns?.push(this.expression(this.inner(node), at));
   }
 
-  private property(node: number, at: Place): void {
+  private property(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const indexer = tree.kind(node) === "indexer_declaration";
     const accessors = tree.child(node, "accessors");
     const value = tree.child(node, "value");
     const name = indexer ? "[]" : this.field(node, "name");
-    const body = accessors >= 0 ? accessors : value;
+    const body = exists(accessors) ? accessors : value;
     const symbol = this.declare({ label: "Property", name, node, body, flags: this.modifiers(node), bound: false }, at);
     facts.setSymbol(symbol, "type", this.type(tree.child(node, "type"), { ...at, symbol }));
     this.attributes(node, { ...at, symbol });
     const inside: Place = { ...this.block(at), symbol, parent: symbol, returns: [], names: new Set() };
     const parameters = tree.child(node, "parameters");
-    if (parameters >= 0)
+    if (exists(parameters))
       for (const parameter of tree.namedChildren(parameters))
         if (tree.kind(parameter) === "parameter")
-          this.local(this.field(parameter, "name"), inside, this.type(tree.child(parameter, "type"), inside), -1, true);
-    if (value >= 0) {
+          this.local(
+            this.field(parameter, "name"),
+            inside,
+            this.type(tree.child(parameter, "type"), inside),
+            NONE,
+            true,
+          );
+    if (exists(value)) {
       if (tree.kind(value) === "arrow_expression_clause") this.body(value, inside);
       else this.initial(value, inside, facts.symbols.type(symbol));
     }
-    if (accessors < 0) return;
+    if (isNone(accessors)) return;
     for (const accessor of tree.namedChildren(accessors)) {
       const scope = this.block(inside);
-      this.local("value", scope, facts.symbols.type(symbol), -1, true);
+      this.local("value", scope, facts.symbols.type(symbol), NONE, true);
       this.body(tree.child(accessor, "body"), scope);
     }
   }
 
-  private fields(node: number, at: Place): void {
+  private fields(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const declaration = tree.childOfKind(node, "variable_declaration");
     const flags = this.modifiers(node);
@@ -360,7 +369,7 @@ export class CSharpWalk extends CSharpLocals {
     for (const declarator of tree.namedChildren(declaration)) {
       if (tree.kind(declarator) !== "variable_declarator") continue;
       const name = this.field(declarator, "name");
-      const symbol = this.declare({ label: "Property", name, node, body: -1, flags, bound: false }, at);
+      const symbol = this.declare({ label: "Property", name, node, body: NONE, flags, bound: false }, at);
       facts.setSymbol(symbol, "type", type);
       const value = this.initial(this.valueNode(declarator), { ...at, symbol }, type);
       facts.setSymbol(symbol, "value", value);

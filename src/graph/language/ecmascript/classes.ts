@@ -1,4 +1,5 @@
 /** Classes of TypeScript and JavaScript. */
+import { exists, isNone, NONE, type SymbolRow, type TreeNode } from "../../rows.ts";
 import { HeritageKind, ScopeKind, SymbolFlag } from "../fact-layout.ts";
 import { type Context, docBefore, isLambda, signatureOf, type Walk } from "./context.ts";
 import { decoratorsIn, noteDecorators, takeDecorators } from "./decorators.ts";
@@ -7,7 +8,7 @@ import { statements } from "./statements.ts";
 import { memberName, typeArguments, typeParameters } from "./types.ts";
 
 /** Declares a class with its members; binds its name. Returns its symbol. */
-export function classLike(walk: Walk, node: number, name: string, context: Context, flags: number): number {
+export function classLike(walk: Walk, node: TreeNode, name: string, context: Context, flags: number): SymbolRow {
   const { tree, facts } = walk;
   const body = tree.child(node, "body");
   const symbol = facts.symbol({
@@ -41,13 +42,13 @@ export function classLike(walk: Walk, node: number, name: string, context: Conte
   for (const child of tree.namedChildren(node)) {
     if (tree.kind(child) === "class_heritage") heritage(walk, child, symbol, inside);
   }
-  const declared = new Map<string, number>();
-  if (body >= 0) for (const member of tree.namedChildren(body)) classMember(walk, member, inside, declared);
+  const declared = new Map<string, SymbolRow>();
+  if (exists(body)) for (const member of tree.namedChildren(body)) classMember(walk, member, inside, declared);
   walk.decorators = [];
   return symbol;
 }
 
-function heritage(walk: Walk, node: number, symbol: number, context: Context): void {
+function heritage(walk: Walk, node: TreeNode, symbol: SymbolRow, context: Context): void {
   const { tree, facts } = walk;
   const line = tree.line(node);
   const clauses = tree.namedChildren(node);
@@ -67,12 +68,12 @@ function heritage(walk: Walk, node: number, symbol: number, context: Context): v
       facts.useType(row, context.symbol, line);
       facts.heritage(symbol, HeritageKind.Extends, row, line, facts.exprName(tree.source(base), outer.scope));
     } else {
-      facts.heritage(symbol, HeritageKind.Extends, -1, line, walk.expression(base, outer));
+      facts.heritage(symbol, HeritageKind.Extends, NONE, line, walk.expression(base, outer));
     }
   }
 }
 
-function classMember(walk: Walk, member: number, context: Context, declared: Map<string, number>): void {
+function classMember(walk: Walk, member: TreeNode, context: Context, declared: Map<string, SymbolRow>): void {
   const { tree } = walk;
   switch (tree.kind(member)) {
     case "method_definition":
@@ -97,15 +98,15 @@ function classMember(walk: Walk, member: number, context: Context, declared: Map
   }
 }
 
-function method(walk: Walk, node: number, context: Context, declared: Map<string, number>): void {
+function method(walk: Walk, node: TreeNode, context: Context, declared: Map<string, SymbolRow>): void {
   const { tree, facts } = walk;
   const nameNode = tree.child(node, "name");
   const name = memberName(walk, nameNode);
   const decorators = [...takeDecorators(walk), ...decoratorsIn(walk, node, context)];
   if (tree.kind(nameNode) === "computed_property_name") walk.expression(tree.firstNamed(nameNode), context);
-  const getter = tree.childOfKind(node, "get") >= 0;
-  const setter = tree.childOfKind(node, "set") >= 0;
-  const isStatic = tree.childOfKind(node, "static") >= 0;
+  const getter = exists(tree.childOfKind(node, "get"));
+  const setter = exists(tree.childOfKind(node, "set"));
+  const isStatic = exists(tree.childOfKind(node, "static"));
   const signature = tree.kind(node) !== "method_definition";
   const key = `${isStatic ? "static " : ""}${name}`;
   const open = signature || declared.has(key) ? declared.get(key) : undefined;
@@ -113,7 +114,7 @@ function method(walk: Walk, node: number, context: Context, declared: Map<string
   if (isStatic) flags |= SymbolFlag.Static;
   if (getter) flags |= SymbolFlag.Getter;
   if (signature) flags |= SymbolFlag.Signature;
-  if (tree.childOfKind(node, "abstract") >= 0) flags |= SymbolFlag.Abstract;
+  if (exists(tree.childOfKind(node, "abstract"))) flags |= SymbolFlag.Abstract;
   if (name === "constructor" && !isStatic) flags |= SymbolFlag.Constructor;
   const symbol = facts.symbol({
     label: getter || setter ? "Property" : "Method",
@@ -138,16 +139,16 @@ function method(walk: Walk, node: number, context: Context, declared: Map<string
 }
 
 /** `constructor(private x: X)` declares the property x. */
-function parameterProperties(walk: Walk, node: number, owner: number, context: Context): void {
+function parameterProperties(walk: Walk, node: TreeNode, owner: SymbolRow, context: Context): void {
   const { tree, facts } = walk;
   const list = tree.child(node, "parameters");
-  if (list < 0) return;
+  if (isNone(list)) return;
   const scope = facts.symbols.inner(owner);
   for (const parameter of tree.namedChildren(list)) {
     const modified = tree.namedChildren(parameter).some((child) => /modifier$/.test(tree.kind(child)));
-    if (!modified && tree.childOfKind(parameter, "readonly") < 0) continue;
+    if (!modified && isNone(tree.childOfKind(parameter, "readonly"))) continue;
     const pattern = tree.child(parameter, "pattern");
-    if (pattern < 0 || tree.kind(pattern) !== "identifier") continue;
+    if (isNone(pattern) || tree.kind(pattern) !== "identifier") continue;
     const name = tree.source(pattern);
     facts.symbol({
       label: "Property",
@@ -157,15 +158,15 @@ function parameterProperties(walk: Walk, node: number, owner: number, context: C
       startLine: tree.line(parameter),
       endLine: tree.endLine(parameter),
       value: facts.exprName(name, scope),
-      signature: signatureOf(tree, parameter, -1),
+      signature: signatureOf(tree, parameter, NONE),
     });
   }
 }
 
-function field(walk: Walk, node: number, context: Context): void {
+function field(walk: Walk, node: TreeNode, context: Context): void {
   const { tree, facts } = walk;
   const nameField = tree.child(node, "name");
-  const nameNode = nameField >= 0 ? nameField : tree.child(node, "property");
+  const nameNode = exists(nameField) ? nameField : tree.child(node, "property");
   const name = memberName(walk, nameNode);
   const valueNode = tree.child(node, "value");
   const functional = isLambda(tree.kind(valueNode));
@@ -177,8 +178,8 @@ function field(walk: Walk, node: number, context: Context): void {
     scope: context.scope,
     startLine: tree.line(node),
     endLine: tree.endLine(node),
-    flags: (name === "" ? SymbolFlag.Hidden : 0) | (tree.childOfKind(node, "static") >= 0 ? SymbolFlag.Static : 0),
-    signature: signatureOf(tree, node, functional ? tree.child(valueNode, "body") : -1),
+    flags: (name === "" ? SymbolFlag.Hidden : 0) | (exists(tree.childOfKind(node, "static")) ? SymbolFlag.Static : 0),
+    signature: signatureOf(tree, node, functional ? tree.child(valueNode, "body") : NONE),
     doc: docBefore(tree, node),
   });
   noteDecorators(walk, symbol, context.scope, decorators);
@@ -191,10 +192,10 @@ function field(walk: Walk, node: number, context: Context): void {
       thisScope: context.scope,
       ...functionOf(walk, expected),
     });
-    if (expected && facts.symbols.type(symbol) < 0) facts.setSymbol(symbol, "value", expected());
+    if (expected && isNone(facts.symbols.type(symbol))) facts.setSymbol(symbol, "value", expected());
   } else {
     facts.setSymbol(symbol, "type", type);
     const within = { ...inside, parent: symbol };
-    if (valueNode >= 0) facts.setSymbol(symbol, "value", walk.expected(valueNode, within, expectType(walk, type)));
+    if (exists(valueNode)) facts.setSymbol(symbol, "value", walk.expected(valueNode, within, expectType(walk, type)));
   }
 }

@@ -1,5 +1,7 @@
 /** The current place in the walk of an ECMAScript file. Contexts are values: each scope has a new one. */
+
 import type { SymbolLabel } from "../../model.ts";
+import { type ExprRow, exists, type ScopeRow, type SymbolRow, type TreeNode, type TypeRow } from "../../rows.ts";
 import { SymbolFlag } from "../fact-layout.ts";
 import type { FactsBuilder } from "../facts-builder.ts";
 import type { FlatTree } from "../flat-tree.ts";
@@ -7,19 +9,19 @@ import type { Written } from "./decorators.ts";
 
 export interface Context {
   /** Innermost scope. */
-  scope: number;
+  scope: ScopeRow;
   /** Innermost function, namespace or file scope, where `var` lives. */
-  varScope: number;
+  varScope: ScopeRow;
   /** Where `infer` declares its names: the scope of the innermost conditional type. */
-  inferScope?: number;
-  /** Nearest enclosing symbol that is a node, -1 at the top: who a call belongs to. */
-  symbol: number;
+  inferScope?: ScopeRow;
+  /** Nearest enclosing symbol that is a node, none at the top: who a call belongs to. */
+  symbol: SymbolRow;
   /** Nearest enclosing symbol, hidden ones included: the parent of what is declared here. */
-  parent: number;
-  /** Scope of the class or object that `this` is, or -1. */
-  thisScope: number;
+  parent: SymbolRow;
+  /** Scope of the class or object that `this` is, or none. */
+  thisScope: ScopeRow;
   /** Collects returned expressions of the innermost function; undefined at the top. */
-  returns: number[] | undefined;
+  returns: ExprRow[] | undefined;
   /** What the innermost function is expected to return. */
   returning?: Expected | undefined;
   /** True where constants are nodes: the top of a file or a namespace. */
@@ -30,53 +32,53 @@ export interface Context {
  * The expression row of what is expected where an expression stands: a declared type, a parameter of a called function.
  * Made when it is first asked for, which is where a function without declared parameters stands.
  */
-export type Expected = () => number;
+export type Expected = () => ExprRow;
 
 /** What the parts of the extractor share for one file. */
 export interface Walk {
   tree: FlatTree;
   facts: FactsBuilder;
   /** Function signatures that wait for their implementation, by scope and name. */
-  overloads: Map<string, number>;
+  overloads: Map<string, SymbolRow>;
   /** Functions, classes and variables at the top of the file, by name. */
-  tops: Map<string, number>;
+  tops: Map<string, SymbolRow>;
   /** Nodes whose value is awaited although the `await` stands deeper in the tree: see `misplacedPrefix`. */
   awaited: Set<number>;
   /** Decorators that stand before what they decorate, until it is declared. */
   decorators: Written[];
-  expression(node: number, context: Context): number;
+  expression(node: TreeNode, context: Context): ExprRow;
   /** The same, where something is expected of the expression. */
-  expected(node: number, context: Context, expected: Expected | undefined): number;
-  statement(node: number, context: Context): void;
-  type(node: number, context: Context): number;
+  expected(node: TreeNode, context: Context, expected: Expected | undefined): ExprRow;
+  statement(node: TreeNode, context: Context): void;
+  type(node: TreeNode, context: Context): TypeRow;
   /** Declares a function-like node's scope, parameters and body under an existing symbol. */
-  functionBody(node: number, symbol: number, context: Context, options: FunctionOptions): void;
+  functionBody(node: TreeNode, symbol: SymbolRow, context: Context, options: FunctionOptions): void;
   /** Declares a class under a name; returns its symbol. */
-  classLike(node: number, name: string, context: Context, flags: number): number;
+  classLike(node: TreeNode, name: string, context: Context, flags: number): SymbolRow;
   /** Declares a function under a name; returns its symbol. */
-  functionDeclaration(node: number, context: Context, name: string, flags: number): number;
+  functionDeclaration(node: TreeNode, context: Context, name: string, flags: number): SymbolRow;
   /** Declares an interface, alias, enum or namespace. */
-  typeDeclaration(node: number, context: Context, flags: number): void;
-  variableDeclaration(node: number, context: Context, flags: number): void;
+  typeDeclaration(node: TreeNode, context: Context, flags: number): void;
+  variableDeclaration(node: TreeNode, context: Context, flags: number): void;
   /** Notes `module.exports = …` and the like; the row of the value, undefined when the assignment is none of these. */
-  commonJsExport(left: number, right: number, context: Context): number | undefined;
+  commonJsExport(left: TreeNode, right: TreeNode, context: Context): ExprRow | undefined;
 }
 
 export interface FunctionOptions {
   /** Arrow functions keep the `this` of where they stand. */
   arrow: boolean;
-  /** Scope that `this` is for a method; -1 for a plain function. */
-  thisScope: number;
+  /** Scope that `this` is for a method; none for a plain function. */
+  thisScope: ScopeRow;
   /** A constructor function: `this` is an instance of the function itself. */
   constructs?: boolean;
   /** Types the parameters of a lambda by its context: makes the expression for parameter i. */
-  contextual?: ((parameter: number) => number) | undefined;
+  contextual?: ((parameter: number) => ExprRow) | undefined;
   /** What the context expects the function to return, where it declares nothing. */
   returning?: Expected | undefined;
 }
 
 /** A symbol without a name that holds the members of a literal, of values or of a type. */
-export function literalHolder(walk: Walk, label: SymbolLabel, node: number, context: Context): number {
+export function literalHolder(walk: Walk, label: SymbolLabel, node: TreeNode, context: Context): SymbolRow {
   return walk.facts.symbol({
     label,
     name: "",
@@ -98,8 +100,8 @@ export function isLambda(kind: string): boolean {
 }
 
 /** The declaration's text up to its body, on one line, at most 240 characters. */
-export function signatureOf(tree: FlatTree, node: number, body: number): string {
-  const end = body >= 0 ? tree.startIndex(body) : tree.endIndex(node);
+export function signatureOf(tree: FlatTree, node: TreeNode, body: TreeNode): string {
+  const end = exists(body) ? tree.startIndex(body) : tree.endIndex(node);
   const start = tree.startIndex(node);
   const text = tree.text.slice(start, Math.min(end, start + MAX_TEXT * 2));
   return text
@@ -109,16 +111,16 @@ export function signatureOf(tree: FlatTree, node: number, body: number): string 
 }
 
 /** The first sentence or line of the documentation comment before a declaration. */
-export function docBefore(tree: FlatTree, node: number): string {
+export function docBefore(tree: FlatTree, node: TreeNode): string {
   let target = node;
   const parent = tree.parent(node);
   if (
-    parent >= 0 &&
+    exists(parent) &&
     /^(export_statement|lexical_declaration|decorated_definition|ambient_declaration)$/.test(tree.kind(parent))
   )
     target = parent;
   const grand = tree.parent(target);
-  if (grand >= 0 && tree.kind(grand) === "export_statement") target = grand;
+  if (exists(grand) && tree.kind(grand) === "export_statement") target = grand;
   const before = tree.text.slice(Math.max(0, tree.startIndex(target) - 600), tree.startIndex(target)).trimEnd();
   if (!before.endsWith("*/")) return "";
   const open = before.lastIndexOf("/**");
@@ -137,6 +139,6 @@ export function firstSentence(text: string): string {
 }
 
 /** The value of a string literal node without its quotes. */
-export function stringValue(tree: FlatTree, node: number): string {
+export function stringValue(tree: FlatTree, node: TreeNode): string {
   return tree.source(node).slice(1, -1);
 }

@@ -1,26 +1,27 @@
 /** Decorators of TypeScript and JavaScript: expressions that are walked where they stand, and nodes of what they decorate. */
+import { type ExprRow, isNone, type ScopeRow, type SymbolRow, type TreeNode } from "../../rows.ts";
 import { SymbolFlag } from "../fact-layout.ts";
 import { oneLine } from "../one-line.ts";
 import type { Context, Walk } from "./context.ts";
 
 /** A decorator whose expression was walked. */
 export interface Written {
-  node: number;
+  node: TreeNode;
   /** Row of its expression. */
-  row: number;
+  row: ExprRow;
 }
 
 /** Walks the decorators that are children of a node. */
-export function decoratorsIn(walk: Walk, node: number, context: Context): Written[] {
+export function decoratorsIn(walk: Walk, node: TreeNode, context: Context): Written[] {
   const { tree } = walk;
   const nodes = tree.namedChildren(node).filter((child) => tree.kind(child) === "decorator");
   return nodes.map((one) => ({ node: one, row: walk.expression(tree.firstNamed(one), context) }));
 }
 
 /** Declares the nodes of a symbol's decorators. */
-export function noteDecorators(walk: Walk, owner: number, scope: number, written: readonly Written[]): void {
+export function noteDecorators(walk: Walk, owner: SymbolRow, scope: ScopeRow, written: readonly Written[]): void {
   const { tree, facts } = walk;
-  if (written.length === 0 || owner < 0 || facts.symbols.flags(owner) & SymbolFlag.Hidden) return;
+  if (written.length === 0 || isNone(owner) || facts.symbols.flags(owner) & SymbolFlag.Hidden) return;
   for (const { node, row } of written) {
     const inner = tree.firstNamed(node);
     const called = tree.kind(inner) === "call_expression" ? tree.child(inner, "function") : inner;

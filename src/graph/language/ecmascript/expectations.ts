@@ -1,19 +1,20 @@
 /** What is expected of an expression, by what is declared around it. */
+import { type ExprRow, isNone, NONE, type TypeRow } from "../../rows.ts";
 import { Expr } from "../fact-layout.ts";
 import type { Expected, FunctionOptions, Walk } from "./context.ts";
 
 /** An expectation that is made at most once. */
-export function expect(make: () => number): Expected {
-  let row = -1;
+export function expect(make: () => ExprRow): Expected {
+  let row: ExprRow = NONE;
   return () => {
-    if (row < 0) row = make();
+    if (isNone(row)) row = make();
     return row;
   };
 }
 
 /** A declared type as an expectation; undefined where nothing is declared. */
-export function expectType(walk: Walk, type: number): Expected | undefined {
-  return type < 0 ? undefined : expect(() => walk.facts.expr(Expr.Typed, type));
+export function expectType(walk: Walk, type: TypeRow): Expected | undefined {
+  return isNone(type) ? undefined : expect(() => walk.facts.expr(Expr.Typed, type));
 }
 
 /** How a function is typed where it stands for `expected`. */

@@ -2,6 +2,7 @@
  * Expressions where a type is expected of them. What is expected is handed down through literals to the functions in
  * them, whose parameters it types: `const c: Config = { hooks: [({ request }) => …] }`.
  */
+import { type ExprRow, isNone, type TreeNode } from "../../rows.ts";
 import { Expr } from "../fact-layout.ts";
 import { type Context, type Expected, isLambda, type Walk } from "./context.ts";
 import { expect, functionOf } from "./expectations.ts";
@@ -9,9 +10,9 @@ import { lambda, objectLiteral } from "./literals.ts";
 import { narrowed } from "./narrowing.ts";
 
 /** Turns an expression node into an expression row; `expected` says what it should be. */
-export function expectedFact(walk: Walk, node: number, context: Context, expected: Expected | undefined): number {
+export function expectedFact(walk: Walk, node: TreeNode, context: Context, expected: Expected | undefined): ExprRow {
   const { tree, facts } = walk;
-  if (!expected || node < 0) return walk.expression(node, context);
+  if (!expected || isNone(node)) return walk.expression(node, context);
   const kind = tree.kind(node);
   if (isLambda(kind)) return lambda(walk, node, context, functionOf(walk, expected));
   switch (kind) {

@@ -1,4 +1,5 @@
 /** Expressions of TypeScript and JavaScript, as expression facts; call sites and uses are noted on the way. */
+import { type ExprRow, exists, isNone, NONE, type TreeNode } from "../../rows.ts";
 import { CallFlag, Expr, ImportKind, SymbolFlag } from "../fact-layout.ts";
 import { type Context, isLambda, stringValue, type Walk } from "./context.ts";
 import { expect, expectType, functionOf } from "./expectations.ts";
@@ -10,14 +11,14 @@ import { narrowed } from "./narrowing.ts";
 import { bindPattern } from "./patterns.ts";
 import { computedName, typeArguments, typedExpression } from "./types.ts";
 
-/** Turns an expression node into an expression row; -1 for no node. */
-export function expressionFact(walk: Walk, node: number, context: Context): number {
-  if (node < 0) return -1;
+/** Turns an expression node into an expression row; none for no node. */
+export function expressionFact(walk: Walk, node: TreeNode, context: Context): ExprRow {
+  if (isNone(node)) return NONE;
   const row = describe(walk, node, context);
   return walk.awaited.size > 0 && walk.awaited.delete(node) ? walk.facts.expr(Expr.Await, row) : row;
 }
 
-function describe(walk: Walk, node: number, context: Context): number {
+function describe(walk: Walk, node: TreeNode, context: Context): ExprRow {
   const { tree, facts } = walk;
   switch (tree.kind(node)) {
     case "identifier":
@@ -59,7 +60,7 @@ function describe(walk: Walk, node: number, context: Context): number {
     case "instantiation_expression":
       return walk.expression(tree.firstNamed(node), context);
     case "sequence_expression":
-      return tree.namedChildren(node).reduce((_, child) => walk.expression(child, context), -1);
+      return tree.namedChildren(node).reduce<ExprRow>((_, child) => walk.expression(child, context), NONE);
     case "await_expression":
       return facts.expr(Expr.Await, walk.expression(tree.firstNamed(node), context));
     case "as_expression":
@@ -67,8 +68,8 @@ function describe(walk: Walk, node: number, context: Context): number {
       return cast(walk, node, context);
     case "type_assertion": {
       const [types, value] = tree.namedChildren(node);
-      const inner = walk.expression(value ?? -1, context);
-      return typedExpression(walk, typeArguments(walk, types ?? -1, context)[0] ?? -1, inner);
+      const inner = walk.expression(value ?? NONE, context);
+      return typedExpression(walk, typeArguments(walk, types ?? NONE, context)[0] ?? NONE, inner);
     }
     case "binary_expression":
       return binary(walk, node, context);
@@ -97,7 +98,7 @@ function describe(walk: Walk, node: number, context: Context): number {
     case "unary_expression":
     case "update_expression":
       walk.expression(tree.child(node, "argument"), context);
-      return facts.exprLiteral(tree.first(node) >= 0 && tree.kind(tree.first(node)) === "!" ? "boolean" : "number");
+      return facts.exprLiteral(exists(tree.first(node)) && tree.kind(tree.first(node)) === "!" ? "boolean" : "number");
     case "array":
       return facts.expr(
         Expr.Array,
@@ -135,13 +136,13 @@ function describe(walk: Walk, node: number, context: Context): number {
   }
 }
 
-function member(walk: Walk, node: number, context: Context): number {
+function member(walk: Walk, node: TreeNode, context: Context): ExprRow {
   const { tree, facts } = walk;
   const object = walk.expression(tree.child(node, "object"), context);
   return facts.exprMember(object, tree.source(tree.child(node, "property")));
 }
 
-function subscript(walk: Walk, node: number, context: Context): number {
+function subscript(walk: Walk, node: TreeNode, context: Context): ExprRow {
   const { tree, facts } = walk;
   const object = walk.expression(tree.child(node, "object"), context);
   const index = tree.child(node, "index");
@@ -149,38 +150,38 @@ function subscript(walk: Walk, node: number, context: Context): number {
   if (kind === "string") return facts.exprMember(object, stringValue(tree, index));
   walk.expression(index, context);
   const key = kind === "number" ? tree.source(index) : computedName(tree.source(index));
-  return facts.expr(Expr.Index, object, key === "" ? -1 : facts.name(key));
+  return facts.expr(Expr.Index, object, key === "" ? NONE : facts.name(key));
 }
 
-function cast(walk: Walk, node: number, context: Context): number {
+function cast(walk: Walk, node: TreeNode, context: Context): ExprRow {
   const { tree, facts } = walk;
   const [value, type] = tree.namedChildren(node);
-  const written = type === undefined || tree.source(type) === "const" ? -1 : walk.type(type, context);
-  const inner = walk.expected(value ?? -1, context, expectType(walk, written));
-  if (written < 0 || tree.kind(node) === "satisfies_expression") return inner;
+  const written = type === undefined || tree.source(type) === "const" ? NONE : walk.type(type, context);
+  const inner = walk.expected(value ?? NONE, context, expectType(walk, written));
+  if (isNone(written) || tree.kind(node) === "satisfies_expression") return inner;
   return facts.expr(Expr.Typed, written, inner);
 }
 
 /** The module name of `require("x")` or `import("x")`, or undefined. */
-function requiredModule(walk: Walk, callee: number, args: number): string | undefined {
+function requiredModule(walk: Walk, callee: TreeNode, args: TreeNode): string | undefined {
   const { tree } = walk;
   const kind = tree.kind(callee);
   if (kind !== "import" && !(kind === "identifier" && tree.source(callee) === "require")) return undefined;
-  const first = args < 0 ? -1 : tree.firstNamed(args);
-  return first >= 0 && tree.kind(first) === "string" ? stringValue(tree, first) : undefined;
+  const first = isNone(args) ? NONE : tree.firstNamed(args);
+  return exists(first) && tree.kind(first) === "string" ? stringValue(tree, first) : undefined;
 }
 
 /**
  * The callee of `await f<T>()` and `!f<T>()`, which the grammar reads as `(await f)<T>()`: the prefix is taken off, and
  * an `await` is noted for the end of the chain of calls and members that begins here.
  */
-function misplacedPrefix(walk: Walk, node: number, callee: number): number {
+function misplacedPrefix(walk: Walk, node: TreeNode, callee: TreeNode): TreeNode {
   const { tree } = walk;
   const kind = tree.kind(callee);
   if (kind !== "await_expression" && kind !== "unary_expression") return callee;
   if (kind === "await_expression") {
     let end = node;
-    for (let next = tree.parent(end); next >= 0; next = tree.parent(end)) {
+    for (let next = tree.parent(end); exists(next); next = tree.parent(end)) {
       const part = tree.kind(next);
       const first = tree.child(next, part === "call_expression" ? "function" : "object");
       if (first !== end && !(part === "non_null_expression" && tree.firstNamed(next) === end)) break;
@@ -191,7 +192,7 @@ function misplacedPrefix(walk: Walk, node: number, callee: number): number {
   return tree.firstNamed(callee);
 }
 
-function call(walk: Walk, node: number, context: Context): number {
+function call(walk: Walk, node: TreeNode, context: Context): ExprRow {
   const { tree, facts } = walk;
   const calleeNode = misplacedPrefix(walk, node, tree.child(node, "function"));
   const args = tree.child(node, "arguments");
@@ -213,22 +214,22 @@ function call(walk: Walk, node: number, context: Context): number {
 }
 
 /** The line of the called name, which in a chain of calls is not where the call begins. */
-function callLine(walk: Walk, callee: number): number {
+function callLine(walk: Walk, callee: TreeNode): number {
   const { tree } = walk;
   let bare = callee;
   while (/^(parenthesized|non_null|as)_expression$/.test(tree.kind(bare))) bare = tree.firstNamed(bare);
-  const property = tree.kind(bare) === "member_expression" ? tree.child(bare, "property") : -1;
-  return tree.line(property >= 0 ? property : bare);
+  const property = tree.kind(bare) === "member_expression" ? tree.child(bare, "property") : NONE;
+  return tree.line(exists(property) ? property : bare);
 }
 
-function passArguments(walk: Walk, row: number, args: number, context: Context): void {
+function passArguments(walk: Walk, row: ExprRow, args: TreeNode, context: Context): void {
   const { tree, facts } = walk;
-  if (args < 0) return;
+  if (isNone(args)) return;
   if (tree.kind(args) === "template_string") {
     walk.expression(args, context);
     return;
   }
-  const rows: number[] = [];
+  const rows: ExprRow[] = [];
   for (const [i, argument] of tree.namedChildren(args).entries()) {
     const expected = expect(() => facts.expr(Expr.Contextual, row, i, -1));
     if (isLambda(tree.kind(argument))) {
@@ -241,7 +242,7 @@ function passArguments(walk: Walk, row: number, args: number, context: Context):
   facts.exprs.setArgs(row, facts.list(rows));
 }
 
-function construct(walk: Walk, node: number, context: Context): number {
+function construct(walk: Walk, node: TreeNode, context: Context): ExprRow {
   const { tree, facts } = walk;
   const callee = walk.expression(tree.child(node, "constructor"), context);
   const row = facts.expr(Expr.New, callee);
@@ -251,7 +252,7 @@ function construct(walk: Walk, node: number, context: Context): number {
   return row;
 }
 
-function binary(walk: Walk, node: number, context: Context): number {
+function binary(walk: Walk, node: TreeNode, context: Context): ExprRow {
   const { tree, facts } = walk;
   const leftNode = tree.child(node, "left");
   const operator = tree.kind(tree.child(node, "operator"));
@@ -263,15 +264,15 @@ function binary(walk: Walk, node: number, context: Context): number {
   return facts.exprLiteral(operator === "+" ? "string" : /^(-|\*)$/.test(operator) ? "number" : "boolean");
 }
 
-function assignment(walk: Walk, node: number, context: Context): number {
+function assignment(walk: Walk, node: TreeNode, context: Context): ExprRow {
   const { tree, facts } = walk;
   const leftNode = tree.child(node, "left");
   const rightNode = tree.child(node, "right");
   const leftKind = tree.kind(leftNode);
-  if (tree.childOfKind(node, "using") >= 0) {
+  if (exists(tree.childOfKind(node, "using"))) {
     // `using x = …` declares, though the grammar reads an assignment.
     const resource = walk.expression(rightNode, context);
-    bindPattern(walk, leftNode, resource, -1, context, context.scope);
+    bindPattern(walk, leftNode, resource, NONE, context, context.scope);
     return resource;
   }
   const given =
@@ -291,14 +292,14 @@ function assignment(walk: Walk, node: number, context: Context): number {
   return walk.expression(rightNode, context);
 }
 
-function classExpression(walk: Walk, node: number, context: Context): number {
+function classExpression(walk: Walk, node: TreeNode, context: Context): ExprRow {
   const { tree, facts } = walk;
   const nameNode = tree.child(node, "name");
   const symbol = walk.classLike(
     node,
-    nameNode >= 0 ? tree.source(nameNode) : "",
+    exists(nameNode) ? tree.source(nameNode) : "",
     context,
-    nameNode >= 0 ? 0 : SymbolFlag.Hidden,
+    exists(nameNode) ? 0 : SymbolFlag.Hidden,
   );
   return facts.expr(Expr.Class, symbol);
 }

@@ -1,9 +1,10 @@
 /** The walk through one TypeScript or JavaScript file. */
+import { exists, NONE, ROOT } from "../../rows.ts";
 import { ScopeKind } from "../fact-layout.ts";
 import type { FactsBuilder } from "../facts-builder.ts";
 import type { FlatTree } from "../flat-tree.ts";
 import { classLike } from "./classes.ts";
-import type { Walk } from "./context.ts";
+import type { Context, Walk } from "./context.ts";
 import { expectedFact } from "./expected.ts";
 import { expressionFact } from "./expressions.ts";
 import { documentedImports } from "./jsdoc.ts";
@@ -23,7 +24,7 @@ export function extractEcmascript(tree: FlatTree, facts: FactsBuilder): void {
     expression: (node, context) => expressionFact(walk, node, context),
     expected: (node, context, expected) => expectedFact(walk, node, context, expected),
     statement: (node, context) => {
-      if (node >= 0) statementFacts(walk, node, context);
+      if (exists(node)) statementFacts(walk, node, context);
     },
     type: (node, context) => typeFact(walk, node, context),
     functionBody: (node, symbol, context, options) => functionBody(walk, node, symbol, context, options),
@@ -35,9 +36,17 @@ export function extractEcmascript(tree: FlatTree, facts: FactsBuilder): void {
     commonJsExport: (left, right, context) => commonJsExport(walk, left, right, context),
     classLike: (node, name, context, flags) => classLike(walk, node, name, context, flags),
   };
-  const scope = facts.scope(-1, ScopeKind.File);
+  const scope = facts.scope(NONE, ScopeKind.File);
   if (tree.count === 0) return;
-  const context = { scope, varScope: scope, symbol: -1, parent: -1, thisScope: -1, returns: undefined, top: true };
+  const context: Context = {
+    scope,
+    varScope: scope,
+    symbol: NONE,
+    parent: NONE,
+    thisScope: NONE,
+    returns: undefined,
+    top: true,
+  };
   documentedImports(walk, context);
-  statements(walk, 0, context);
+  statements(walk, ROOT, context);
 }

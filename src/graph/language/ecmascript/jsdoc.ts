@@ -1,15 +1,16 @@
 /** Types that JavaScript states in documentation comments, as far as they name something. */
+import { exists, isNone, NONE, type TreeNode, type TypeRow } from "../../rows.ts";
 import { ImportKind, Type } from "../fact-layout.ts";
 import type { Context, Walk } from "./context.ts";
 
 interface DocumentedTypes {
   /** Type rows of parameters, by name. */
-  parameters: ReadonlyMap<string, number>;
-  /** Type row of what is returned, or -1. */
-  returns: number;
+  parameters: ReadonlyMap<string, TypeRow>;
+  /** Type row of what is returned, or none. */
+  returns: TypeRow;
 }
 
-const NOTHING: DocumentedTypes = { parameters: new Map(), returns: -1 };
+const NOTHING: DocumentedTypes = { parameters: new Map(), returns: NONE };
 const MAX_COMMENT = 3_000;
 
 /** What stands between a comment and the function that it documents. */
@@ -24,18 +25,18 @@ const RETURNS = /@returns?\s+\{([^{}]+)\}/;
 const IMPORTED = /@typedef\s+\{\s*import\(\s*["']([^"']+)["']\s*\)(?:\.([\w$]+))?\s*\}\s+([\w$]+)/g;
 
 /** The types that the comment before a function gives its parameters and result. */
-export function documentedTypes(walk: Walk, node: number, context: Context): DocumentedTypes {
+export function documentedTypes(walk: Walk, node: TreeNode, context: Context): DocumentedTypes {
   const { tree, facts } = walk;
   if (facts.language !== "javascript") return NOTHING;
   let item = node;
-  for (let parent = tree.parent(item); parent >= 0 && BETWEEN.has(tree.kind(parent)); parent = tree.parent(item))
+  for (let parent = tree.parent(item); exists(parent) && BETWEEN.has(tree.kind(parent)); parent = tree.parent(item))
     item = parent;
   const end = tree.startIndex(item);
   const before = tree.text.slice(Math.max(0, end - MAX_COMMENT), end).trimEnd();
   if (!before.endsWith("*/")) return NOTHING;
   const comment = before.slice(before.lastIndexOf("/*"));
   if (!comment.includes("{")) return NOTHING;
-  const parameters = new Map<string, number>();
+  const parameters = new Map<string, TypeRow>();
   for (const [, type = "", name = ""] of comment.matchAll(PARAMETER)) parameters.set(name, typeOf(walk, type, context));
   return { parameters, returns: typeOf(walk, RETURNS.exec(comment)?.[1] ?? "", context) };
 }
@@ -52,24 +53,24 @@ export function documentedImports(walk: Walk, context: Context): void {
   }
 }
 
-/** `Name`, `?Name`, `Name[]`, `Promise<Name>`, `Name | null`; -1 for what names nothing in particular. */
-function typeOf(walk: Walk, written: string, context: Context): number {
+/** `Name`, `?Name`, `Name[]`, `Promise<Name>`, `Name | null`; none for what names nothing in particular. */
+function typeOf(walk: Walk, written: string, context: Context): TypeRow {
   const { facts } = walk;
   const parts = written
     .split("|")
     .map((part) => part.trim().replace(/^[?!.(]+|(?<![=)])[=)]+$/g, ""))
     .filter((part) => part !== "null" && part !== "undefined");
   const [only = ""] = parts;
-  if (parts.length !== 1) return -1;
+  if (parts.length !== 1) return NONE;
   const array = /^(.+)\[\]$/.exec(only) ?? /^Array\.?<([^<>]+)>$/.exec(only);
   if (array) {
     const element = typeOf(walk, array[1]!, context);
-    return element < 0 ? -1 : facts.type(Type.Array, element);
+    return isNone(element) ? NONE : facts.type(Type.Array, element);
   }
   const promise = /^Promise\.?<(.+)>$/.exec(only);
   if (promise) {
     const value = typeOf(walk, promise[1]!, context);
-    return value < 0 ? -1 : facts.typeRef("Promise", context.scope, [value]);
+    return isNone(value) ? NONE : facts.typeRef("Promise", context.scope, [value]);
   }
-  return /^\p{Lu}[\w$]*$/u.test(only) && !VAGUE.test(only) ? facts.typeRef(only, context.scope) : -1;
+  return /^\p{Lu}[\w$]*$/u.test(only) && !VAGUE.test(only) ? facts.typeRef(only, context.scope) : NONE;
 }

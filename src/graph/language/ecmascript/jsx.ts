@@ -1,12 +1,13 @@
 /** JSX tags: what they name and what stands in their braces. */
+import { type ExprRow, isNone, NONE, type TreeNode } from "../../rows.ts";
 import { Expr } from "../fact-layout.ts";
 import type { Context, Expected, Walk } from "./context.ts";
 import { expect } from "./expectations.ts";
 
 /** JSX: a component named in a tag is used, not called: its caller is the framework. */
-export function jsx(walk: Walk, node: number, context: Context): void {
+export function jsx(walk: Walk, node: TreeNode, context: Context): void {
   const { tree, facts } = walk;
-  let component = -1;
+  let component: ExprRow = NONE;
   for (const child of tree.namedChildren(node)) {
     const kind = tree.kind(child);
     if (kind === "jsx_opening_element") jsx(walk, child, context);
@@ -17,8 +18,9 @@ export function jsx(walk: Walk, node: number, context: Context): void {
       const of = component;
       const name = tree.source(tree.firstNamed(child));
       // An attribute is a member of the component's first parameter.
-      const expected =
-        of < 0 ? undefined : expect(() => facts.exprMember(facts.expr(Expr.Contextual, of, -1, 0), name));
+      const expected = isNone(of)
+        ? undefined
+        : expect(() => facts.exprMember(facts.expr(Expr.Contextual, of, -1, 0), name));
       for (const part of tree.namedChildren(child))
         if (/^jsx_(expression|element|self|frag)/.test(tree.kind(part))) jsxValue(walk, part, context, expected);
     } else if (
@@ -32,7 +34,7 @@ export function jsx(walk: Walk, node: number, context: Context): void {
   }
 }
 
-function jsxValue(walk: Walk, node: number, context: Context, expected: Expected | undefined): void {
+function jsxValue(walk: Walk, node: TreeNode, context: Context, expected: Expected | undefined): void {
   const { tree } = walk;
   if (tree.kind(node) === "jsx_expression") {
     for (const child of tree.namedChildren(node)) {

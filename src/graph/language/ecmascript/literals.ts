@@ -1,4 +1,5 @@
 /** Functions and objects as values. */
+import { type ExprRow, exists, NONE, type ScopeRow, type TreeNode } from "../../rows.ts";
 import { Expr, HeritageKind, ScopeKind, SymbolFlag } from "../fact-layout.ts";
 import {
   type Context,
@@ -15,15 +16,15 @@ import { memberName } from "./types.ts";
 /** An anonymous function as a value: a hidden symbol, whose calls belong to the symbol around it. */
 export function lambda(
   walk: Walk,
-  node: number,
+  node: TreeNode,
   context: Context,
   typed: Pick<FunctionOptions, "contextual" | "returning">,
-): number {
+): ExprRow {
   const { tree, facts } = walk;
   const nameNode = tree.child(node, "name");
   const symbol = facts.symbol({
     label: "Function",
-    name: nameNode >= 0 ? tree.source(nameNode) : "",
+    name: exists(nameNode) ? tree.source(nameNode) : "",
     parent: context.parent,
     scope: context.scope,
     startLine: tree.line(node),
@@ -31,13 +32,13 @@ export function lambda(
     flags: SymbolFlag.Hidden,
   });
   const arrow = tree.kind(node) === "arrow_function";
-  walk.functionBody(node, symbol, context, { arrow, thisScope: -1, ...typed });
-  if (nameNode >= 0) facts.bind(symbol, facts.symbols.inner(symbol));
+  walk.functionBody(node, symbol, context, { arrow, thisScope: NONE, ...typed });
+  if (exists(nameNode)) facts.bind(symbol, facts.symbols.inner(symbol));
   return facts.expr(Expr.Function, symbol);
 }
 
 /** An object literal: a hidden symbol with its members below it; functions in it are methods. */
-export function objectLiteral(walk: Walk, node: number, context: Context, expected?: Expected): number {
+export function objectLiteral(walk: Walk, node: TreeNode, context: Context, expected?: Expected): ExprRow {
   const { tree, facts } = walk;
   const symbol = literalHolder(walk, "Variable", node, context);
   const scope = facts.scope(context.scope, ScopeKind.Class, symbol);
@@ -46,7 +47,7 @@ export function objectLiteral(walk: Walk, node: number, context: Context, expect
     const kind = tree.kind(entry);
     if (kind === "spread_element") {
       const spread = walk.expression(tree.firstNamed(entry), context);
-      facts.heritage(symbol, HeritageKind.Mixin, -1, tree.line(entry), spread);
+      facts.heritage(symbol, HeritageKind.Mixin, NONE, tree.line(entry), spread);
     } else if (kind === "shorthand_property_identifier") {
       objectMember(walk, entry, tree.source(entry), walk.expression(entry, context), inside);
     } else if (kind === "pair") {
@@ -58,7 +59,7 @@ export function objectLiteral(walk: Walk, node: number, context: Context, expect
   return facts.expr(Expr.Object, symbol);
 }
 
-function objectMember(walk: Walk, entry: number, name: string, value: number, context: Context): void {
+function objectMember(walk: Walk, entry: TreeNode, name: string, value: ExprRow, context: Context): void {
   const { tree, facts } = walk;
   if (name === "") return;
   facts.symbol({
@@ -78,7 +79,13 @@ function expectMember(walk: Walk, name: string, expected: Expected | undefined):
   return expected && name !== "" ? expect(() => walk.facts.exprMember(expected(), name)) : undefined;
 }
 
-function objectPair(walk: Walk, entry: number, context: Context, scope: number, expected: Expected | undefined): void {
+function objectPair(
+  walk: Walk,
+  entry: TreeNode,
+  context: Context,
+  scope: ScopeRow,
+  expected: Expected | undefined,
+): void {
   const { tree } = walk;
   const key = tree.child(entry, "key");
   const value = tree.child(entry, "value");
@@ -93,16 +100,16 @@ function objectPair(walk: Walk, entry: number, context: Context, scope: number, 
 
 function objectMethod(
   walk: Walk,
-  entry: number,
-  key: number,
-  node: number,
+  entry: TreeNode,
+  key: TreeNode,
+  node: TreeNode,
   context: Context,
-  scope: number,
+  scope: ScopeRow,
   expected: Expected | undefined,
 ): void {
   const { tree, facts } = walk;
   const name = memberName(walk, key);
-  const getter = tree.childOfKind(node, "get") >= 0 && tree.kind(node) === "method_definition";
+  const getter = exists(tree.childOfKind(node, "get")) && tree.kind(node) === "method_definition";
   const symbol = facts.symbol({
     label: getter ? "Property" : "Method",
     name,

@@ -1,6 +1,7 @@
 /**
  * Methods that are assigned to a function, class or object, and parents that are assigned to a constructor function.
  */
+import { type ExprRow, exists, isNone, NONE, type ScopeRow, type SymbolRow, type TreeNode } from "../../rows.ts";
 import { Expr, HeritageKind, SymbolFlag } from "../fact-layout.ts";
 import { type Context, docBefore, isLambda, signatureOf, type Walk } from "./context.ts";
 
@@ -9,15 +10,15 @@ import { type Context, docBefore, isLambda, signatureOf, type Walk } from "./con
  * becomes a method. Also notes `F.prototype = Object.create(G.prototype)` as inheritance.
  * Returns the value's row, or undefined for any other assignment.
  */
-export function memberAssignment(walk: Walk, left: number, right: number, context: Context): number | undefined {
+export function memberAssignment(walk: Walk, left: TreeNode, right: TreeNode, context: Context): ExprRow | undefined {
   const { tree, facts } = walk;
   if (tree.kind(left) !== "member_expression") return undefined;
   const object = tree.child(left, "object");
   const name = tree.source(tree.child(left, "property"));
   if (name === "prototype") {
     const owner = topNamed(walk, object);
-    const parent = owner < 0 ? -1 : createdFrom(walk, right);
-    if (parent >= 0) inherit(walk, owner, parent, context);
+    const parent = isNone(owner) ? NONE : createdFrom(walk, right);
+    if (exists(parent)) inherit(walk, owner, parent, context);
     return undefined;
   }
   if (!isLambda(tree.kind(right))) return undefined;
@@ -28,7 +29,7 @@ export function memberAssignment(walk: Walk, left: number, right: number, contex
     : tree.kind(object) === "this"
       ? constructedHere(walk, context)
       : topNamed(walk, object);
-  if (owner < 0) return undefined;
+  if (isNone(owner)) return undefined;
   const ofInstance = ofPrototype || tree.kind(object) === "this";
   const symbol = facts.symbol({
     label: "Method",
@@ -47,60 +48,63 @@ export function memberAssignment(walk: Walk, left: number, right: number, contex
   return facts.expr(Expr.Function, symbol);
 }
 
-/** The symbol at the top of the file that an identifier names, or -1. */
-function topNamed(walk: Walk, node: number): number {
-  return walk.tree.kind(node) === "identifier" ? (walk.tops.get(walk.tree.source(node)) ?? -1) : -1;
+/** The symbol at the top of the file that an identifier names, or none. */
+function topNamed(walk: Walk, node: TreeNode): SymbolRow {
+  return walk.tree.kind(node) === "identifier" ? (walk.tops.get(walk.tree.source(node)) ?? NONE) : NONE;
 }
 
 /** The class or constructor function that `this` is an instance of, where its members need not be declared. */
-function constructedHere(walk: Walk, context: Context): number {
+function constructedHere(walk: Walk, context: Context): SymbolRow {
   const { facts } = walk;
-  return facts.language === "javascript" && context.thisScope >= 0 ? facts.scopes.symbol(context.thisScope) : -1;
+  return facts.language === "javascript" && exists(context.thisScope) ? facts.scopes.symbol(context.thisScope) : NONE;
 }
 
 /** The scope that `this` is in a method of an object: its literal's. Of a class or function, `this` is not an instance. */
-function scopeOf(walk: Walk, owner: number): number {
+function scopeOf(walk: Walk, owner: SymbolRow): ScopeRow {
   const { facts } = walk;
   let value = facts.symbols.value(owner);
   while (facts.exprs.op(value) === Expr.Assign) value = facts.exprs.value(value);
-  if (facts.exprs.op(value) !== Expr.Object) return -1;
+  if (facts.exprs.op(value) !== Expr.Object) return NONE;
   return facts.symbols.inner(facts.exprs.symbol(value));
 }
 
-/** The name G of `Object.create(G.prototype)`, `new G()`; -1 for anything else. */
-function createdFrom(walk: Walk, node: number): number {
+/** The name G of `Object.create(G.prototype)`, `new G()`; none for anything else. */
+function createdFrom(walk: Walk, node: TreeNode): TreeNode {
   const { tree } = walk;
   if (tree.kind(node) === "new_expression") {
     const made = tree.child(node, "constructor");
-    return tree.kind(made) === "identifier" ? made : -1;
+    return tree.kind(made) === "identifier" ? made : NONE;
   }
-  if (tree.kind(node) !== "call_expression" || tree.source(tree.child(node, "function")) !== "Object.create") return -1;
+  if (tree.kind(node) !== "call_expression" || tree.source(tree.child(node, "function")) !== "Object.create")
+    return NONE;
   return prototypeOf(walk, tree.firstNamed(tree.child(node, "arguments")));
 }
 
-/** The name G of `G.prototype`, or -1. */
-function prototypeOf(walk: Walk, node: number): number {
+/** The name G of `G.prototype`, or none. */
+function prototypeOf(walk: Walk, node: TreeNode): TreeNode {
   const { tree } = walk;
-  if (node < 0 || tree.kind(node) !== "member_expression") return -1;
+  if (isNone(node) || tree.kind(node) !== "member_expression") return NONE;
   const object = tree.child(node, "object");
-  return tree.source(tree.child(node, "property")) === "prototype" && tree.kind(object) === "identifier" ? object : -1;
+  return tree.source(tree.child(node, "property")) === "prototype" && tree.kind(object) === "identifier"
+    ? object
+    : NONE;
 }
 
 /** `inherits(F, G)`, `util.inherits(F, G)`, `Object.setPrototypeOf(F.prototype, G.prototype)`: F extends G. */
-export function inheritanceCall(walk: Walk, callee: number, args: number, context: Context): void {
+export function inheritanceCall(walk: Walk, callee: TreeNode, args: TreeNode, context: Context): void {
   const { tree } = walk;
-  if (walk.tops.size === 0 || args < 0) return;
+  if (walk.tops.size === 0 || isNone(args)) return;
   const name = tree.source(tree.kind(callee) === "member_expression" ? tree.child(callee, "property") : callee);
   if (name !== "inherits" && name !== "setPrototypeOf") return;
-  const [first = -1, second = -1] = tree.namedChildren(args);
+  const [first = NONE, second = NONE] = tree.namedChildren(args);
   const child = name === "inherits" ? first : prototypeOf(walk, first);
   const parent = name === "inherits" ? second : prototypeOf(walk, second);
-  const owner = child < 0 ? -1 : topNamed(walk, child);
-  if (owner >= 0 && parent >= 0 && tree.kind(parent) === "identifier") inherit(walk, owner, parent, context);
+  const owner = isNone(child) ? NONE : topNamed(walk, child);
+  if (exists(owner) && exists(parent) && tree.kind(parent) === "identifier") inherit(walk, owner, parent, context);
 }
 
-function inherit(walk: Walk, owner: number, parent: number, context: Context): void {
+function inherit(walk: Walk, owner: SymbolRow, parent: TreeNode, context: Context): void {
   const { tree, facts } = walk;
   const base = facts.exprName(tree.source(parent), context.scope);
-  facts.heritage(owner, HeritageKind.Extends, -1, tree.line(parent), base);
+  facts.heritage(owner, HeritageKind.Extends, NONE, tree.line(parent), base);
 }

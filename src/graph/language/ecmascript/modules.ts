@@ -1,12 +1,13 @@
 /** Imports and exports of ES modules and CommonJS. */
 
+import { type ExprRow, exists, isNone, NONE, type SymbolRow, type TreeNode } from "../../rows.ts";
 import { ExportKind, Expr, ImportKind, SymbolFlag } from "../fact-layout.ts";
 import { oneLine } from "../one-line.ts";
 import { type Context, isLambda, stringValue, type Walk } from "./context.ts";
 import { decoratorsIn } from "./decorators.ts";
 
 /** The node of a module's import as it is written. */
-export function statementOf(walk: Walk, node: number, module: string, context: Context): number {
+export function statementOf(walk: Walk, node: TreeNode, module: string, context: Context): SymbolRow {
   const { tree, facts } = walk;
   const { scope } = context;
   const [startLine, endLine] = [tree.line(node), tree.endLine(node)];
@@ -19,11 +20,11 @@ export function statementOf(walk: Walk, node: number, module: string, context: C
   });
 }
 
-export function importStatement(walk: Walk, node: number, context: Context): void {
+export function importStatement(walk: Walk, node: TreeNode, context: Context): void {
   const { tree, facts } = walk;
   const line = tree.line(node);
   const required = tree.childOfKind(node, "import_require_clause");
-  if (required >= 0) {
+  if (exists(required)) {
     const module = stringValue(tree, tree.child(required, "source"));
     const local = tree.source(tree.firstNamed(required));
     const statement = statementOf(walk, node, module, context);
@@ -33,7 +34,7 @@ export function importStatement(walk: Walk, node: number, context: Context): voi
   const module = stringValue(tree, tree.child(node, "source"));
   const clause = tree.childOfKind(node, "import_clause");
   const statement = statementOf(walk, node, module, context);
-  if (clause < 0) {
+  if (isNone(clause)) {
     facts.import(ImportKind.Effect, module, "", "", line, context.scope, statement);
     return;
   }
@@ -54,47 +55,47 @@ export function importStatement(walk: Walk, node: number, context: Context): voi
 }
 
 /** `import A = B.C`: a local name for a path. */
-export function importAlias(walk: Walk, node: number, context: Context): void {
+export function importAlias(walk: Walk, node: TreeNode, context: Context): void {
   const { tree, facts } = walk;
   const [name, path] = tree.namedChildren(node);
   if (name === undefined || path === undefined) return;
-  let value = -1;
+  let value: ExprRow = NONE;
   for (const part of tree.source(path).split(".")) {
-    value = value < 0 ? facts.exprName(part.trim(), context.scope) : facts.exprMember(value, part.trim());
+    value = isNone(value) ? facts.exprName(part.trim(), context.scope) : facts.exprMember(value, part.trim());
   }
-  facts.local(context.scope, tree.source(name), -1, value);
+  facts.local(context.scope, tree.source(name), NONE, value);
 }
 
-function namedPair(walk: Walk, specifier: number): [string, string] {
+function namedPair(walk: Walk, specifier: TreeNode): [string, string] {
   const { tree } = walk;
-  const text = (node: number) => (tree.kind(node) === "string" ? stringValue(tree, node) : tree.source(node));
+  const text = (node: TreeNode) => (tree.kind(node) === "string" ? stringValue(tree, node) : tree.source(node));
   const name = tree.child(specifier, "name");
   const alias = tree.child(specifier, "alias");
-  return [text(name), text(alias >= 0 ? alias : name)];
+  return [text(name), text(exists(alias) ? alias : name)];
 }
 
-export function exportStatement(walk: Walk, node: number, context: Context): void {
+export function exportStatement(walk: Walk, node: TreeNode, context: Context): void {
   const { tree, facts } = walk;
   const source = tree.child(node, "source");
   walk.decorators = decoratorsIn(walk, node, context);
-  if (source >= 0) {
+  if (exists(source)) {
     reExport(walk, node, stringValue(tree, source), context);
     return;
   }
   const declaration = tree.child(node, "declaration");
-  const isDefault = tree.childOfKind(node, "default") >= 0;
-  if (declaration >= 0) {
+  const isDefault = exists(tree.childOfKind(node, "default"));
+  if (exists(declaration)) {
     exportDeclaration(walk, declaration, isDefault, context);
     walk.decorators = [];
     return;
   }
   const value = tree.child(node, "value");
-  if (value >= 0) {
+  if (exists(value)) {
     exportDefault(walk, value, context);
     return;
   }
   const clause = tree.childOfKind(node, "export_clause");
-  if (clause >= 0) {
+  if (exists(clause)) {
     for (const specifier of tree.namedChildren(clause)) {
       const [local, name] = namedPair(walk, specifier);
       facts.export(ExportKind.Local, name, facts.name(local));
@@ -103,15 +104,15 @@ export function exportStatement(walk: Walk, node: number, context: Context): voi
   }
   // `export = value`
   const assigned = tree.firstNamed(node);
-  if (assigned >= 0) facts.export(ExportKind.Value, "=", walk.expression(assigned, context));
+  if (exists(assigned)) facts.export(ExportKind.Value, "=", walk.expression(assigned, context));
 }
 
-function reExport(walk: Walk, node: number, module: string, context: Context): void {
+function reExport(walk: Walk, node: TreeNode, module: string, context: Context): void {
   const { tree, facts } = walk;
   const line = tree.line(node);
   const statement = statementOf(walk, node, module, context);
   const clause = tree.childOfKind(node, "export_clause");
-  if (clause >= 0) {
+  if (exists(clause)) {
     for (const specifier of tree.namedChildren(clause)) {
       const [from, name] = namedPair(walk, specifier);
       const row = facts.import(ImportKind.Named, module, from, "", line, context.scope, statement);
@@ -121,11 +122,11 @@ function reExport(walk: Walk, node: number, module: string, context: Context): v
   }
   const row = facts.import(ImportKind.Module, module, "*", "", line, context.scope, statement);
   const namespace = tree.childOfKind(node, "namespace_export");
-  if (namespace >= 0) facts.export(ExportKind.Module, tree.source(tree.firstNamed(namespace)), -1, row);
+  if (exists(namespace)) facts.export(ExportKind.Module, tree.source(tree.firstNamed(namespace)), -1, row);
   else facts.export(ExportKind.Star, "*", -1, row);
 }
 
-function exportDeclaration(walk: Walk, declaration: number, isDefault: boolean, context: Context): void {
+function exportDeclaration(walk: Walk, declaration: TreeNode, isDefault: boolean, context: Context): void {
   const { tree, facts } = walk;
   const kind = tree.kind(declaration);
   const local = tree.source(tree.child(declaration, "name"));
@@ -160,7 +161,7 @@ function exportDeclaration(walk: Walk, declaration: number, isDefault: boolean, 
 }
 
 /** `export default expression`: functions, classes and object literals become nodes called "default" unless named. */
-function exportDefault(walk: Walk, value: number, context: Context): void {
+function exportDefault(walk: Walk, value: TreeNode, context: Context): void {
   const { tree, facts } = walk;
   const kind = tree.kind(value);
   if (kind === "identifier") {
@@ -183,7 +184,7 @@ function exportDefault(walk: Walk, value: number, context: Context): void {
  * CommonJS: `module.exports = v`, `module.exports.x = v`, `exports.x = v`, and chains of them. Returns the row of the
  * value, or undefined for any other assignment. Functions assigned like this become nodes.
  */
-export function commonJsExport(walk: Walk, left: number, right: number, context: Context): number | undefined {
+export function commonJsExport(walk: Walk, left: TreeNode, right: TreeNode, context: Context): ExprRow | undefined {
   const name = exportName(walk, left);
   if (name === undefined) return undefined;
   const value = exportedValue(walk, right, name === "=" ? "default" : name, context);
@@ -192,19 +193,19 @@ export function commonJsExport(walk: Walk, left: number, right: number, context:
 }
 
 /** The name that an assignment to `left` exports: "=" for the whole module; undefined for none. */
-function exportName(walk: Walk, left: number): string | undefined {
+function exportName(walk: Walk, left: TreeNode): string | undefined {
   const { tree } = walk;
   if (tree.kind(left) !== "member_expression") return undefined;
   const text = tree.source(left);
   return text === "module.exports" ? "=" : /^(?:module\.)?exports\.([\w$]+)$/.exec(text)?.[1];
 }
 
-function exportedValue(walk: Walk, right: number, name: string, context: Context): number {
+function exportedValue(walk: Walk, right: TreeNode, name: string, context: Context): ExprRow {
   const { tree, facts } = walk;
   const kind = tree.kind(right);
   if (kind === "parenthesized_expression") return exportedValue(walk, tree.firstNamed(right), name, context);
   // What is exported stands at the top, also within `const f = (exports.f = …)`.
-  const top = { ...context, parent: -1 };
+  const top = { ...context, parent: NONE };
   if (isLambda(kind)) {
     const own = tree.source(tree.child(right, "name"));
     const symbol = walk.functionDeclaration(right, top, own || name, SymbolFlag.Exported);
@@ -214,8 +215,8 @@ function exportedValue(walk: Walk, right: number, name: string, context: Context
     const own = tree.source(tree.child(right, "name"));
     return facts.expr(Expr.Class, walk.classLike(right, own || name, top, SymbolFlag.Exported));
   }
-  const target = kind === "assignment_expression" ? tree.child(right, "left") : -1;
-  if (target >= 0 && tree.kind(target) === "identifier" && tree.source(target) === "exports")
+  const target = kind === "assignment_expression" ? tree.child(right, "left") : NONE;
+  if (exists(target) && tree.kind(target) === "identifier" && tree.source(target) === "exports")
     return exportedValue(walk, tree.child(right, "right"), name, context);
   return walk.expression(right, context);
 }

@@ -1,4 +1,15 @@
 /** Statements and declarations of TypeScript and JavaScript. */
+import {
+  type BindingRow,
+  type ExprRow,
+  exists,
+  isNone,
+  NONE,
+  type ScopeRow,
+  type SymbolRow,
+  type TreeNode,
+  type TypeRow,
+} from "../../rows.ts";
 import { BindingKind, ExportKind, Expr, ScopeKind, SymbolFlag } from "../fact-layout.ts";
 import {
   type Context,
@@ -21,7 +32,7 @@ import { typeParameters } from "./types.ts";
 const GLOBAL_SPACE = "globalThis";
 
 /** Walks one statement (or anything that holds statements). */
-export function statementFacts(walk: Walk, node: number, context: Context): void {
+export function statementFacts(walk: Walk, node: TreeNode, context: Context): void {
   const { tree, facts } = walk;
   switch (tree.kind(node)) {
     case "import_statement":
@@ -54,7 +65,7 @@ export function statementFacts(walk: Walk, node: number, context: Context): void
       variableDeclaration(walk, node, context, 0);
       return;
     case "ambient_declaration":
-      if (tree.childOfKind(node, "global") >= 0) {
+      if (exists(tree.childOfKind(node, "global"))) {
         // `declare global`: names that every file sees.
         const scope = facts.scope(context.scope, ScopeKind.Namespace);
         facts.space(scope, GLOBAL_SPACE);
@@ -73,7 +84,7 @@ export function statementFacts(walk: Walk, node: number, context: Context): void
       walk.expression(condition, context);
       walk.statement(tree.child(node, "consequence"), narrowed(walk, condition, context));
       const otherwise = tree.child(node, "alternative");
-      if (otherwise >= 0) walk.statement(otherwise, context);
+      if (exists(otherwise)) walk.statement(otherwise, context);
       return;
     }
     case "for_in_statement":
@@ -88,13 +99,13 @@ export function statementFacts(walk: Walk, node: number, context: Context): void
       const scope = facts.scope(context.scope, ScopeKind.Block);
       const inside = { ...context, scope };
       const parameter = tree.child(node, "parameter");
-      if (parameter >= 0) bindPattern(walk, parameter, facts.expr(Expr.Unknown), -1, inside, scope);
+      if (exists(parameter)) bindPattern(walk, parameter, facts.expr(Expr.Unknown), NONE, inside, scope);
       walk.statement(tree.child(node, "body"), inside);
       return;
     }
     case "return_statement": {
       const value = tree.firstNamed(node);
-      if (value >= 0) context.returns?.push(walk.expected(value, context, context.returning));
+      if (exists(value)) context.returns?.push(walk.expected(value, context, context.returning));
       return;
     }
     case "expression_statement":
@@ -121,11 +132,11 @@ function isStatementHolder(kind: string): boolean {
 }
 
 /** Walks the children of a node as statements. */
-export function statements(walk: Walk, node: number, context: Context): void {
+export function statements(walk: Walk, node: TreeNode, context: Context): void {
   for (const child of walk.tree.namedChildren(node)) walk.statement(child, context);
 }
 
-function forIn(walk: Walk, node: number, context: Context): void {
+function forIn(walk: Walk, node: TreeNode, context: Context): void {
   const { tree, facts } = walk;
   const scope = facts.scope(context.scope, ScopeKind.Block);
   const inside = { ...context, scope };
@@ -133,13 +144,19 @@ function forIn(walk: Walk, node: number, context: Context): void {
   const of = tree.kind(tree.child(node, "operator")) === "of";
   const value = of ? facts.expr(Expr.Iterate, right) : facts.exprLiteral("string");
   const left = tree.child(node, "left");
-  if (tree.child(node, "kind") >= 0) bindPattern(walk, left, value, -1, inside, scope);
+  if (exists(tree.child(node, "kind"))) bindPattern(walk, left, value, NONE, inside, scope);
   else walk.expression(left, inside);
   walk.statement(tree.child(node, "body"), inside);
 }
 
 /** Declares a function, joining overload signatures of one name into its first row. */
-export function functionDeclaration(walk: Walk, node: number, context: Context, name: string, flags: number): number {
+export function functionDeclaration(
+  walk: Walk,
+  node: TreeNode,
+  context: Context,
+  name: string,
+  flags: number,
+): SymbolRow {
   const { tree, facts } = walk;
   const signature = tree.kind(node) === "function_signature";
   const key = `${context.scope}/${name}`;
@@ -158,7 +175,7 @@ export function functionDeclaration(walk: Walk, node: number, context: Context, 
   if (open !== undefined) {
     // The later declaration is the node; the signature before it stays as a hidden overload.
     facts.addFlag(open, SymbolFlag.Hidden | SymbolFlag.Signature);
-    if (facts.symbols.doc(open) >= 0) facts.setSymbol(symbol, "doc", facts.symbols.doc(open));
+    if (exists(facts.symbols.doc(open))) facts.setSymbol(symbol, "doc", facts.symbols.doc(open));
   }
   if (signature) walk.overloads.set(key, symbol);
   else walk.overloads.delete(key);
@@ -166,56 +183,56 @@ export function functionDeclaration(walk: Walk, node: number, context: Context, 
   if (context.scope === 0) walk.tops.set(name, symbol);
   // A JavaScript function named like a class is a constructor: `this` is what it makes.
   const constructs = facts.language === "javascript" && /^\p{Lu}/u.test(name);
-  walk.functionBody(node, symbol, { ...context, symbol }, { arrow: false, thisScope: -1, constructs });
+  walk.functionBody(node, symbol, { ...context, symbol }, { arrow: false, thisScope: NONE, constructs });
   return symbol;
 }
 
 /** Parameters, type parameters, return type and body of anything function-like. */
 export function functionBody(
   walk: Walk,
-  node: number,
-  symbol: number,
+  node: TreeNode,
+  symbol: SymbolRow,
   context: Context,
   options: FunctionOptions,
 ): void {
   const { tree, facts } = walk;
   const scope = facts.scope(context.scope, ScopeKind.Function, symbol);
-  const returns: number[] = [];
+  const returns: ExprRow[] = [];
   const thisScope = options.constructs ? scope : options.arrow ? context.thisScope : options.thisScope;
   const inside: Context = { ...context, scope, varScope: scope, parent: symbol, thisScope, returns, top: false };
   facts.setSymbol(symbol, "typeParameters", typeParameters(walk, tree.child(node, "type_parameters"), inside));
   const single = tree.child(node, "parameter");
   const list = tree.child(node, "parameters");
-  const parameters = single >= 0 ? [single] : list >= 0 ? tree.namedChildren(list) : [];
+  const parameters = exists(single) ? [single] : exists(list) ? tree.namedChildren(list) : [];
   const documented = documentedTypes(walk, node, inside);
-  const rows: number[] = [];
+  const rows: BindingRow[] = [];
   let required = 0;
   let variadic = false;
   for (const parameter of parameters) {
-    const said = documented.parameters.get(tree.source(parameter)) ?? -1;
-    const row = declareParameter(walk, parameter, inside, said, () => options.contextual?.(rows.length) ?? -1);
-    if (row < 0) continue;
+    const said = documented.parameters.get(tree.source(parameter)) ?? NONE;
+    const row = declareParameter(walk, parameter, inside, said, () => options.contextual?.(rows.length) ?? NONE);
+    if (isNone(row)) continue;
     rows.push(row);
     const pattern = tree.child(parameter, "pattern");
-    const rest = tree.kind(parameter) === "rest_pattern" || (pattern >= 0 && tree.kind(pattern) === "rest_pattern");
+    const rest = tree.kind(parameter) === "rest_pattern" || (exists(pattern) && tree.kind(pattern) === "rest_pattern");
     if (rest) variadic = true;
-    else if (tree.kind(parameter) !== "optional_parameter" && tree.child(parameter, "value") < 0)
+    else if (tree.kind(parameter) !== "optional_parameter" && isNone(tree.child(parameter, "value")))
       required = rows.length;
   }
   facts.setSymbol(symbol, "parameters", facts.list(rows));
   facts.setSymbol(symbol, "arity", required * 1000 + (variadic ? 999 : rows.length));
   const returnType = tree.child(node, "return_type");
-  const result = returnType >= 0 ? returnType : tree.child(node, "type");
-  if (result >= 0) {
+  const result = exists(returnType) ? returnType : tree.child(node, "type");
+  if (exists(result)) {
     facts.setSymbol(symbol, "type", walk.type(result, inside));
     if (/^(type_predicate|asserts)/.test(tree.kind(result))) facts.addFlag(symbol, SymbolFlag.Guard);
   }
-  if (result < 0 && documented.returns >= 0) facts.setSymbol(symbol, "type", documented.returns);
-  if (tree.childOfKind(node, "async") >= 0) facts.addFlag(symbol, SymbolFlag.Async);
-  if (tree.kind(node).startsWith("generator") || tree.childOfKind(node, "*") >= 0)
+  if (isNone(result) && exists(documented.returns)) facts.setSymbol(symbol, "type", documented.returns);
+  if (exists(tree.childOfKind(node, "async"))) facts.addFlag(symbol, SymbolFlag.Async);
+  if (tree.kind(node).startsWith("generator") || exists(tree.childOfKind(node, "*")))
     facts.addFlag(symbol, SymbolFlag.Generator);
   const body = tree.child(node, "body");
-  if (body < 0) return;
+  if (isNone(body)) return;
   inside.returning = returningOf(walk, symbol, options);
   if (tree.kind(body) === "statement_block") statements(walk, body, inside);
   else returns.push(walk.expected(body, inside, inside.returning));
@@ -223,7 +240,7 @@ export function functionBody(
 }
 
 /** What a function's `return` should give: its declared type, else what its context expects of it. */
-function returningOf(walk: Walk, symbol: number, options: FunctionOptions): Expected | undefined {
+function returningOf(walk: Walk, symbol: SymbolRow, options: FunctionOptions): Expected | undefined {
   const { facts } = walk;
   const flags = facts.symbols.flags(symbol);
   if (flags & (SymbolFlag.Generator | SymbolFlag.Guard)) return undefined;
@@ -231,44 +248,44 @@ function returningOf(walk: Walk, symbol: number, options: FunctionOptions): Expe
   return whole && flags & SymbolFlag.Async ? expect(() => facts.expr(Expr.Await, whole())) : whole;
 }
 
-/** Declares one parameter; returns its binding row (the first, for a pattern), -1 for the pseudo-parameter `this`. */
+/** Declares one parameter; returns its binding row (the first, for a pattern), none for the pseudo-parameter `this`. */
 function declareParameter(
   walk: Walk,
-  node: number,
+  node: TreeNode,
   context: Context,
-  documented: number,
-  contextual: () => number,
-): number {
+  documented: TypeRow,
+  contextual: () => ExprRow,
+): BindingRow {
   const { tree, facts } = walk;
   const kind = tree.kind(node);
   const wrapped = kind === "required_parameter" || kind === "optional_parameter";
   let pattern = wrapped ? tree.child(node, "pattern") : node;
-  if (pattern < 0) pattern = tree.child(node, "name");
-  if (pattern < 0 || tree.kind(pattern) === "this") return -1;
+  if (isNone(pattern)) pattern = tree.child(node, "name");
+  if (isNone(pattern) || tree.kind(pattern) === "this") return NONE;
   const type = wrapped ? walk.type(tree.child(node, "type"), context) : documented;
   noteDecorators(walk, context.symbol, context.scope, decoratorsIn(walk, node, context));
-  let value = type < 0 ? contextual() : -1;
-  const valueNode = wrapped ? tree.child(node, "value") : -1;
-  if (valueNode >= 0) {
+  let value = isNone(type) ? contextual() : NONE;
+  const valueNode = wrapped ? tree.child(node, "value") : NONE;
+  if (exists(valueNode)) {
     const given = walk.expected(valueNode, context, expectType(walk, type));
-    value = value < 0 ? given : facts.expr(Expr.Either, facts.list([value, given]));
+    value = isNone(value) ? given : facts.expr(Expr.Either, facts.list([value, given]));
   }
   if (tree.kind(pattern) === "assignment_pattern") {
     const given = walk.expression(tree.child(pattern, "right"), context);
-    value = value < 0 ? given : facts.expr(Expr.Either, facts.list([value, given]));
+    value = isNone(value) ? given : facts.expr(Expr.Either, facts.list([value, given]));
     pattern = tree.child(pattern, "left");
   }
   if (tree.kind(pattern) === "rest_pattern") pattern = tree.firstNamed(pattern);
   if (tree.kind(pattern) === "identifier")
     return facts.local(context.scope, tree.source(pattern), type, value, BindingKind.Parameter);
   const whole = facts.local(context.scope, "", type, value, BindingKind.Parameter);
-  const source = type >= 0 ? facts.expr(Expr.Typed, type, value) : value;
-  bindPattern(walk, pattern, source < 0 ? facts.expr(Expr.Unknown) : source, -1, context, context.scope);
+  const source = exists(type) ? facts.expr(Expr.Typed, type, value) : value;
+  bindPattern(walk, pattern, isNone(source) ? facts.expr(Expr.Unknown) : source, NONE, context, context.scope);
   return whole;
 }
 
 /** `const`, `let`, `var`. Functions are Function nodes anywhere; other names are nodes at the top only. */
-export function variableDeclaration(walk: Walk, node: number, context: Context, flags: number): void {
+export function variableDeclaration(walk: Walk, node: TreeNode, context: Context, flags: number): void {
   const { tree, facts } = walk;
   const kind = tree.kind(tree.first(node));
   const scope = kind === "var" ? context.varScope : context.scope;
@@ -283,7 +300,7 @@ export function variableDeclaration(walk: Walk, node: number, context: Context, 
       continue;
     }
     const type = walk.type(typeNode, context);
-    const value = valueNode >= 0 ? walk.expected(valueNode, context, expectType(walk, type)) : -1;
+    const value = exists(valueNode) ? walk.expected(valueNode, context, expectType(walk, type)) : NONE;
     const names = bindPattern(walk, nameNode, value, type, context, scope);
     if (flags & SymbolFlag.Exported) for (const name of names) facts.export(ExportKind.Local, name, facts.name(name));
   }
@@ -291,10 +308,10 @@ export function variableDeclaration(walk: Walk, node: number, context: Context, 
 
 function variableSymbol(
   walk: Walk,
-  declarator: number,
+  declarator: TreeNode,
   label: "Const" | "Variable",
   context: Context,
-  scope: number,
+  scope: ScopeRow,
   flags: number,
 ): void {
   const { tree, facts } = walk;
@@ -316,7 +333,7 @@ function variableSymbol(
     startLine: tree.line(declarator),
     endLine: tree.endLine(declarator),
     flags,
-    signature: signatureOf(tree, declarator, functional ? tree.child(valueNode, "body") : -1),
+    signature: signatureOf(tree, declarator, functional ? tree.child(valueNode, "body") : NONE),
     doc: docBefore(tree, declarator),
   });
   facts.bind(symbol);
@@ -327,13 +344,13 @@ function variableSymbol(
     const expected = expectType(walk, type);
     walk.functionBody(valueNode, symbol, inside, {
       arrow: tree.kind(valueNode) === "arrow_function",
-      thisScope: -1,
+      thisScope: NONE,
       ...functionOf(walk, expected),
     });
-    if (expected && facts.symbols.type(symbol) < 0) facts.setSymbol(symbol, "value", expected());
+    if (expected && isNone(facts.symbols.type(symbol))) facts.setSymbol(symbol, "value", expected());
   } else {
     const within = { ...inside, parent: symbol };
-    if (valueNode >= 0) facts.setSymbol(symbol, "value", walk.expected(valueNode, within, expectType(walk, type)));
+    if (exists(valueNode)) facts.setSymbol(symbol, "value", walk.expected(valueNode, within, expectType(walk, type)));
     facts.setSymbol(symbol, "type", type);
   }
 }

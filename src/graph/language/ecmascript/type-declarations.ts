@@ -1,11 +1,12 @@
 /** Declarations of types in TypeScript. */
+import { exists, type SymbolRow, type TreeNode } from "../../rows.ts";
 import { HeritageKind, ScopeKind, SymbolFlag } from "../fact-layout.ts";
 import { type Context, docBefore, signatureOf, type Walk } from "./context.ts";
 import { statements } from "./statements.ts";
 import { memberName, typeMembers, typeParameters } from "./types.ts";
 
 /** Interfaces, aliases, enums and namespaces. Returns the symbol. */
-export function typeDeclaration(walk: Walk, node: number, context: Context, flags: number): number {
+export function typeDeclaration(walk: Walk, node: TreeNode, context: Context, flags: number): SymbolRow {
   const { tree, facts } = walk;
   const kind = tree.kind(node);
   const label =
@@ -37,16 +38,16 @@ export function typeDeclaration(walk: Walk, node: number, context: Context, flag
   if (label === "TypeAlias") facts.setSymbol(symbol, "type", walk.type(tree.child(node, "value"), inside));
   else if (label === "Interface") {
     const extending = tree.childOfKind(node, "extends_type_clause");
-    if (extending >= 0)
+    if (exists(extending))
       for (const base of tree.namedChildren(extending))
         facts.heritage(symbol, HeritageKind.Extends, walk.type(base, inside), tree.line(base));
     typeMembers(walk, body, inside);
   } else if (label === "Enum") enumMembers(walk, body, inside);
-  else if (body >= 0) statements(walk, body, { ...inside, top: true, returns: undefined });
+  else if (exists(body)) statements(walk, body, { ...inside, top: true, returns: undefined });
   return symbol;
 }
 
-function enumMembers(walk: Walk, body: number, context: Context): void {
+function enumMembers(walk: Walk, body: TreeNode, context: Context): void {
   const { tree, facts } = walk;
   for (const member of tree.namedChildren(body)) {
     const assigned = tree.kind(member) === "enum_assignment";

@@ -1,4 +1,15 @@
 /** Type annotations of TypeScript, as type facts. */
+import {
+  type BindingList,
+  type BindingRow,
+  type ExprRow,
+  exists,
+  isNone,
+  NONE,
+  type SymbolRow,
+  type TreeNode,
+  type TypeRow,
+} from "../../rows.ts";
 import { BindingKind, Expr, ScopeKind, SymbolFlag, Type } from "../fact-layout.ts";
 import { type Context, literalHolder, signatureOf, type Walk } from "./context.ts";
 
@@ -15,10 +26,10 @@ const BUILT_IN = new Set([
   "object",
 ]);
 
-/** Turns a type node into a type row; -1 for no node. */
-export function typeFact(walk: Walk, node: number, context: Context): number {
+/** Turns a type node into a type row; none for no node. */
+export function typeFact(walk: Walk, node: TreeNode, context: Context): TypeRow {
   const { tree, facts } = walk;
-  if (node < 0) return -1;
+  if (isNone(node)) return NONE;
   const only = () => walk.type(tree.firstNamed(node), context);
   const all = () => facts.list(tree.namedChildren(node).map((child) => walk.type(child, context)));
   switch (tree.kind(node)) {
@@ -79,9 +90,9 @@ export function typeFact(walk: Walk, node: number, context: Context): number {
     case "lookup_type": {
       const [object, index] = tree.namedChildren(node);
       const text = index === undefined ? "" : tree.source(index);
-      const key = /^["'].*["']$/.test(text) ? facts.name(text.slice(1, -1)) : -1;
-      const row = walk.type(object ?? -1, context);
-      if (index !== undefined && key < 0) walk.type(index, context);
+      const key = /^["'].*["']$/.test(text) ? facts.name(text.slice(1, -1)) : NONE;
+      const row = walk.type(object ?? NONE, context);
+      if (index !== undefined && isNone(key)) walk.type(index, context);
       return facts.type(Type.Indexed, row, key);
     }
     case "index_type_query":
@@ -104,12 +115,12 @@ export function typeFact(walk: Walk, node: number, context: Context): number {
     }
     case "infer_type": {
       const [name, bound] = tree.namedChildren(node);
-      const text = tree.source(name ?? -1);
+      const text = tree.source(name ?? NONE);
       facts.local(
         context.inferScope ?? context.scope,
         text,
-        walk.type(bound ?? -1, context),
-        -1,
+        walk.type(bound ?? NONE, context),
+        NONE,
         BindingKind.TypeParameter,
       );
       return facts.typeRef(text, context.scope);
@@ -120,14 +131,14 @@ export function typeFact(walk: Walk, node: number, context: Context): number {
   }
 }
 
-function literalType(walk: Walk, node: number): number {
+function literalType(walk: Walk, node: TreeNode): TypeRow {
   const { tree, facts } = walk;
   const kind = tree.kind(tree.firstNamed(node));
   const name = kind === "string" ? "string" : kind === "number" || kind === "unary_expression" ? "number" : "boolean";
   return facts.type(Type.Literal, facts.name(kind === "null" || kind === "undefined" ? "null" : name));
 }
 
-function genericType(walk: Walk, node: number, context: Context): number {
+function genericType(walk: Walk, node: TreeNode, context: Context): TypeRow {
   const { tree, facts } = walk;
   const name = tree.child(node, "name");
   const args = typeArguments(walk, tree.child(node, "type_arguments"), context);
@@ -138,19 +149,19 @@ function genericType(walk: Walk, node: number, context: Context): number {
 }
 
 /** The types within `<…>`, or none. */
-export function typeArguments(walk: Walk, node: number, context: Context): number[] {
-  if (node < 0) return [];
+export function typeArguments(walk: Walk, node: TreeNode, context: Context): TypeRow[] {
+  if (isNone(node)) return [];
   return walk.tree.namedChildren(node).map((child) => walk.type(child, context));
 }
 
-function nestedType(walk: Walk, node: number, context: Context, args: number[]): number {
+function nestedType(walk: Walk, node: TreeNode, context: Context, args: TypeRow[]): TypeRow {
   const { tree, facts } = walk;
   const module = tree.child(node, "module");
   const name = tree.source(tree.child(node, "name"));
-  let left = -1;
+  let left: TypeRow = NONE;
   for (const part of tree.source(module).split(".")) {
     const text = part.trim();
-    left = left < 0 ? facts.typeRef(text, context.scope) : facts.type(Type.Qualified, left, facts.name(text), -1);
+    left = isNone(left) ? facts.typeRef(text, context.scope) : facts.type(Type.Qualified, left, facts.name(text), NONE);
   }
   const row = facts.type(Type.Qualified, left, facts.name(name), facts.list(args));
   facts.useType(row, context.symbol, tree.line(node));
@@ -158,7 +169,7 @@ function nestedType(walk: Walk, node: number, context: Context, args: number[]):
 }
 
 /** A function type is a hidden symbol with parameters and a return type. */
-function functionType(walk: Walk, node: number, context: Context): number {
+function functionType(walk: Walk, node: TreeNode, context: Context): TypeRow {
   const { tree, facts } = walk;
   const constructs = tree.kind(node) === "constructor_type" || tree.kind(node) === "construct_signature";
   const symbol = facts.symbol({
@@ -174,7 +185,7 @@ function functionType(walk: Walk, node: number, context: Context): number {
   return facts.type(Type.Function, symbol);
 }
 
-function objectType(walk: Walk, node: number, context: Context): number {
+function objectType(walk: Walk, node: TreeNode, context: Context): TypeRow {
   const { facts } = walk;
   const symbol = literalHolder(walk, "Interface", node, context);
   const scope = facts.scope(context.scope, ScopeKind.Class, symbol);
@@ -183,9 +194,9 @@ function objectType(walk: Walk, node: number, context: Context): number {
 }
 
 /** Members of an interface body or type literal, declared under `context.parent`. */
-export function typeMembers(walk: Walk, body: number, context: Context): void {
+export function typeMembers(walk: Walk, body: TreeNode, context: Context): void {
   const { tree, facts } = walk;
-  const declared = new Map<string, number>();
+  const declared = new Map<string, SymbolRow>();
   for (const member of tree.namedChildren(body)) {
     const kind = tree.kind(member);
     if (kind === "method_signature" || kind === "property_signature") {
@@ -205,10 +216,10 @@ export function typeMembers(walk: Walk, body: number, context: Context): void {
     } else if (kind === "index_signature") {
       const mapped = tree.childOfKind(member, "mapped_type_clause");
       let scope = context.scope;
-      if (mapped >= 0) {
+      if (exists(mapped)) {
         scope = facts.scope(context.scope, ScopeKind.Block);
         const over = walk.type(tree.child(mapped, "type"), context);
-        facts.local(scope, tree.source(tree.child(mapped, "name")), over, -1, BindingKind.TypeParameter);
+        facts.local(scope, tree.source(tree.child(mapped, "name")), over, NONE, BindingKind.TypeParameter);
       }
       const symbol = facts.symbol({
         label: "Property",
@@ -226,16 +237,16 @@ export function typeMembers(walk: Walk, body: number, context: Context): void {
 
 function typeMember(
   walk: Walk,
-  member: number,
+  member: TreeNode,
   method: boolean,
   context: Context,
-  declared: Map<string, number>,
+  declared: Map<string, SymbolRow>,
 ): void {
   const { tree, facts } = walk;
   const name = memberName(walk, tree.child(member, "name"));
   if (name === "") return;
   const earlier = method ? declared.get(name) : undefined;
-  const getter = method && tree.childOfKind(member, "get") >= 0;
+  const getter = method && exists(tree.childOfKind(member, "get"));
   const symbol = facts.symbol({
     label: method && !getter ? "Method" : "Property",
     name,
@@ -244,7 +255,7 @@ function typeMember(
     startLine: tree.line(member),
     endLine: tree.endLine(member),
     flags: SymbolFlag.Signature | (earlier === undefined ? 0 : SymbolFlag.Hidden) | (getter ? SymbolFlag.Getter : 0),
-    signature: signatureOf(tree, member, -1),
+    signature: signatureOf(tree, member, NONE),
   });
   if (method) {
     if (earlier === undefined) declared.set(name, symbol);
@@ -257,7 +268,7 @@ function typeMember(
 }
 
 /** The written name of a member, "" when it is computed. */
-export function memberName(walk: Walk, node: number): string {
+export function memberName(walk: Walk, node: TreeNode): string {
   const { tree } = walk;
   switch (tree.kind(node)) {
     case "property_identifier":
@@ -284,14 +295,14 @@ export function computedName(text: string): string {
 }
 
 /** Declares `<T extends C = D>` in a scope; returns the list of bindings. */
-export function typeParameters(walk: Walk, node: number, context: Context): number {
+export function typeParameters(walk: Walk, node: TreeNode, context: Context): BindingList {
   const { tree, facts } = walk;
-  if (node < 0) return -1;
-  const rows: number[] = [];
+  if (isNone(node)) return NONE;
+  const rows: BindingRow[] = [];
   const parameters = tree.namedChildren(node).filter((child) => tree.kind(child) === "type_parameter");
   for (const parameter of parameters) {
     const name = tree.source(tree.child(parameter, "name"));
-    rows.push(facts.local(context.scope, name, -1, -1, BindingKind.TypeParameter));
+    rows.push(facts.local(context.scope, name, NONE, NONE, BindingKind.TypeParameter));
   }
   for (const [i, parameter] of parameters.entries()) {
     facts.bindings.setConstraint(rows[i]!, walk.type(tree.child(parameter, "constraint"), context));
@@ -301,6 +312,6 @@ export function typeParameters(walk: Walk, node: number, context: Context): numb
 }
 
 /** An expression row that only carries a written type. */
-export function typedExpression(walk: Walk, type: number, value = -1): number {
+export function typedExpression(walk: Walk, type: TypeRow, value: ExprRow = NONE): ExprRow {
   return walk.facts.expr(Expr.Typed, type, value);
 }

@@ -1,4 +1,14 @@
 /** Go's types and expressions. */
+import {
+  type BindingRow,
+  type ExprRow,
+  exists,
+  isNone,
+  NONE,
+  type SymbolRow,
+  type TreeNode,
+  type TypeRow,
+} from "../../rows.ts";
 import { arity, BlockWalk, type Place } from "../block-walk.ts";
 import { BindingKind, Expr, SymbolFlag, Type } from "../fact-layout.ts";
 
@@ -9,7 +19,7 @@ export abstract class GoExpressions extends BlockWalk {
     return kind === "func_literal";
   }
 
-  protected typeOf(node: number, at: Place): number {
+  protected typeOf(node: TreeNode, at: Place): TypeRow {
     const { tree, facts } = this;
     switch (tree.kind(node)) {
       case "type_identifier":
@@ -20,7 +30,7 @@ export abstract class GoExpressions extends BlockWalk {
       }
       case "qualified_type": {
         const left = facts.typeRef(this.field(node, "package"), at.scope);
-        const row = facts.type(Type.Qualified, left, facts.name(this.field(node, "name")), -1);
+        const row = facts.type(Type.Qualified, left, facts.name(this.field(node, "name")), NONE);
         facts.useType(row, at.symbol, tree.line(node));
         return row;
       }
@@ -35,7 +45,7 @@ export abstract class GoExpressions extends BlockWalk {
       case "slice_type":
       case "array_type":
       case "implicit_length_array_type":
-        if (tree.child(node, "length") >= 0) this.expression(tree.child(node, "length"), at);
+        if (exists(tree.child(node, "length"))) this.expression(tree.child(node, "length"), at);
         return facts.type(Type.Array, this.type(tree.child(node, "element"), at));
       case "map_type": {
         const key = this.type(tree.child(node, "key"), at);
@@ -50,7 +60,7 @@ export abstract class GoExpressions extends BlockWalk {
       }
       case "struct_type":
       case "interface_type": {
-        const hidden = this.declare({ label: "Struct", name: "", node, body: -1, flags: SymbolFlag.Hidden }, at);
+        const hidden = this.declare({ label: "Struct", name: "", node, body: NONE, flags: SymbolFlag.Hidden }, at);
         this.members(node, this.openClass(hidden, at), hidden);
         return facts.type(Type.Object, hidden);
       }
@@ -61,18 +71,18 @@ export abstract class GoExpressions extends BlockWalk {
   }
 
   /** Declares the fields or methods of a struct or interface type under a symbol. */
-  protected abstract members(node: number, at: Place, owner: number): void;
+  protected abstract members(node: TreeNode, at: Place, owner: SymbolRow): void;
 
-  private typeList(nodes: readonly number[], at: Place): number {
+  private typeList(nodes: readonly TreeNode[], at: Place): TypeRow {
     const rows = nodes.map((child) => this.type(child, at));
     return rows.length === 1 ? rows[0]! : this.facts.type(Type.Union, this.facts.list(rows));
   }
 
-  private genericType(node: number, at: Place): number {
+  private genericType(node: TreeNode, at: Place): TypeRow {
     const { tree, facts } = this;
     const named = tree.child(node, "type");
     const argsNode = tree.child(node, "type_arguments");
-    const args = argsNode < 0 ? [] : tree.namedChildren(argsNode).map((child) => this.type(child, at));
+    const args = isNone(argsNode) ? [] : tree.namedChildren(argsNode).map((child) => this.type(child, at));
     if (tree.kind(named) === "qualified_type") {
       const left = facts.typeRef(this.field(named, "package"), at.scope);
       const row = facts.type(Type.Qualified, left, facts.name(this.field(named, "name")), facts.list(args));
@@ -83,56 +93,56 @@ export abstract class GoExpressions extends BlockWalk {
   }
 
   /** Type parameters, parameters and result of a function-like node; `inside` is its scope. */
-  protected signatureOf(node: number, symbol: number, inside: Place): void {
+  protected signatureOf(node: TreeNode, symbol: SymbolRow, inside: Place): void {
     const { tree, facts } = this;
     this.typeParameters(tree.child(node, "type_parameters"), symbol, inside);
     const list = tree.child(node, "parameters");
-    const rows: number[] = [];
+    const rows: BindingRow[] = [];
     let variadic = false;
-    if (list >= 0) {
+    if (exists(list)) {
       for (const parameter of tree.namedChildren(list)) {
         const many = tree.kind(parameter) === "variadic_parameter_declaration";
         if (many) variadic = true;
         const element = this.type(tree.child(parameter, "type"), inside);
         const type = many ? facts.type(Type.Array, element) : element;
         const names = tree.namedChildren(parameter).filter((child) => tree.fieldName(child) === "name");
-        if (names.length === 0) rows.push(this.local("_", inside, type, -1, true));
-        for (const name of names) rows.push(this.local(this.text(name), inside, type, -1, true));
+        if (names.length === 0) rows.push(this.local("_", inside, type, NONE, true));
+        for (const name of names) rows.push(this.local(this.text(name), inside, type, NONE, true));
       }
     }
     facts.setSymbol(symbol, "parameters", facts.list(rows));
     facts.setSymbol(symbol, "arity", arity(variadic ? rows.length - 1 : rows.length, rows.length, variadic));
     const result = tree.child(node, "result");
-    if (result >= 0) facts.setSymbol(symbol, "type", this.resultType(result, inside));
+    if (exists(result)) facts.setSymbol(symbol, "type", this.resultType(result, inside));
   }
 
-  private resultType(node: number, at: Place): number {
+  private resultType(node: TreeNode, at: Place): TypeRow {
     const { tree, facts } = this;
     if (tree.kind(node) !== "parameter_list") return this.type(node, at);
-    const rows: number[] = [];
+    const rows: TypeRow[] = [];
     for (const parameter of tree.namedChildren(node)) {
       const type = this.type(tree.child(parameter, "type"), at);
       const names = tree.namedChildren(parameter).filter((child) => tree.fieldName(child) === "name");
-      for (const name of names) this.local(this.text(name), at, type, -1);
+      for (const name of names) this.local(this.text(name), at, type, NONE);
       for (let i = 0; i < Math.max(1, names.length); i++) rows.push(type);
     }
     return rows.length === 1 ? rows[0]! : facts.type(Type.Tuple, facts.list(rows));
   }
 
-  protected typeParameters(list: number, symbol: number, at: Place): void {
+  protected typeParameters(list: TreeNode, symbol: SymbolRow, at: Place): void {
     const { tree, facts } = this;
-    if (list < 0) return;
-    const rows: number[] = [];
+    if (isNone(list)) return;
+    const rows: BindingRow[] = [];
     for (const parameter of tree.namedChildren(list)) {
       const constraint = this.type(tree.child(parameter, "type"), at);
       for (const child of tree.namedChildren(parameter))
         if (tree.fieldName(child) === "name")
-          rows.push(facts.local(at.scope, this.text(child), constraint, -1, BindingKind.TypeParameter));
+          rows.push(facts.local(at.scope, this.text(child), constraint, NONE, BindingKind.TypeParameter));
     }
     facts.setSymbol(symbol, "typeParameters", facts.list(rows));
   }
 
-  protected lambda(node: number, at: Place): number {
+  protected lambda(node: TreeNode, at: Place): ExprRow {
     const symbol = this.hiddenFunction(node, at);
     const inside = this.open(symbol, at);
     this.signatureOf(node, symbol, inside);
@@ -141,7 +151,7 @@ export abstract class GoExpressions extends BlockWalk {
     return this.facts.expr(Expr.Function, symbol);
   }
 
-  protected expressionOf(node: number, at: Place): number {
+  protected expressionOf(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     switch (tree.kind(node)) {
       case "identifier":
@@ -216,9 +226,9 @@ export abstract class GoExpressions extends BlockWalk {
     }
   }
 
-  private literal(body: number, at: Place): void {
+  private literal(body: TreeNode, at: Place): void {
     const { tree } = this;
-    if (body < 0) return;
+    if (isNone(body)) return;
     for (const element of tree.namedChildren(body)) {
       if (tree.kind(element) !== "keyed_element") {
         this.expression(element, at);
@@ -231,7 +241,7 @@ export abstract class GoExpressions extends BlockWalk {
     }
   }
 
-  private instantiatedCall(node: number, typeNode: number, at: Place): number {
+  private instantiatedCall(node: TreeNode, typeNode: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const type = this.type(typeNode, at);
     const named = tree.child(typeNode, "type");
@@ -246,11 +256,11 @@ export abstract class GoExpressions extends BlockWalk {
     return facts.expr(Expr.Either, facts.list([row, facts.expr(Expr.Typed, type)]));
   }
 
-  private call(node: number, at: Place): number {
+  private call(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const callee = tree.child(node, "function");
     const argsNode = tree.child(node, "arguments");
-    const args = argsNode < 0 ? [] : tree.namedChildren(argsNode);
+    const args = isNone(argsNode) ? [] : tree.namedChildren(argsNode);
     const plain = tree.kind(callee) === "identifier" ? this.text(callee) : "";
     if ((plain === "make" || plain === "new") && args.length > 0) {
       for (const argument of args.slice(1)) this.expression(argument, at);
@@ -271,26 +281,29 @@ export abstract class GoExpressions extends BlockWalk {
     const line = tree.line(tree.kind(callee) === "selector_expression" ? tree.child(callee, "field") : callee);
     const row = this.callOf(target, args, at, line, typeArgs);
     if (plain === "append" && args.length > 0)
-      return facts.expr(Expr.Either, facts.list([facts.exprs.args(row) < 0 ? row : this.firstArgument(args[0]!, at)]));
+      return facts.expr(
+        Expr.Either,
+        facts.list([isNone(facts.exprs.args(row)) ? row : this.firstArgument(args[0]!, at)]),
+      );
     return row;
   }
 
   /** The first argument of `append`, described again without recording its calls. */
-  private firstArgument(node: number, at: Place): number {
+  private firstArgument(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     switch (tree.kind(node)) {
       case "identifier":
         return facts.exprName(this.text(node), at.scope);
       case "selector_expression": {
         const object = this.firstArgument(tree.child(node, "operand"), at);
-        return object < 0 ? -1 : facts.exprMember(object, this.field(node, "field"));
+        return isNone(object) ? NONE : facts.exprMember(object, this.field(node, "field"));
       }
       default:
         return facts.expr(Expr.Unknown);
     }
   }
 
-  private typeArguments(node: number, at: Place): number[] {
-    return node < 0 ? [] : this.tree.namedChildren(node).map((child) => this.type(child, at));
+  private typeArguments(node: TreeNode, at: Place): TypeRow[] {
+    return isNone(node) ? [] : this.tree.namedChildren(node).map((child) => this.type(child, at));
   }
 }

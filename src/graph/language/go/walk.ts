@@ -1,6 +1,7 @@
 /** Go's declarations and statements. */
+import { type ExprRow, exists, isNone, NONE, ROOT, type SymbolRow, type TreeNode, type TypeRow } from "../../rows.ts";
 import type { Place } from "../block-walk.ts";
-import { Expr, HeritageKind, ImportKind, SymbolFlag, Type } from "../fact-layout.ts";
+import { BindingKind, Expr, HeritageKind, ImportKind, SymbolFlag, Type } from "../fact-layout.ts";
 import { dirname } from "../paths.ts";
 import { GoExpressions } from "./expressions.ts";
 
@@ -9,13 +10,13 @@ export class GoWalk extends GoExpressions {
     const at = this.top();
     const { tree, facts } = this;
     if (tree.count === 0) return;
-    const clause = tree.childOfKind(0, "package_clause");
-    const name = clause < 0 ? "main" : this.text(tree.firstNamed(clause));
+    const clause = tree.childOfKind(ROOT, "package_clause");
+    const name = isNone(clause) ? "main" : this.text(tree.firstNamed(clause));
     facts.space(at.scope, `${dirname(facts.path)}:${name}`);
-    this.statements(0, at);
+    this.statements(ROOT, at);
   }
 
-  protected statementOf(node: number, at: Place): Place {
+  protected statementOf(node: TreeNode, at: Place): Place {
     const { tree, facts } = this;
     switch (tree.kind(node)) {
       case "package_clause":
@@ -37,7 +38,7 @@ export class GoWalk extends GoExpressions {
         this.constants(node, at);
         return at;
       case "var_spec":
-        this.variables(node, at, "Variable", -1);
+        this.variables(node, at, "Variable", NONE);
         return at;
       case "short_var_declaration":
         return this.shortVariables(node, at);
@@ -62,12 +63,12 @@ export class GoWalk extends GoExpressions {
       case "receive_statement": {
         const left = tree.child(node, "left");
         const value = this.expression(tree.child(node, "right"), at);
-        if (left >= 0) this.bindAll(tree.namedChildren(left), [value], at);
+        if (exists(left)) this.bindAll(tree.namedChildren(left), [value], at);
         return at;
       }
       case "return_statement": {
         const values = tree.firstNamed(node);
-        if (values < 0) return at;
+        if (isNone(values)) return at;
         const rows = tree.namedChildren(values).map((child) => this.expression(child, at));
         at.returns?.push(rows.length === 1 ? rows[0]! : facts.expr(Expr.Array, facts.list(rows)));
         return at;
@@ -77,7 +78,7 @@ export class GoWalk extends GoExpressions {
     }
   }
 
-  private otherStatement(node: number, at: Place): Place {
+  private otherStatement(node: TreeNode, at: Place): Place {
     const kind = this.tree.kind(node);
     if (/(_statement|_clause|_list|_declaration|^source_file|^ERROR)$/.test(kind)) {
       let place = at;
@@ -88,67 +89,63 @@ export class GoWalk extends GoExpressions {
     return at;
   }
 
-  private importSpec(node: number, at: Place): void {
+  private importSpec(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const path = this.field(node, "path").slice(1, -1);
     const name = tree.child(node, "name");
     const line = tree.line(node);
     if (path === "" || path === "C") return;
     const statement = this.importStatement(node, path, at.scope);
-    if (name >= 0 && tree.kind(name) === "dot")
+    if (exists(name) && tree.kind(name) === "dot")
       facts.import(ImportKind.Wildcard, path, "*", "", line, at.scope, statement);
-    else if (name >= 0 && this.text(name) === "_")
+    else if (exists(name) && this.text(name) === "_")
       facts.import(ImportKind.Effect, path, "*", "", line, at.scope, statement);
     else {
-      const local = name >= 0 ? this.text(name) : packageName(path);
+      const local = exists(name) ? this.text(name) : packageName(path);
       facts.import(ImportKind.Module, path, "*", local, line, at.scope, statement);
     }
   }
 
-  private functionDeclaration(node: number, at: Place): void {
+  private functionDeclaration(node: TreeNode, at: Place): void {
     const { tree } = this;
     const name = this.field(node, "name");
     const receiver = tree.child(node, "receiver");
     const body = tree.child(node, "body");
-    const entry = /^(main|init|(Test|Benchmark|Example|Fuzz)([^a-z].*)?)$/.test(name) && receiver < 0;
+    const entry = /^(main|init|(Test|Benchmark|Example|Fuzz)([^a-z].*)?)$/.test(name) && isNone(receiver);
     const flags = exportedFlag(name) | (entry ? SymbolFlag.Entry : 0);
-    const label = receiver >= 0 ? "Method" : "Function";
+    const label = exists(receiver) ? "Method" : "Function";
     // Any number of init functions may stand in a file; they cannot be called.
-    const bound = receiver < 0 && name !== "init" && name !== "_";
+    const bound = isNone(receiver) && name !== "init" && name !== "_";
     const symbol = this.declare({ label, name, node, body, flags, bound }, at);
     const inside = this.open(symbol, at);
-    if (receiver >= 0) this.receiver(receiver, symbol, inside);
+    if (exists(receiver)) this.receiver(receiver, symbol, inside);
     this.signatureOf(node, symbol, inside);
     this.statements(body, inside);
     this.close(symbol, inside);
   }
 
-  private receiver(list: number, symbol: number, inside: Place): void {
+  private receiver(list: TreeNode, symbol: SymbolRow, inside: Place): void {
     const { tree, facts } = this;
     const parameter = tree.firstNamed(list);
-    if (parameter < 0) return;
+    if (isNone(parameter)) return;
     let named = tree.child(parameter, "type");
-    while (named >= 0 && /^(pointer|parenthesized)_type$/.test(tree.kind(named))) named = tree.firstNamed(named);
-    const args: number[] = [];
+    while (exists(named) && /^(pointer|parenthesized)_type$/.test(tree.kind(named))) named = tree.firstNamed(named);
+    const args: TypeRow[] = [];
     if (tree.kind(named) === "generic_type") {
       const list = tree.child(named, "type_arguments");
-      for (const arg of list < 0 ? [] : tree.namedChildren(list)) {
-        const row = facts.local(inside.scope, this.text(arg), -1, -1, 4);
-        args.push(facts.typeRef(this.text(arg), inside.scope), row);
+      for (const arg of isNone(list) ? [] : tree.namedChildren(list)) {
+        facts.local(inside.scope, this.text(arg), NONE, NONE, BindingKind.TypeParameter);
+        args.push(facts.typeRef(this.text(arg), inside.scope));
       }
       named = tree.child(named, "type");
     }
-    const type = facts.typeRef(
-      this.text(named),
-      inside.scope,
-      args.filter((_, i) => i % 2 === 0),
-    );
+    const type = facts.typeRef(this.text(named), inside.scope, args);
     facts.attach(symbol, type);
     const name = tree.child(parameter, "name");
-    if (name >= 0) this.local(this.text(name), inside, type, -1, true);
+    if (exists(name)) this.local(this.text(name), inside, type, NONE, true);
   }
 
-  private typeSpec(node: number, at: Place): void {
+  private typeSpec(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const typeNode = tree.child(node, "type");
     const kind = tree.kind(typeNode);
@@ -162,14 +159,14 @@ export class GoWalk extends GoExpressions {
           : "TypeAlias";
     const name = this.field(node, "name");
     const parent = tree.parent(node);
-    const documented = parent >= 0 && tree.namedChildren(parent).length === 1 ? parent : node;
+    const documented = exists(parent) && tree.namedChildren(parent).length === 1 ? parent : node;
     const flags = exportedFlag(name);
     const symbol = this.declare(
       {
         label,
         name,
         node,
-        body: kind === "struct_type" || kind === "interface_type" ? tree.first(typeNode) : -1,
+        body: kind === "struct_type" || kind === "interface_type" ? tree.first(typeNode) : NONE,
         flags,
         documented,
       },
@@ -188,21 +185,21 @@ export class GoWalk extends GoExpressions {
   }
 
   /** `type A B`: A has B's fields. */
-  private fieldsOf(symbol: number, underlying: number, node: number): void {
+  private fieldsOf(symbol: SymbolRow, underlying: TypeRow, node: TreeNode): void {
     if (this.facts.types.op(underlying) !== Type.Literal)
       this.facts.heritage(symbol, HeritageKind.Mixin, underlying, this.tree.line(node));
   }
 
-  protected members(node: number, at: Place, owner: number): void {
+  protected members(node: TreeNode, at: Place, owner: SymbolRow): void {
     const { tree } = this;
     const list = tree.childOfKind(node, "field_declaration_list");
-    for (const member of tree.namedChildren(list >= 0 ? list : node)) {
+    for (const member of tree.namedChildren(exists(list) ? list : node)) {
       const kind = tree.kind(member);
       if (kind === "field_declaration") this.structField(member, at, owner);
       else if (kind === "method_elem" || kind === "method_spec") {
         const name = this.field(member, "name");
         const flags = SymbolFlag.Abstract | exportedFlag(name);
-        const symbol = this.declare({ label: "Method", name, node: member, body: -1, flags, bound: false }, at);
+        const symbol = this.declare({ label: "Method", name, node: member, body: NONE, flags, bound: false }, at);
         this.signatureOf(member, symbol, this.open(symbol, at));
       } else if (kind === "type_elem") {
         const parts = tree.namedChildren(member);
@@ -213,7 +210,7 @@ export class GoWalk extends GoExpressions {
     }
   }
 
-  private structField(node: number, at: Place, owner: number): void {
+  private structField(node: TreeNode, at: Place, owner: SymbolRow): void {
     const { tree, facts } = this;
     const typeNode = tree.child(node, "type");
     const type = this.type(typeNode, at);
@@ -225,25 +222,25 @@ export class GoWalk extends GoExpressions {
     for (const nameNode of names) {
       const name = this.text(nameNode);
       const flags = exportedFlag(name);
-      const symbol = this.declare({ label: "Property", name, node, body: -1, flags, bound: false }, at);
+      const symbol = this.declare({ label: "Property", name, node, body: NONE, flags, bound: false }, at);
       facts.setSymbol(symbol, "type", type);
     }
   }
 
-  private constants(node: number, at: Place): void {
-    let last = -1;
+  private constants(node: TreeNode, at: Place): void {
+    let last: TypeRow = NONE;
     for (const spec of this.tree.namedChildren(node))
       if (this.tree.kind(spec) === "const_spec") last = this.variables(spec, at, "Const", last);
   }
 
   /** Returns the type of the specification, for the constants after it that repeat it. */
-  private variables(node: number, at: Place, label: "Variable" | "Const", repeated: number): number {
+  private variables(node: TreeNode, at: Place, label: "Variable" | "Const", repeated: TypeRow): TypeRow {
     const { tree, facts } = this;
     const declared = tree.child(node, "type");
     const valueList = tree.child(node, "value");
-    const values = valueList < 0 ? [] : tree.namedChildren(valueList);
+    const values = isNone(valueList) ? [] : tree.namedChildren(valueList);
     let type = this.type(declared, at);
-    if (type < 0 && values.length === 0) type = repeated;
+    if (isNone(type) && values.length === 0) type = repeated;
     const names = tree.namedChildren(node).filter((child) => tree.fieldName(child) === "name");
     const rows = values.map((value) => this.expression(value, at));
     for (const [i, nameNode] of names.entries()) {
@@ -252,7 +249,7 @@ export class GoWalk extends GoExpressions {
       const value = this.valueFor(rows, i, names.length);
       if (at.returns !== undefined) this.local(name, at, type, value);
       else {
-        const symbol = this.declare({ label, name, node, body: -1, flags: exportedFlag(name) }, at);
+        const symbol = this.declare({ label, name, node, body: NONE, flags: exportedFlag(name) }, at);
         facts.setSymbol(symbol, "type", type);
         facts.setSymbol(symbol, "value", value);
       }
@@ -261,29 +258,29 @@ export class GoWalk extends GoExpressions {
   }
 
   /** The value that the i-th of several names is given. */
-  private valueFor(rows: readonly number[], i: number, names: number): number {
+  private valueFor(rows: readonly ExprRow[], i: number, names: number): ExprRow {
     const { facts } = this;
-    if (rows.length !== 1 || names === 1) return rows[i] ?? -1;
+    if (rows.length !== 1 || names === 1) return rows[i] ?? NONE;
     const only = rows[0]!;
     if (facts.exprs.op(only) === Expr.Call) return facts.expr(Expr.Index, only, facts.name(String(i)));
-    return i === 0 ? only : -1;
+    return i === 0 ? only : NONE;
   }
 
-  private bindAll(nameNodes: readonly number[], rows: readonly number[], at: Place): void {
+  private bindAll(nameNodes: readonly TreeNode[], rows: readonly ExprRow[], at: Place): void {
     for (const [i, nameNode] of nameNodes.entries()) {
       const name = this.text(nameNode);
       if (this.tree.kind(nameNode) === "identifier" && name !== "_")
-        this.local(name, at, -1, this.valueFor(rows, i, nameNodes.length));
+        this.local(name, at, NONE, this.valueFor(rows, i, nameNodes.length));
     }
   }
 
   /** `a, b := …`; a name that shadows what its own value reads opens a scope. */
-  private shortVariables(node: number, at: Place): Place {
+  private shortVariables(node: TreeNode, at: Place): Place {
     const { tree } = this;
     const left = tree.child(node, "left");
     const right = tree.child(node, "right");
-    const rows = right < 0 ? [] : tree.namedChildren(right).map((child) => this.expression(child, at));
-    const names = left < 0 ? [] : tree.namedChildren(left);
+    const rows = isNone(right) ? [] : tree.namedChildren(right).map((child) => this.expression(child, at));
+    const names = isNone(left) ? [] : tree.namedChildren(left);
     const read = new Set(this.text(right).match(/(?<![.\w])[\p{L}_][\p{L}\p{N}_]*/gu));
     const shadows = names.some((name) => read.has(this.text(name)));
     const place = shadows ? this.block(at) : at;
@@ -291,44 +288,44 @@ export class GoWalk extends GoExpressions {
     return place;
   }
 
-  private assignment(node: number, at: Place): void {
+  private assignment(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const left = tree.child(node, "left");
     const right = tree.child(node, "right");
-    const rows = right < 0 ? [] : tree.namedChildren(right).map((child) => this.expression(child, at));
-    const targets = left < 0 ? [] : tree.namedChildren(left);
+    const rows = isNone(right) ? [] : tree.namedChildren(right).map((child) => this.expression(child, at));
+    const targets = isNone(left) ? [] : tree.namedChildren(left);
     for (const [i, target] of targets.entries()) {
       const row = this.expression(target, at);
       const value = this.valueFor(rows, i, targets.length);
-      if (row >= 0 && value >= 0) facts.assign(row, value, at.scope);
+      if (exists(row) && exists(value)) facts.assign(row, value, at.scope);
     }
   }
 
-  private rangeClause(node: number, at: Place): Place {
+  private rangeClause(node: TreeNode, at: Place): Place {
     const { tree, facts } = this;
     const over = this.expression(tree.child(node, "right"), at);
     const left = tree.child(node, "left");
-    if (left < 0) return at;
+    if (isNone(left)) return at;
     const names = tree.namedChildren(left);
     const place = this.block(at);
     const element = facts.expr(Expr.Index, over, -1);
     // A single name is the index, except over a channel; the members of an index are never needed.
     const [first, second] = names;
     if (first !== undefined && tree.kind(first) === "identifier" && this.text(first) !== "_")
-      this.local(this.text(first), place, -1, second === undefined ? element : -1);
+      this.local(this.text(first), place, NONE, second === undefined ? element : NONE);
     if (second !== undefined && tree.kind(second) === "identifier" && this.text(second) !== "_")
-      this.local(this.text(second), place, -1, element);
+      this.local(this.text(second), place, NONE, element);
     return place;
   }
 
-  private typeSwitch(node: number, at: Place): void {
+  private typeSwitch(node: TreeNode, at: Place): void {
     const { tree } = this;
     let place = at;
     const initializer = tree.child(node, "initializer");
-    if (initializer >= 0) place = this.statement(initializer, place);
+    if (exists(initializer)) place = this.statement(initializer, place);
     const value = this.expression(tree.child(node, "value"), place);
     const alias = tree.child(node, "alias");
-    const name = alias < 0 ? "" : this.text(tree.firstNamed(alias));
+    const name = isNone(alias) ? "" : this.text(tree.firstNamed(alias));
     for (const branch of tree.namedChildren(node)) {
       const kind = tree.kind(branch);
       if (kind !== "type_case" && kind !== "default_case") continue;
@@ -337,7 +334,8 @@ export class GoWalk extends GoExpressions {
       const types = children
         .filter((child) => tree.fieldName(child) === "type")
         .map((child) => this.type(child, inside));
-      if (name !== "") this.local(name, inside, types.length === 1 ? types[0]! : -1, types.length === 1 ? -1 : value);
+      if (name !== "")
+        this.local(name, inside, types.length === 1 ? types[0]! : NONE, types.length === 1 ? NONE : value);
       let after = inside;
       for (const child of children) if (tree.fieldName(child) !== "type") after = this.statement(child, after);
     }
@@ -361,7 +359,7 @@ function packageName(path: string): string {
 }
 
 /** The node of an embedded field's name: the last name of its type. */
-function embeddedName(walk: GoExpressions, node: number): number {
+function embeddedName(walk: GoExpressions, node: TreeNode): TreeNode {
   const { tree } = walk;
   switch (tree.kind(node)) {
     case "pointer_type":

@@ -1,4 +1,5 @@
 /** Java's types and expressions. */
+import { type ExprRow, exists, isNone, NONE, type SymbolRow, type TreeNode, type TypeRow } from "../../rows.ts";
 import { BlockWalk, type Place } from "../block-walk.ts";
 import { CallFlag, Expr, HeritageKind, SymbolFlag, Type } from "../fact-layout.ts";
 import { containerOf, plainValue } from "./library.ts";
@@ -11,16 +12,16 @@ export abstract class JavaExpressions extends BlockWalk {
   protected readonly classScopes = new Map<string, number>();
 
   /** Declares the members of a class body under `at.parent`. */
-  protected abstract classBody(node: number, at: Place): void;
+  protected abstract classBody(node: TreeNode, at: Place): void;
   /** Declares the parameters of a function-like node and sets the symbol's columns. */
-  protected abstract parameters(list: number, symbol: number, inside: Place): void;
-  protected abstract switchBody(node: number, at: Place): number[];
+  protected abstract parameters(list: TreeNode, symbol: SymbolRow, inside: Place): void;
+  protected abstract switchBody(node: TreeNode, at: Place): ExprRow[];
 
   protected isLambda(kind: string): boolean {
     return kind === "lambda_expression";
   }
 
-  protected typeOf(node: number, at: Place): number {
+  protected typeOf(node: TreeNode, at: Place): TypeRow {
     const { tree, facts } = this;
     switch (tree.kind(node)) {
       case "type_identifier":
@@ -35,7 +36,7 @@ export abstract class JavaExpressions extends BlockWalk {
       case "generic_type": {
         const named = tree.firstNamed(node);
         const argsNode = tree.childOfKind(node, "type_arguments");
-        const args = argsNode < 0 ? [] : tree.namedChildren(argsNode).map((child) => this.type(child, at));
+        const args = isNone(argsNode) ? [] : tree.namedChildren(argsNode).map((child) => this.type(child, at));
         if (tree.kind(named) === "scoped_type_identifier") return this.scopedType(named, at, args);
         return this.namedType(this.text(named), at, tree.line(node), args);
       }
@@ -62,7 +63,7 @@ export abstract class JavaExpressions extends BlockWalk {
     }
   }
 
-  private namedType(name: string, at: Place, line: number, args: readonly number[]): number {
+  private namedType(name: string, at: Place, line: number, args: readonly TypeRow[]): TypeRow {
     const library = this.libraryNames.has(name) || (!this.importedNames.has(name) && this.libraryNames.has("*"));
     const container = library ? containerOf(name) : undefined;
     if (container) return this.builtinType(container, args);
@@ -70,9 +71,9 @@ export abstract class JavaExpressions extends BlockWalk {
     return plain ? this.builtinType(plain) : this.ref(name, at, line, args);
   }
 
-  private scopedType(node: number, at: Place, args: readonly number[]): number {
+  private scopedType(node: TreeNode, at: Place, args: readonly TypeRow[]): TypeRow {
     const { tree, facts } = this;
-    let left = -1;
+    let left: TypeRow = NONE;
     const parts = tree
       .source(node)
       .replace(/@\w+\s*/g, "")
@@ -81,16 +82,15 @@ export abstract class JavaExpressions extends BlockWalk {
     for (const [i, part] of parts.entries()) {
       const name = part.trim();
       const last = i === parts.length - 1;
-      left =
-        left < 0
-          ? facts.typeRef(name, at.scope)
-          : facts.type(Type.Qualified, left, facts.name(name), last ? facts.list(args) : -1);
+      left = isNone(left)
+        ? facts.typeRef(name, at.scope)
+        : facts.type(Type.Qualified, left, facts.name(name), last ? facts.list(args) : NONE);
     }
     facts.useType(left, at.symbol, tree.line(node));
     return left;
   }
 
-  protected lambda(node: number, at: Place, contextual?: (parameter: number) => number): number {
+  protected lambda(node: TreeNode, at: Place, contextual?: (parameter: number) => ExprRow): ExprRow {
     const { tree, facts } = this;
     const symbol = this.hiddenFunction(node, at);
     const inside = this.open(symbol, at);
@@ -98,7 +98,7 @@ export abstract class JavaExpressions extends BlockWalk {
     if (tree.kind(list) === "formal_parameters") this.parameters(list, symbol, inside);
     else {
       const names = tree.kind(list) === "identifier" ? [list] : tree.namedChildren(list);
-      const rows = names.map((name, i) => this.local(this.text(name), inside, -1, contextual?.(i) ?? -1, true));
+      const rows = names.map((name, i) => this.local(this.text(name), inside, NONE, contextual?.(i) ?? NONE, true));
       facts.setSymbol(symbol, "parameters", facts.list(rows));
     }
     const body = tree.child(node, "body");
@@ -108,7 +108,7 @@ export abstract class JavaExpressions extends BlockWalk {
     return facts.expr(Expr.Function, symbol);
   }
 
-  protected expressionOf(node: number, at: Place): number {
+  protected expressionOf(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     switch (tree.kind(node)) {
       case "identifier":
@@ -163,7 +163,7 @@ export abstract class JavaExpressions extends BlockWalk {
       case "unary_expression":
       case "update_expression": {
         const value = this.expression(tree.firstNamed(node), at);
-        return tree.childOfKind(node, "!") >= 0 ? facts.exprLiteral("bool") : value;
+        return exists(tree.childOfKind(node, "!")) ? facts.exprLiteral("bool") : value;
       }
       case "class_literal":
         this.type(tree.firstNamed(node), at);
@@ -177,7 +177,7 @@ export abstract class JavaExpressions extends BlockWalk {
     }
   }
 
-  private literal(node: number, at: Place): number {
+  private literal(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const kind = tree.kind(node);
     switch (kind) {
@@ -201,7 +201,7 @@ export abstract class JavaExpressions extends BlockWalk {
     }
   }
 
-  private fieldAccess(node: number, at: Place): number {
+  private fieldAccess(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const object = tree.child(node, "object");
     const field = tree.child(node, "field");
@@ -212,42 +212,41 @@ export abstract class JavaExpressions extends BlockWalk {
     return facts.expr(Expr.Member, this.expression(object, at), facts.name(this.text(field)), 0);
   }
 
-  protected argumentsOf(node: number): number[] {
+  protected argumentsOf(node: TreeNode): TreeNode[] {
     const list = this.tree.child(node, "arguments");
-    return list < 0 ? [] : this.tree.namedChildren(list);
+    return isNone(list) ? [] : this.tree.namedChildren(list);
   }
 
-  private invocation(node: number, at: Place): number {
+  private invocation(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const object = tree.child(node, "object");
     const nameNode = tree.child(node, "name");
     const name = this.text(nameNode);
     const typeArgsNode = tree.childOfKind(node, "type_arguments");
-    const typeArgs = typeArgsNode < 0 ? [] : tree.namedChildren(typeArgsNode).map((child) => this.type(child, at));
-    const callee =
-      object < 0
-        ? facts.expr(Expr.Name, facts.name(name), at.scope, 1)
-        : this.calledMember(this.receiver(node, object, at), name);
+    const typeArgs = isNone(typeArgsNode) ? [] : tree.namedChildren(typeArgsNode).map((child) => this.type(child, at));
+    const callee = isNone(object)
+      ? facts.expr(Expr.Name, facts.name(name), at.scope, 1)
+      : this.calledMember(this.receiver(node, object, at), name);
     const args = this.argumentsOf(node);
     const row = this.callOf(callee, args, at, tree.line(nameNode), typeArgs);
     return name === "getClass" && args.length === 0 ? facts.exprLiteral("Class") : row;
   }
 
   /** `Outer.super.m()` has a class before `super`: an interface's default method is meant. */
-  private receiver(node: number, object: number, at: Place): number {
+  private receiver(node: TreeNode, object: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const superNode = tree.childOfKind(node, "super");
-    if (superNode >= 0 && superNode !== object) return facts.expr(Expr.Typed, this.type(object, at));
+    if (exists(superNode) && superNode !== object) return facts.expr(Expr.Typed, this.type(object, at));
     return this.expression(object, at);
   }
 
-  private creation(node: number, at: Place): number {
+  private creation(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const typeNode = tree.child(node, "type");
     const outer = tree.firstNamed(node);
     // `outer.new Inner()`
     if (
-      outer >= 0 &&
+      exists(outer) &&
       tree.endIndex(outer) < tree.startIndex(typeNode) &&
       !/annotation|type_arguments/.test(tree.kind(outer))
     ) {
@@ -256,30 +255,30 @@ export abstract class JavaExpressions extends BlockWalk {
     }
     const type = this.type(typeNode, at);
     const body = tree.childOfKind(node, "class_body");
-    if (body >= 0) this.anonymous(node, body, type, at);
+    if (exists(body)) this.anonymous(node, body, type, at);
     return this.construction(type, typeNode, this.argumentsOf(node), at);
   }
 
   /** The body of an anonymous class or of an enum constant: a hidden class that extends its type. */
-  protected anonymous(node: number, body: number, base: number, at: Place): void {
+  protected anonymous(node: TreeNode, body: TreeNode, base: TypeRow, at: Place): void {
     const hidden = this.declare({ label: "Class", name: "", node, body, flags: SymbolFlag.Hidden }, at);
-    if (base >= 0) this.facts.heritage(hidden, HeritageKind.Extends, base, this.tree.line(node));
+    if (exists(base)) this.facts.heritage(hidden, HeritageKind.Extends, base, this.tree.line(node));
     this.classBody(body, this.openClass(hidden, at));
   }
 
-  private constructorCall(node: number, at: Place): number {
+  private constructorCall(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const called = tree.child(node, "constructor");
     const args = this.argumentsOf(node);
     if (tree.kind(called) === "super")
       return this.callOf(facts.expr(Expr.Super, at.thisScope), args, at, tree.line(node));
-    const owner = at.thisScope < 0 ? -1 : facts.scopes.symbol(at.thisScope);
-    if (owner < 0) return this.unknown(node, at);
+    const owner = isNone(at.thisScope) ? NONE : facts.scopes.symbol(at.thisScope);
+    if (isNone(owner)) return this.unknown(node, at);
     const own = facts.expr(Expr.Name, facts.symbols.name(owner), facts.symbols.scope(owner));
     return this.newOf(own, args, at, tree.line(node), CallFlag.New);
   }
 
-  private methodReference(node: number, at: Place): number {
+  private methodReference(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const [left, right] = tree.namedChildren(node);
     if (left === undefined) return facts.expr(Expr.Unknown);
@@ -290,29 +289,29 @@ export abstract class JavaExpressions extends BlockWalk {
     return this.calledMember(object, this.text(right));
   }
 
-  private instanceOf(node: number, at: Place): number {
+  private instanceOf(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     this.expression(tree.child(node, "left"), at);
     const right = tree.child(node, "right");
-    const type = right >= 0 ? this.type(right, at) : -1;
+    const type = exists(right) ? this.type(right, at) : NONE;
     const name = tree.child(node, "name");
-    if (name >= 0) this.local(this.text(name), at, type, -1);
+    if (exists(name)) this.local(this.text(name), at, type, NONE);
     const pattern = tree.child(node, "pattern");
-    if (pattern >= 0) this.pattern(pattern, at);
+    if (exists(pattern)) this.pattern(pattern, at);
     return facts.exprLiteral("bool");
   }
 
   /** `Item q`, `Point(int x, var y)`. */
-  protected pattern(node: number, at: Place): void {
+  protected pattern(node: TreeNode, at: Place): void {
     const { tree } = this;
     if (tree.kind(node) === "type_pattern" || tree.kind(node) === "record_pattern_component") {
       const [type, name] = tree.namedChildren(node);
       if (type === undefined || name === undefined) return;
-      this.local(this.text(name), at, this.text(type) === "var" ? -1 : this.type(type, at), -1);
+      this.local(this.text(name), at, this.text(type) === "var" ? NONE : this.type(type, at), NONE);
     } else for (const child of tree.namedChildren(node)) this.pattern(child, at);
   }
 
-  private binary(node: number, at: Place): number {
+  private binary(node: TreeNode, at: Place): ExprRow {
     const left = this.expression(this.tree.child(node, "left"), at);
     const right = this.expression(this.tree.child(node, "right"), at);
     return this.operation(this.operatorOf(node), left, right);

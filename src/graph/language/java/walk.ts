@@ -1,5 +1,17 @@
 /** Java's declarations and statements. */
+
 import type { SymbolLabel } from "../../model.ts";
+import {
+  type BindingRow,
+  type ExprRow,
+  exists,
+  isNone,
+  NONE,
+  ROOT,
+  type SymbolRow,
+  type TreeNode,
+  type TypeRow,
+} from "../../rows.ts";
 import { arity, type Place } from "../block-walk.ts";
 import { BindingKind, Expr, HeritageKind, ImportKind, SymbolFlag, Type } from "../fact-layout.ts";
 import type { DecoratorInput } from "../facts-builder.ts";
@@ -18,13 +30,13 @@ export class JavaWalk extends JavaExpressions {
     const at = this.top();
     const { tree, facts } = this;
     if (tree.count === 0) return;
-    const declaration = tree.childOfKind(0, "package_declaration");
-    const named = declaration < 0 ? -1 : tree.namedChildren(declaration).at(-1)!;
-    facts.space(at.scope, named < 0 ? "" : this.text(named).replace(/\s+/g, ""));
-    this.statements(0, at);
+    const declaration = tree.childOfKind(ROOT, "package_declaration");
+    const named = isNone(declaration) ? NONE : tree.namedChildren(declaration).at(-1)!;
+    facts.space(at.scope, isNone(named) ? "" : this.text(named).replace(/\s+/g, ""));
+    this.statements(ROOT, at);
   }
 
-  protected statementOf(node: number, at: Place): Place {
+  protected statementOf(node: TreeNode, at: Place): Place {
     const { tree, facts } = this;
     const kind = tree.kind(node);
     switch (kind) {
@@ -65,7 +77,7 @@ export class JavaWalk extends JavaExpressions {
         return at;
       case "return_statement": {
         const value = tree.firstNamed(node);
-        if (value >= 0) at.returns?.push(this.expression(value, at));
+        if (exists(value)) at.returns?.push(this.expression(value, at));
         return at;
       }
       case "switch_expression":
@@ -93,13 +105,13 @@ export class JavaWalk extends JavaExpressions {
     }
   }
 
-  private importDeclaration(node: number, at: Place): void {
+  private importDeclaration(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const named = tree.childOfKind(node, "scoped_identifier");
-    const path = this.text(named >= 0 ? named : tree.childOfKind(node, "identifier")).replace(/\s+/g, "");
+    const path = this.text(exists(named) ? named : tree.childOfKind(node, "identifier")).replace(/\s+/g, "");
     const line = tree.line(node);
     const library = /^(java|javax|jakarta)\./.test(path);
-    if (tree.childOfKind(node, "asterisk") >= 0) {
+    if (exists(tree.childOfKind(node, "asterisk"))) {
       if (path === "java.util") this.libraryNames.add("*");
       const statement = this.importStatement(node, `${path}.*`, at.scope);
       facts.import(ImportKind.Wildcard, path, "*", "", line, at.scope, statement);
@@ -113,7 +125,7 @@ export class JavaWalk extends JavaExpressions {
     facts.import(ImportKind.Named, path.slice(0, Math.max(0, cut)), name, name, line, at.scope, statement);
   }
 
-  private typeDeclaration(node: number, at: Place): void {
+  private typeDeclaration(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const body = tree.child(node, "body");
     const name = this.field(node, "name");
@@ -125,71 +137,75 @@ export class JavaWalk extends JavaExpressions {
     this.typeParameters(tree.child(node, "type_parameters"), symbol, inside);
     this.annotations(node, inside);
     const line = tree.line(node);
-    const bases = (clause: number, kind: 0 | 1) => {
-      if (clause < 0) return;
+    const bases = (clause: TreeNode, kind: 0 | 1) => {
+      if (isNone(clause)) return;
       const list = tree.childOfKind(clause, "type_list");
-      for (const base of tree.namedChildren(list >= 0 ? list : clause))
+      for (const base of tree.namedChildren(exists(list) ? list : clause))
         facts.heritage(symbol, kind, this.type(base, inside), line);
     };
     bases(tree.child(node, "superclass"), HeritageKind.Extends);
     bases(tree.child(node, "interfaces"), HeritageKind.Implements);
     bases(tree.childOfKind(node, "extends_interfaces"), HeritageKind.Extends);
     if (label === "Class") this.components(tree.child(node, "parameters"), inside);
-    if (body >= 0) this.classBody(body, inside);
+    if (exists(body)) this.classBody(body, inside);
   }
 
-  private modifiers(node: number): number {
+  private modifiers(node: TreeNode): number {
     const { tree } = this;
     const list = tree.childOfKind(node, "modifiers");
-    if (list < 0) return 0;
+    if (isNone(list)) return 0;
     let flags = 0;
-    if (tree.childOfKind(list, "public") >= 0) flags |= SymbolFlag.Exported;
-    if (tree.childOfKind(list, "static") >= 0) flags |= SymbolFlag.Static;
-    if (tree.childOfKind(list, "abstract") >= 0) flags |= SymbolFlag.Abstract;
+    if (exists(tree.childOfKind(list, "public"))) flags |= SymbolFlag.Exported;
+    if (exists(tree.childOfKind(list, "static"))) flags |= SymbolFlag.Static;
+    if (exists(tree.childOfKind(list, "abstract"))) flags |= SymbolFlag.Abstract;
     if (/@(\w+\.)*(Test|ParameterizedTest|(Get|Post|Put|Delete|Patch|Request)Mapping)\b/.test(this.text(list)))
       flags |= SymbolFlag.Entry;
     return flags;
   }
 
-  private annotations(node: number, at: Place): void {
+  private annotations(node: TreeNode, at: Place): void {
     const list = this.tree.childOfKind(node, "modifiers");
-    if (list < 0) return;
+    if (isNone(list)) return;
     for (const child of this.tree.namedChildren(list)) this.annotation(child, at);
   }
 
-  protected override decoratorsOf(node: number, at: Place): readonly DecoratorInput[] {
+  protected override decoratorsOf(node: TreeNode, at: Place): readonly DecoratorInput[] {
     const { tree } = this;
     const list = tree.childOfKind(node, "modifiers");
-    const annotations = list < 0 ? [] : tree.namedChildren(list).filter((one) => tree.kind(one).endsWith("annotation"));
+    const annotations = isNone(list)
+      ? []
+      : tree.namedChildren(list).filter((one) => tree.kind(one).endsWith("annotation"));
     return annotations.map((one) => {
       const name = tree.child(one, "name");
       const plain = tree.kind(name) === "identifier";
-      return this.decorator(one, this.text(name), { type: plain ? this.facts.typeRef(this.text(name), at.scope) : -1 });
+      return this.decorator(one, this.text(name), {
+        type: plain ? this.facts.typeRef(this.text(name), at.scope) : NONE,
+      });
     });
   }
 
-  private annotation(node: number, at: Place): void {
+  private annotation(node: TreeNode, at: Place): void {
     const { tree } = this;
     if (!tree.kind(node).endsWith("annotation")) return;
     const name = tree.child(node, "name");
     if (tree.kind(name) === "identifier") this.ref(this.text(name), at, tree.line(node));
     const args = tree.child(node, "arguments");
-    if (args < 0) return;
+    if (isNone(args)) return;
     for (const child of tree.namedChildren(args))
       this.expression(tree.kind(child) === "element_value_pair" ? tree.child(child, "value") : child, at);
   }
 
-  private typeParameters(list: number, symbol: number, at: Place): void {
+  private typeParameters(list: TreeNode, symbol: SymbolRow, at: Place): void {
     const { tree, facts } = this;
-    if (list < 0) return;
+    if (isNone(list)) return;
     const parameters = tree.namedChildren(list);
     const rows = parameters.map((parameter) => {
       const name = tree.namedChildren(parameter).find((child) => /identifier$/.test(tree.kind(child)));
-      return facts.local(at.scope, name === undefined ? "" : this.text(name), -1, -1, BindingKind.TypeParameter);
+      return facts.local(at.scope, name === undefined ? "" : this.text(name), NONE, NONE, BindingKind.TypeParameter);
     });
     for (const [i, parameter] of parameters.entries()) {
       const bound = tree.childOfKind(parameter, "type_bound");
-      if (bound < 0) continue;
+      if (isNone(bound)) continue;
       const types = tree.namedChildren(bound).map((child) => this.type(child, at));
       facts.bindings.setConstraint(
         rows[i]!,
@@ -200,22 +216,22 @@ export class JavaWalk extends JavaExpressions {
   }
 
   /** A record's components: fields, and accessors that no one writes. */
-  private components(list: number, at: Place): void {
+  private components(list: TreeNode, at: Place): void {
     const { tree, facts } = this;
-    if (list < 0) return;
+    if (isNone(list)) return;
     for (const node of tree.namedChildren(list)) {
       const name = this.field(node, "name");
       const type = this.type(tree.child(node, "type"), at);
-      const field = this.declare({ label: "Property", name, node, body: -1, bound: false }, at);
+      const field = this.declare({ label: "Property", name, node, body: NONE, bound: false }, at);
       facts.setSymbol(field, "type", type);
       const flags = SymbolFlag.Hidden | SymbolFlag.Signature;
-      const accessor = this.declare({ label: "Method", name, node, body: -1, flags, bound: false }, at);
+      const accessor = this.declare({ label: "Method", name, node, body: NONE, flags, bound: false }, at);
       facts.setSymbol(accessor, "type", type);
       facts.setSymbol(accessor, "arity", 0);
     }
   }
 
-  protected classBody(body: number, at: Place): void {
+  protected classBody(body: TreeNode, at: Place): void {
     const { tree } = this;
     for (const member of tree.namedChildren(body)) {
       const kind = tree.kind(member);
@@ -225,7 +241,7 @@ export class JavaWalk extends JavaExpressions {
     }
   }
 
-  private enumConstant(node: number, at: Place): void {
+  private enumConstant(node: TreeNode, at: Place): void {
     const { tree } = this;
     const name = this.field(node, "name");
     const flags = SymbolFlag.Static | SymbolFlag.EnumMember | SymbolFlag.Exported;
@@ -235,10 +251,10 @@ export class JavaWalk extends JavaExpressions {
     );
     for (const argument of this.argumentsOf(node)) this.expression(argument, { ...at, symbol });
     const body = tree.child(node, "body");
-    if (body >= 0) this.anonymous(node, body, this.facts.type(Type.This, at.thisScope), { ...at, parent: symbol });
+    if (exists(body)) this.anonymous(node, body, this.facts.type(Type.This, at.thisScope), { ...at, parent: symbol });
   }
 
-  private member(node: number, at: Place): void {
+  private member(node: TreeNode, at: Place): void {
     const { tree } = this;
     switch (tree.kind(node)) {
       case "method_declaration":
@@ -263,51 +279,52 @@ export class JavaWalk extends JavaExpressions {
     }
   }
 
-  private method(node: number, at: Place, name: string, extra: number): void {
+  private method(node: TreeNode, at: Place, name: string, extra: number): void {
     const { tree, facts } = this;
     const body = tree.child(node, "body");
     let flags = this.modifiers(node) | extra;
-    if (body < 0) flags |= SymbolFlag.Abstract;
+    if (isNone(body)) flags |= SymbolFlag.Abstract;
     if (facts.labelOf(at.parent) === "Interface") flags |= SymbolFlag.Exported;
     if (name === "main" && flags & SymbolFlag.Static) flags |= SymbolFlag.Entry;
-    const symbol = this.declare({ label: "Method", name, node, body, flags, bound: at.parent < 0 }, at);
+    const symbol = this.declare({ label: "Method", name, node, body, flags, bound: isNone(at.parent) }, at);
     const inside = this.open(symbol, at);
     this.typeParameters(tree.child(node, "type_parameters"), symbol, inside);
     this.annotations(node, inside);
     this.parameters(tree.child(node, "parameters"), symbol, inside);
     const type = tree.child(node, "type");
-    if (type >= 0) facts.setSymbol(symbol, "type", this.withDimensions(node, this.type(type, inside)));
+    if (exists(type)) facts.setSymbol(symbol, "type", this.withDimensions(node, this.type(type, inside)));
     this.statements(body, inside);
     this.close(symbol, inside);
   }
 
-  private withDimensions(node: number, type: number): number {
-    return this.tree.child(node, "dimensions") >= 0 ? this.facts.type(Type.Array, type) : type;
+  private withDimensions(node: TreeNode, type: TypeRow): TypeRow {
+    return exists(this.tree.child(node, "dimensions")) ? this.facts.type(Type.Array, type) : type;
   }
 
-  protected parameters(list: number, symbol: number, inside: Place): void {
+  protected parameters(list: TreeNode, symbol: SymbolRow, inside: Place): void {
     const { tree, facts } = this;
-    if (list < 0) return;
-    const rows: number[] = [];
+    if (isNone(list)) return;
+    const rows: BindingRow[] = [];
     let variadic = false;
     for (const parameter of tree.namedChildren(list)) {
       const kind = tree.kind(parameter);
       if (kind === "spread_parameter") {
         variadic = true;
-        const typeNode = tree.namedChildren(parameter).find((child) => /type|identifier/.test(tree.kind(child))) ?? -1;
+        const typeNode =
+          tree.namedChildren(parameter).find((child) => /type|identifier/.test(tree.kind(child))) ?? NONE;
         const declarator = tree.childOfKind(parameter, "variable_declarator");
         const type = facts.type(Type.Array, this.type(typeNode, inside));
-        rows.push(this.local(this.field(declarator, "name"), inside, type, -1, true));
+        rows.push(this.local(this.field(declarator, "name"), inside, type, NONE, true));
       } else if (kind === "formal_parameter") {
         const type = this.withDimensions(parameter, this.type(tree.child(parameter, "type"), inside));
-        rows.push(this.local(this.field(parameter, "name"), inside, type, -1, true));
+        rows.push(this.local(this.field(parameter, "name"), inside, type, NONE, true));
       }
     }
     facts.setSymbol(symbol, "parameters", facts.list(rows));
     facts.setSymbol(symbol, "arity", arity(variadic ? rows.length - 1 : rows.length, rows.length, variadic));
   }
 
-  private fields(node: number, at: Place): void {
+  private fields(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const type = this.type(tree.child(node, "type"), at);
     const flags = this.modifiers(node);
@@ -315,67 +332,72 @@ export class JavaWalk extends JavaExpressions {
     for (const declarator of tree.namedChildren(node)) {
       if (tree.kind(declarator) !== "variable_declarator") continue;
       const name = this.field(declarator, "name");
-      const symbol = this.declare({ label: "Property", name, node, body: -1, flags, bound: at.parent < 0 }, at);
+      const symbol = this.declare({ label: "Property", name, node, body: NONE, flags, bound: isNone(at.parent) }, at);
       facts.setSymbol(symbol, "type", this.withDimensions(declarator, type));
       facts.setSymbol(symbol, "value", this.expression(tree.child(declarator, "value"), { ...at, symbol }));
     }
   }
 
-  private localVariables(node: number, at: Place): void {
+  private localVariables(node: TreeNode, at: Place): void {
     const { tree } = this;
     const typeNode = tree.child(node, "type");
-    const type = this.text(typeNode) === "var" ? -1 : this.type(typeNode, at);
+    const type = this.text(typeNode) === "var" ? NONE : this.type(typeNode, at);
     for (const declarator of tree.namedChildren(node)) {
       if (tree.kind(declarator) !== "variable_declarator") continue;
       const value = this.initial(tree.child(declarator, "value"), at, type);
-      this.local(this.field(declarator, "name"), at, type < 0 ? -1 : this.withDimensions(declarator, type), value);
+      this.local(
+        this.field(declarator, "name"),
+        at,
+        isNone(type) ? NONE : this.withDimensions(declarator, type),
+        value,
+      );
     }
   }
 
   /** A lambda as an initial value has its parameters typed by the declared type. */
-  private initial(node: number, at: Place, type: number): number {
-    if (node < 0) return -1;
-    if (!this.isLambda(this.tree.kind(node)) || type < 0) return this.expression(node, at);
+  private initial(node: TreeNode, at: Place, type: TypeRow): ExprRow {
+    if (isNone(node)) return NONE;
+    if (!this.isLambda(this.tree.kind(node)) || isNone(type)) return this.expression(node, at);
     const typed = this.facts.expr(Expr.Typed, type);
     return this.lambda(node, at, (parameter) => this.facts.expr(Expr.Contextual, typed, -1, parameter));
   }
 
-  private forEach(node: number, at: Place): void {
+  private forEach(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const typeNode = tree.child(node, "type");
-    const type = this.text(typeNode) === "var" ? -1 : this.type(typeNode, at);
+    const type = this.text(typeNode) === "var" ? NONE : this.type(typeNode, at);
     const over = this.expression(tree.child(node, "value"), at);
     this.local(this.field(node, "name"), at, type, facts.expr(Expr.Iterate, over));
     this.statement(tree.child(node, "body"), at);
   }
 
-  private catchClause(node: number, at: Place): void {
+  private catchClause(node: TreeNode, at: Place): void {
     const { tree } = this;
     const parameter = tree.childOfKind(node, "catch_formal_parameter");
-    if (parameter >= 0) {
+    if (exists(parameter)) {
       const type = tree.childOfKind(parameter, "catch_type");
-      this.local(this.field(parameter, "name"), at, this.type(type, at), -1);
+      this.local(this.field(parameter, "name"), at, this.type(type, at), NONE);
     }
     this.statement(tree.child(node, "body"), at);
   }
 
-  private resource(node: number, at: Place): void {
+  private resource(node: TreeNode, at: Place): void {
     const { tree } = this;
     const name = tree.child(node, "name");
-    if (name < 0) {
+    if (isNone(name)) {
       this.expression(tree.firstNamed(node), at);
       return;
     }
     const typeNode = tree.child(node, "type");
-    const type = this.text(typeNode) === "var" ? -1 : this.type(typeNode, at);
+    const type = this.text(typeNode) === "var" ? NONE : this.type(typeNode, at);
     this.local(this.text(name), at, type, this.expression(tree.child(node, "value"), at));
   }
 
   /** Walks the branches of a switch; returns the values that they yield. */
-  protected switchBody(body: number, at: Place): number[] {
+  protected switchBody(body: TreeNode, at: Place): ExprRow[] {
     const { tree } = this;
-    const values: number[] = [];
-    if (body < 0) return values;
+    const values: ExprRow[] = [];
+    if (isNone(body)) return values;
     for (const branch of tree.namedChildren(body)) {
       const inside = this.block(at);
       for (const child of tree.namedChildren(branch)) {

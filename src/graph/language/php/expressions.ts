@@ -1,4 +1,5 @@
 /** PHP's expressions. */
+import { type ExprRow, exists, isNone, NONE, type SymbolRow, type TreeNode, type TypeRow } from "../../rows.ts";
 import type { Place } from "../block-walk.ts";
 import { CallFlag, Expr, SymbolFlag, Type } from "../fact-layout.ts";
 import { PhpTypes } from "./types.ts";
@@ -6,8 +7,8 @@ import { PhpTypes } from "./types.ts";
 export abstract class PhpExpressions extends PhpTypes {
   private readonly bound = new Map<number, Set<string>>();
 
-  protected abstract parameters(list: number, symbol: number, inside: Place, doc: string): void;
-  protected abstract anonymousClass(node: number, at: Place): number;
+  protected abstract parameters(list: TreeNode, symbol: SymbolRow, inside: Place, doc: string): void;
+  protected abstract anonymousClass(node: TreeNode, at: Place): number;
 
   protected isLambda(kind: string): boolean {
     return (
@@ -16,24 +17,24 @@ export abstract class PhpExpressions extends PhpTypes {
   }
 
   /** Binds a variable; a second binding is an assignment. */
-  protected bindVariable(name: string, at: Place, type: number, value: number): void {
+  protected bindVariable(name: string, at: Place, type: TypeRow, value: ExprRow): void {
     const { facts } = this;
     const scope = this.home(at.scope);
     const names = this.bound.get(scope) ?? new Set<string>();
     this.bound.set(scope, names);
     if (!names.has(name)) facts.local(scope, name, type, value);
-    else if (value >= 0) facts.assign(facts.exprName(name, at.scope), value, at.scope);
+    else if (exists(value)) facts.assign(facts.exprName(name, at.scope), value, at.scope);
     names.add(name);
   }
 
-  protected lambda(node: number, at: Place, contextual?: (parameter: number) => number): number {
+  protected lambda(node: TreeNode, at: Place, contextual?: (parameter: number) => ExprRow): ExprRow {
     const { tree, facts } = this;
     const symbol = this.hiddenFunction(node, at);
     const inside = this.open(symbol, at);
     this.parameters(tree.child(node, "parameters"), symbol, inside, "");
     if (contextual) this.giveContext(symbol, contextual);
     const result = tree.child(node, "return_type");
-    if (result >= 0) facts.setSymbol(symbol, "type", this.type(result, inside));
+    if (exists(result)) facts.setSymbol(symbol, "type", this.type(result, inside));
     const body = tree.child(node, "body");
     if (tree.kind(body) === "compound_statement") this.statements(body, inside);
     else inside.returns?.push(this.expression(body, inside));
@@ -41,14 +42,14 @@ export abstract class PhpExpressions extends PhpTypes {
     return facts.expr(Expr.Function, symbol);
   }
 
-  protected abstract giveContext(symbol: number, contextual: (parameter: number) => number): void;
+  protected abstract giveContext(symbol: SymbolRow, contextual: (parameter: number) => ExprRow): void;
 
-  protected expressionOf(node: number, at: Place): number {
+  protected expressionOf(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const kind = tree.kind(node);
     switch (kind) {
       case "variable_name":
-        return this.text(node) === "$this" && at.thisScope >= 0
+        return this.text(node) === "$this" && exists(at.thisScope)
           ? facts.expr(Expr.This, at.thisScope, at.scope)
           : facts.exprName(this.text(node), at.scope);
       case "name":
@@ -70,7 +71,7 @@ export abstract class PhpExpressions extends PhpTypes {
         return facts.expr(Expr.Member, this.scope(tree.child(node, "scope"), at), facts.name(name), 0);
       }
       case "class_constant_access_expression": {
-        const [scope = -1, name = -1] = tree.namedChildren(node);
+        const [scope = NONE, name = NONE] = tree.namedChildren(node);
         const object = this.scope(scope, at);
         return this.text(name) === "class"
           ? facts.exprLiteral("string")
@@ -94,17 +95,17 @@ export abstract class PhpExpressions extends PhpTypes {
       case "argument":
       case "by_ref":
       case "error_suppression_expression":
-        return this.expression(tree.namedChildren(node).at(-1) ?? -1, at);
+        return this.expression(tree.namedChildren(node).at(-1) ?? NONE, at);
       case "conditional_expression": {
         const condition = this.expression(tree.child(node, "condition"), at);
         const body = tree.child(node, "body");
-        const yes = body < 0 ? condition : this.expression(body, this.narrowed(tree.child(node, "condition"), at));
+        const yes = isNone(body) ? condition : this.expression(body, this.narrowed(tree.child(node, "condition"), at));
         return facts.expr(Expr.Either, facts.list([yes, this.expression(tree.child(node, "alternative"), at)]));
       }
       case "binary_expression":
         return this.binary(node, at);
       case "subscript_expression": {
-        const [object = -1, index = -1] = tree.namedChildren(node);
+        const [object = NONE, index = NONE] = tree.namedChildren(node);
         const row = this.expression(object, at);
         this.expression(index, at);
         return facts.expr(Expr.Index, row, -1);
@@ -114,7 +115,7 @@ export abstract class PhpExpressions extends PhpTypes {
     }
   }
 
-  private otherExpression(node: number, kind: string, at: Place): number {
+  private otherExpression(node: TreeNode, kind: string, at: Place): ExprRow {
     const { tree, facts } = this;
     switch (kind) {
       case "string":
@@ -130,7 +131,7 @@ export abstract class PhpExpressions extends PhpTypes {
       case "boolean":
         return facts.exprLiteral("bool");
       case "array_creation_expression": {
-        const values: number[] = [];
+        const values: ExprRow[] = [];
         for (const element of tree.namedChildren(node)) {
           const parts = tree.namedChildren(element).map((part) => this.expression(part, at));
           if (parts.length > 0) values.push(parts.at(-1)!);
@@ -160,14 +161,14 @@ export abstract class PhpExpressions extends PhpTypes {
   }
 
   /** What stands before `::`. */
-  private scope(node: number, at: Place): number {
+  private scope(node: TreeNode, at: Place): ExprRow {
     const kind = this.tree.kind(node);
     return kind === "name" || kind === "qualified_name" || kind === "relative_scope"
       ? this.classValue(this.text(node), at)
       : this.expression(node, at);
   }
 
-  private memberAccess(node: number, at: Place): number {
+  private memberAccess(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const object = this.expression(tree.child(node, "object"), at);
     const name = tree.child(node, "name");
@@ -176,15 +177,15 @@ export abstract class PhpExpressions extends PhpTypes {
     return facts.expr(Expr.Unknown);
   }
 
-  private argumentsOf(node: number): number[] {
+  private argumentsOf(node: TreeNode): TreeNode[] {
     const { tree } = this;
     const list = tree.child(node, "arguments");
-    const found = list >= 0 ? list : tree.childOfKind(node, "arguments");
-    if (found < 0) return [];
+    const found = exists(list) ? list : tree.childOfKind(node, "arguments");
+    if (isNone(found)) return [];
     return tree.namedChildren(found).map((argument) => tree.namedChildren(argument).at(-1) ?? argument);
   }
 
-  private memberCall(node: number, at: Place): number {
+  private memberCall(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const object = this.expression(tree.child(node, "object"), at);
     const name = tree.child(node, "name");
@@ -194,7 +195,7 @@ export abstract class PhpExpressions extends PhpTypes {
     return this.callOf(callee, this.argumentsOf(node), at, tree.line(name));
   }
 
-  private scopedCall(node: number, at: Place): number {
+  private scopedCall(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const scopeNode = tree.child(node, "scope");
     const name = tree.child(node, "name");
@@ -208,7 +209,7 @@ export abstract class PhpExpressions extends PhpTypes {
     return this.callOf(callee, this.argumentsOf(node), at, tree.line(name));
   }
 
-  private functionCall(node: number, at: Place): number {
+  private functionCall(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const nameNode = tree.child(node, "function");
     const kind = tree.kind(nameNode);
@@ -219,10 +220,10 @@ export abstract class PhpExpressions extends PhpTypes {
     return this.callOf(callee, this.argumentsOf(node), at, tree.line(nameNode));
   }
 
-  private creation(node: number, at: Place): number {
+  private creation(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const anonymous = tree.childOfKind(node, "anonymous_class");
-    if (anonymous >= 0) {
+    if (exists(anonymous)) {
       const type = this.anonymousClass(anonymous, at);
       for (const argument of this.argumentsOf(anonymous)) this.expression(argument, at);
       return facts.expr(Expr.Typed, type);
@@ -235,7 +236,7 @@ export abstract class PhpExpressions extends PhpTypes {
       for (const argument of args) this.expression(argument, at);
       return facts.expr(Expr.Unknown);
     }
-    if (/^(self|static)$/i.test(text) && at.thisScope >= 0) {
+    if (/^(self|static)$/i.test(text) && exists(at.thisScope)) {
       const owner = facts.scopes.symbol(at.thisScope);
       const hidden = (facts.symbols.flags(owner) & SymbolFlag.Hidden) !== 0;
       const typed = facts.expr(Expr.Typed, facts.type(Type.This, at.thisScope));
@@ -247,7 +248,7 @@ export abstract class PhpExpressions extends PhpTypes {
     return this.newOf(this.classValue(text, at), args, at, tree.line(named), CallFlag.New);
   }
 
-  private assignment(node: number, at: Place): number {
+  private assignment(node: TreeNode, at: Place): ExprRow {
     const { tree } = this;
     const value = this.expression(tree.child(node, "right"), at);
     this.bind(tree.child(node, "left"), at, value);
@@ -255,7 +256,7 @@ export abstract class PhpExpressions extends PhpTypes {
   }
 
   /** Assigns a value to what stands on the left. */
-  protected bind(node: number, at: Place, value: number): void {
+  protected bind(node: TreeNode, at: Place, value: ExprRow): void {
     const { tree, facts } = this;
     const kind = tree.kind(node);
     if (kind === "variable_name") this.bindVariable(this.text(node), at, this.varComment(node, at), value);
@@ -264,25 +265,25 @@ export abstract class PhpExpressions extends PhpTypes {
       for (const [i, child] of tree.namedChildren(node).entries()) {
         const part = facts.expr(Expr.Index, value, facts.name(String(i)));
         const inner = tree.kind(child) === "array_element_initializer" ? tree.namedChildren(child).at(-1) : child;
-        this.bind(inner ?? -1, at, part);
+        this.bind(inner ?? NONE, at, part);
       }
-    else if (node >= 0) facts.assign(this.expression(node, at), value, at.scope);
+    else if (exists(node)) facts.assign(this.expression(node, at), value, at.scope);
   }
 
   /** The type that a doc comment with `@var` gives to the variable that the statement after it sets. */
-  private varComment(node: number, at: Place): number {
+  private varComment(node: TreeNode, at: Place): TypeRow {
     const { tree } = this;
     let statement = node;
-    while (tree.parent(statement) >= 0 && tree.kind(statement) !== "expression_statement")
+    while (exists(tree.parent(statement)) && tree.kind(statement) !== "expression_statement")
       statement = tree.parent(statement);
-    if (tree.kind(statement) !== "expression_statement") return -1;
+    if (tree.kind(statement) !== "expression_statement") return NONE;
     const doc = this.docComment(statement);
-    if (!doc.includes("@var")) return -1;
+    if (!doc.includes("@var")) return NONE;
     const named = this.tagType(doc, "var", this.text(node).slice(1), at, tree.line(node));
-    return named >= 0 || /\$\w/.test(doc) ? named : this.tagType(doc, "var", "", at, tree.line(node));
+    return exists(named) || /\$\w/.test(doc) ? named : this.tagType(doc, "var", "", at, tree.line(node));
   }
 
-  private binary(node: number, at: Place): number {
+  private binary(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const left = tree.child(node, "left");
     const right = tree.child(node, "right");
@@ -298,22 +299,22 @@ export abstract class PhpExpressions extends PhpTypes {
     return facts.exprLiteral(operator === "." ? "string" : /^[-+*/%]|^\*\*$/.test(operator) ? "int" : "bool");
   }
 
-  private matchExpression(node: number, at: Place): number {
+  private matchExpression(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     this.expression(tree.child(node, "condition"), at);
     const body = tree.child(node, "body");
-    const rows: number[] = [];
-    for (const arm of body < 0 ? [] : tree.namedChildren(body)) {
+    const rows: ExprRow[] = [];
+    for (const arm of isNone(body) ? [] : tree.namedChildren(body)) {
       const conditions = tree.child(arm, "conditional_expressions");
-      if (conditions >= 0) this.unknown(conditions, at);
+      if (exists(conditions)) this.unknown(conditions, at);
       rows.push(this.expression(tree.child(arm, "return_expression"), at));
     }
-    return facts.expr(Expr.Either, facts.list(rows.filter((row) => row >= 0)));
+    return facts.expr(Expr.Either, facts.list(rows.filter((row) => exists(row))));
   }
 
   /** A place in which what a condition tests is known: `$x instanceof C`, joined by `&&`. */
-  protected narrowed(condition: number, at: Place): Place {
-    const tests: number[] = [];
+  protected narrowed(condition: TreeNode, at: Place): Place {
+    const tests: TreeNode[] = [];
     this.collectTests(condition, tests);
     if (tests.length === 0) return at;
     const { tree, facts } = this;
@@ -323,12 +324,12 @@ export abstract class PhpExpressions extends PhpTypes {
         .replace(/^\$this\b/, "this")
         .replaceAll("->", ".");
       const type = this.className(this.text(tree.child(test, "right")), at, tree.line(test));
-      if (type >= 0) facts.narrow(inside.scope, path, type);
+      if (exists(type)) facts.narrow(inside.scope, path, type);
     }
     return inside;
   }
 
-  private collectTests(node: number, tests: number[]): void {
+  private collectTests(node: TreeNode, tests: TreeNode[]): void {
     const { tree } = this;
     const kind = tree.kind(node);
     if (kind === "parenthesized_expression") this.collectTests(tree.firstNamed(node), tests);

@@ -1,4 +1,5 @@
 /** PHP's names and types, written or in doc comments. */
+import { type ExprRow, FILE_SCOPE, isNone, NONE, type ScopeRow, type TreeNode, type TypeRow } from "../../rows.ts";
 import { BlockWalk, type Place } from "../block-walk.ts";
 import { Expr, ImportKind, ScopeKind, Type } from "../fact-layout.ts";
 
@@ -15,12 +16,12 @@ const SUBJECT = /^[ \t]+(?:&|\.\.\.)*\$(\w+)/;
 export abstract class PhpTypes extends BlockWalk {
   /** The name space of the code, "" for the global one, and the scope that holds its names. */
   protected space = "";
-  protected spaceScope = 0;
+  protected spaceScope = FILE_SCOPE;
   /** Full names by what `use` calls them, in lower case. */
   protected readonly aliases = new Map<string, string>();
   private readonly written = new Set<string>();
 
-  protected typeOf(node: number, at: Place): number {
+  protected typeOf(node: TreeNode, at: Place): TypeRow {
     const { tree, facts } = this;
     switch (tree.kind(node)) {
       case "named_type":
@@ -41,22 +42,22 @@ export abstract class PhpTypes extends BlockWalk {
         return rows.length === 1 ? rows[0]! : facts.type(Type.Union, facts.list(rows));
       }
       default:
-        return -1;
+        return NONE;
     }
   }
 
   /** The type of a class's instances by its name as written. */
-  protected className(text: string, at: Place, line: number): number {
+  protected className(text: string, at: Place, line: number): TypeRow {
     const { facts } = this;
     const lower = text.toLowerCase();
     if (lower === "self" || lower === "static" || lower === "$this") return facts.type(Type.This, at.thisScope);
-    if (lower === "parent") return -1;
+    if (lower === "parent") return NONE;
     if (PLAIN.test(text)) return this.builtinType(lower === "array" || lower === "list" ? "Array" : lower);
     return this.ref(this.localName(text), { ...at, scope: this.nameScope(at) }, line);
   }
 
   /** The scope that class names are looked up from: variables never hide them. */
-  protected nameScope(_at: Place): number {
+  protected nameScope(_at: Place): ScopeRow {
     return this.spaceScope;
   }
 
@@ -89,20 +90,20 @@ export abstract class PhpTypes extends BlockWalk {
   }
 
   /** A class as a value: what stands before `::` and after `new`. One that nothing here declares is a library's. */
-  protected classValue(text: string, at: Place): number {
+  protected classValue(text: string, at: Place): ExprRow {
     const { facts } = this;
     const lower = text.toLowerCase();
     if (lower === "self" || lower === "static")
-      return at.thisScope < 0 ? facts.expr(Expr.Unknown) : facts.expr(Expr.This, at.thisScope);
+      return isNone(at.thisScope) ? facts.expr(Expr.Unknown) : facts.expr(Expr.This, at.thisScope);
     if (lower === "parent") return facts.expr(Expr.Super, at.thisScope);
     return facts.exprName(this.localName(text), this.nameScope(at));
   }
 
-  /** A type written in a doc comment; -1 when it says nothing. */
-  protected docType(text: string, at: Place, line: number, depth = 0): number {
+  /** A type written in a doc comment; none when it says nothing. */
+  protected docType(text: string, at: Place, line: number, depth = 0): TypeRow {
     const { facts } = this;
-    if (depth > 4) return -1;
-    const rows: number[] = [];
+    if (depth > 4) return NONE;
+    const rows: TypeRow[] = [];
     for (const part of splitUnion(text)) {
       const list = /^(.+)\[\]$/.exec(part);
       const generic = /^([\w\\-]+)<(.*)>$/.exec(part);
@@ -115,11 +116,11 @@ export abstract class PhpTypes extends BlockWalk {
         if (/^(\$this|[\w\\]+)$/.test(name) && !PLAIN.test(name)) rows.push(this.className(name, at, line));
       }
     }
-    return rows.length === 0 ? -1 : rows.length === 1 ? rows[0]! : facts.type(Type.Union, facts.list(rows));
+    return rows.length === 0 ? NONE : rows.length === 1 ? rows[0]! : facts.type(Type.Union, facts.list(rows));
   }
 
   /** The doc comment right before a declaration, "" without one. */
-  protected docComment(node: number): string {
+  protected docComment(node: TreeNode): string {
     const { tree } = this;
     const before = tree.text.slice(Math.max(0, tree.startIndex(node) - 3000), tree.startIndex(node)).trimEnd();
     if (!before.endsWith("*/")) return "";
@@ -128,17 +129,17 @@ export abstract class PhpTypes extends BlockWalk {
   }
 
   /** The type that a tag gives: `@return T`, `@var T`, `@param T $name`. */
-  protected tagType(doc: string, tag: string, name: string, at: Place, line: number): number {
-    if (doc === "") return -1;
+  protected tagType(doc: string, tag: string, name: string, at: Place, line: number): TypeRow {
+    if (doc === "") return NONE;
     for (const [, found, type, rest = ""] of doc.matchAll(DOC_TAG)) {
       if (found !== tag || type === undefined) continue;
       if (name === "" || SUBJECT.exec(rest)?.[1] === name) return this.docType(type, at, line);
     }
-    return -1;
+    return NONE;
   }
 
   /** The scope that variables live in: PHP's blocks have none. */
-  protected home(scope: number): number {
+  protected home(scope: ScopeRow): ScopeRow {
     let at = scope;
     while (this.facts.scopes.kind(at) === ScopeKind.Block) at = this.facts.scopes.parent(at);
     return at;

@@ -1,5 +1,18 @@
 /** PHP's declarations and statements. */
+
 import type { SymbolLabel } from "../../model.ts";
+import {
+  type BindingRow,
+  type ExprRow,
+  exists,
+  FILE_SCOPE,
+  isNone,
+  NONE,
+  ROOT,
+  type SymbolRow,
+  type TreeNode,
+  type TypeRow,
+} from "../../rows.ts";
 import { arity, type Place } from "../block-walk.ts";
 import { BindingKind, Expr, HeritageKind, ImportKind, ScopeKind, SymbolFlag, Type } from "../fact-layout.ts";
 import type { DecoratorInput } from "../facts-builder.ts";
@@ -17,12 +30,12 @@ export class PhpWalk extends PhpExpressions {
     const { tree } = this;
     const at = this.top();
     if (tree.count === 0) return;
-    const declared = tree.childOfKind(0, "namespace_definition");
-    if (declared < 0) this.facts.space(at.scope, "");
-    this.statements(0, at);
+    const declared = tree.childOfKind(ROOT, "namespace_definition");
+    if (isNone(declared)) this.facts.space(at.scope, "");
+    this.statements(ROOT, at);
   }
 
-  protected statementOf(node: number, at: Place): Place {
+  protected statementOf(node: TreeNode, at: Place): Place {
     const { tree } = this;
     const kind = tree.kind(node);
     switch (kind) {
@@ -54,7 +67,7 @@ export class PhpWalk extends PhpExpressions {
         return at;
       case "use_declaration":
         for (const name of tree.namedChildren(node))
-          if (/name$/.test(tree.kind(name)) && at.parent >= 0)
+          if (/name$/.test(tree.kind(name)) && exists(at.parent))
             this.facts.heritage(at.parent, HeritageKind.Mixin, this.type(name, at), tree.line(name));
         return at;
       case "foreach_statement":
@@ -68,13 +81,13 @@ export class PhpWalk extends PhpExpressions {
       case "catch_clause": {
         const type = this.type(tree.child(node, "type"), at);
         const name = tree.child(node, "name");
-        if (name >= 0) this.bindVariable(this.text(name), at, type, -1);
+        if (exists(name)) this.bindVariable(this.text(name), at, type, NONE);
         this.statement(tree.child(node, "body"), at);
         return at;
       }
       case "return_statement": {
         const value = this.expression(tree.firstNamed(node), at);
-        if (value >= 0) at.returns?.push(value);
+        if (exists(value)) at.returns?.push(value);
         return at;
       }
       default:
@@ -82,7 +95,7 @@ export class PhpWalk extends PhpExpressions {
     }
   }
 
-  private otherStatement(node: number, kind: string, at: Place): Place {
+  private otherStatement(node: TreeNode, kind: string, at: Place): Place {
     const { tree, facts } = this;
     if (/^(require|include)(_once)?_expression$/.test(kind)) {
       const path = /['"]\/?([^'"$]+\.php)['"]\s*\)?$/.exec(this.text(node));
@@ -92,7 +105,7 @@ export class PhpWalk extends PhpExpressions {
       }
     }
     if (kind === "static_variable_declaration")
-      this.bindVariable(this.field(node, "name"), at, -1, this.expression(tree.child(node, "value"), at));
+      this.bindVariable(this.field(node, "name"), at, NONE, this.expression(tree.child(node, "value"), at));
     else if (
       kind === "compound_statement" ||
       /(_statement|_clause|_declaration|_block|^program|^ERROR|^declaration_list)$/.test(kind)
@@ -103,11 +116,11 @@ export class PhpWalk extends PhpExpressions {
     return at;
   }
 
-  private nameSpace(node: number, at: Place): Place {
+  private nameSpace(node: TreeNode, at: Place): Place {
     const { tree, facts } = this;
     const name = this.field(node, "name").replace(/\s+/g, "");
     const body = tree.child(node, "body");
-    const scope = facts.scope(body < 0 ? at.scope : 0, ScopeKind.Namespace);
+    const scope = facts.scope(isNone(body) ? at.scope : FILE_SCOPE, ScopeKind.Namespace);
     facts.space(scope, name);
     this.space = name;
     this.spaceScope = scope;
@@ -115,18 +128,18 @@ export class PhpWalk extends PhpExpressions {
     // A function that is not in the name space is the global one.
     if (name !== "") facts.import(ImportKind.Wildcard, "", "*", "", tree.line(node), scope);
     const inside = { ...at, scope };
-    if (body < 0) return inside;
+    if (isNone(body)) return inside;
     this.statements(body, inside);
     this.space = "";
-    this.spaceScope = 0;
+    this.spaceScope = FILE_SCOPE;
     return at;
   }
 
-  private use(node: number, at: Place): void {
+  private use(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const group = tree.child(node, "body");
-    const prefix = group < 0 ? "" : `${this.text(tree.childOfKind(node, "namespace_name"))}\\`;
-    for (const clause of tree.namedChildren(group < 0 ? node : group)) {
+    const prefix = isNone(group) ? "" : `${this.text(tree.childOfKind(node, "namespace_name"))}\\`;
+    for (const clause of tree.namedChildren(isNone(group) ? node : group)) {
       if (tree.kind(clause) !== "namespace_use_clause") continue;
       const named = tree.namedChildren(clause).find((child) => tree.fieldName(child) !== "alias");
       if (named === undefined) continue;
@@ -147,7 +160,7 @@ export class PhpWalk extends PhpExpressions {
     }
   }
 
-  private modifiers(node: number): number {
+  private modifiers(node: TreeNode): number {
     const { tree } = this;
     let flags = SymbolFlag.Exported;
     for (const child of tree.namedChildren(node)) {
@@ -159,10 +172,10 @@ export class PhpWalk extends PhpExpressions {
     return flags;
   }
 
-  protected override decoratorsOf(node: number, at: Place): readonly DecoratorInput[] {
+  protected override decoratorsOf(node: TreeNode, at: Place): readonly DecoratorInput[] {
     const { tree, facts } = this;
     const list = tree.childOfKind(node, "attribute_list");
-    const groups = list < 0 ? [] : tree.namedChildren(list);
+    const groups = isNone(list) ? [] : tree.namedChildren(list);
     return groups.flatMap((group) =>
       tree.namedChildren(group).map((one) => {
         const name = this.text(tree.firstNamed(one));
@@ -172,7 +185,7 @@ export class PhpWalk extends PhpExpressions {
     );
   }
 
-  private typeDeclaration(node: number, at: Place): void {
+  private typeDeclaration(node: TreeNode, at: Place): void {
     const { tree } = this;
     const body = tree.child(node, "body");
     const label = LABELS[tree.kind(node)]!;
@@ -184,7 +197,7 @@ export class PhpWalk extends PhpExpressions {
     this.classBody(node, symbol, body, label, at);
   }
 
-  private classBody(node: number, symbol: number, body: number, label: SymbolLabel, at: Place): void {
+  private classBody(node: TreeNode, symbol: SymbolRow, body: TreeNode, label: SymbolLabel, at: Place): void {
     const { tree, facts } = this;
     const inside = { ...this.openClass(symbol, { ...at, scope: this.spaceScope }), returns: undefined };
     for (const clause of tree.namedChildren(node)) {
@@ -199,16 +212,16 @@ export class PhpWalk extends PhpExpressions {
           tree.line(base),
         );
     }
-    if (body >= 0) for (const member of tree.namedChildren(body)) this.statement(member, inside);
+    if (exists(body)) for (const member of tree.namedChildren(body)) this.statement(member, inside);
   }
 
-  protected anonymousClass(node: number, at: Place): number {
-    const hidden = this.declare({ label: "Class", name: "", node, body: -1, flags: SymbolFlag.Hidden }, at);
+  protected anonymousClass(node: TreeNode, at: Place): TypeRow {
+    const hidden = this.declare({ label: "Class", name: "", node, body: NONE, flags: SymbolFlag.Hidden }, at);
     this.classBody(node, hidden, this.tree.child(node, "body"), "Class", at);
     return this.facts.type(Type.Object, hidden);
   }
 
-  private functionLike(node: number, at: Place, label: "Function" | "Method"): void {
+  private functionLike(node: TreeNode, at: Place, label: "Function" | "Method"): void {
     const { tree, facts } = this;
     const name = this.field(node, "name");
     const body = tree.child(node, "body");
@@ -221,34 +234,35 @@ export class PhpWalk extends PhpExpressions {
     const inside = this.open(symbol, at);
     this.parameters(tree.child(node, "parameters"), symbol, inside, doc);
     const result = tree.child(node, "return_type");
-    const written = result < 0 ? -1 : this.type(result, inside);
+    const written = isNone(result) ? NONE : this.type(result, inside);
     const documented =
-      written < 0 || this.isVague(result) ? this.tagType(doc, "return", "", inside, tree.line(node)) : -1;
-    if (documented >= 0 || written >= 0) facts.setSymbol(symbol, "type", documented >= 0 ? documented : written);
+      isNone(written) || this.isVague(result) ? this.tagType(doc, "return", "", inside, tree.line(node)) : NONE;
+    if (exists(documented) || exists(written))
+      facts.setSymbol(symbol, "type", exists(documented) ? documented : written);
     this.statements(body, inside);
     this.close(symbol, inside);
   }
 
   /** Types of which a doc comment may say more. */
-  private isVague(node: number): boolean {
+  private isVague(node: TreeNode): boolean {
     return /^\??\s*(array|iterable|object|mixed|Generator|\\?Traversable|\\?Iterator)$/i.test(this.text(node));
   }
 
-  protected parameters(list: number, symbol: number, inside: Place, doc: string): void {
+  protected parameters(list: TreeNode, symbol: SymbolRow, inside: Place, doc: string): void {
     const { tree, facts } = this;
-    const rows: number[] = [];
+    const rows: BindingRow[] = [];
     let required = 0;
     let variadic = false;
-    for (const parameter of list < 0 ? [] : tree.namedChildren(list)) {
+    for (const parameter of isNone(list) ? [] : tree.namedChildren(list)) {
       const kind = tree.kind(parameter);
       const nameNode = tree.child(parameter, "name");
-      if (nameNode < 0) continue;
+      if (isNone(nameNode)) continue;
       const name = this.text(nameNode).replace(/^&/, "");
       const typeNode = tree.child(parameter, "type");
-      let type = typeNode < 0 ? -1 : this.type(typeNode, inside);
-      if (typeNode < 0 || this.isVague(typeNode)) {
+      let type = isNone(typeNode) ? NONE : this.type(typeNode, inside);
+      if (isNone(typeNode) || this.isVague(typeNode)) {
         const documented = this.tagType(doc, "param", name.slice(1), inside, tree.line(parameter));
-        if (documented >= 0) type = documented;
+        if (exists(documented)) type = documented;
       }
       if (kind === "variadic_parameter") {
         variadic = true;
@@ -258,79 +272,85 @@ export class PhpWalk extends PhpExpressions {
       const value = this.expression(given, inside);
       if (kind === "property_promotion_parameter") this.promoted(parameter, name, type, inside);
       rows.push(facts.local(inside.scope, name, type, value, BindingKind.Parameter));
-      if (given < 0 && !variadic) required = rows.length;
+      if (isNone(given) && !variadic) required = rows.length;
     }
     facts.setSymbol(symbol, "parameters", facts.list(rows));
     facts.setSymbol(symbol, "arity", arity(required, rows.length, variadic));
   }
 
-  private promoted(node: number, name: string, type: number, at: Place): void {
+  private promoted(node: TreeNode, name: string, type: TypeRow, at: Place): void {
     const { facts } = this;
     const owner = facts.scopes.symbol(at.thisScope);
     const place = { ...at, scope: at.thisScope, parent: owner };
-    const symbol = this.declare({ label: "Property", name: name.slice(1), node, body: -1, bound: false }, place);
-    if (type >= 0) facts.setSymbol(symbol, "type", type);
+    const symbol = this.declare({ label: "Property", name: name.slice(1), node, body: NONE, bound: false }, place);
+    if (exists(type)) facts.setSymbol(symbol, "type", type);
   }
 
-  protected giveContext(symbol: number, contextual: (parameter: number) => number): void {
+  protected giveContext(symbol: SymbolRow, contextual: (parameter: number) => ExprRow): void {
     this.parameterRows(symbol).forEach((row, i) => {
       this.facts.bindings.setValue(row, contextual(i));
     });
   }
 
-  private parameterRows(symbol: number): number[] {
+  private parameterRows(symbol: SymbolRow): BindingRow[] {
     const list = this.facts.symbols.parameters(symbol);
-    return list < 0 ? [] : this.facts.listItems(list);
+    return isNone(list) ? [] : this.facts.listItems(list);
   }
 
-  private properties(node: number, at: Place): void {
+  private properties(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const typeNode = tree.child(node, "type");
-    const written = typeNode < 0 ? -1 : this.type(typeNode, at);
+    const written = isNone(typeNode) ? NONE : this.type(typeNode, at);
     const documented =
-      typeNode < 0 || this.isVague(typeNode) ? this.tagType(this.docComment(node), "var", "", at, tree.line(node)) : -1;
+      isNone(typeNode) || this.isVague(typeNode)
+        ? this.tagType(this.docComment(node), "var", "", at, tree.line(node))
+        : NONE;
     const flags = this.modifiers(node);
     for (const element of tree.namedChildren(node)) {
       if (tree.kind(element) !== "property_element") continue;
       const name = this.field(element, "name").replace(/^\$/, "");
-      const symbol = this.declare({ label: "Property", name, node, body: -1, flags, bound: false }, at);
-      if (documented >= 0 || written >= 0) facts.setSymbol(symbol, "type", documented >= 0 ? documented : written);
+      const symbol = this.declare({ label: "Property", name, node, body: NONE, flags, bound: false }, at);
+      if (exists(documented) || exists(written))
+        facts.setSymbol(symbol, "type", exists(documented) ? documented : written);
       const value = this.expression(tree.child(element, "default_value"), { ...at, symbol });
-      if (value >= 0) facts.setSymbol(symbol, "value", value);
+      if (exists(value)) facts.setSymbol(symbol, "value", value);
     }
   }
 
-  private constants(node: number, at: Place): void {
+  private constants(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
-    const inType = at.thisScope >= 0 && at.thisScope === at.scope;
+    const inType = exists(at.thisScope) && at.thisScope === at.scope;
     const flags = this.modifiers(node) | SymbolFlag.Static;
     for (const element of tree.namedChildren(node)) {
       if (tree.kind(element) !== "const_element") continue;
-      const [name = -1, value = -1] = tree.namedChildren(element);
-      const symbol = this.declare({ label: "Const", name: this.text(name), node, body: -1, flags, bound: !inType }, at);
+      const [name = NONE, value = NONE] = tree.namedChildren(element);
+      const symbol = this.declare(
+        { label: "Const", name: this.text(name), node, body: NONE, flags, bound: !inType },
+        at,
+      );
       facts.setSymbol(symbol, "value", this.expression(value, { ...at, symbol }));
     }
   }
 
-  private enumCase(node: number, at: Place): void {
+  private enumCase(node: TreeNode, at: Place): void {
     const flags = SymbolFlag.Static | SymbolFlag.EnumMember | SymbolFlag.Exported;
-    this.declare({ label: "Property", name: this.field(node, "name"), node, body: -1, flags, bound: false }, at);
+    this.declare({ label: "Property", name: this.field(node, "name"), node, body: NONE, flags, bound: false }, at);
   }
 
-  private forEach(node: number, at: Place): void {
+  private forEach(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
-    const [source = -1, target = -1] = tree.namedChildren(node);
+    const [source = NONE, target = NONE] = tree.namedChildren(node);
     const over = this.expression(source, at);
     const element = facts.expr(Expr.Iterate, over);
     if (tree.kind(target) === "pair") {
-      const [key = -1, value = -1] = tree.namedChildren(target);
-      this.bind(key, at, -1);
+      const [key = NONE, value = NONE] = tree.namedChildren(target);
+      this.bind(key, at, NONE);
       this.bind(value, at, element);
     } else this.bind(target, at, element);
     this.statement(tree.child(node, "body"), at);
   }
 
-  private conditional(node: number, at: Place): void {
+  private conditional(node: TreeNode, at: Place): void {
     const { tree } = this;
     const condition = tree.child(node, "condition");
     this.expression(condition, at);

@@ -1,4 +1,5 @@
 /** Where Python's assignments bind names. */
+import { type ExprRow, exists, NONE, type ScopeRow, type TreeNode, type TypeRow } from "../../rows.ts";
 import type { Place } from "../block-walk.ts";
 import { Expr, ScopeKind } from "../fact-layout.ts";
 import { PythonTypes } from "./types.ts";
@@ -10,7 +11,7 @@ export abstract class PythonBinding extends PythonTypes {
   protected readonly bound = new Map<number, Set<string>>();
 
   /** The scope that an assignment binds names in: blocks have none of their own. */
-  protected home(scope: number): number {
+  protected home(scope: ScopeRow): ScopeRow {
     let at = scope;
     while (this.facts.scopes.kind(at) === ScopeKind.Block && !this.comprehensions.has(at))
       at = this.facts.scopes.parent(at);
@@ -18,19 +19,19 @@ export abstract class PythonBinding extends PythonTypes {
   }
 
   /** Binds a name; a second binding in the scope is an assignment to the first. */
-  protected bindName(name: string, at: Place, type: number, value: number): void {
+  protected bindName(name: string, at: Place, type: TypeRow, value: ExprRow): void {
     const { facts } = this;
     const scope = this.home(at.scope);
     const names = this.namesOf(scope);
     if (names.has(name)) {
-      if (value >= 0) facts.assign(facts.exprName(name, at.scope), value, at.scope);
+      if (exists(value)) facts.assign(facts.exprName(name, at.scope), value, at.scope);
       return;
     }
     names.add(name);
     facts.local(scope, name, type, value);
   }
 
-  protected namesOf(scope: number): Set<string> {
+  protected namesOf(scope: ScopeRow): Set<string> {
     let names = this.bound.get(scope);
     if (!names) {
       names = new Set();
@@ -40,7 +41,7 @@ export abstract class PythonBinding extends PythonTypes {
   }
 
   /** Binds the names of a pattern to a value: `a, (b, *c) = value`. */
-  protected bindPattern(node: number, at: Place, value: number, type = -1): void {
+  protected bindPattern(node: TreeNode, at: Place, value: ExprRow, type: TypeRow = NONE): void {
     const { tree, facts } = this;
     switch (tree.kind(node)) {
       case "identifier":
@@ -71,5 +72,5 @@ export abstract class PythonBinding extends PythonTypes {
   }
 
   /** `object.name = value`. */
-  protected abstract assignAttribute(node: number, at: Place, value: number, type: number): void;
+  protected abstract assignAttribute(node: TreeNode, at: Place, value: ExprRow, type: TypeRow): void;
 }

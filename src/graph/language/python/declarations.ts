@@ -1,4 +1,16 @@
 /** Python's functions, classes, and the variables and attributes that assignments declare. */
+import {
+  type BindingRow,
+  type ExprRow,
+  exists,
+  isNone,
+  NONE,
+  rowAfter,
+  type ScopeRow,
+  type SymbolRow,
+  type TreeNode,
+  type TypeRow,
+} from "../../rows.ts";
 import { arity, type Place } from "../block-walk.ts";
 import { BindingKind, Expr, HeritageKind, ScopeKind, SymbolFlag, Type } from "../fact-layout.ts";
 import type { DecoratorInput } from "../facts-builder.ts";
@@ -9,7 +21,7 @@ const ENTRY = /\.(route|get|post|put|delete|patch|websocket|command|task|event|l
 
 export abstract class PythonDeclarations extends PythonTypeVariables {
   /** Attributes by class scope and name. */
-  private readonly attributes = new Map<string, number>();
+  private readonly attributes = new Map<string, SymbolRow>();
   private readonly enumScopes = new Set<number>();
   protected readonly fixtures = new TestFixtures(this.facts);
   /** The function whose parameters are fixtures, while they are read. */
@@ -28,7 +40,7 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
     return name.startsWith("_") ? 0 : SymbolFlag.Exported;
   }
 
-  protected decorated(node: number, at: Place): void {
+  protected decorated(node: TreeNode, at: Place): void {
     const { tree } = this;
     const definition = tree.child(node, "definition");
     const decorators = tree.namedChildren(node).filter((child) => tree.kind(child) === "decorator");
@@ -42,7 +54,7 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
     else this.functionDefinition(definition, node, texts, at);
   }
 
-  protected functionDefinition(node: number, whole: number, decorators: readonly string[], at: Place): void {
+  protected functionDefinition(node: TreeNode, whole: TreeNode, decorators: readonly string[], at: Place): void {
     const { tree, facts } = this;
     const name = this.field(node, "name");
     const body = tree.child(node, "body");
@@ -50,7 +62,7 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
     const has = (pattern: RegExp) => decorators.some((text) => pattern.test(text));
     const getter = inClass && has(/(^|[._])property$|^property\b|\.(setter|deleter|getter)$/i);
     let flags = this.exportFlag(name);
-    if (tree.childOfKind(node, "async") >= 0) flags |= SymbolFlag.Async;
+    if (exists(tree.childOfKind(node, "async"))) flags |= SymbolFlag.Async;
     if (getter) flags |= SymbolFlag.Getter;
     if (inClass && has(/(^|\.)(static|class)method$/)) flags |= SymbolFlag.Static;
     if (has(/(^|\.)abstractmethod$/)) flags |= SymbolFlag.Abstract;
@@ -82,26 +94,26 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
     this.parameters(tree.child(node, "parameters"), symbol, inside);
     this.taker = undefined;
     const result = tree.child(node, "return_type");
-    if (result >= 0)
+    if (exists(result))
       facts.setSymbol(symbol, "type", fixture && yields ? this.yieldedType(result, inside) : this.type(result, inside));
     const { sent } = this;
-    this.sent = yields && result >= 0 ? this.sentType(result, inside) : -1;
+    this.sent = yields && exists(result) ? this.sentType(result, inside) : NONE;
     this.statements(body, inside);
     this.sent = sent;
     this.close(symbol, inside);
   }
 
   /** Docstring and signature of a definition. */
-  private describe(symbol: number, node: number, body: number): void {
+  private describe(symbol: SymbolRow, node: TreeNode, body: TreeNode): void {
     const { tree, facts } = this;
     const text = tree.text
-      .slice(tree.startIndex(node), body >= 0 ? tree.startIndex(body) : tree.endIndex(node))
+      .slice(tree.startIndex(node), exists(body) ? tree.startIndex(body) : tree.endIndex(node))
       .replace(/#.*$/gm, "")
       .replace(/\s+/g, " ")
       .replace(/(?<![\s:])[\s:]+$/, "");
     facts.setSymbol(symbol, "signature", facts.name(text.slice(0, 240)));
-    const first = body < 0 ? -1 : tree.firstNamed(body);
-    const string = tree.kind(first) === "expression_statement" ? tree.firstNamed(first) : -1;
+    const first = isNone(body) ? NONE : tree.firstNamed(body);
+    const string = tree.kind(first) === "expression_statement" ? tree.firstNamed(first) : NONE;
     if (tree.kind(string) !== "string") return;
     const content = this.text(string)
       .replace(/^[a-zA-Z]*("""|'''|"|')|("""|'''|"|')$/g, "")
@@ -114,31 +126,31 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
   }
 
   /** Whether a body yields, apart from functions and classes inside it. */
-  private yields(body: number): boolean {
+  private yields(body: TreeNode): boolean {
     const { tree } = this;
-    if (body < 0) return false;
-    for (let node = body + 1; node < tree.end(body); ) {
+    if (isNone(body)) return false;
+    for (let node = rowAfter(body); node < tree.end(body); ) {
       const kind = tree.kind(node);
       if (kind === "yield" && tree.named(node)) return true;
-      node = /^(function_definition|class_definition|lambda)$/.test(kind) ? tree.end(node) : node + 1;
+      node = /^(function_definition|class_definition|lambda)$/.test(kind) ? tree.end(node) : rowAfter(node);
     }
     return false;
   }
 
-  private receiverOf(node: number, thisScope: number, inside: Place, method: string, isClass: boolean): void {
+  private receiverOf(node: TreeNode, thisScope: ScopeRow, inside: Place, method: string, isClass: boolean): void {
     const { tree } = this;
     const list = tree.child(node, "parameters");
-    const first = list < 0 ? -1 : tree.firstNamed(list);
+    const first = isNone(list) ? NONE : tree.firstNamed(list);
     const nameNode = tree.kind(first) === "typed_parameter" ? tree.firstNamed(first) : first;
     if (tree.kind(nameNode) !== "identifier") return;
     const asClass = isClass || /^(__new__|__init_subclass__|__class_getitem__)$/.test(method);
     this.receivers.set(inside.scope, { name: this.text(nameNode), isClass: asClass, thisScope });
   }
 
-  protected parameters(list: number, symbol: number, inside: Place): void {
+  protected parameters(list: TreeNode, symbol: SymbolRow, inside: Place): void {
     const { tree, facts } = this;
-    if (list < 0) return;
-    const rows: number[] = [];
+    if (isNone(list)) return;
+    const rows: BindingRow[] = [];
     let required = 0;
     let variadic = false;
     const receiver = this.receivers.get(inside.scope)?.name;
@@ -146,30 +158,32 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
       const kind = tree.kind(parameter);
       if (kind === "keyword_separator" || kind === "positional_separator") continue;
       let nameNode = tree.child(parameter, "name");
-      if (nameNode < 0) nameNode = kind === "identifier" ? parameter : tree.firstNamed(parameter);
+      if (isNone(nameNode)) nameNode = kind === "identifier" ? parameter : tree.firstNamed(parameter);
       const splat = /splat_pattern$/.test(tree.kind(nameNode)) || /splat_pattern$/.test(kind);
       if (/splat_pattern$/.test(tree.kind(nameNode))) nameNode = tree.firstNamed(nameNode);
       const name = this.text(nameNode);
       if (i === 0 && name === receiver) continue;
       let type = this.type(tree.child(parameter, "type"), inside);
-      if (splat && type >= 0)
+      if (splat && exists(type))
         type = this.text(parameter).startsWith("**")
           ? this.builtinType("dict", [this.builtinType("string"), type])
           : this.builtinType("list", [type]);
       const value = tree.child(parameter, "value");
-      const given = value < 0 ? -1 : this.expression(value, { ...inside, scope: facts.scopes.parent(inside.scope) });
+      const given = isNone(value)
+        ? NONE
+        : this.expression(value, { ...inside, scope: facts.scopes.parent(inside.scope) });
       this.namesOf(inside.scope).add(name);
       const passed =
-        value < 0 && !splat && this.taker?.at.symbol === symbol ? this.fixtures.request(name, this.taker) : given;
+        isNone(value) && !splat && this.taker?.at.symbol === symbol ? this.fixtures.request(name, this.taker) : given;
       rows.push(facts.local(inside.scope, name, type, passed, BindingKind.Parameter));
       if (splat) variadic = true;
-      else if (value < 0) required = rows.length;
+      else if (isNone(value)) required = rows.length;
     }
     facts.setSymbol(symbol, "parameters", facts.list(rows));
     facts.setSymbol(symbol, "arity", arity(required, rows.length, variadic));
   }
 
-  protected classDefinition(node: number, whole: number, at: Place): void {
+  protected classDefinition(node: TreeNode, whole: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const name = this.field(node, "name");
     const body = tree.child(node, "body");
@@ -184,12 +198,12 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
     const bases = tree.child(node, "superclasses");
     const around = this.classTypeParameters(tree.child(node, "type_parameters"), bases, symbol, outer);
     const inside = this.openClass(symbol, around);
-    for (const base of bases < 0 ? [] : tree.namedChildren(bases))
+    for (const base of isNone(bases) ? [] : tree.namedChildren(bases))
       this.base(base, symbol, around === outer ? at : around, inside);
     this.statements(body, { ...inside, names: new Set() });
   }
 
-  private base(node: number, symbol: number, at: Place, inside: Place): void {
+  private base(node: TreeNode, symbol: SymbolRow, at: Place, inside: Place): void {
     const { tree, facts } = this;
     const line = tree.line(node);
     const kind = tree.kind(node);
@@ -199,32 +213,32 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
       const type = this.type(node, at);
       const op = facts.types.op(type);
       if (op === Type.Ref || op === Type.Qualified) facts.heritage(symbol, HeritageKind.Extends, type, line);
-    } else facts.heritage(symbol, HeritageKind.Extends, -1, line, this.expression(node, at));
+    } else facts.heritage(symbol, HeritageKind.Extends, NONE, line, this.expression(node, at));
   }
 
   /** The symbol that an assignment to a plain name declares: at the top of a file or of a class; -1 elsewhere. */
-  protected declaredVariable(nameNode: number, node: number, at: Place): number {
+  protected declaredVariable(nameNode: TreeNode, node: TreeNode, at: Place): SymbolRow {
     const { facts } = this;
     const home = this.home(at.scope);
     const kind = facts.scopes.kind(home);
-    if (kind !== ScopeKind.File && kind !== ScopeKind.Class) return -1;
+    if (kind !== ScopeKind.File && kind !== ScopeKind.Class) return NONE;
     const name = this.text(nameNode);
     const key = `${home}.${name}`;
     const known = this.attributes.get(key);
     if (known !== undefined) return known;
-    if (kind === ScopeKind.File && this.namesOf(home).has(name)) return -1;
+    if (kind === ScopeKind.File && this.namesOf(home).has(name)) return NONE;
     const inClass = kind === ScopeKind.Class;
     let flags = this.exportFlag(name);
     if (inClass && this.enumScopes.has(home)) flags |= SymbolFlag.EnumMember | SymbolFlag.Static;
     const label = inClass ? "Property" : /^_*[A-Z][A-Z0-9_]*$/.test(name) ? "Const" : "Variable";
-    const symbol = this.declare({ label, name, node, body: -1, flags }, { ...at, scope: home });
+    const symbol = this.declare({ label, name, node, body: NONE, flags }, { ...at, scope: home });
     this.namesOf(home).add(name);
     this.attributes.set(key, symbol);
     return symbol;
   }
 
   /** `self.name = value` declares an attribute of the class, once. */
-  protected assignAttribute(node: number, at: Place, value: number, type: number): void {
+  protected assignAttribute(node: TreeNode, at: Place, value: ExprRow, type: TypeRow): void {
     const { tree, facts } = this;
     const object = this.expression(tree.child(node, "object"), at);
     const name = this.field(node, "attribute");
@@ -239,24 +253,24 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
             label: "Property",
             name,
             node: this.statementAround(node),
-            body: -1,
+            body: NONE,
             flags: this.exportFlag(name),
             bound: false,
           },
           { ...at, scope, parent: owner },
         );
-        if (type >= 0) facts.setSymbol(symbol, "type", type);
+        if (exists(type)) facts.setSymbol(symbol, "type", type);
         facts.setSymbol(symbol, "value", value);
         this.attributes.set(key, symbol);
       }
     }
-    if (value >= 0) facts.assign(target, value, at.scope);
+    if (exists(value)) facts.assign(target, value, at.scope);
   }
 
-  private statementAround(node: number): number {
+  private statementAround(node: TreeNode): TreeNode {
     const { tree } = this;
     let found = node;
-    while (tree.parent(found) >= 0 && tree.kind(found) !== "assignment" && !tree.kind(found).endsWith("_statement"))
+    while (exists(tree.parent(found)) && tree.kind(found) !== "assignment" && !tree.kind(found).endsWith("_statement"))
       found = tree.parent(found);
     return found;
   }

@@ -1,4 +1,14 @@
 /** Python's expressions. */
+import {
+  type BindingRow,
+  type ExprRow,
+  exists,
+  isNone,
+  type NameRow,
+  NONE,
+  type ScopeRow,
+  type TreeNode,
+} from "../../rows.ts";
 import type { Place } from "../block-walk.ts";
 import { BindingKind, Expr, ScopeKind, Type } from "../fact-layout.ts";
 import { PythonBinding } from "./binding.ts";
@@ -6,41 +16,45 @@ import { KEEPS_ELEMENTS, OPERATORS } from "./library.ts";
 
 export abstract class PythonExpressions extends PythonBinding {
   /** The name of the receiver in a method's scope, and whether it is the class itself. */
-  protected readonly receivers = new Map<number, { name: string; isClass: boolean; thisScope: number }>();
-  protected abstract parameters(list: number, symbol: number, inside: Place): void;
+  protected readonly receivers = new Map<number, { name: string; isClass: boolean; thisScope: ScopeRow }>();
+  protected abstract parameters(list: TreeNode, symbol: number, inside: Place): void;
 
   protected isLambda(kind: string): boolean {
     return kind === "lambda";
   }
 
-  /** What `self` or `cls` is here, or -1 when the name is neither. */
-  private receiver(name: string, at: Place): number {
+  /** What `self` or `cls` is here, or none when the name is neither. */
+  private receiver(name: string, at: Place): ExprRow {
     const { facts } = this;
-    for (let scope = at.scope; scope >= 0; scope = facts.scopes.parent(scope)) {
+    for (let scope = at.scope; exists(scope); scope = facts.scopes.parent(scope)) {
       const known = this.receivers.get(scope);
       if (known?.name === name) {
         const owner = facts.scopes.symbol(known.thisScope);
         if (known.isClass) return facts.expr(Expr.Name, facts.symbols.name(owner), facts.symbols.scope(owner));
         return facts.expr(Expr.This, known.thisScope, at.scope);
       }
-      if (this.bound.get(scope)?.has(name)) return -1;
+      if (this.bound.get(scope)?.has(name)) return NONE;
     }
-    return -1;
+    return NONE;
   }
 
-  protected lambda(node: number, at: Place, contextual?: (parameter: number) => number): number {
+  protected lambda(node: TreeNode, at: Place, contextual?: (parameter: number) => ExprRow): ExprRow {
     const { tree, facts } = this;
     const symbol = this.hiddenFunction(node, at);
     const inside = this.open(symbol, at);
     const list = tree.child(node, "parameters");
-    const rows: number[] = [];
-    for (const [i, parameter] of (list < 0 ? [] : tree.namedChildren(list)).entries()) {
+    const rows: BindingRow[] = [];
+    for (const [i, parameter] of (isNone(list) ? [] : tree.namedChildren(list)).entries()) {
       const named = tree.child(parameter, "name");
-      const name = named >= 0 ? named : tree.kind(parameter) === "identifier" ? parameter : tree.firstNamed(parameter);
+      const name = exists(named)
+        ? named
+        : tree.kind(parameter) === "identifier"
+          ? parameter
+          : tree.firstNamed(parameter);
       const given = tree.child(parameter, "value");
-      const value = given >= 0 ? this.expression(given, at) : (contextual?.(i) ?? -1);
+      const value = exists(given) ? this.expression(given, at) : (contextual?.(i) ?? NONE);
       this.namesOf(inside.scope).add(this.text(name));
-      rows.push(facts.local(inside.scope, this.text(name), -1, value, BindingKind.Parameter));
+      rows.push(facts.local(inside.scope, this.text(name), NONE, value, BindingKind.Parameter));
     }
     facts.setSymbol(symbol, "parameters", facts.list(rows));
     inside.returns?.push(this.expression(tree.child(node, "body"), inside));
@@ -48,12 +62,12 @@ export abstract class PythonExpressions extends PythonBinding {
     return facts.expr(Expr.Function, symbol);
   }
 
-  protected expressionOf(node: number, at: Place): number {
+  protected expressionOf(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     switch (tree.kind(node)) {
       case "identifier": {
         const receiver = this.receiver(this.text(node), at);
-        return receiver >= 0 ? receiver : this.name(node, at);
+        return exists(receiver) ? receiver : this.name(node, at);
       }
       case "attribute":
         return this.attribute(node, at);
@@ -69,7 +83,7 @@ export abstract class PythonExpressions extends PythonBinding {
       case "lambda":
         return this.lambda(node, at);
       case "conditional_expression": {
-        const [yes = -1, condition = -1, no = -1] = tree.namedChildren(node);
+        const [yes = NONE, condition = NONE, no = NONE] = tree.namedChildren(node);
         this.expression(condition, at);
         const first = this.expression(yes, this.narrowed(condition, at));
         return facts.expr(Expr.Either, facts.list([first, this.expression(no, at)]));
@@ -94,13 +108,13 @@ export abstract class PythonExpressions extends PythonBinding {
       }
       case "named_expression": {
         const value = this.expression(tree.child(node, "value"), at);
-        this.bindName(this.field(node, "name"), at, -1, value);
+        this.bindName(this.field(node, "name"), at, NONE, value);
         return value;
       }
       case "yield": {
-        const from = tree.childOfKind(node, "from") >= 0;
+        const from = exists(tree.childOfKind(node, "from"));
         const value = this.expression(tree.firstNamed(node), at);
-        if (value >= 0) at.returns?.push(from ? facts.expr(Expr.Iterate, value) : value);
+        if (exists(value)) at.returns?.push(from ? facts.expr(Expr.Iterate, value) : value);
         return this.sent < 0 || from ? facts.expr(Expr.Unknown) : facts.expr(Expr.Typed, this.sent);
       }
       default:
@@ -109,7 +123,7 @@ export abstract class PythonExpressions extends PythonBinding {
   }
 
   /** Literals, displays and comprehensions. */
-  private display(node: number, at: Place): number {
+  private display(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     switch (tree.kind(node)) {
       case "string":
@@ -164,9 +178,9 @@ export abstract class PythonExpressions extends PythonBinding {
     }
   }
 
-  private dictionary(node: number, at: Place): number {
+  private dictionary(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
-    const values: number[] = [];
+    const values: ExprRow[] = [];
     for (const child of tree.namedChildren(node)) {
       if (tree.kind(child) !== "pair") this.expression(child, at);
       else {
@@ -180,7 +194,7 @@ export abstract class PythonExpressions extends PythonBinding {
   }
 
   /** Walks a comprehension in a scope of its own; returns what it yields. */
-  private comprehension(node: number, at: Place): number {
+  private comprehension(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const scope = facts.scope(at.scope, ScopeKind.Block);
     this.comprehensions.add(scope);
@@ -199,7 +213,7 @@ export abstract class PythonExpressions extends PythonBinding {
   }
 
   /** Binds what a `for` binds. */
-  protected bindLoop(node: number, at: Place): void {
+  protected bindLoop(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const left = tree.child(node, "left");
     const right = tree.child(node, "right");
@@ -216,9 +230,9 @@ export abstract class PythonExpressions extends PythonBinding {
   }
 
   /** Arguments of calls, by row, for the built-in functions that pass them on. */
-  private readonly argumentRows = new Map<number, readonly number[]>();
+  private readonly argumentRows = new Map<ExprRow, readonly ExprRow[]>();
 
-  private attribute(node: number, at: Place): number {
+  private attribute(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const name = this.field(node, "attribute");
     const object = this.expression(tree.child(node, "object"), at);
@@ -227,16 +241,16 @@ export abstract class PythonExpressions extends PythonBinding {
   }
 
   /** The class of `self`, as far as the text says. */
-  private classOf(self: number): number {
+  private classOf(self: ExprRow): ExprRow {
     const { facts } = this;
     const owner = facts.scopes.symbol(facts.exprs.thisScope(self));
     return facts.expr(Expr.Name, facts.symbols.name(owner), facts.symbols.scope(owner));
   }
 
-  private subscript(node: number, at: Place): number {
+  private subscript(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const object = this.expression(tree.child(node, "value"), at);
-    let key = -1;
+    let key: NameRow = NONE;
     let slice = false;
     for (const child of tree.namedChildren(node)) {
       if (tree.fieldName(child) !== "subscript") continue;
@@ -247,13 +261,13 @@ export abstract class PythonExpressions extends PythonBinding {
     return slice ? facts.expr(Expr.Rest, object, 0) : facts.expr(Expr.Index, object, key);
   }
 
-  private call(node: number, at: Place): number {
+  private call(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const calleeNode = tree.child(node, "function");
     const list = tree.child(node, "arguments");
     const name = tree.kind(calleeNode) === "identifier" ? this.text(calleeNode) : "";
     const args = tree.kind(list) === "argument_list" ? tree.namedChildren(list) : [list];
-    if (name === "super" && at.thisScope >= 0) {
+    if (name === "super" && exists(at.thisScope)) {
       for (const argument of args) this.expression(argument, at);
       return facts.expr(Expr.Super, at.thisScope);
     }
@@ -271,9 +285,9 @@ export abstract class PythonExpressions extends PythonBinding {
   }
 
   /** What built-in functions give back of what they are given. */
-  private builtinResult(name: string, row: number, args: readonly number[], at: Place): number {
+  private builtinResult(name: string, row: ExprRow, args: readonly TreeNode[], at: Place): ExprRow {
     const { tree, facts } = this;
-    const first = this.passed(row)[0] ?? -1;
+    const first = this.passed(row)[0] ?? NONE;
     if (name === "enumerate" || name === "zip") this.argumentRows.set(row, this.passed(row));
     if (first < 0 || this.isShadowed(name, at)) return row;
     if (KEEPS_ELEMENTS.has(name)) return facts.expr(Expr.Rest, first, 0);
@@ -285,17 +299,17 @@ export abstract class PythonExpressions extends PythonBinding {
   }
 
   private isShadowed(name: string, at: Place): boolean {
-    for (let scope = at.scope; scope >= 0; scope = this.facts.scopes.parent(scope))
+    for (let scope = at.scope; exists(scope); scope = this.facts.scopes.parent(scope))
       if (this.bound.get(scope)?.has(name)) return true;
     return false;
   }
 
-  private passed(call: number): readonly number[] {
+  private passed(call: ExprRow): readonly ExprRow[] {
     return this.passedRows.get(call) ?? [];
   }
-  private readonly passedRows = new Map<number, readonly number[]>();
+  private readonly passedRows = new Map<ExprRow, readonly ExprRow[]>();
 
-  override callOf(callee: number, args: readonly number[], at: Place, line: number): number {
+  override callOf(callee: ExprRow, args: readonly TreeNode[], at: Place, line: number): ExprRow {
     const { facts } = this;
     const row = facts.expr(Expr.Call, callee);
     const rows = args.map((argument, i) =>
@@ -310,29 +324,29 @@ export abstract class PythonExpressions extends PythonBinding {
   }
 
   /** A called name is not also used as a value. */
-  private callee(node: number, at: Place): number {
+  private callee(node: TreeNode, at: Place): ExprRow {
     if (this.tree.kind(node) !== "identifier") return this.expression(node, at);
     const receiver = this.receiver(this.text(node), at);
-    return receiver >= 0 ? receiver : this.plainName(this.text(node), at);
+    return exists(receiver) ? receiver : this.plainName(this.text(node), at);
   }
 
   /** A place in which what a condition tests is known: `isinstance(x, C)`, joined by `and`. */
-  protected narrowed(condition: number, at: Place): Place {
-    const tests: number[] = [];
+  protected narrowed(condition: TreeNode, at: Place): Place {
+    const tests: TreeNode[] = [];
     this.collectTests(condition, tests);
     if (tests.length === 0) return at;
     const { tree, facts } = this;
     const inside = this.block(at);
     for (const test of tests) {
-      const [subject = -1, wanted = -1] = tree.namedChildren(tree.child(test, "arguments"));
+      const [subject = NONE, wanted = NONE] = tree.namedChildren(tree.child(test, "arguments"));
       const path = this.path(subject, at);
-      const type = path === "" ? -1 : this.namedClass(wanted, at);
-      if (type >= 0) facts.narrow(inside.scope, path, type);
+      const type = path === "" ? NONE : this.namedClass(wanted, at);
+      if (exists(type)) facts.narrow(inside.scope, path, type);
     }
     return inside;
   }
 
-  private collectTests(node: number, tests: number[]): void {
+  private collectTests(node: TreeNode, tests: TreeNode[]): void {
     const { tree } = this;
     const kind = tree.kind(node);
     if (kind === "parenthesized_expression") this.collectTests(tree.firstNamed(node), tests);
@@ -343,7 +357,7 @@ export abstract class PythonExpressions extends PythonBinding {
   }
 
   /** A chain of names as narrowing knows it, "" for anything else. */
-  private path(node: number, at: Place): string {
+  private path(node: TreeNode, at: Place): string {
     const { tree } = this;
     if (tree.kind(node) === "attribute") {
       const object = this.path(tree.child(node, "object"), at);

@@ -2,6 +2,7 @@
  * What pytest passes to tests: a parameter is the fixture of its name, of the test's class, its file, or a `conftest.py`
  * in a folder above.
  */
+import { type ExprRow, exists, isNone, NONE, type ScopeRow } from "../../rows.ts";
 import type { Place } from "../block-walk.ts";
 import { Expr, ImportKind, ScopeKind } from "../fact-layout.ts";
 import type { FactsBuilder } from "../facts-builder.ts";
@@ -11,9 +12,9 @@ export const CONFTEST = ":conftest";
 
 interface Request {
   /** The row of the fixture's name, filled in when all fixtures of the file are known. */
-  row: number;
+  row: ExprRow;
   name: string;
-  thisScope: number;
+  thisScope: ScopeRow;
 }
 
 /** A function that is passed fixtures: a test, or a fixture itself. */
@@ -35,16 +36,16 @@ export class TestFixtures {
   }
 
   /** Notes a function that `@fixture` decorates. */
-  declare(name: string, scope: number): void {
+  declare(name: string, scope: ScopeRow): void {
     const names = this.declared.get(scope);
     if (names) names.add(name);
     else this.declared.set(scope, new Set([name]));
   }
 
   /** A parameter's value: what the fixture of its name gives. -1 when something else provides it. */
-  request(name: string, taker: Taker): number {
+  request(name: string, taker: Taker): ExprRow {
     const { facts } = this;
-    if (taker.given.includes(name)) return -1;
+    if (taker.given.includes(name)) return NONE;
     const row = facts.expr(Expr.Name, facts.name(name), 0);
     this.requests.push({ row, name, thisScope: taker.at.thisScope });
     facts.useValue(row, taker.at.symbol, taker.line);
@@ -54,14 +55,14 @@ export class TestFixtures {
   /** Resolves each requested fixture; call at the end of the file. */
   finish(): void {
     const { facts } = this;
-    let above = -1;
+    let above: ScopeRow = NONE;
     for (const { row, name, thisScope } of this.requests) {
-      if (thisScope >= 0 && this.declared.get(thisScope)?.has(name)) {
+      if (exists(thisScope) && this.declared.get(thisScope)?.has(name)) {
         const self = facts.expr(Expr.This, thisScope);
         facts.exprs.become(row, Expr.Member, self, facts.name(name));
       } else if (!this.declared.get(0)?.has(name)) {
-        if (above < 0) {
-          above = facts.scope(-1, ScopeKind.Block);
+        if (isNone(above)) {
+          above = facts.scope(NONE, ScopeKind.Block);
           facts.import(ImportKind.Wildcard, CONFTEST, "*", "", 1, above);
         }
         facts.exprs.become(row, Expr.Name, facts.exprs.name(row), above);

@@ -1,4 +1,5 @@
 /** Python's annotations. */
+import { type ExprRow, exists, isNone, NONE, type TreeNode, type TypeRow } from "../../rows.ts";
 import { arity, BlockWalk, type Place } from "../block-walk.ts";
 import { BindingKind, Expr, SymbolFlag, Type } from "../fact-layout.ts";
 import { BUILTIN_GENERICS, containerOf, plainValue, TRANSPARENT, TYPING_MODULES } from "./library.ts";
@@ -8,14 +9,14 @@ export abstract class PythonTypes extends BlockWalk {
   protected readonly typingNames = new Map<string, string>();
   /** Local names of modules like `typing`. */
   protected readonly typingModules = new Set<string>();
-  /** Type of what the innermost function is sent at a `yield`; -1 for none. */
+  /** Type of what the innermost function is sent at a `yield`, or none. */
   protected sent = -1;
 
   protected noteTypingImport(module: string, name: string, local: string): void {
     if (TYPING_MODULES.has(module)) this.typingNames.set(local, name);
   }
 
-  protected typeOf(node: number, at: Place): number {
+  protected typeOf(node: TreeNode, at: Place): TypeRow {
     const { tree, facts } = this;
     switch (tree.kind(node)) {
       case "type":
@@ -28,18 +29,18 @@ export abstract class PythonTypes extends BlockWalk {
         return this.attributeType(node, at);
       case "generic_type": {
         const parameters = tree.childOfKind(node, "type_parameter");
-        return this.generic(tree.firstNamed(node), parameters < 0 ? [] : tree.namedChildren(parameters), at);
+        return this.generic(tree.firstNamed(node), isNone(parameters) ? [] : tree.namedChildren(parameters), at);
       }
       case "subscript": {
         const value = tree.child(node, "value");
         const args = tree.namedChildren(node).filter((child) => tree.fieldName(child) === "subscript");
-        const only = args.length === 1 ? args[0]! : -1;
+        const only = args.length === 1 ? args[0]! : NONE;
         return this.generic(value, tree.kind(only) === "tuple" ? tree.namedChildren(only) : args, at);
       }
       case "binary_operator":
       case "union_type": {
         const rows = tree.namedChildren(node).map((child) => this.type(child, at));
-        return facts.type(Type.Union, facts.list(rows.filter((row) => row >= 0)));
+        return facts.type(Type.Union, facts.list(rows.filter((row) => exists(row))));
       }
       case "constrained_type":
       case "splat_type":
@@ -49,12 +50,12 @@ export abstract class PythonTypes extends BlockWalk {
       case "none":
         return this.builtinType("null");
       default:
-        return -1;
+        return NONE;
     }
   }
 
   /** The word of `typing` that a name or `module.name` is, or undefined. */
-  protected typingWord(node: number): string | undefined {
+  protected typingWord(node: TreeNode): string | undefined {
     const { tree } = this;
     if (tree.kind(node) === "identifier") {
       const text = this.text(node);
@@ -66,7 +67,7 @@ export abstract class PythonTypes extends BlockWalk {
     return this.typingModules.has(parts.join(".")) ? name.trim() : undefined;
   }
 
-  private namedType(node: number, at: Place): number {
+  private namedType(node: TreeNode, at: Place): TypeRow {
     const name = this.text(node);
     const word = this.typingWord(node);
     if (word !== undefined) return this.typingType(word, [], at);
@@ -75,86 +76,86 @@ export abstract class PythonTypes extends BlockWalk {
   }
 
   /** The type of a plain name that is none of the language's own. */
-  protected plainRef(name: string, at: Place, line: number): number {
+  protected plainRef(name: string, at: Place, line: number): TypeRow {
     return this.ref(name, at, line);
   }
 
-  private attributeType(node: number, at: Place): number {
+  private attributeType(node: TreeNode, at: Place): TypeRow {
     const word = this.typingWord(node);
     if (word !== undefined) return this.typingType(word, [], at);
     return this.dotted(this.text(node), at, this.tree.line(node), []);
   }
 
-  private dotted(path: string, at: Place, line: number, args: readonly number[]): number {
+  private dotted(path: string, at: Place, line: number, args: readonly TypeRow[]): TypeRow {
     const { facts } = this;
     const parts = path.replace(/\s+/g, "").split(".");
     if (parts.length === 1 && args.length === 0) return this.plainRef(parts[0]!, at, line);
     let row = facts.typeRef(parts[0]!, at.scope, parts.length === 1 ? args : []);
     for (const [i, part] of parts.slice(1).entries())
-      row = facts.type(Type.Qualified, row, facts.name(part), i === parts.length - 2 ? facts.list(args) : -1);
+      row = facts.type(Type.Qualified, row, facts.name(part), i === parts.length - 2 ? facts.list(args) : NONE);
     facts.useType(row, at.symbol, line);
     return row;
   }
 
-  private generic(base: number, args: readonly number[], at: Place): number {
+  private generic(base: TreeNode, args: readonly TreeNode[], at: Place): TypeRow {
     const { tree, facts } = this;
     const word = this.typingWord(base);
     if (word === "Literal") return this.builtinType("string");
-    if (word === "Annotated") return this.type(args[0] ?? -1, at);
+    if (word === "Annotated") return this.type(args[0] ?? NONE, at);
     if (word === "Callable") return this.callableType(base, args, at);
     if ((word === "Tuple" || word === "tuple") && args.length === 2 && this.text(args[1]!).includes("..."))
       return this.builtinType("list", [this.type(args[0]!, at)]);
-    const rows = args.map((arg) => this.type(arg, at)).map((row) => (row < 0 ? facts.type(Type.Unknown) : row));
+    const rows = args.map((arg) => this.type(arg, at)).map((row) => (isNone(row) ? facts.type(Type.Unknown) : row));
     if (word !== undefined) return this.typingType(word, rows, at);
     const kind = tree.kind(base);
     if (kind === "identifier" || kind === "attribute") return this.dotted(this.text(base), at, tree.line(base), rows);
-    return -1;
+    return NONE;
   }
 
-  private callableType(node: number, args: readonly number[], at: Place): number {
+  private callableType(node: TreeNode, args: readonly TreeNode[], at: Place): TypeRow {
     const { facts } = this;
-    const result = this.type(args[1] ?? -1, at);
+    const result = this.type(args[1] ?? NONE, at);
     const hidden = this.hiddenFunction(node, at, SymbolFlag.Signature);
     facts.setSymbol(hidden, "type", result);
-    const parameters = args[0] === undefined ? -1 : this.bracketed(args[0]);
-    if (parameters >= 0) {
+    const parameters = args[0] === undefined ? NONE : this.bracketed(args[0]);
+    if (exists(parameters)) {
       const { scope } = this.open(hidden, at);
       const rows = this.tree
         .namedChildren(parameters)
-        .map((one) => facts.local(scope, "", this.type(one, at), -1, BindingKind.Parameter));
+        .map((one) => facts.local(scope, "", this.type(one, at), NONE, BindingKind.Parameter));
       facts.setSymbol(hidden, "parameters", facts.list(rows));
       facts.setSymbol(hidden, "arity", arity(rows.length, rows.length, false));
     }
     return facts.type(Type.Function, hidden);
   }
 
-  /** The list that `Callable[[A, B], R]` begins with, or -1. */
-  private bracketed(node: number): number {
+  /** The list that `Callable[[A, B], R]` begins with, or none. */
+  private bracketed(node: TreeNode): TreeNode {
     const inner = this.tree.kind(node) === "type" ? this.tree.firstNamed(node) : node;
-    return this.tree.kind(inner) === "list" ? inner : -1;
+    return this.tree.kind(inner) === "list" ? inner : NONE;
   }
 
-  /** Type of what a generator that is annotated `Generator[T, S, R]` is sent, the value of its `yield`; -1 for none. */
-  protected sentType(node: number, at: Place): number {
+  /** Type of what a generator that is annotated `Generator[T, S, R]` is sent, the value of its `yield`, or none. */
+  protected sentType(node: TreeNode, at: Place): TypeRow {
     const { tree } = this;
     const inner = tree.kind(node) === "type" ? tree.firstNamed(node) : node;
-    if (!/^(\w+\.)*(Async)?Generator\s*\[/.test(this.text(inner))) return -1;
+    if (!/^(\w+\.)*(Async)?Generator\s*\[/.test(this.text(inner))) return NONE;
     const parameters = tree.childOfKind(inner, "type_parameter");
-    const listed = parameters < 0 ? tree.namedChildren(inner).slice(1) : tree.namedChildren(parameters);
-    return listed[1] === undefined ? -1 : this.type(listed[1], at);
+    const listed = isNone(parameters) ? tree.namedChildren(inner).slice(1) : tree.namedChildren(parameters);
+    return listed[1] === undefined ? NONE : this.type(listed[1], at);
   }
 
   /** Of `Iterator[T]`, `Generator[T, S, R]` … what is yielded. */
-  protected yieldedType(node: number, at: Place): number {
+  protected yieldedType(node: TreeNode, at: Place): TypeRow {
     const { tree } = this;
     const inner = tree.kind(node) === "type" ? tree.firstNamed(node) : node;
     if (tree.kind(inner) === "subscript") return this.type(tree.child(inner, "subscript"), at);
     const parameters = tree.childOfKind(inner, "type_parameter");
-    return parameters < 0 ? -1 : this.type(tree.firstNamed(parameters), at);
+    return isNone(parameters) ? NONE : this.type(tree.firstNamed(parameters), at);
   }
 
   /** Whether an assigned value can only be a type: `Union[A, B]`, `Callable[[A], B]`, `A | None`. */
-  protected isTypeValue(node: number): boolean {
+  protected isTypeValue(node: TreeNode): boolean {
     const { tree } = this;
     if (tree.kind(node) === "subscript") {
       const word = this.typingWord(tree.child(node, "value"));
@@ -162,66 +163,66 @@ export abstract class PythonTypes extends BlockWalk {
     }
     if (tree.kind(node) !== "binary_operator" || this.text(tree.child(node, "operator")) !== "|") return false;
     const sides = [tree.child(node, "left"), tree.child(node, "right")];
-    const named = (side: number) => tree.kind(side) === "identifier" && /^[A-Z]\w*[a-z]/.test(this.text(side));
-    const sure = (side: number) =>
+    const named = (side: TreeNode) => tree.kind(side) === "identifier" && /^[A-Z]\w*[a-z]/.test(this.text(side));
+    const sure = (side: TreeNode) =>
       tree.kind(side) === "none" || named(side) || plainValue(this.text(side)) !== undefined || this.isTypeValue(side);
-    const may = (side: number) =>
+    const may = (side: TreeNode) =>
       sure(side) || (tree.kind(side) === "attribute" && /\.[A-Z](?=\w*[a-z])\w*$/.test(this.text(side)));
     return sides.every(may) && sides.some(sure);
   }
 
-  private typingType(word: string, args: readonly number[], at: Place): number {
+  private typingType(word: string, args: readonly TypeRow[], at: Place): TypeRow {
     const { facts } = this;
-    if (TRANSPARENT.has(word)) return args[0] ?? -1;
+    if (TRANSPARENT.has(word)) return args[0] ?? NONE;
     if (word === "Union") return facts.type(Type.Union, facts.list(args));
     if (word === "Tuple" || word === "tuple")
       return args.length > 0 ? facts.type(Type.Tuple, facts.list(args)) : this.builtinType("list");
     if (word === "Type" || word === "type") return facts.typeRef("type", at.scope, args);
     if (word === "Self") return facts.type(Type.This, at.thisScope);
-    if (word === "Any") return -1;
+    if (word === "Any") return NONE;
     const container = containerOf(word);
     if (container) return this.builtinType(container, container === "Promise" ? args.slice(-1) : args);
     return this.builtinType(word, args);
   }
 
   /** A type written as a string, because it is declared later. */
-  private quoted(node: number, at: Place): number {
+  private quoted(node: TreeNode, at: Place): TypeRow {
     const text = this.text(node).replace(/^[a-zA-Z]*("""|'''|"|')|("""|'''|"|')$/g, "");
     return this.quotedType(text, at, this.tree.line(node), 0);
   }
 
-  private quotedType(text: string, at: Place, line: number, depth: number): number {
+  private quotedType(text: string, at: Place, line: number, depth: number): TypeRow {
     const { facts } = this;
     const parts = splitOutside(text, "|");
     if (parts.length > 1 && depth < 8) {
       const rows = parts.map((part) => this.quotedType(part, at, line, depth + 1));
-      return facts.type(Type.Union, facts.list(rows.filter((row) => row >= 0)));
+      return facts.type(Type.Union, facts.list(rows.filter((row) => exists(row))));
     }
     const match = /^([\w.]+)\s*(?:\[([\s\S]*)\])?$/.exec(text.trim());
-    if (!match || depth >= 8) return -1;
+    if (!match || depth >= 8) return NONE;
     const name = match[1]!;
     if (name === "None") return this.builtinType("null");
     const args = splitOutside(match[2] ?? "", ",").filter((part) => part.trim() !== "");
     const rows = args.map((arg) => {
       const row = this.quotedType(arg, at, line, depth + 1);
-      return row < 0 ? facts.type(Type.Unknown) : row;
+      return isNone(row) ? facts.type(Type.Unknown) : row;
     });
     const last = name.split(".").pop()!;
     const inTyping = last !== name && this.typingModules.has(name.slice(0, -last.length - 1));
     const word = inTyping ? last : (this.typingNames.get(name) ?? (BUILTIN_GENERICS.has(name) ? name : undefined));
-    if (word === "Callable" || word === "Literal") return -1;
+    if (word === "Callable" || word === "Literal") return NONE;
     if (word !== undefined) return this.typingType(word, rows, at);
     const plain = plainValue(name);
     return plain ? this.builtinType(plain) : this.dotted(name, at, line, rows);
   }
 
   /** A class as it is named in an expression (`except E`, `isinstance(x, (A, B))`), as the type of its instances. */
-  protected namedClass(node: number, at: Place): number {
+  protected namedClass(node: TreeNode, at: Place): TypeRow {
     const { tree, facts } = this;
     const kind = tree.kind(node);
     if (kind === "tuple") {
       const rows = tree.namedChildren(node).map((child) => this.namedClass(child, at));
-      return facts.type(Type.Union, facts.list(rows.filter((row) => row >= 0)));
+      return facts.type(Type.Union, facts.list(rows.filter((row) => exists(row))));
     }
     if (kind === "binary_operator") return this.type(node, at);
     if (kind === "identifier") {
@@ -230,16 +231,16 @@ export abstract class PythonTypes extends BlockWalk {
     }
     return kind === "attribute" && /^[\w.]+$/.test(this.text(node))
       ? this.dotted(this.text(node), at, tree.line(node), [])
-      : -1;
+      : NONE;
   }
 
   /** A name, without recording a use. */
-  protected plainName(name: string, at: Place): number {
+  protected plainName(name: string, at: Place): ExprRow {
     return this.facts.exprName(name, at.scope);
   }
 
   /** A value of which only the type is known. */
-  protected typed(type: number): number {
+  protected typed(type: TypeRow): ExprRow {
     return this.facts.expr(Expr.Typed, type);
   }
 }

@@ -1,4 +1,5 @@
 /** Python's statements. */
+import { type ExprRow, exists, isNone, NONE, ROOT, type TreeNode, type TypeRow } from "../../rows.ts";
 import type { Place } from "../block-walk.ts";
 import { Expr, ImportKind, ScopeKind, Type } from "../fact-layout.ts";
 import { PythonDeclarations } from "./declarations.ts";
@@ -11,11 +12,11 @@ export class PythonWalk extends PythonDeclarations {
   file(): void {
     const { tree } = this;
     if (tree.count === 0) return;
-    this.statements(0, { ...this.top(), names: new Set() });
+    this.statements(ROOT, { ...this.top(), names: new Set() });
     this.fixtures.finish();
   }
 
-  protected statementOf(node: number, at: Place): Place {
+  protected statementOf(node: TreeNode, at: Place): Place {
     const { tree } = this;
     const kind = tree.kind(node);
     switch (kind) {
@@ -55,7 +56,7 @@ export class PythonWalk extends PythonDeclarations {
         return at;
       case "return_statement": {
         const value = this.expression(tree.firstNamed(node), at);
-        if (value >= 0) at.returns?.push(value);
+        if (exists(value)) at.returns?.push(value);
         return at;
       }
       case "if_statement":
@@ -76,7 +77,7 @@ export class PythonWalk extends PythonDeclarations {
     }
   }
 
-  private otherStatement(node: number, kind: string, at: Place): Place {
+  private otherStatement(node: TreeNode, kind: string, at: Place): Place {
     switch (kind) {
       case "except_clause":
       case "except_group_clause":
@@ -97,7 +98,7 @@ export class PythonWalk extends PythonDeclarations {
     return at;
   }
 
-  private conditional(node: number, at: Place): void {
+  private conditional(node: TreeNode, at: Place): void {
     const { tree } = this;
     const condition = tree.child(node, "condition");
     this.expression(condition, at);
@@ -109,16 +110,16 @@ export class PythonWalk extends PythonDeclarations {
     }
   }
 
-  private withStatement(node: number, at: Place): void {
+  private withStatement(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const clause = tree.childOfKind(node, "with_clause");
-    for (const item of clause < 0 ? [] : tree.namedChildren(clause)) {
+    for (const item of isNone(clause) ? [] : tree.namedChildren(clause)) {
       const value = tree.child(item, "value");
       if (tree.kind(value) !== "as_pattern") {
         this.expression(value, at);
         continue;
       }
-      const [managed = -1] = tree.namedChildren(value);
+      const [managed = NONE] = tree.namedChildren(value);
       const manager = this.expression(managed, at);
       const target = tree.child(value, "alias");
       // What a context manager gives: what `__enter__` returns, or what a generator made into one yields.
@@ -130,23 +131,23 @@ export class PythonWalk extends PythonDeclarations {
     this.statement(tree.child(node, "body"), at);
   }
 
-  private exceptClause(node: number, at: Place): void {
+  private exceptClause(node: TreeNode, at: Place): void {
     const { tree } = this;
     for (const child of tree.namedChildren(node)) {
       if (tree.kind(child) === "as_pattern") {
-        const [caught = -1] = tree.namedChildren(child);
+        const [caught = NONE] = tree.namedChildren(child);
         this.expression(caught, at);
-        this.bindPattern(tree.child(child, "alias"), at, -1, this.namedClass(caught, at));
+        this.bindPattern(tree.child(child, "alias"), at, NONE, this.namedClass(caught, at));
       } else this.statement(child, at);
     }
   }
 
-  private matchStatement(node: number, at: Place): void {
+  private matchStatement(node: TreeNode, at: Place): void {
     const { tree } = this;
     const subject = tree.child(node, "subject");
     this.expression(subject, at);
     const body = tree.child(node, "body");
-    for (const clause of body < 0 ? [] : tree.namedChildren(body)) {
+    for (const clause of isNone(body) ? [] : tree.namedChildren(body)) {
       const inside = this.block(at);
       for (const child of tree.namedChildren(clause)) {
         if (tree.kind(child) === "case_pattern")
@@ -156,25 +157,25 @@ export class PythonWalk extends PythonDeclarations {
     }
   }
 
-  private casePattern(node: number, at: Place, subject: string): void {
+  private casePattern(node: TreeNode, at: Place, subject: string): void {
     const { tree, facts } = this;
     switch (tree.kind(node)) {
       case "as_pattern": {
-        const [pattern = -1, name = -1] = tree.namedChildren(node);
+        const [pattern = NONE, name = NONE] = tree.namedChildren(node);
         this.casePattern(pattern, at, subject);
-        if (tree.kind(name) === "identifier") this.bindName(this.text(name), at, this.patternClass(pattern, at), -1);
+        if (tree.kind(name) === "identifier") this.bindName(this.text(name), at, this.patternClass(pattern, at), NONE);
         return;
       }
       case "class_pattern": {
         const type = this.patternClass(node, at);
-        if (subject !== "" && type >= 0) facts.narrow(at.scope, subject, type);
+        if (subject !== "" && exists(type)) facts.narrow(at.scope, subject, type);
         for (const child of tree.namedChildren(node))
           if (/pattern/.test(tree.kind(child))) this.casePattern(child, at, "");
         return;
       }
       case "dotted_name": {
         const names = tree.namedChildren(node);
-        if (names.length === 1 && this.text(node) !== "_") this.bindName(this.text(node), at, -1, -1);
+        if (names.length === 1 && this.text(node) !== "_") this.bindName(this.text(node), at, NONE, NONE);
         return;
       }
       default:
@@ -183,16 +184,16 @@ export class PythonWalk extends PythonDeclarations {
     }
   }
 
-  private patternClass(node: number, at: Place): number {
+  private patternClass(node: TreeNode, at: Place): TypeRow {
     const { tree } = this;
     let found = node;
     while (tree.kind(found) === "case_pattern") found = tree.firstNamed(found);
-    if (tree.kind(found) !== "class_pattern") return -1;
+    if (tree.kind(found) !== "class_pattern") return NONE;
     const name = this.text(tree.firstNamed(found));
-    return name.includes(".") ? -1 : this.ref(name, at, tree.line(found));
+    return name.includes(".") ? NONE : this.ref(name, at, tree.line(found));
   }
 
-  private importModules(node: number, at: Place): void {
+  private importModules(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const scope = this.home(at.scope);
     const line = tree.line(node);
@@ -208,7 +209,7 @@ export class PythonWalk extends PythonDeclarations {
     }
   }
 
-  private importFrom(node: number, at: Place): void {
+  private importFrom(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const scope = this.home(at.scope);
     const moduleNode = tree.child(node, "module_name");
@@ -229,48 +230,47 @@ export class PythonWalk extends PythonDeclarations {
     }
   }
 
-  private typeAlias(node: number, at: Place): void {
+  private typeAlias(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const left = tree.child(node, "left");
     const name = /^\w+/.exec(this.text(left))?.[0] ?? "";
-    const symbol = this.declare({ label: "TypeAlias", name, node, body: -1 }, at);
+    const symbol = this.declare({ label: "TypeAlias", name, node, body: NONE }, at);
     const scope = facts.scope(at.scope, ScopeKind.Block);
     facts.setSymbol(symbol, "type", this.type(tree.child(node, "right"), { ...at, scope, symbol }));
   }
 
   /** Returns the place of what follows: there a name that is assigned again holds the new value. */
-  private assignment(node: number, at: Place): Place {
+  private assignment(node: TreeNode, at: Place): Place {
     const { tree, facts } = this;
     const left = tree.child(node, "left");
     const right = tree.child(node, "right");
     const annotation = tree.child(node, "type");
-    const alias =
-      annotation >= 0
-        ? /TypeAlias$/.test(this.text(annotation))
-        : facts.scopes.kind(this.home(at.scope)) === ScopeKind.File && this.isTypeValue(right);
+    const alias = exists(annotation)
+      ? /TypeAlias$/.test(this.text(annotation))
+      : facts.scopes.kind(this.home(at.scope)) === ScopeKind.File && this.isTypeValue(right);
     if (alias && tree.kind(left) === "identifier") {
-      const symbol = this.declare({ label: "TypeAlias", name: this.text(left), node, body: -1 }, at);
+      const symbol = this.declare({ label: "TypeAlias", name: this.text(left), node, body: NONE }, at);
       facts.setSymbol(symbol, "type", this.type(right, { ...at, symbol }));
       return at;
     }
-    const type = annotation >= 0 ? this.type(annotation, at) : -1;
-    const owner = tree.kind(left) === "identifier" ? this.declaredVariable(left, node, at) : -1;
-    const inside = owner >= 0 ? { ...at, symbol: owner } : at;
+    const type = exists(annotation) ? this.type(annotation, at) : NONE;
+    const owner = tree.kind(left) === "identifier" ? this.declaredVariable(left, node, at) : NONE;
+    const inside = exists(owner) ? { ...at, symbol: owner } : at;
     const value = this.assigned(right, inside);
     if (tree.kind(left) === "identifier") this.noteTypeVariable(this.text(left), right, at);
-    if (owner >= 0) {
-      if (type >= 0) facts.setSymbol(owner, "type", type);
-      if (this.facts.symbols.value(owner) < 0) facts.setSymbol(owner, "value", value);
+    if (exists(owner)) {
+      if (exists(type)) facts.setSymbol(owner, "type", type);
+      if (isNone(this.facts.symbols.value(owner))) facts.setSymbol(owner, "value", value);
       else facts.assign(this.plainName(this.text(left), at), value, at.scope);
     } else {
       const again = tree.kind(left) === "identifier" && this.namesOf(this.home(at.scope)).has(this.text(left));
       this.bindPattern(left, at, value, type);
-      if (again && value >= 0) return this.reassigned(this.text(left), value, at);
+      if (again && exists(value)) return this.reassigned(this.text(left), value, at);
     }
     return at;
   }
 
-  private reassigned(name: string, value: number, at: Place): Place {
+  private reassigned(name: string, value: ExprRow, at: Place): Place {
     const { facts } = this;
     // What a loop or a function makes of the value before is not followed.
     if (facts.exprs.op(value) !== Expr.Call) return at;
@@ -284,7 +284,7 @@ export class PythonWalk extends PythonDeclarations {
   }
 
   /** The assigned value; `a = b = value` binds every one of them. */
-  private assigned(node: number, at: Place): number {
+  private assigned(node: TreeNode, at: Place): ExprRow {
     if (this.tree.kind(node) !== "assignment") return this.expression(node, at);
     const value = this.assigned(this.tree.child(node, "right"), at);
     this.bindPattern(this.tree.child(node, "left"), at, value);
@@ -292,7 +292,7 @@ export class PythonWalk extends PythonDeclarations {
   }
 
   /** Whether a type row is worth more than what is assigned. */
-  protected isKnownType(type: number): boolean {
+  protected isKnownType(type: TypeRow): boolean {
     return type >= 0 && this.facts.types.op(type) !== Type.Unknown;
   }
 }

@@ -1,4 +1,5 @@
 /** Rust's expressions. */
+import { type BindingRow, type ExprRow, exists, isNone, NONE, type TreeNode, type TypeRow } from "../../rows.ts";
 import type { Place } from "../block-walk.ts";
 import { CallFlag, Expr, Type } from "../fact-layout.ts";
 import { RustPatterns } from "./patterns.ts";
@@ -8,28 +9,28 @@ export abstract class RustExpressions extends RustPatterns {
     return kind === "closure_expression";
   }
 
-  protected lambda(node: number, at: Place, contextual?: (parameter: number) => number): number {
+  protected lambda(node: TreeNode, at: Place, contextual?: (parameter: number) => ExprRow): ExprRow {
     const { tree, facts } = this;
     const symbol = this.hiddenFunction(node, at);
     const inside = this.open(symbol, at);
     const list = tree.child(node, "parameters");
-    const rows: number[] = [];
-    for (const [i, parameter] of (list < 0 ? [] : tree.namedChildren(list)).entries()) {
+    const rows: BindingRow[] = [];
+    for (const [i, parameter] of (isNone(list) ? [] : tree.namedChildren(list)).entries()) {
       const typed = tree.kind(parameter) === "parameter";
-      const type = typed ? this.type(tree.child(parameter, "type"), inside) : -1;
-      const value = type < 0 ? (contextual?.(i) ?? -1) : facts.expr(Expr.Typed, type);
+      const type = typed ? this.type(tree.child(parameter, "type"), inside) : NONE;
+      const value = isNone(type) ? (contextual?.(i) ?? NONE) : facts.expr(Expr.Typed, type);
       rows.push(facts.local(inside.scope, "", type, value, 3));
       this.pattern(typed ? tree.child(parameter, "pattern") : parameter, inside, value);
     }
     facts.setSymbol(symbol, "parameters", facts.list(rows));
     const result = tree.child(node, "return_type");
-    if (result >= 0) facts.setSymbol(symbol, "type", this.type(result, inside));
+    if (exists(result)) facts.setSymbol(symbol, "type", this.type(result, inside));
     inside.returns?.push(this.expression(tree.child(node, "body"), inside));
     this.close(symbol, inside);
     return facts.expr(Expr.Function, symbol);
   }
 
-  protected expressionOf(node: number, at: Place): number {
+  protected expressionOf(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const kind = tree.kind(node);
     switch (kind) {
@@ -58,16 +59,16 @@ export abstract class RustExpressions extends RustPatterns {
       case "reference_expression":
       case "try_expression":
       case "parenthesized_expression":
-        return this.expression(tree.namedChildren(node).at(-1) ?? -1, at);
+        return this.expression(tree.namedChildren(node).at(-1) ?? NONE, at);
       case "await_expression":
         return facts.expr(Expr.Await, this.expression(tree.firstNamed(node), at));
       case "unary_expression":
-        return this.expression(tree.namedChildren(node).at(-1) ?? -1, at);
+        return this.expression(tree.namedChildren(node).at(-1) ?? NONE, at);
       case "type_cast_expression":
         this.expression(tree.child(node, "value"), at);
         return facts.expr(Expr.Typed, this.type(tree.child(node, "type"), at));
       case "index_expression": {
-        const [object = -1, index = -1] = tree.namedChildren(node);
+        const [object = NONE, index = NONE] = tree.namedChildren(node);
         const row = this.expression(object, at);
         this.expression(index, at);
         return tree.kind(index) === "range_expression" ? row : facts.expr(Expr.Index, row, -1);
@@ -86,7 +87,7 @@ export abstract class RustExpressions extends RustPatterns {
       }
       case "return_expression": {
         const value = this.expression(tree.firstNamed(node), at);
-        if (value >= 0) at.returns?.push(value);
+        if (exists(value)) at.returns?.push(value);
         return facts.exprLiteral("never");
       }
       default:
@@ -94,7 +95,7 @@ export abstract class RustExpressions extends RustPatterns {
     }
   }
 
-  private control(node: number, kind: string, at: Place): number {
+  private control(node: TreeNode, kind: string, at: Place): ExprRow {
     const { tree, facts } = this;
     switch (kind) {
       case "block":
@@ -109,8 +110,8 @@ export abstract class RustExpressions extends RustPatterns {
         this.condition(tree.child(node, "condition"), inside);
         const yes = this.expression(tree.child(node, "consequence"), inside);
         const clause = tree.child(node, "alternative");
-        const no = clause < 0 ? -1 : this.expression(tree.firstNamed(clause), at);
-        return facts.expr(Expr.Either, facts.list([yes, no].filter((row) => row >= 0)));
+        const no = isNone(clause) ? NONE : this.expression(tree.firstNamed(clause), at);
+        return facts.expr(Expr.Either, facts.list([yes, no].filter((row) => exists(row))));
       }
       case "match_expression":
         return this.matchExpression(node, at);
@@ -153,7 +154,7 @@ export abstract class RustExpressions extends RustPatterns {
   }
 
   /** A condition; what `let` in it binds is known in the place. */
-  private condition(node: number, at: Place): void {
+  private condition(node: TreeNode, at: Place): void {
     const { tree } = this;
     const kind = tree.kind(node);
     if (kind === "let_condition") {
@@ -164,17 +165,17 @@ export abstract class RustExpressions extends RustPatterns {
   }
 
   /** The statements of a block; its value is its last expression. */
-  protected blockValue(node: number, at: Place): number {
+  protected blockValue(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
-    if (node < 0) return -1;
+    if (isNone(node)) return NONE;
     let place = this.block(at);
     let value = facts.exprLiteral("void");
     for (const child of tree.namedChildren(node)) {
       if (/(_item|_declaration|_statement|^label|^macro_definition)$/.test(tree.kind(child))) {
-        const inner = tree.kind(child) === "expression_statement" ? tree.firstNamed(child) : -1;
-        const ends = tree.endIndex(child) === tree.endIndex(inner < 0 ? child : inner);
+        const inner = tree.kind(child) === "expression_statement" ? tree.firstNamed(child) : NONE;
+        const ends = tree.endIndex(child) === tree.endIndex(isNone(inner) ? child : inner);
         // An `if` or `match` that ends a block without a semicolon is its value.
-        if (inner >= 0 && ends) value = this.expression(inner, place);
+        if (exists(inner) && ends) value = this.expression(inner, place);
         else {
           place = this.statement(child, place);
           value = facts.exprLiteral("void");
@@ -184,25 +185,25 @@ export abstract class RustExpressions extends RustPatterns {
     return value;
   }
 
-  private matchExpression(node: number, at: Place): number {
+  private matchExpression(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const subject = this.expression(tree.child(node, "value"), at);
     const body = tree.child(node, "body");
-    const rows: number[] = [];
-    for (const arm of body < 0 ? [] : tree.namedChildren(body)) {
+    const rows: ExprRow[] = [];
+    for (const arm of isNone(body) ? [] : tree.namedChildren(body)) {
       const inside = this.block(at);
       const pattern = tree.child(arm, "pattern");
       const condition = tree.child(pattern, "condition");
-      for (const part of pattern < 0 ? [] : tree.namedChildren(pattern))
+      for (const part of isNone(pattern) ? [] : tree.namedChildren(pattern))
         if (part !== condition) this.pattern(part, inside, subject);
-      if (condition >= 0) this.condition(condition, inside);
+      if (exists(condition)) this.condition(condition, inside);
       rows.push(this.expression(tree.child(arm, "value"), inside));
     }
-    return facts.expr(Expr.Either, facts.list(rows.filter((row) => row >= 0)));
+    return facts.expr(Expr.Either, facts.list(rows.filter((row) => exists(row))));
   }
 
   /** `a::b::c`, `T::<X>::f`, `<T as Trait>::f`. */
-  protected path(node: number, at: Place): number {
+  protected path(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     if (tree.kind(node) === "generic_function") {
       this.typeArguments(tree.child(node, "type_arguments"), at);
@@ -210,17 +211,19 @@ export abstract class RustExpressions extends RustPatterns {
     }
     const left = tree.child(node, "path");
     const name = this.field(node, "name");
-    if (left < 0) return facts.exprName(this.root(name, at), at.scope);
+    if (isNone(left)) return facts.exprName(this.root(name, at), at.scope);
     return facts.expr(Expr.Member, this.pathRow(left, at), facts.name(name), 1);
   }
 
-  private pathRow(node: number, at: Place): number {
+  private pathRow(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const kind = tree.kind(node);
     if (kind === "scoped_identifier" || kind === "scoped_type_identifier") {
       const left = tree.child(node, "path");
       const name = this.field(node, "name");
-      return left < 0 ? facts.exprName(this.root(name, at), at.scope) : facts.exprMember(this.pathRow(left, at), name);
+      return isNone(left)
+        ? facts.exprName(this.root(name, at), at.scope)
+        : facts.exprMember(this.pathRow(left, at), name);
     }
     const text = this.text(node);
     if (text === "Self") return this.classExpression(this.selfType(at));
@@ -234,27 +237,27 @@ export abstract class RustExpressions extends RustPatterns {
     return this.classExpression(this.type(node, at));
   }
 
-  private call(node: number, at: Place): number {
+  private call(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     let calleeNode = tree.child(node, "function");
-    let typeArgs: number[] = [];
+    let typeArgs: TypeRow[] = [];
     if (tree.kind(calleeNode) === "generic_function") {
       typeArgs = this.typeArguments(tree.child(calleeNode, "type_arguments"), at);
       calleeNode = tree.child(calleeNode, "function");
     }
     const list = tree.child(node, "arguments");
-    const args = list < 0 ? [] : tree.namedChildren(list).filter((child) => tree.kind(child) !== "attribute_item");
+    const args = isNone(list) ? [] : tree.namedChildren(list).filter((child) => tree.kind(child) !== "attribute_item");
     const kind = tree.kind(calleeNode);
     const name = kind === "identifier" ? this.text(calleeNode) : "";
     // Wrappers are seen through, and so is making one.
     const bare = kind === "scoped_identifier" ? this.text(calleeNode) : name;
     if (/^(Some|Ok|(Box|Rc|Arc|RefCell|Cell|Mutex|RwLock|Cow|Pin)::(new|from|clone|pin|Owned|Borrowed))$/.test(bare))
-      return this.expression(args[0] ?? -1, at);
+      return this.expression(args[0] ?? NONE, at);
     if (name === "Err") {
-      this.expression(args[0] ?? -1, at);
+      this.expression(args[0] ?? NONE, at);
       return facts.exprLiteral("never");
     }
-    let callee: number;
+    let callee: ExprRow;
     let nameNode = calleeNode;
     if (kind === "field_expression") {
       nameNode = tree.child(calleeNode, "field");
@@ -265,14 +268,14 @@ export abstract class RustExpressions extends RustPatterns {
     return this.callOf(callee, args, at, tree.line(nameNode), typeArgs);
   }
 
-  private structExpression(node: number, at: Place): number {
+  private structExpression(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const type = this.type(tree.child(node, "name"), at);
     const body = tree.child(node, "body");
-    for (const child of body < 0 ? [] : tree.namedChildren(body)) {
+    for (const child of isNone(body) ? [] : tree.namedChildren(body)) {
       const value = tree.child(child, "value");
       if (tree.kind(child) === "shorthand_field_initializer") this.expression(tree.firstNamed(child), at);
-      else this.expression(value >= 0 ? value : tree.firstNamed(child), at);
+      else this.expression(exists(value) ? value : tree.firstNamed(child), at);
     }
     // `Enum::Variant { … }` makes the enum.
     const path = tree.child(node, "name");
@@ -281,7 +284,7 @@ export abstract class RustExpressions extends RustPatterns {
     return facts.expr(Expr.Typed, type);
   }
 
-  private macro(node: number, at: Place): number {
+  private macro(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const nameNode = tree.child(node, "macro");
     const name = this.text(nameNode).split("::").pop()!;
@@ -289,7 +292,7 @@ export abstract class RustExpressions extends RustPatterns {
     const row = facts.expr(Expr.Call, callee);
     facts.call(row, at.symbol, tree.line(nameNode), CallFlag.Macro);
     const tokens = tree.childOfKind(node, "token_tree");
-    const values = tokens < 0 ? [] : this.tokens(tokens, at);
+    const values = isNone(tokens) ? [] : this.tokens(tokens, at);
     if (name === "vec") return facts.expr(Expr.Rest, facts.expr(Expr.Array, facts.list(values)), 0);
     return /^(format|concat|stringify)$/.test(name) ? facts.exprLiteral("string") : row;
   }

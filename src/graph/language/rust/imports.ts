@@ -1,19 +1,20 @@
 /** Rust's `use`. */
+import { isNone, type TreeNode } from "../../rows.ts";
 import type { Place } from "../block-walk.ts";
 import { ImportKind } from "../fact-layout.ts";
 import { RustExpressions } from "./expressions.ts";
 
 export abstract class RustImports extends RustExpressions {
   /** `use a::{b, c as d, self, e::*}`; `prefix` is the path that stands before. */
-  protected use(node: number, prefix: string, at: Place, line: number): void {
+  protected use(node: TreeNode, prefix: string, at: Place, line: number): void {
     const { tree } = this;
     const under = (path: string) => (prefix === "" ? path : `${prefix}::${path}`);
     switch (tree.kind(node)) {
       case "scoped_use_list": {
         const path = tree.child(node, "path");
         const list = tree.child(node, "list");
-        const whole = path < 0 ? prefix : under(this.text(path).replace(/\s+/g, ""));
-        for (const child of list < 0 ? [] : tree.namedChildren(list)) this.use(child, whole, at, tree.line(child));
+        const whole = isNone(path) ? prefix : under(this.text(path).replace(/\s+/g, ""));
+        for (const child of isNone(list) ? [] : tree.namedChildren(list)) this.use(child, whole, at, tree.line(child));
         return;
       }
       case "use_list":
@@ -21,7 +22,7 @@ export abstract class RustImports extends RustExpressions {
         return;
       case "use_wildcard": {
         const path = tree.firstNamed(node);
-        const whole = path < 0 ? prefix : under(this.text(path).replace(/\s+/g, ""));
+        const whole = isNone(path) ? prefix : under(this.text(path).replace(/\s+/g, ""));
         const statement = this.importStatement(node, `${whole}::*`, at.scope, `use ${whole}::*`);
         this.facts.import(ImportKind.Wildcard, this.usePath(whole), "*", "", line, at.scope, statement);
         return;
@@ -39,7 +40,7 @@ export abstract class RustImports extends RustExpressions {
     }
   }
 
-  private useName(node: number, path: string, local: string, at: Place): void {
+  private useName(node: TreeNode, path: string, local: string, at: Place): void {
     const line = this.tree.line(node);
     const alias = path.endsWith(local) ? "" : ` as ${local}`;
     const statement = this.importStatement(node, path, at.scope, `use ${path}${alias}`);

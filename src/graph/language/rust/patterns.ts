@@ -1,28 +1,29 @@
 /** Rust's patterns, and the expressions that stand in the tokens of a macro call. */
+import { type ExprRow, exists, isNone, NONE, type TreeNode } from "../../rows.ts";
 import type { Place } from "../block-walk.ts";
 import { Expr } from "../fact-layout.ts";
 import { RustTypes } from "./types.ts";
 
 export abstract class RustPatterns extends RustTypes {
-  /** Binds the names of a pattern to a value (-1: not known). */
-  protected pattern(node: number, at: Place, value: number): void {
+  /** Binds the names of a pattern to a value (none: not known). */
+  protected pattern(node: TreeNode, at: Place, value: ExprRow): void {
     const { tree, facts } = this;
-    if (node < 0) return;
+    if (isNone(node)) return;
     switch (tree.kind(node)) {
       case "identifier":
         // A name that begins with a capital is a constant or a variant.
-        if (!/^[A-Z]/.test(this.text(node))) this.local(this.text(node), at, -1, value);
+        if (!/^[A-Z]/.test(this.text(node))) this.local(this.text(node), at, NONE, value);
         return;
       case "shorthand_field_identifier":
-        this.local(this.text(node), at, -1, value);
+        this.local(this.text(node), at, NONE, value);
         return;
       case "tuple_pattern":
         for (const [i, child] of this.places(node).entries())
-          this.pattern(child, at, value < 0 ? -1 : facts.expr(Expr.Index, value, facts.name(String(i))));
+          this.pattern(child, at, isNone(value) ? NONE : facts.expr(Expr.Index, value, facts.name(String(i))));
         return;
       case "slice_pattern":
         for (const child of tree.namedChildren(node))
-          this.pattern(child, at, value < 0 ? -1 : facts.expr(Expr.Index, value, -1));
+          this.pattern(child, at, isNone(value) ? NONE : facts.expr(Expr.Index, value, -1));
         return;
       case "tuple_struct_pattern":
         this.tupleStruct(node, at, value);
@@ -35,13 +36,13 @@ export abstract class RustPatterns extends RustTypes {
           const nameNode = tree.child(field, "name");
           const inner = tree.child(field, "pattern");
           const part = facts.expr(Expr.Member, whole, facts.name(this.text(nameNode)), 0);
-          this.pattern(inner >= 0 ? inner : nameNode, at, part);
+          this.pattern(exists(inner) ? inner : nameNode, at, part);
         }
         return;
       }
       case "captured_pattern": {
-        const [name = -1, inner = -1] = tree.namedChildren(node);
-        this.local(this.text(name), at, -1, value);
+        const [name = NONE, inner = NONE] = tree.namedChildren(node);
+        this.local(this.text(name), at, NONE, value);
         this.pattern(inner, at, value);
         return;
       }
@@ -56,15 +57,15 @@ export abstract class RustPatterns extends RustTypes {
   }
 
   /** The parts of a pattern by place: `_` is one, though it names nothing. */
-  private places(node: number): number[] {
+  private places(node: TreeNode): TreeNode[] {
     const { tree } = this;
-    const found: number[] = [];
-    for (let child = tree.first(node); child !== -1; child = tree.next(child))
+    const found: TreeNode[] = [];
+    for (let child = tree.first(node); child !== NONE; child = tree.next(child))
       if (tree.named(child) || this.text(child) === "_") found.push(child);
     return found;
   }
 
-  private tupleStruct(node: number, at: Place, value: number): void {
+  private tupleStruct(node: TreeNode, at: Place, value: ExprRow): void {
     const { tree, facts } = this;
     const type = tree.child(node, "type");
     const name = this.text(type);
@@ -75,49 +76,49 @@ export abstract class RustPatterns extends RustTypes {
     }
     const path = tree.kind(type) === "scoped_identifier" ? this.expression(type, at) : facts.exprName(name, at.scope);
     for (const [i, part] of parts.entries())
-      this.pattern(part, at, name === "Err" ? -1 : facts.expr(Expr.Member, path, facts.name(String(i)), 0));
+      this.pattern(part, at, name === "Err" ? NONE : facts.expr(Expr.Member, path, facts.name(String(i)), 0));
   }
 
   /** Expressions among the tokens of a macro call: chains of names, members, calls and indexes. */
-  protected tokens(tree: number, around: Place): number[] {
+  protected tokens(tree: TreeNode, around: Place): ExprRow[] {
     const at = this.block(around);
-    const rows: number[] = [];
-    const items: number[] = [];
-    for (let child = this.tree.first(tree); child !== -1; child = this.tree.next(child)) items.push(child);
+    const rows: ExprRow[] = [];
+    const items: TreeNode[] = [];
+    for (let child = this.tree.first(tree); child !== NONE; child = this.tree.next(child)) items.push(child);
     for (let i = 0; i < items.length; ) {
       const bound = this.boundName(items, i, at);
       const [row, next] = this.chain(items, bound, at);
-      if (bound > i) this.local(this.text(items[i + 1]!), at, -1, row);
-      else if (row >= 0) rows.push(row);
+      if (bound > i) this.local(this.text(items[i + 1]!), at, NONE, row);
+      else if (exists(row)) rows.push(row);
       i = next;
     }
     return rows;
   }
 
   /** What `let name = …` and a closure's `name: Type` bind; the item at which the value of a `let` begins, else `i`. */
-  private boundName(items: readonly number[], i: number, at: Place): number {
+  private boundName(items: readonly TreeNode[], i: number, at: Place): number {
     const { tree } = this;
-    const [item, next = -1] = [items[i]!, items[i + 1]];
+    const [item, next = NONE] = [items[i]!, items[i + 1]];
     if (this.text(item) === "let" && tree.kind(next) === "identifier" && this.tokenIs(items, i + 2, "="))
       return i + 3 < items.length ? i + 3 : i;
     if (tree.kind(item) === "identifier" && tree.kind(next) === "identifier" && /^[A-Z]/.test(this.text(next))) {
       const between = tree.text.slice(tree.endIndex(item), tree.startIndex(next));
       if (/^\s*:\s*(&\s*)?$/.test(between))
-        this.local(this.text(item), at, this.ref(this.text(next), at, tree.line(next)), -1);
+        this.local(this.text(item), at, this.ref(this.text(next), at, tree.line(next)), NONE);
     }
     return i;
   }
 
-  private chain(items: readonly number[], start: number, at: Place): [row: number, next: number] {
+  private chain(items: readonly TreeNode[], start: number, at: Place): [row: ExprRow, next: number] {
     const { tree, facts } = this;
     const first = items[start]!;
     const kind = tree.kind(first);
     if (kind === "token_tree") {
       const inner = this.tokens(first, at);
-      return [inner.length === 1 ? inner[0]! : -1, start + 1];
+      return [inner.length === 1 ? inner[0]! : NONE, start + 1];
     }
     if (kind.endsWith("string_literal")) return [facts.exprLiteral("string"), start + 1];
-    if (!/^(identifier|primitive_type|self|crate|super)$/.test(kind)) return [-1, start + 1];
+    if (!/^(identifier|primitive_type|self|crate|super)$/.test(kind)) return [NONE, start + 1];
     const text = this.text(first);
     const path = this.tokenIs(items, start + 1, "::");
     const adjacentCall = this.opens(items, start + 1, "(");
@@ -146,7 +147,7 @@ export abstract class RustPatterns extends RustTypes {
         row = facts.expr(Expr.Index, row, -1);
         i++;
       } else if (this.tokenIs(items, i, ".") || this.tokenIs(items, i, "::")) {
-        called = items[i + 1] ?? -1;
+        called = items[i + 1] ?? NONE;
         if (!/^(identifier|primitive_type|integer_literal|await)$/.test(tree.kind(called))) return [row, i + 1];
         const isCall = this.opens(items, i + 2, "(") || this.tokenIs(items, i, "::");
         row = facts.expr(Expr.Member, row, facts.name(this.text(called)), isCall ? 1 : 0);
@@ -155,13 +156,13 @@ export abstract class RustPatterns extends RustTypes {
     }
   }
 
-  private tokenIs(items: readonly number[], i: number, token: string): boolean {
+  private tokenIs(items: readonly TreeNode[], i: number, token: string): boolean {
     const item = items[i];
     return item !== undefined && this.text(item) === token;
   }
 
   /** Whether the item is a bracketed group that stands right after the one before. */
-  private opens(items: readonly number[], i: number, bracket: string): boolean {
+  private opens(items: readonly TreeNode[], i: number, bracket: string): boolean {
     const { tree } = this;
     const item = items[i];
     if (item === undefined || tree.kind(item) !== "token_tree") return false;

@@ -1,4 +1,14 @@
 /** Rust's types and paths. */
+import {
+  type BindingRow,
+  exists,
+  isNone,
+  NONE,
+  type ScopeRow,
+  type SymbolRow,
+  type TreeNode,
+  type TypeRow,
+} from "../../rows.ts";
 import { BlockWalk, type Place } from "../block-walk.ts";
 import { BindingKind, ImportKind, SymbolFlag, Type } from "../fact-layout.ts";
 
@@ -11,9 +21,9 @@ const MAPS = /^(HashMap|BTreeMap|IndexMap)$/;
 
 export abstract class RustTypes extends BlockWalk {
   /** Modules around the place, the file's first: the scope that holds its names, and its path from the file. */
-  protected readonly modules: { scope: number; path: string }[] = [];
+  protected readonly modules: { scope: ScopeRow; path: string }[] = [];
   /** Self's type row by the scope of the impl. */
-  protected readonly selfTypes = new Map<number, number>();
+  protected readonly selfTypes = new Map<number, TypeRow>();
   /** Names the file binds at its top, so that other first words of paths are known to be crates. */
   protected readonly topNames = new Set<string>();
   /** Names that the file itself or its crate declares: not the library's. */
@@ -22,9 +32,9 @@ export abstract class RustTypes extends BlockWalk {
   /** Names of type parameters by the scope that declares them. */
   private readonly parametersOf = new Map<number, Set<string>>();
 
-  protected abstract functionTypeParts(node: number, symbol: number, inside: Place): void;
+  protected abstract functionTypeParts(node: TreeNode, symbol: SymbolRow, inside: Place): void;
 
-  protected typeOf(node: number, at: Place): number {
+  protected typeOf(node: TreeNode, at: Place): TypeRow {
     const { tree, facts } = this;
     switch (tree.kind(node)) {
       case "type_identifier":
@@ -37,7 +47,7 @@ export abstract class RustTypes extends BlockWalk {
       case "generic_type":
       case "generic_type_with_turbofish": {
         const list = tree.child(node, "type_arguments");
-        const args = list < 0 ? [] : this.typeArguments(list, at);
+        const args = isNone(list) ? [] : this.typeArguments(list, at);
         const named = tree.child(node, "type");
         return /scoped/.test(tree.kind(named)) ? this.scopedType(named, args, at) : this.namedType(named, args, at);
       }
@@ -82,9 +92,9 @@ export abstract class RustTypes extends BlockWalk {
     }
   }
 
-  protected typeArguments(list: number, at: Place): number[] {
+  protected typeArguments(list: TreeNode, at: Place): TypeRow[] {
     const { tree } = this;
-    const rows: number[] = [];
+    const rows: TypeRow[] = [];
     for (const child of tree.namedChildren(list)) {
       const kind = tree.kind(child);
       if (kind === "lifetime" || kind === "block" || kind.endsWith("_literal")) continue;
@@ -93,14 +103,14 @@ export abstract class RustTypes extends BlockWalk {
     return rows;
   }
 
-  private namedType(node: number, args: readonly number[], at: Place): number {
+  private namedType(node: TreeNode, args: readonly TypeRow[], at: Place): TypeRow {
     const name = this.text(node);
     if (name === "Self") return this.selfType(at);
     return this.libraryType(name, args) ?? this.ref(name, at, this.tree.line(node), args);
   }
 
   /** A wrapper or container of the standard library; undefined for any other name. */
-  private libraryType(name: string, args: readonly number[]): number | undefined {
+  private libraryType(name: string, args: readonly TypeRow[]): TypeRow | undefined {
     if (args.length > 0 && !this.ownNames.has(name)) {
       if (TRANSPARENT.test(name) || name === "Result") return args[0]!;
       if (SEQUENCES.test(name)) return this.facts.type(Type.Array, args[0]!);
@@ -111,33 +121,33 @@ export abstract class RustTypes extends BlockWalk {
     return name === "String" ? this.builtinType("string") : undefined;
   }
 
-  protected selfType(at: Place): number {
+  protected selfType(at: Place): TypeRow {
     return this.selfTypes.get(at.thisScope) ?? this.facts.type(Type.This, at.thisScope);
   }
 
-  private scopedType(node: number, args: readonly number[], at: Place): number {
+  private scopedType(node: TreeNode, args: readonly TypeRow[], at: Place): TypeRow {
     const { tree, facts } = this;
     const name = this.field(node, "name");
     const path = tree.child(node, "path");
     const library = this.libraryType(name, args);
     if (library !== undefined && !/^(crate|self|super)\b/.test(this.text(path))) return library;
-    const left = path < 0 ? -1 : this.pathType(path, at);
-    if (left < 0) return this.ref(name, at, tree.line(node), args);
+    const left = isNone(path) ? NONE : this.pathType(path, at);
+    if (isNone(left)) return this.ref(name, at, tree.line(node), args);
     const row = facts.type(Type.Qualified, left, facts.name(name), facts.list(args));
     facts.useType(row, at.symbol, tree.line(node));
     return row;
   }
 
-  private pathType(node: number, at: Place): number {
+  private pathType(node: TreeNode, at: Place): TypeRow {
     const { tree, facts } = this;
     const kind = tree.kind(node);
     if (kind === "scoped_identifier" || kind === "scoped_type_identifier") {
       const inner = tree.child(node, "path");
-      const left = inner < 0 ? -1 : this.pathType(inner, at);
+      const left = isNone(inner) ? NONE : this.pathType(inner, at);
       const name = this.field(node, "name");
-      return left < 0
+      return isNone(left)
         ? facts.typeRef(this.root(name, at), at.scope)
-        : facts.type(Type.Qualified, left, facts.name(name), -1);
+        : facts.type(Type.Qualified, left, facts.name(name), NONE);
     }
     if (this.text(node) === "Self") return this.selfType(at);
     if (kind === "crate" || kind === "super" || kind === "self" || kind === "identifier")
@@ -163,7 +173,7 @@ export abstract class RustTypes extends BlockWalk {
   /** Whether a name is a type parameter of an item around the place. */
   protected isTypeParameter(name: string, at: Place): boolean {
     const { scopes } = this.facts;
-    for (let scope = at.scope; scope >= 0; scope = scopes.parent(scope))
+    for (let scope = at.scope; exists(scope); scope = scopes.parent(scope))
       if (this.parametersOf.get(scope)?.has(name)) return true;
     return false;
   }
@@ -185,28 +195,28 @@ export abstract class RustTypes extends BlockWalk {
     return ["self", ...this.modules.slice(1, depth + 1).map((module) => module.path), ...parts].join("::");
   }
 
-  protected typeParameters(list: number, symbol: number, at: Place, where: number): void {
+  protected typeParameters(list: TreeNode, symbol: SymbolRow, at: Place, where: TreeNode): void {
     const { tree, facts } = this;
-    const rows = new Map<string, number>();
-    const bounds: [string, number][] = [];
-    for (const parameter of list < 0 ? [] : tree.namedChildren(list)) {
+    const rows = new Map<string, BindingRow>();
+    const bounds: [string, TreeNode][] = [];
+    for (const parameter of isNone(list) ? [] : tree.namedChildren(list)) {
       if (!/type_parameter|const_parameter/.test(tree.kind(parameter))) continue;
       const name = this.field(parameter, "name");
-      rows.set(name, facts.local(at.scope, name, -1, -1, BindingKind.TypeParameter));
+      rows.set(name, facts.local(at.scope, name, NONE, NONE, BindingKind.TypeParameter));
       bounds.push([name, tree.child(parameter, "bounds")]);
     }
-    for (const predicate of where < 0 ? [] : tree.namedChildren(where))
+    for (const predicate of isNone(where) ? [] : tree.namedChildren(where))
       bounds.push([this.field(predicate, "left"), tree.child(predicate, "bounds")]);
-    const found = new Map<number, number[]>();
+    const found = new Map<BindingRow, TypeRow[]>();
     for (const [name, node] of bounds) {
       const row = rows.get(name);
-      const type = node < 0 ? -1 : this.type(node, at);
-      if (row !== undefined && type >= 0) found.set(row, [...(found.get(row) ?? []), type]);
+      const type = isNone(node) ? NONE : this.type(node, at);
+      if (row !== undefined && exists(type)) found.set(row, [...(found.get(row) ?? []), type]);
     }
     // `T: A` and `where T: B` both hold.
     for (const [row, types] of found)
       facts.bindings.setConstraint(row, types.length === 1 ? types[0]! : facts.type(Type.Union, facts.list(types)));
     if (rows.size > 0) this.parametersOf.set(at.scope, new Set(rows.keys()));
-    if (rows.size > 0 && symbol >= 0) facts.setSymbol(symbol, "typeParameters", facts.list([...rows.values()]));
+    if (rows.size > 0 && exists(symbol)) facts.setSymbol(symbol, "typeParameters", facts.list([...rows.values()]));
   }
 }

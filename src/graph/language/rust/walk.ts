@@ -1,5 +1,16 @@
 /** Rust's items and statements. */
+
 import type { SymbolLabel } from "../../model.ts";
+import {
+  type BindingRow,
+  exists,
+  isNone,
+  NONE,
+  ROOT,
+  type SymbolRow,
+  type TreeNode,
+  type TypeRow,
+} from "../../rows.ts";
 import { arity, type Place } from "../block-walk.ts";
 import { BindingKind, Expr, HeritageKind, ImportKind, ScopeKind, SymbolFlag, Type } from "../fact-layout.ts";
 import type { DecoratorInput } from "../facts-builder.ts";
@@ -24,25 +35,25 @@ export class RustWalk extends RustImports {
     const at = this.top();
     if (tree.count === 0) return;
     this.modules.push({ scope: at.scope, path: "" });
-    this.noteNames(0);
-    this.statements(0, at);
+    this.noteNames(ROOT);
+    this.statements(ROOT, at);
     // First words of paths that nothing here declares are crates: of the workspace, or from outside.
     for (const name of this.pathRoots)
       if (!this.topNames.has(name)) facts.import(ImportKind.Module, name, "*", name, 1, at.scope);
   }
 
   /** Records the names that the top of the file declares; imported names are added when their `use` is read. */
-  private noteNames(node: number): void {
+  private noteNames(node: TreeNode): void {
     const { tree } = this;
     for (const child of tree.namedChildren(node)) {
       const name = tree.child(child, "name");
-      if (name < 0) continue;
+      if (isNone(name)) continue;
       this.topNames.add(this.text(name));
       this.ownNames.add(this.text(name));
     }
   }
 
-  protected statementOf(node: number, at: Place): Place {
+  protected statementOf(node: TreeNode, at: Place): Place {
     if (this.tree.kind(node) === "attribute_item") {
       this.test = /^#\[\s*((\w+::)*test|rstest|bench)\b/.test(this.text(node));
       this.attribute(node);
@@ -53,9 +64,9 @@ export class RustWalk extends RustImports {
     return after;
   }
 
-  private attribute(node: number): void {
+  private attribute(node: TreeNode): void {
     const name = this.tree.firstNamed(this.tree.firstNamed(node));
-    if (name >= 0) this.attributes.push(this.decorator(node, this.text(name), {}));
+    if (exists(name)) this.attributes.push(this.decorator(node, this.text(name), {}));
   }
 
   protected override decoratorsOf(): readonly DecoratorInput[] {
@@ -64,7 +75,7 @@ export class RustWalk extends RustImports {
     return attributes;
   }
 
-  private item(node: number, at: Place): Place {
+  private item(node: TreeNode, at: Place): Place {
     const { tree, facts } = this;
     const kind = tree.kind(node);
     switch (kind) {
@@ -85,7 +96,7 @@ export class RustWalk extends RustImports {
         return at;
       case "function_item":
       case "function_signature_item":
-        this.functionItem(node, at, -1);
+        this.functionItem(node, at, NONE);
         return at;
       case "const_item":
       case "static_item":
@@ -127,11 +138,11 @@ export class RustWalk extends RustImports {
     }
   }
 
-  private module(node: number, at: Place): void {
+  private module(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const name = this.field(node, "name");
     const body = tree.child(node, "body");
-    if (body < 0) {
+    if (isNone(body)) {
       const statement = this.importStatement(node, name, at.scope);
       const path = this.canonical(`self::${name}`);
       facts.import(ImportKind.Module, path, "*", name, tree.line(node), at.scope, statement);
@@ -151,11 +162,11 @@ export class RustWalk extends RustImports {
     return label === "Trait" || label === "Impl";
   }
 
-  private flags(node: number): number {
-    return this.tree.childOfKind(node, "visibility_modifier") >= 0 ? SymbolFlag.Exported : 0;
+  private flags(node: TreeNode): number {
+    return exists(this.tree.childOfKind(node, "visibility_modifier")) ? SymbolFlag.Exported : 0;
   }
 
-  private typeItem(node: number, at: Place): void {
+  private typeItem(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const label = LABELS[tree.kind(node)]!;
     const body = tree.child(node, "body");
@@ -164,16 +175,16 @@ export class RustWalk extends RustImports {
     const inside = this.openClass(symbol, at);
     this.typeParameters(tree.child(node, "type_parameters"), symbol, inside, tree.childOfKind(node, "where_clause"));
     const bounds = tree.child(node, "bounds");
-    for (const bound of bounds < 0 ? [] : tree.namedChildren(bounds))
+    for (const bound of isNone(bounds) ? [] : tree.namedChildren(bounds))
       if (tree.kind(bound) !== "lifetime")
         facts.heritage(symbol, HeritageKind.Extends, this.type(bound, inside), tree.line(bound));
-    if (body < 0) return;
+    if (isNone(body)) return;
     if (label === "Enum") for (const variant of tree.namedChildren(body)) this.variant(variant, inside);
-    else if (label === "Trait") for (const member of tree.namedChildren(body)) this.member(member, inside, -1);
+    else if (label === "Trait") for (const member of tree.namedChildren(body)) this.member(member, inside, NONE);
     else this.fields(body, inside);
   }
 
-  private fields(body: number, at: Place): void {
+  private fields(body: TreeNode, at: Place): void {
     const { tree, facts } = this;
     let position = 0;
     for (const child of tree.namedChildren(body)) {
@@ -182,7 +193,7 @@ export class RustWalk extends RustImports {
       if (!ordered && tree.kind(child) !== "field_declaration") continue;
       const name = ordered ? String(position++) : this.field(child, "name");
       const flags = ordered ? SymbolFlag.Hidden : this.flags(child);
-      const symbol = this.declare({ label: "Property", name, node: child, body: -1, flags, bound: false }, at);
+      const symbol = this.declare({ label: "Property", name, node: child, body: NONE, flags, bound: false }, at);
       facts.setSymbol(
         symbol,
         "type",
@@ -191,7 +202,7 @@ export class RustWalk extends RustImports {
     }
   }
 
-  private variant(node: number, at: Place): void {
+  private variant(node: TreeNode, at: Place): void {
     const { tree } = this;
     if (tree.kind(node) === "attribute_item") this.attribute(node);
     if (tree.kind(node) !== "enum_variant") return;
@@ -199,11 +210,11 @@ export class RustWalk extends RustImports {
     const name = this.field(node, "name");
     const body = tree.child(node, "body");
     const symbol = this.declare({ label: "Property", name, node, body, flags, bound: false }, at);
-    if (body >= 0) this.fields(body, { ...at, parent: symbol });
+    if (exists(body)) this.fields(body, { ...at, parent: symbol });
     this.expression(tree.child(node, "value"), { ...at, symbol });
   }
 
-  private impl(node: number, at: Place): void {
+  private impl(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const typeNode = tree.child(node, "type");
     const body = tree.child(node, "body");
@@ -215,85 +226,85 @@ export class RustWalk extends RustImports {
       .trim();
     const symbol = this.declare({ label: "Impl", name: name || "impl", node, body, bound: false }, at);
     const inside = this.openClass(symbol, at);
-    this.typeParameters(tree.child(node, "type_parameters"), -1, inside, tree.childOfKind(node, "where_clause"));
+    this.typeParameters(tree.child(node, "type_parameters"), NONE, inside, tree.childOfKind(node, "where_clause"));
     const type = this.type(typeNode, inside);
     this.selfTypes.set(inside.thisScope, type);
     const trait = tree.child(node, "trait");
-    if (trait >= 0) {
+    if (exists(trait)) {
       this.traitImpls.add(inside.thisScope);
       const base = this.type(trait, inside);
       facts.heritageOf(type, HeritageKind.Implements, base, tree.line(node));
     }
-    if (body >= 0) for (const member of tree.namedChildren(body)) this.member(member, inside, type);
+    if (exists(body)) for (const member of tree.namedChildren(body)) this.member(member, inside, type);
   }
 
-  private member(node: number, at: Place, type: number): void {
+  private member(node: TreeNode, at: Place, type: TypeRow): void {
     const kind = this.tree.kind(node);
     if (kind === "function_item" || kind === "function_signature_item") this.functionItem(node, at, type);
     else if (kind === "const_item") this.constant(node, at, type);
     else this.statement(node, at);
   }
 
-  private functionItem(node: number, at: Place, implType: number): void {
+  private functionItem(node: TreeNode, at: Place, implType: TypeRow): void {
     const { tree, facts } = this;
     const inType = this.inType(at);
     const name = this.field(node, "name");
     const body = tree.child(node, "body");
     const list = tree.child(node, "parameters");
     let flags = this.flags(node);
-    if (facts.labelOf(at.parent) === "Trait") flags |= SymbolFlag.Exported | (body < 0 ? SymbolFlag.Abstract : 0);
-    if (this.test || (name === "main" && at.parent < 0)) flags |= SymbolFlag.Entry;
+    if (facts.labelOf(at.parent) === "Trait") flags |= SymbolFlag.Exported | (isNone(body) ? SymbolFlag.Abstract : 0);
+    if (this.test || (name === "main" && isNone(at.parent))) flags |= SymbolFlag.Entry;
     this.test = false;
-    const takesSelf = list >= 0 && /^\(\s*(&\s*('\w+\s+)?)?(mut\s+)?self\b/.test(this.text(list));
+    const takesSelf = exists(list) && /^\(\s*(&\s*('\w+\s+)?)?(mut\s+)?self\b/.test(this.text(list));
     if (inType && !takesSelf) flags |= SymbolFlag.Static;
     if (this.traitImpls.has(at.thisScope)) flags |= SymbolFlag.Implements;
     const modifiers = tree.childOfKind(node, "function_modifiers");
-    if (modifiers >= 0 && /\basync\b/.test(this.text(modifiers))) flags |= SymbolFlag.Async;
+    if (exists(modifiers) && /\basync\b/.test(this.text(modifiers))) flags |= SymbolFlag.Async;
     const label = inType ? "Method" : "Function";
     const symbol = this.declare({ label, name, node, body, flags, bound: !inType }, at);
-    if (implType >= 0) facts.attach(symbol, implType);
+    if (exists(implType)) facts.attach(symbol, implType);
     const inside = this.open(symbol, at);
     this.typeParameters(tree.child(node, "type_parameters"), symbol, inside, tree.childOfKind(node, "where_clause"));
     this.parameters(list, symbol, inside);
     const result = tree.child(node, "return_type");
-    if (result >= 0) facts.setSymbol(symbol, "type", this.type(result, inside));
-    if (body >= 0) {
+    if (exists(result)) facts.setSymbol(symbol, "type", this.type(result, inside));
+    if (exists(body)) {
       const value = this.blockValue(body, inside);
       inside.returns?.push(value);
     }
     this.close(symbol, inside);
   }
 
-  private parameters(list: number, symbol: number, inside: Place): void {
+  private parameters(list: TreeNode, symbol: SymbolRow, inside: Place): void {
     const { tree, facts } = this;
-    const rows: number[] = [];
-    for (const parameter of list < 0 ? [] : tree.namedChildren(list)) {
+    const rows: BindingRow[] = [];
+    for (const parameter of isNone(list) ? [] : tree.namedChildren(list)) {
       const kind = tree.kind(parameter);
       const pattern = tree.child(parameter, "pattern");
       if (kind === "self_parameter" || (kind === "parameter" && tree.kind(pattern) === "self")) {
-        facts.local(inside.scope, "self", this.selfType(inside), -1, BindingKind.Parameter);
+        facts.local(inside.scope, "self", this.selfType(inside), NONE, BindingKind.Parameter);
         continue;
       }
       if (kind === "attribute_item" || kind === "variadic_parameter") continue;
       const type = this.type(kind === "parameter" ? tree.child(parameter, "type") : parameter, inside);
-      if (tree.kind(pattern) === "identifier") rows.push(this.local(this.text(pattern), inside, type, -1, true));
+      if (tree.kind(pattern) === "identifier") rows.push(this.local(this.text(pattern), inside, type, NONE, true));
       else {
-        rows.push(facts.local(inside.scope, "", type, -1, BindingKind.Parameter));
-        if (pattern >= 0) this.pattern(pattern, inside, facts.expr(Expr.Typed, type));
+        rows.push(facts.local(inside.scope, "", type, NONE, BindingKind.Parameter));
+        if (exists(pattern)) this.pattern(pattern, inside, facts.expr(Expr.Typed, type));
       }
     }
     facts.setSymbol(symbol, "parameters", facts.list(rows));
     facts.setSymbol(symbol, "arity", arity(rows.length, rows.length, false));
   }
 
-  protected functionTypeParts(node: number, symbol: number, inside: Place): void {
+  protected functionTypeParts(node: TreeNode, symbol: SymbolRow, inside: Place): void {
     const { tree, facts } = this;
     this.parameters(tree.child(node, "parameters"), symbol, inside);
     const result = tree.child(node, "return_type");
-    if (result >= 0) facts.setSymbol(symbol, "type", this.type(result, inside));
+    if (exists(result)) facts.setSymbol(symbol, "type", this.type(result, inside));
   }
 
-  private constant(node: number, at: Place, implType = -1): void {
+  private constant(node: TreeNode, at: Place, implType: TypeRow = NONE): void {
     const { tree, facts } = this;
     const name = this.field(node, "name");
     const inType = this.inType(at);
@@ -304,47 +315,47 @@ export class RustWalk extends RustImports {
     }
     const label = tree.kind(node) === "static_item" ? "Variable" : "Const";
     const flags = this.flags(node) | SymbolFlag.Static;
-    const symbol = this.declare({ label, name, node, body: -1, flags, bound: !inType }, at);
-    if (implType >= 0) facts.attach(symbol, implType);
+    const symbol = this.declare({ label, name, node, body: NONE, flags, bound: !inType }, at);
+    if (exists(implType)) facts.attach(symbol, implType);
     facts.setSymbol(symbol, "type", this.type(tree.child(node, "type"), at));
     facts.setSymbol(symbol, "value", this.expression(tree.child(node, "value"), { ...at, symbol }));
   }
 
-  private typeAlias(node: number, at: Place): void {
+  private typeAlias(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const inType = this.inType(at);
     const flags = this.flags(node);
     const symbol = this.declare(
-      { label: "TypeAlias", name: this.field(node, "name"), node, body: -1, flags, bound: !inType },
+      { label: "TypeAlias", name: this.field(node, "name"), node, body: NONE, flags, bound: !inType },
       at,
     );
     const scope = facts.scope(at.scope, ScopeKind.Block);
     const inside = { ...at, scope, symbol };
-    this.typeParameters(tree.child(node, "type_parameters"), symbol, inside, -1);
+    this.typeParameters(tree.child(node, "type_parameters"), symbol, inside, NONE);
     const bounds = tree.child(node, "bounds");
     const type = tree.child(node, "type");
-    if (type >= 0) facts.setSymbol(symbol, "type", this.type(type, inside));
-    else if (bounds >= 0) facts.setSymbol(symbol, "type", this.type(bounds, inside));
+    if (exists(type)) facts.setSymbol(symbol, "type", this.type(type, inside));
+    else if (exists(bounds)) facts.setSymbol(symbol, "type", this.type(bounds, inside));
     else if (inType) facts.setSymbol(symbol, "type", facts.type(Type.Unknown));
     if (inType && this.selfTypes.has(at.thisScope)) facts.attach(symbol, this.selfTypes.get(at.thisScope)!);
   }
 
-  private macroDefinition(node: number, at: Place): void {
+  private macroDefinition(node: TreeNode, at: Place): void {
     const { facts } = this;
     const name = this.field(node, "name");
-    const symbol = this.declare({ label: "Function", name, node, body: -1, bound: false }, at);
+    const symbol = this.declare({ label: "Function", name, node, body: NONE, bound: false }, at);
     facts.bind(symbol, at.scope, facts.name(`${name}!`));
     facts.setSymbol(symbol, "signature", facts.name(`macro_rules! ${name}`));
   }
 
-  private letDeclaration(node: number, at: Place): Place {
+  private letDeclaration(node: TreeNode, at: Place): Place {
     const { tree, facts } = this;
     const typeNode = tree.child(node, "type");
-    const type = typeNode < 0 ? -1 : this.type(typeNode, at);
+    const type = isNone(typeNode) ? NONE : this.type(typeNode, at);
     const value = this.expression(tree.child(node, "value"), at);
     this.expression(tree.child(node, "alternative"), at);
     const pattern = tree.child(node, "pattern");
-    const known = type >= 0 ? facts.expr(Expr.Typed, type, value) : value;
+    const known = exists(type) ? facts.expr(Expr.Typed, type, value) : value;
     // A later `let` of the same name hides the earlier one for what follows.
     const inside = this.block(at);
     this.pattern(pattern, inside, known);

@@ -1,40 +1,41 @@
 /** What a file takes from others and gives to them. */
+import type { ExprRow, ImportRow, NameRow, ScopeRow, SymbolRow } from "../../rows.ts";
 import { FactTable } from "./fact-table.ts";
 
-/** `statement` is the Import symbol that stands for what is written; -1 for names that need no import. */
+/** `statement` is the Import symbol that stands for what is written; none for names that need no import. */
 const IMPORT = { kind: 0, module: 1, name: 2, local: 3, line: 4, scope: 5, statement: 6, size: 7 } as const;
 
-export class ImportTable extends FactTable {
+export class ImportTable extends FactTable<ImportRow> {
   constructor(cells: Int32Array) {
     super(cells, IMPORT.size);
   }
 
-  kind(row: number): number {
-    return this.cells[row * IMPORT.size + IMPORT.kind]!;
+  kind(row: ImportRow): number {
+    return this.rows[row * IMPORT.size + IMPORT.kind]!;
   }
 
-  module(row: number): number {
-    return this.cells[row * IMPORT.size + IMPORT.module]!;
+  module(row: ImportRow): NameRow {
+    return this.rows[row * IMPORT.size + IMPORT.module]!;
   }
 
-  name(row: number): number {
-    return this.cells[row * IMPORT.size + IMPORT.name]!;
+  name(row: ImportRow): NameRow {
+    return this.rows[row * IMPORT.size + IMPORT.name]!;
   }
 
-  local(row: number): number {
-    return this.cells[row * IMPORT.size + IMPORT.local]!;
+  local(row: ImportRow): NameRow {
+    return this.rows[row * IMPORT.size + IMPORT.local]!;
   }
 
-  line(row: number): number {
-    return this.cells[row * IMPORT.size + IMPORT.line]!;
+  line(row: ImportRow): number {
+    return this.rows[row * IMPORT.size + IMPORT.line]!;
   }
 
-  scope(row: number): number {
-    return this.cells[row * IMPORT.size + IMPORT.scope]!;
+  scope(row: ImportRow): ScopeRow {
+    return this.rows[row * IMPORT.size + IMPORT.scope]!;
   }
 
-  statement(row: number): number {
-    return this.cells[row * IMPORT.size + IMPORT.statement]!;
+  statement(row: ImportRow): SymbolRow {
+    return this.rows[row * IMPORT.size + IMPORT.statement]!;
   }
 }
 
@@ -46,18 +47,24 @@ export class ExportTable extends FactTable {
   }
 
   kind(row: number): number {
-    return this.cells[row * EXPORT.size + EXPORT.kind]!;
+    return this.rows[row * EXPORT.size + EXPORT.kind]!;
   }
 
-  name(row: number): number {
-    return this.cells[row * EXPORT.size + EXPORT.name]!;
+  name(row: number): NameRow {
+    return this.rows[row * EXPORT.size + EXPORT.name]!;
   }
 
-  from(row: number): number {
-    return this.cells[row * EXPORT.size + EXPORT.from]!;
+  /** Of Local and ReExport: a name. */
+  from(row: number): NameRow {
+    return this.rows[row * EXPORT.size + EXPORT.from]!;
   }
 
-  importRow(row: number): number {
-    return this.cells[row * EXPORT.size + EXPORT.import]!;
+  /** Of Value. */
+  value(row: number): ExprRow {
+    return this.rows[row * EXPORT.size + EXPORT.from]!;
+  }
+
+  importRow(row: number): ImportRow {
+    return this.rows[row * EXPORT.size + EXPORT.import]!;
   }
 }

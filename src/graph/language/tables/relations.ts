@@ -1,4 +1,5 @@
 /** What is called, used, inherited, assigned and tested, and where. */
+import type { ExprRow, NameRow, ScopeRow, SymbolRow, TypeRow } from "../../rows.ts";
 import { FactTable } from "./fact-table.ts";
 
 const CALL = { expr: 0, symbol: 1, line: 2, flags: 3, size: 4 } as const;
@@ -8,20 +9,20 @@ export class CallTable extends FactTable {
     super(cells, CALL.size);
   }
 
-  expr(row: number): number {
-    return this.cells[row * CALL.size + CALL.expr]!;
+  expr(row: number): ExprRow {
+    return this.rows[row * CALL.size + CALL.expr]!;
   }
 
-  symbol(row: number): number {
-    return this.cells[row * CALL.size + CALL.symbol]!;
+  symbol(row: number): SymbolRow {
+    return this.rows[row * CALL.size + CALL.symbol]!;
   }
 
   line(row: number): number {
-    return this.cells[row * CALL.size + CALL.line]!;
+    return this.rows[row * CALL.size + CALL.line]!;
   }
 
   flags(row: number): number {
-    return this.cells[row * CALL.size + CALL.flags]!;
+    return this.rows[row * CALL.size + CALL.flags]!;
   }
 }
 
@@ -33,20 +34,20 @@ export class UseTable extends FactTable {
     super(cells, USE.size);
   }
 
-  type(row: number): number {
-    return this.cells[row * USE.size + USE.type]!;
+  type(row: number): TypeRow {
+    return this.rows[row * USE.size + USE.type]!;
   }
 
-  expr(row: number): number {
-    return this.cells[row * USE.size + USE.expr]!;
+  expr(row: number): ExprRow {
+    return this.rows[row * USE.size + USE.expr]!;
   }
 
-  symbol(row: number): number {
-    return this.cells[row * USE.size + USE.symbol]!;
+  symbol(row: number): SymbolRow {
+    return this.rows[row * USE.size + USE.symbol]!;
   }
 
   line(row: number): number {
-    return this.cells[row * USE.size + USE.line]!;
+    return this.rows[row * USE.size + USE.line]!;
   }
 }
 
@@ -58,28 +59,28 @@ export class HeritageTable extends FactTable {
     super(cells, HERITAGE.size);
   }
 
-  symbol(row: number): number {
-    return this.cells[row * HERITAGE.size + HERITAGE.symbol]!;
+  symbol(row: number): SymbolRow {
+    return this.rows[row * HERITAGE.size + HERITAGE.symbol]!;
   }
 
-  subject(row: number): number {
-    return this.cells[row * HERITAGE.size + HERITAGE.subject]!;
+  subject(row: number): TypeRow {
+    return this.rows[row * HERITAGE.size + HERITAGE.subject]!;
   }
 
   kind(row: number): number {
-    return this.cells[row * HERITAGE.size + HERITAGE.kind]!;
+    return this.rows[row * HERITAGE.size + HERITAGE.kind]!;
   }
 
-  type(row: number): number {
-    return this.cells[row * HERITAGE.size + HERITAGE.type]!;
+  type(row: number): TypeRow {
+    return this.rows[row * HERITAGE.size + HERITAGE.type]!;
   }
 
-  expr(row: number): number {
-    return this.cells[row * HERITAGE.size + HERITAGE.expr]!;
+  expr(row: number): ExprRow {
+    return this.rows[row * HERITAGE.size + HERITAGE.expr]!;
   }
 
   line(row: number): number {
-    return this.cells[row * HERITAGE.size + HERITAGE.line]!;
+    return this.rows[row * HERITAGE.size + HERITAGE.line]!;
   }
 }
 
@@ -91,12 +92,12 @@ export class AttachTable extends FactTable {
     super(cells, ATTACH.size);
   }
 
-  symbol(row: number): number {
-    return this.cells[row * ATTACH.size + ATTACH.symbol]!;
+  symbol(row: number): SymbolRow {
+    return this.rows[row * ATTACH.size + ATTACH.symbol]!;
   }
 
-  type(row: number): number {
-    return this.cells[row * ATTACH.size + ATTACH.type]!;
+  type(row: number): TypeRow {
+    return this.rows[row * ATTACH.size + ATTACH.type]!;
   }
 }
 
@@ -111,12 +112,12 @@ export class SpaceTable extends FactTable {
     super(cells, SPACE.size);
   }
 
-  scope(row: number): number {
-    return this.cells[row * SPACE.size + SPACE.scope]!;
+  scope(row: number): ScopeRow {
+    return this.rows[row * SPACE.size + SPACE.scope]!;
   }
 
-  name(row: number): number {
-    return this.cells[row * SPACE.size + SPACE.name]!;
+  name(row: number): NameRow {
+    return this.rows[row * SPACE.size + SPACE.name]!;
   }
 }
 
@@ -128,16 +129,16 @@ export class AssignTable extends FactTable {
     super(cells, ASSIGN.size);
   }
 
-  target(row: number): number {
-    return this.cells[row * ASSIGN.size + ASSIGN.target]!;
+  target(row: number): ExprRow {
+    return this.rows[row * ASSIGN.size + ASSIGN.target]!;
   }
 
-  expr(row: number): number {
-    return this.cells[row * ASSIGN.size + ASSIGN.expr]!;
+  expr(row: number): ExprRow {
+    return this.rows[row * ASSIGN.size + ASSIGN.expr]!;
   }
 
-  scope(row: number): number {
-    return this.cells[row * ASSIGN.size + ASSIGN.scope]!;
+  scope(row: number): ScopeRow {
+    return this.rows[row * ASSIGN.size + ASSIGN.scope]!;
   }
 }
 
@@ -152,19 +153,19 @@ export class NarrowTable extends FactTable {
     super(cells, NARROW.size);
   }
 
-  scope(row: number): number {
-    return this.cells[row * NARROW.size + NARROW.scope]!;
+  scope(row: number): ScopeRow {
+    return this.rows[row * NARROW.size + NARROW.scope]!;
   }
 
-  name(row: number): number {
-    return this.cells[row * NARROW.size + NARROW.name]!;
+  name(row: number): NameRow {
+    return this.rows[row * NARROW.size + NARROW.name]!;
   }
 
-  type(row: number): number {
-    return this.cells[row * NARROW.size + NARROW.type]!;
+  type(row: number): TypeRow {
+    return this.rows[row * NARROW.size + NARROW.type]!;
   }
 
-  expr(row: number): number {
-    return this.cells[row * NARROW.size + NARROW.expr]!;
+  expr(row: number): ExprRow {
+    return this.rows[row * NARROW.size + NARROW.expr]!;
   }
 }

@@ -1,15 +1,26 @@
 /** What a file declares. */
+import {
+  type BindingList,
+  type ExprList,
+  type ExprRow,
+  type NameRow,
+  NONE,
+  rowAt,
+  type ScopeRow,
+  type SymbolRow,
+  type TypeRow,
+} from "../../rows.ts";
 import { FactTable } from "./fact-table.ts";
 
 /** Columns. `name` and `signature` are indexes into `strings`. */
 const SYMBOL = {
   label: 0,
   name: 1,
-  /** Enclosing symbol row, or -1. */
+  /** Enclosing symbol row, or none. */
   parent: 2,
   /** Scope the symbol is declared in. */
   scope: 3,
-  /** Scope the symbol opens (its parameters, its members), or -1. */
+  /** Scope the symbol opens (its parameters, its members), or none. */
   inner: 4,
   startLine: 5,
   endLine: 6,
@@ -18,11 +29,11 @@ const SYMBOL = {
   type: 8,
   /** Initial value of a variable or property; what a decorator names or calls. */
   value: 9,
-  /** List of parameter binding rows, or -1. */
+  /** List of parameter binding rows, or none. */
   parameters: 10,
-  /** List of returned expressions, or -1. */
+  /** List of returned expressions, or none. */
   returns: 11,
-  /** List of type parameter binding rows, or -1. */
+  /** List of type parameter binding rows, or none. */
   typeParameters: 12,
   signature: 13,
   doc: 14,
@@ -31,90 +42,110 @@ const SYMBOL = {
   size: 16,
 } as const;
 
-export type SymbolColumn = Exclude<keyof typeof SYMBOL, "size">;
+/** What each column holds. */
+interface Symbol {
+  label: number;
+  name: NameRow;
+  parent: SymbolRow;
+  scope: ScopeRow;
+  inner: ScopeRow;
+  startLine: number;
+  endLine: number;
+  flags: number;
+  type: TypeRow;
+  value: ExprRow;
+  parameters: BindingList;
+  returns: ExprList;
+  typeParameters: BindingList;
+  signature: NameRow;
+  doc: NameRow;
+  arity: number;
+}
+export type SymbolColumn = keyof Symbol;
+export type SymbolValue<Column extends SymbolColumn> = Symbol[Column];
 
-export class SymbolTable extends FactTable {
+export class SymbolTable extends FactTable<SymbolRow> {
   constructor(cells: Int32Array) {
     super(cells, SYMBOL.size);
   }
 
-  override add(a = -1, b = -1, c = -1, d = -1, e = -1, f = -1, g = -1, ...rest: number[]): number {
+  override add(a = -1, b: NameRow = NONE, c = -1, d = -1, e = -1, f = -1, g = -1, ...rest: number[]): SymbolRow {
     const row = super.add(a, b, c, d, e, f, g);
     const at = row * SYMBOL.size;
     for (let column = 7; column < SYMBOL.size; column++) this.cells[at + column] = rest[column - 7] ?? -1;
     return row;
   }
 
-  label(row: number): number {
-    return this.cells[row * SYMBOL.size + SYMBOL.label]!;
+  label(row: SymbolRow): number {
+    return this.rows[row * SYMBOL.size + SYMBOL.label]!;
   }
 
-  name(row: number): number {
-    return this.cells[row * SYMBOL.size + SYMBOL.name]!;
+  name(row: SymbolRow): NameRow {
+    return this.rows[row * SYMBOL.size + SYMBOL.name]!;
   }
 
-  parent(row: number): number {
-    return this.cells[row * SYMBOL.size + SYMBOL.parent]!;
+  parent(row: SymbolRow): SymbolRow {
+    return this.rows[row * SYMBOL.size + SYMBOL.parent]!;
   }
 
-  scope(row: number): number {
-    return this.cells[row * SYMBOL.size + SYMBOL.scope]!;
+  scope(row: SymbolRow): ScopeRow {
+    return this.rows[row * SYMBOL.size + SYMBOL.scope]!;
   }
 
-  inner(row: number): number {
-    return this.cells[row * SYMBOL.size + SYMBOL.inner]!;
+  inner(row: SymbolRow): ScopeRow {
+    return this.rows[row * SYMBOL.size + SYMBOL.inner]!;
   }
 
-  startLine(row: number): number {
-    return this.cells[row * SYMBOL.size + SYMBOL.startLine]!;
+  startLine(row: SymbolRow): number {
+    return this.rows[row * SYMBOL.size + SYMBOL.startLine]!;
   }
 
-  endLine(row: number): number {
-    return this.cells[row * SYMBOL.size + SYMBOL.endLine]!;
+  endLine(row: SymbolRow): number {
+    return this.rows[row * SYMBOL.size + SYMBOL.endLine]!;
   }
 
-  flags(row: number): number {
-    return this.cells[row * SYMBOL.size + SYMBOL.flags]!;
+  flags(row: SymbolRow): number {
+    return this.rows[row * SYMBOL.size + SYMBOL.flags]!;
   }
 
-  type(row: number): number {
-    return this.cells[row * SYMBOL.size + SYMBOL.type]!;
+  type(row: SymbolRow): TypeRow {
+    return this.rows[row * SYMBOL.size + SYMBOL.type]!;
   }
 
-  value(row: number): number {
-    return this.cells[row * SYMBOL.size + SYMBOL.value]!;
+  value(row: SymbolRow): ExprRow {
+    return this.rows[row * SYMBOL.size + SYMBOL.value]!;
   }
 
-  parameters(row: number): number {
-    return this.cells[row * SYMBOL.size + SYMBOL.parameters]!;
+  parameters(row: SymbolRow): BindingList {
+    return this.rows[row * SYMBOL.size + SYMBOL.parameters]!;
   }
 
-  returns(row: number): number {
-    return this.cells[row * SYMBOL.size + SYMBOL.returns]!;
+  returns(row: SymbolRow): ExprList {
+    return this.rows[row * SYMBOL.size + SYMBOL.returns]!;
   }
 
-  typeParameters(row: number): number {
-    return this.cells[row * SYMBOL.size + SYMBOL.typeParameters]!;
+  typeParameters(row: SymbolRow): BindingList {
+    return this.rows[row * SYMBOL.size + SYMBOL.typeParameters]!;
   }
 
-  signature(row: number): number {
-    return this.cells[row * SYMBOL.size + SYMBOL.signature]!;
+  signature(row: SymbolRow): NameRow {
+    return this.rows[row * SYMBOL.size + SYMBOL.signature]!;
   }
 
-  doc(row: number): number {
-    return this.cells[row * SYMBOL.size + SYMBOL.doc]!;
+  doc(row: SymbolRow): NameRow {
+    return this.rows[row * SYMBOL.size + SYMBOL.doc]!;
   }
 
-  arity(row: number): number {
-    return this.cells[row * SYMBOL.size + SYMBOL.arity]!;
+  arity(row: SymbolRow): number {
+    return this.rows[row * SYMBOL.size + SYMBOL.arity]!;
   }
 
   /** A column by its name. */
-  column(row: number, column: SymbolColumn): number {
-    return this.cells[row * SYMBOL.size + SYMBOL[column]]!;
+  column<Column extends SymbolColumn>(row: SymbolRow, column: Column): SymbolValue<Column> {
+    return rowAt(this.rows[row * SYMBOL.size + SYMBOL[column]]!);
   }
 
-  set(row: number, column: SymbolColumn, value: number): void {
+  set<Column extends SymbolColumn>(row: SymbolRow, column: Column, value: SymbolValue<Column>): void {
     this.cells[row * SYMBOL.size + SYMBOL[column]] = value;
   }
 }

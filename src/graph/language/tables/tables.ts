@@ -1,5 +1,6 @@
 /** All tables of one file's facts. */
 
+import { asRows, exists, type ListOf, type Rows } from "../../rows.ts";
 import { ExprTable } from "./exprs.ts";
 import { FactTable } from "./fact-table.ts";
 import { ExportTable, ImportTable } from "./imports.ts";
@@ -14,8 +15,9 @@ class ListTable extends FactTable {
     super(cells, 1);
   }
 
-  items(list: number): Int32Array {
-    return list < 0 ? NO_ITEMS : this.cells.subarray(list + 1, list + 1 + this.cells[list]!);
+  items<Item extends number>(list: ListOf<Item>): Rows<Item> {
+    const items = exists(list) ? this.cells.subarray(list + 1, list + 1 + this.cells[list]!) : NO_ITEMS;
+    return asRows(items);
   }
 }
 

@@ -1,94 +1,95 @@
 /** Types as they are written: what the columns `a`, `b` and `c` hold depends on `op`; each read says for which it is. See `Type`. */
+import type { ExprRow, NameRow, ScopeRow, SymbolRow, TypeList, TypeRow } from "../../rows.ts";
 import { FactTable } from "./fact-table.ts";
 
 const TYPE = { op: 0, a: 1, b: 2, c: 3, size: 4 } as const;
 
-export class TypeTable extends FactTable {
+export class TypeTable extends FactTable<TypeRow> {
   constructor(cells: Int32Array) {
     super(cells, TYPE.size);
   }
 
-  op(row: number): number {
-    return this.cells[row * TYPE.size + TYPE.op]!;
+  op(row: TypeRow): number {
+    return this.rows[row * TYPE.size + TYPE.op]!;
   }
 
   /** Of Ref and Literal. */
-  name(row: number): number {
-    return this.cells[row * TYPE.size + TYPE.a]!;
+  name(row: TypeRow): NameRow {
+    return this.rows[row * TYPE.size + TYPE.a]!;
   }
 
   /** Of Ref. */
-  scope(row: number): number {
-    return this.cells[row * TYPE.size + TYPE.b]!;
+  scope(row: TypeRow): ScopeRow {
+    return this.rows[row * TYPE.size + TYPE.b]!;
   }
 
   /** Of Ref and Qualified: a list. */
-  args(row: number): number {
-    return this.cells[row * TYPE.size + TYPE.c]!;
+  args(row: TypeRow): TypeList {
+    return this.rows[row * TYPE.size + TYPE.c]!;
   }
 
   /** Of Literal: a list. */
-  literalArgs(row: number): number {
-    return this.cells[row * TYPE.size + TYPE.b]!;
+  literalArgs(row: TypeRow): TypeList {
+    return this.rows[row * TYPE.size + TYPE.b]!;
   }
 
   /** Of Qualified. */
-  qualifier(row: number): number {
-    return this.cells[row * TYPE.size + TYPE.a]!;
+  qualifier(row: TypeRow): TypeRow {
+    return this.rows[row * TYPE.size + TYPE.a]!;
   }
 
   /** Of Qualified: a name. */
-  member(row: number): number {
-    return this.cells[row * TYPE.size + TYPE.b]!;
+  member(row: TypeRow): NameRow {
+    return this.rows[row * TYPE.size + TYPE.b]!;
   }
 
   /** Of Union, Intersection and Tuple. */
-  list(row: number): number {
-    return this.cells[row * TYPE.size + TYPE.a]!;
+  list(row: TypeRow): TypeList {
+    return this.rows[row * TYPE.size + TYPE.a]!;
   }
 
   /** Of Conditional. */
-  checked(row: number): number {
-    return this.cells[row * TYPE.size + TYPE.a]!;
+  checked(row: TypeRow): TypeRow {
+    return this.rows[row * TYPE.size + TYPE.a]!;
   }
 
   /** Of Conditional: its `infer` names are type parameters of a scope of their own. */
-  pattern(row: number): number {
-    return this.cells[row * TYPE.size + TYPE.b]!;
+  pattern(row: TypeRow): TypeRow {
+    return this.rows[row * TYPE.size + TYPE.b]!;
   }
 
   /** Of Conditional: a list. */
-  results(row: number): number {
-    return this.cells[row * TYPE.size + TYPE.c]!;
+  results(row: TypeRow): TypeList {
+    return this.rows[row * TYPE.size + TYPE.c]!;
   }
 
   /** Of Array. */
-  element(row: number): number {
-    return this.cells[row * TYPE.size + TYPE.a]!;
+  element(row: TypeRow): TypeRow {
+    return this.rows[row * TYPE.size + TYPE.a]!;
   }
 
   /** Of Function and Object. */
-  symbol(row: number): number {
-    return this.cells[row * TYPE.size + TYPE.a]!;
+  symbol(row: TypeRow): SymbolRow {
+    return this.rows[row * TYPE.size + TYPE.a]!;
   }
 
   /** Of TypeOf. */
-  expr(row: number): number {
-    return this.cells[row * TYPE.size + TYPE.a]!;
+  expr(row: TypeRow): ExprRow {
+    return this.rows[row * TYPE.size + TYPE.a]!;
   }
 
   /** Of This. */
-  thisScope(row: number): number {
-    return this.cells[row * TYPE.size + TYPE.a]!;
+  thisScope(row: TypeRow): ScopeRow {
+    return this.rows[row * TYPE.size + TYPE.a]!;
   }
 
   /** Of Indexed. */
-  object(row: number): number {
-    return this.cells[row * TYPE.size + TYPE.a]!;
+  object(row: TypeRow): TypeRow {
+    return this.rows[row * TYPE.size + TYPE.a]!;
   }
 
-  /** Of Indexed: a member name, or -1. */
-  key(row: number): number {
-    return this.cells[row * TYPE.size + TYPE.b]!;
+  /** Of Indexed: a member name, or none. */
+  key(row: TypeRow): NameRow {
+    return this.rows[row * TYPE.size + TYPE.b]!;
   }
 }

@@ -1,5 +1,7 @@
 /** Results of calls: return types, inferred type parameters, and the parameters of lambdas by context. */
+
 import { BindingKind, Expr, SymbolFlag } from "../../language/fact-layout.ts";
+import { type BindingRow, type ExprRow, exists, isNone, NONE, type Rows } from "../../rows.ts";
 import type { CallSite, Engine } from "../engine.ts";
 import { TypeMemo } from "../types/type-memo.ts";
 import { createUnify } from "../types/unify.ts";
@@ -28,17 +30,17 @@ export function createCalls(engine: Engine): Calls {
   const unify = createUnify(engine);
   const returnMemo = new TypeMemo(repo.symbolTotal);
 
-  function argumentRows(site: CallSite): Int32Array {
+  function argumentRows(site: CallSite): Rows<ExprRow> {
     const facts = repo.facts(site.file);
     return facts.lists.items(facts.exprs.args(site.expr));
   }
 
-  function isLambda(file: number, row: number): boolean {
+  function isLambda(file: number, row: ExprRow): boolean {
     return repo.facts(file).exprs.op(row) === Expr.Function;
   }
 
   /** Parameter binding rows of a function symbol. */
-  function parameters(symbol: number): Int32Array {
+  function parameters(symbol: number): Rows<BindingRow> {
     return repo.facts(repo.fileOf(symbol)).lists.items(repo.column(symbol, "parameters"));
   }
 
@@ -57,7 +59,7 @@ export function createCalls(engine: Engine): Calls {
   }
 
   function constraintOf(part: ValueType & { kind: "parameter" }): ValueType | undefined {
-    if (part.binding < 0) return undefined;
+    if (isNone(part.binding)) return undefined;
     return engine.typeAt(part.file, repo.facts(part.file).bindings.constraint(part.binding));
   }
 
@@ -112,19 +114,19 @@ export function createCalls(engine: Engine): Calls {
     const file = repo.fileOf(symbol);
     const flags = repo.flags(symbol);
     const declared = repo.column(symbol, "type");
-    if (declared >= 0) return flags & SymbolFlag.Guard ? builtin("boolean") : engine.typeAt(file, declared);
+    if (exists(declared)) return flags & SymbolFlag.Guard ? builtin("boolean") : engine.typeAt(file, declared);
     const context = repo.column(symbol, "value");
-    if (context >= 0) {
+    if (exists(context)) {
       const typed = engine.callResult(engine.exprType(file, context), undefined);
       if (typed && typed.kind !== "external") return typed;
     }
     const facts = repo.facts(file);
     const types = Array.from(facts.lists.items(repo.column(symbol, "returns")), (row) => {
-      if (row >= 0 && facts.exprs.op(row) === Expr.This) {
+      if (exists(row) && facts.exprs.op(row) === Expr.This) {
         const scope = facts.exprs.thisScope(row);
-        const owner = scope < 0 ? -1 : facts.scopes.symbol(scope);
-        if (owner >= 0)
-          return { kind: "parameter", id: THIS_ID, file: repo.base[file]! + owner, binding: -1 } satisfies ValueType;
+        const owner = isNone(scope) ? NONE : facts.scopes.symbol(scope);
+        if (exists(owner))
+          return { kind: "parameter", id: THIS_ID, file: repo.base[file]! + owner, binding: NONE } satisfies ValueType;
       }
       return engine.exprType(file, row);
     });
@@ -149,7 +151,7 @@ export function createCalls(engine: Engine): Calls {
             facts.bindings.kind(row) === BindingKind.Symbol ? repo.base[file]! + facts.bindings.symbol(row) : -1,
           );
     const candidates = siblings.filter(
-      (other) => other >= 0 && repo.has(other, SymbolFlag.Signature) && repo.column(other, "type") >= 0,
+      (other) => other >= 0 && repo.has(other, SymbolFlag.Signature) && exists(repo.column(other, "type")),
     );
     if (candidates.length === 0 || (candidates.length === 1 && candidates[0] === symbol)) return symbol;
     if (!site) return candidates[0]!;
@@ -163,7 +165,7 @@ export function createCalls(engine: Engine): Calls {
   }
 
   /** False only when an argument certainly does not fit a parameter. */
-  function mayBe(declared: ValueType | undefined, file: number, argument: number): boolean {
+  function mayBe(declared: ValueType | undefined, file: number, argument: ExprRow): boolean {
     const wanted = declared?.kind === "parameter" ? constraintOf(declared) : declared;
     if (!wanted || wanted.kind === "external" || wanted.kind === "parameter") return true;
     if (isLambda(file, argument))
@@ -239,18 +241,18 @@ export function createCalls(engine: Engine): Calls {
   /** The instance a constructor call makes, its type parameters from the arguments. */
   function constructResult(symbol: number, site: CallSite): ValueType {
     const plain = engine.instanceOf(symbol, []);
-    if (repo.column(symbol, "typeParameters") < 0) return plain;
+    if (isNone(repo.column(symbol, "typeParameters"))) return plain;
     const name = repo.rules(repo.fileOf(symbol)).constructorName;
     const maker = engine.members(plain, name).members[0];
     const env = inferEnv(maker?.symbol ?? symbol, symbol, site, true);
     return plain.kind === "instance" ? { ...plain, key: undefined, env } : plain;
   }
 
-  function callType(file: number, row: number): ValueType | undefined {
+  function callType(file: number, row: ExprRow): ValueType | undefined {
     const facts = repo.facts(file);
     const site = { file, expr: row };
     const callee = facts.exprs.callee(row);
-    if (callee < 0) return undefined;
+    if (isNone(callee)) return undefined;
     if (facts.exprs.op(callee) === Expr.Member) {
       const special = libraryCall(site, callee);
       if (special) return special;
@@ -258,7 +260,7 @@ export function createCalls(engine: Engine): Calls {
     return callResult(engine.exprType(file, callee), site);
   }
 
-  function libraryCall(site: CallSite, callee: number): ValueType | undefined {
+  function libraryCall(site: CallSite, callee: ExprRow): ValueType | undefined {
     const facts = repo.facts(site.file);
     const object = facts.exprs.object(callee);
     const method = facts.strings[facts.exprs.member(callee)]!;
@@ -327,7 +329,7 @@ export function createCalls(engine: Engine): Calls {
     );
   }
 
-  function contextual(file: number, source: number, argument: number, parameter: number): ValueType | undefined {
+  function contextual(file: number, source: ExprRow, argument: number, parameter: number): ValueType | undefined {
     if (argument < 0) return parameterOf(engine.exprType(file, source), parameter);
     const asked = (type: ValueType | undefined) => (parameter < 0 ? type : parameterOf(type, parameter));
     const facts = repo.facts(file);

@@ -6,6 +6,7 @@
 
 import { BindingKind, CallFlag, Expr, SymbolFlag, Type } from "../../language/fact-layout.ts";
 import type { EdgeType, Reason, SymbolLabel } from "../../model.ts";
+import { type BindingRow, type ExprRow, exists, isNone, NONE, type SymbolRow, type TypeRow } from "../../rows.ts";
 import type { CallSite, Engine, Entity, MemberSearch } from "../engine.ts";
 import type { UniqueNames } from "../names/unique-names.ts";
 import { partsOf, type ValueType } from "../types/value-type.ts";
@@ -49,7 +50,7 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
   /** Local names of local names under way. */
   let aliases = 0;
 
-  /** The nearest symbol that is a node, or -1. */
+  /** The nearest symbol that is a node, or none. */
   function visible(symbol: number): number {
     let at = symbol;
     while (at >= 0 && repo.has(at, SymbolFlag.Hidden)) {
@@ -60,7 +61,7 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     return at;
   }
 
-  /** The node that stands for a hidden overload signature, or -1. */
+  /** The node that stands for a hidden overload signature, or none. */
   function definitionOf(symbol: number): number {
     if (!repo.has(symbol, SymbolFlag.Signature)) return -1;
     const file = repo.fileOf(symbol);
@@ -83,7 +84,7 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     if (holder >= 0 && repo.has(symbol, SymbolFlag.Signature) && isTypeOf(holder, symbol)) return holder;
     // A shorthand or plain member of an object literal: what it holds is called.
     const value = repo.column(symbol, "value");
-    if (repo.label(symbol) === "Property" && value >= 0) {
+    if (repo.label(symbol) === "Property" && exists(value)) {
       const type = engine.exprType(repo.fileOf(symbol), value);
       if (type?.kind === "function" && !repo.has(type.symbol, SymbolFlag.Hidden)) return type.symbol;
       if (type?.kind === "function") return namedValue(repo.fileOf(symbol), value);
@@ -91,8 +92,8 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     return -1;
   }
 
-  /** The constant or variable that an expression names, or -1. */
-  function namedValue(file: number, value: number): number {
+  /** The constant or variable that an expression names, or none. */
+  function namedValue(file: number, value: ExprRow): number {
     const { exprs } = repo.facts(file);
     if (exprs.op(value) !== Expr.Name) return -1;
     const entity = engine.lookup(file, exprs.nameScope(value), exprs.name(value), "value");
@@ -112,7 +113,7 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
   }
 
   /** Targets named by a plain name. */
-  function nameTargets(file: number, expr: number, site: CallSite): Target[] {
+  function nameTargets(file: number, expr: ExprRow, site: CallSite): Target[] {
     const { exprs } = repo.facts(file);
     const space = exprs.called(expr) ? "call" : "value";
     const entity = engine.lookup(file, exprs.nameScope(expr), exprs.name(expr), space);
@@ -124,11 +125,11 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
   }
 
   /** A local name of something that is a node though the function it holds is none: `const { start } = hooks`. */
-  function aliasTargets(file: number, binding: number, site: CallSite): Target[] {
+  function aliasTargets(file: number, binding: BindingRow, site: CallSite): Target[] {
     const { bindings, exprs } = repo.facts(file);
     if (bindings.kind(binding) !== BindingKind.Local || aliases > MAX_ALIASES) return [];
     const value = bindings.value(binding);
-    const op = value < 0 ? -1 : exprs.op(value);
+    const op = isNone(value) ? -1 : exprs.op(value);
     if (op !== Expr.Name && op !== Expr.Member) return [];
     aliases++;
     const targets = calleeTargets(file, value, site.expr).filter(({ reason }) => reason !== "unique_name");
@@ -162,8 +163,8 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
   function isModule(symbol: number): boolean {
     const { exprs } = repo.facts(repo.fileOf(symbol));
     let row = repo.column(symbol, "value");
-    while (row >= 0 && exprs.op(row) === Expr.Member) row = exprs.object(row);
-    return row >= 0 && exprs.op(row) === Expr.Module;
+    while (exists(row) && exprs.op(row) === Expr.Member) row = exprs.object(row);
+    return exists(row) && exprs.op(row) === Expr.Module;
   }
 
   /** Functions and classes that a value is known to be. */
@@ -183,7 +184,7 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
   }
 
   /** Whether a receiver of unknown type certainly comes from outside, so that guessing its member would be wrong. */
-  function isForeign(file: number, object: number): boolean {
+  function isForeign(file: number, object: ExprRow): boolean {
     const { exprs, strings } = repo.facts(file);
     const op = exprs.op(object);
     // The parent of a class whose bases are not known may be anything.
@@ -191,16 +192,16 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     // What such a thing holds or gives is foreign too: `System.out.println()`.
     if (op === Expr.Member || op === Expr.Call) {
       const inner = op === Expr.Member ? exprs.object(object) : exprs.callee(object);
-      const type = inner < 0 ? undefined : engine.exprType(file, inner);
+      const type = isNone(inner) ? undefined : engine.exprType(file, inner);
       if (type) return type.kind === "builtin" && !engine.library.holdsOthers(type);
-      return inner >= 0 && isForeign(file, inner);
+      return exists(inner) && isForeign(file, inner);
     }
     if (op !== Expr.Name || !/^\p{Lu}/u.test(strings[exprs.name(object)]!)) return false;
     // A class, by its look, that nothing here declares.
     return engine.lookup(file, exprs.nameScope(object), exprs.name(object), "value") === undefined;
   }
 
-  function isSuper(file: number, object: number): boolean {
+  function isSuper(file: number, object: ExprRow): boolean {
     return repo.facts(file).exprs.op(object) === Expr.Super;
   }
 
@@ -214,7 +215,7 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     return search;
   }
 
-  function memberTargets(file: number, callee: number, site: CallSite): Target[] {
+  function memberTargets(file: number, callee: ExprRow, site: CallSite): Target[] {
     const facts = repo.facts(file);
     const object = facts.exprs.object(callee);
     const name = facts.strings[facts.exprs.member(callee)]!;
@@ -248,11 +249,11 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     return seen.size > MAX_TARGETS ? [] : [...seen.values()];
   }
 
-  function superTargets(file: number, callee: number): Target[] {
+  function superTargets(file: number, callee: ExprRow): Target[] {
     const { exprs, scopes } = repo.facts(file);
     const scope = exprs.thisScope(callee);
-    const owner = scope < 0 ? -1 : scopes.symbol(scope);
-    if (owner < 0) return [];
+    const owner = isNone(scope) ? NONE : scopes.symbol(scope);
+    if (isNone(owner)) return [];
     return engine
       .bases(repo.base[file]! + owner, undefined, true)
       .flatMap((base): Target[] =>
@@ -268,8 +269,8 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     return calleeTargets(file, exprs.callee(row), row);
   }
 
-  function calleeTargets(file: number, callee: number, row: number): Target[] {
-    if (callee < 0) return [];
+  function calleeTargets(file: number, callee: ExprRow, row: ExprRow): Target[] {
+    if (isNone(callee)) return [];
     const { exprs } = repo.facts(file);
     switch (exprs.op(callee)) {
       case Expr.Name:
@@ -292,10 +293,10 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
   }
 
   /** `object[key]()`: the member of that computed name, or what the value is known to hold. */
-  function indexTargets(file: number, callee: number, site: CallSite): Target[] {
+  function indexTargets(file: number, callee: ExprRow, site: CallSite): Target[] {
     const { exprs, strings } = repo.facts(file);
     const key = exprs.key(callee);
-    const name = key < 0 ? "" : strings[key]!;
+    const name = isNone(key) ? "" : strings[key]!;
     if (name.startsWith("[")) {
       const { members } = engine.members(engine.exprType(file, exprs.object(callee)), name);
       const targets = members.flatMap(({ symbol, inherited }) =>
@@ -306,8 +307,8 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     return distinct(typeTargets(engine.exprType(file, callee), "receiver_type"));
   }
 
-  function ownerOf(file: number, row: number): number {
-    if (row < 0) return -1 - file;
+  function ownerOf(file: number, row: SymbolRow): number {
+    if (isNone(row)) return -1 - file;
     const node = visible(repo.base[file]! + row);
     return node < 0 ? -1 - file : node;
   }
@@ -316,7 +317,7 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
   function callsParent(file: number, callRow: number): boolean {
     const { exprs, calls } = repo.facts(file);
     const callee = exprs.callee(calls.expr(callRow));
-    return callee >= 0 && exprs.op(callee) === Expr.Super;
+    return exists(callee) && exprs.op(callee) === Expr.Super;
   }
 
   function callEdges(file: number, into: RawEdge[]): void {
@@ -344,7 +345,7 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
   function mayCall(file: number, callRow: number): readonly number[] {
     const { calls, exprs, strings } = repo.facts(file);
     const callee = exprs.callee(calls.expr(callRow));
-    if (callee < 0 || exprs.op(callee) !== Expr.Member) return [];
+    if (isNone(callee) || exprs.op(callee) !== Expr.Member) return [];
     const candidates = unique.candidates(file, strings[exprs.member(callee)]!);
     if (candidates.length === 0) return candidates;
     const object = exprs.object(callee);
@@ -357,7 +358,7 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     for (let row = 0; row < facts.uses.length; row++) {
       const type = facts.uses.type(row);
       const expr = facts.uses.expr(row);
-      const entity = type >= 0 ? usedType(file, type) : usedValue(file, expr);
+      const entity = exists(type) ? usedType(file, type) : usedValue(file, expr);
       if (entity?.kind !== "symbol" || repo.has(entity.symbol, SymbolFlag.Hidden)) continue;
       const from = ownerOf(file, facts.uses.symbol(row));
       const key = `${from} ${entity.symbol}`;
@@ -373,14 +374,14 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     }
   }
 
-  function usedType(file: number, row: number): Entity | undefined {
+  function usedType(file: number, row: TypeRow): Entity | undefined {
     const { types } = repo.facts(file);
     if (types.op(row) === Type.Ref) return engine.lookup(file, types.scope(row), types.name(row), "type");
     const [part] = partsOf(engine.typeAt(file, row));
     return part?.kind === "instance" ? { kind: "symbol", symbol: part.symbol, via: "import" } : undefined;
   }
 
-  function usedValue(file: number, row: number): Entity | undefined {
+  function usedValue(file: number, row: ExprRow): Entity | undefined {
     const { exprs } = repo.facts(file);
     if (exprs.op(row) !== Expr.Name) return undefined;
     return engine.lookup(file, exprs.nameScope(row), exprs.name(row), "value");

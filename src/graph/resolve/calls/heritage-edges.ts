@@ -2,6 +2,7 @@
 
 import { HeritageKind, SymbolFlag } from "../../language/fact-layout.ts";
 import type { Reason } from "../../model.ts";
+import { exists } from "../../rows.ts";
 import type { Engine } from "../engine.ts";
 import { partsOf } from "../types/value-type.ts";
 import type { RawEdge } from "./edges.ts";
@@ -13,10 +14,9 @@ export function heritageEdges(engine: Engine, file: number, into: RawEdge[]): vo
   for (let row = 0; row < heritage.length; row++) {
     const symbol = heritage.symbol(row);
     const subjectRow = heritage.subject(row);
-    const subjects =
-      symbol >= 0
-        ? [repo.base[file]! + symbol]
-        : partsOf(engine.typeAt(file, subjectRow)).flatMap((part) => (part.kind === "instance" ? [part.symbol] : []));
+    const subjects = exists(symbol)
+      ? [repo.base[file]! + symbol]
+      : partsOf(engine.typeAt(file, subjectRow)).flatMap((part) => (part.kind === "instance" ? [part.symbol] : []));
     const implementing = heritage.kind(row) === HeritageKind.Implements;
     for (const subject of subjects) {
       if (repo.has(subject, SymbolFlag.Hidden)) continue;
@@ -41,9 +41,9 @@ function basesOfRow(engine: Engine, file: number, row: number): number[] {
   const type = heritage.type(row);
   const expr = heritage.expr(row);
   const found = new Set<number>();
-  if (type >= 0)
+  if (exists(type))
     for (const part of partsOf(engine.typeAt(file, type))) if (part.kind === "instance") found.add(part.symbol);
-  if (found.size === 0 && expr >= 0)
+  if (found.size === 0 && exists(expr))
     for (const part of partsOf(engine.exprType(file, expr)))
       if (part.kind === "class" || part.kind === "instance") found.add(part.symbol);
   return [...found];

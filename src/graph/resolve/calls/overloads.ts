@@ -2,8 +2,10 @@
  * Chooses between functions of one name by their arguments: first by their number, then by the types that are known.
  * If several still fit, there is no answer.
  */
+
 import { BindingKind, Expr, fewestArguments, mostArguments, SymbolFlag } from "../../language/fact-layout.ts";
 import type { Conversions } from "../../language/library.ts";
+import { type ExprRow, exists, isNone, type Rows } from "../../rows.ts";
 import type { CallSite, Engine } from "../engine.ts";
 import { pushTo } from "../repository.ts";
 import { isClosed, libraryFit } from "../types/library-fit.ts";
@@ -121,7 +123,7 @@ export function createOverloads(engine: Engine): Overloads {
   }
 
   /** How well arguments fit: -1 not at all, else how many are known to be just what is declared. */
-  function typeFit(symbol: number, site: CallSite, args: Int32Array, skip: number): number {
+  function typeFit(symbol: number, site: CallSite, args: Rows<ExprRow>, skip: number): number {
     const file = repo.fileOf(symbol);
     const conversions = repo.rules(file).overloads;
     if (!conversions) return 0;
@@ -144,7 +146,7 @@ export function createOverloads(engine: Engine): Overloads {
   }
 
   /** -1 certainly not, 0 perhaps, more the nearer the argument is to what is declared. */
-  function argumentFit(by: Conversions, wanted: ValueType | undefined, file: number, argument: number): number {
+  function argumentFit(by: Conversions, wanted: ValueType | undefined, file: number, argument: ExprRow): number {
     const { exprs } = repo.facts(file);
     const loose = repo.rules(file).includes === true;
     if (!wanted || wanted.kind === "parameter" || wanted.kind === "union") return 0;
@@ -177,7 +179,7 @@ export function createOverloads(engine: Engine): Overloads {
   }
 
   function isBound(type: ValueType & { kind: "parameter" }): boolean {
-    return type.binding < 0 || repo.facts(type.file).bindings.constraint(type.binding) >= 0;
+    return isNone(type.binding) || exists(repo.facts(type.file).bindings.constraint(type.binding));
   }
 
   /** 10 the same type, less the farther it is derived, -1 not at all while all bases are known, else 0. */
@@ -244,7 +246,7 @@ export function createOverloads(engine: Engine): Overloads {
     return bodies.length === 1 && declarations === 1 ? bodies[0]! : one;
   }
 
-  /** Of several that fit, the one that is not a declaration of another; -1 when there is no such one. */
+  /** Of several that fit, the one that is not a declaration of another; none when there is no such one. */
   function preferred(symbols: readonly number[]): number {
     const bodies = symbols.filter((symbol) => !repo.has(symbol, SymbolFlag.Hidden));
     return bodies.length === 1 || bodies.every((symbol) => isAlternative(symbol, bodies[0]!)) ? (bodies[0] ?? -1) : -1;

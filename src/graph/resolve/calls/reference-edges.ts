@@ -1,5 +1,7 @@
 /** Edges of what refers to declarations without being called: imports, and decorators. */
+
 import { Expr, SymbolFlag, Type } from "../../language/fact-layout.ts";
+import { type ExprRow, exists, isNone, rowAfter, type TypeRow } from "../../rows.ts";
 import type { Engine, Entity } from "../engine.ts";
 import { isReference, type Repository } from "../repository.ts";
 import type { RawEdge, Target } from "./edges.ts";
@@ -9,12 +11,12 @@ export function importEdges(engine: Engine, file: number, into: RawEdge[]): void
   const { repo } = engine;
   const { imports, symbols } = repo.facts(file);
   const seen = new Set<number>();
-  for (let row = 0; row < imports.length; row++) {
+  for (let row = imports.first; row < imports.length; row = rowAfter(row)) {
     const target = engine.importTarget(file, row);
     const line = imports.line(row);
     const statement = imports.statement(row);
     const add = (to: number): void => {
-      if (statement >= 0) {
+      if (exists(statement)) {
         const written = symbols.startLine(statement);
         into.push({ type: "IMPORTS", from: repo.base[file]! + statement, to, line: written, reason: "import" });
       }
@@ -37,19 +39,19 @@ export function importEdges(engine: Engine, file: number, into: RawEdge[]): void
 
 interface Finders {
   /** What the call `row` of `callee` reaches. */
-  calleeTargets(file: number, callee: number, row: number): Target[];
-  usedType(file: number, type: number): Entity | undefined;
+  calleeTargets(file: number, callee: ExprRow, row: ExprRow): Target[];
+  usedType(file: number, type: TypeRow): Entity | undefined;
 }
 
 /** USES: from each decorator to what it names. */
 export function decoratorEdges(repo: Repository, file: number, find: Finders, into: RawEdge[]): void {
   const { symbols, exprs } = repo.facts(file);
   const base = repo.base[file]!;
-  for (let row = 0; row < symbols.length; row++) {
+  for (let row = symbols.first; row < symbols.length; row = rowAfter(row)) {
     if (!isReference(symbols.label(row))) continue;
     const [value, type] = [symbols.value(row), symbols.type(row)];
     const edge = { type: "USES", from: base + row, line: symbols.startLine(row) } as const;
-    if (value >= 0) {
+    if (exists(value)) {
       const called = exprs.op(value) === Expr.Call;
       const callee = called ? exprs.callee(value) : value;
       for (const { symbol, reason } of find.calleeTargets(file, callee, value))
@@ -60,9 +62,9 @@ export function decoratorEdges(repo: Repository, file: number, find: Finders, in
   }
 }
 
-/** The symbol of an annotation's type, of several that it may be the first; -1 for none. */
-function usedOf(repo: Repository, file: number, type: number, find: Finders): number {
-  if (type < 0) return -1;
+/** The symbol of an annotation's type, of several that it may be the first, or none. */
+function usedOf(repo: Repository, file: number, type: TypeRow, find: Finders): number {
+  if (isNone(type)) return -1;
   const facts = repo.facts(file);
   const union = facts.types.op(type) === Type.Union;
   for (const one of union ? facts.lists.items(facts.types.list(type)) : [type]) {

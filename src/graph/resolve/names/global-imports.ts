@@ -1,12 +1,14 @@
 /** Imports that hold for every file of a project, which is the folder they are in. */
+
 import { ImportKind } from "../../language/fact-layout.ts";
 import { EVERYWHERE } from "../../language/language.ts";
 import { dirname } from "../../language/paths.ts";
+import { type ImportRow, rowAfter } from "../../rows.ts";
 import type { Repository } from "../repository.ts";
 
 interface GlobalImport {
   file: number;
-  row: number;
+  row: ImportRow;
 }
 
 /** Gives the imports of other files that hold in a file, the nearest folder's first. */
@@ -21,7 +23,7 @@ export function createGlobalImports(repo: Repository): (file: number) => readonl
       const { globalImports } = repo.rules(file);
       if (!globalImports) continue;
       const { imports, strings } = repo.facts(file);
-      for (let row = 0; row < imports.length; row++) {
+      for (let row = imports.first; row < imports.length; row = rowAfter(row)) {
         if (imports.kind(row) !== ImportKind.Wildcard) continue;
         if (strings[imports.name(row)] !== EVERYWHERE) continue;
         const folder = dirname(repo.files[file]!.path).replace(globalImports.folders, "");

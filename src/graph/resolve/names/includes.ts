@@ -5,7 +5,9 @@
  * repository, and only then is the file asked whether it reaches a file that declares it: an undeclared name costs
  * nothing, however many headers there are.
  */
+
 import { BindingKind, ImportKind, SymbolFlag } from "../../language/fact-layout.ts";
+import { rowAfter } from "../../rows.ts";
 import type { Engine, Entity, NameSpaceOf } from "../engine.ts";
 import { pushTo } from "../repository.ts";
 import { sharedFolders } from "./nearness.ts";
@@ -28,7 +30,7 @@ export function createIncludes(engine: Engine): Includes {
     for (let file = 0; file < repo.files.length; file++) {
       if (!repo.rules(file).includes) continue;
       const { bindings, strings } = repo.facts(file);
-      for (let row = 0; row < bindings.length; row++) {
+      for (let row = bindings.first; row < bindings.length; row = rowAfter(row)) {
         if (bindings.scope(row) !== 0 || bindings.kind(row) !== BindingKind.Symbol) continue;
         pushTo(topNames, strings[bindings.name(row)]!, repo.base[file]! + bindings.symbol(row));
       }
@@ -44,7 +46,7 @@ export function createIncludes(engine: Engine): Includes {
     for (const next of found) {
       if (found.size > MAX_REACHED) break;
       const { imports } = repo.facts(next);
-      for (let row = 0; row < imports.length; row++) {
+      for (let row = imports.first; row < imports.length; row = rowAfter(row)) {
         if (imports.kind(row) !== ImportKind.Wildcard) continue;
         const target = engine.importTarget(next, row);
         if (target.kind === "file") found.add(target.file);

@@ -1,7 +1,18 @@
 /** What a name stands for: scopes outwards, members of enclosing classes, name spaces, imports, exports. */
+
 import { BindingKind, ExportKind, ImportKind, ScopeKind, SymbolFlag } from "../../language/fact-layout.ts";
 import type { ImportTarget } from "../../language/language.ts";
 import { basename, dirname, join } from "../../language/paths.ts";
+import {
+  type BindingRow,
+  exists,
+  FILE_SCOPE,
+  type ImportRow,
+  isNone,
+  type NameRow,
+  rowAfter,
+  type ScopeRow,
+} from "../../rows.ts";
 import type { Engine, Entity, NameSpaceOf } from "../engine.ts";
 import type { ValueType } from "../types/value-type.ts";
 import { createGlobalImports } from "./global-imports.ts";
@@ -30,7 +41,12 @@ export function createNames(engine: Engine): Names {
   const packages = new Set(repo.files.flatMap(({ language }) => language.rules.packages ?? []));
 
   /** The binding that a name means among those of one scope, or undefined. */
-  function choose(file: number, rows: readonly number[], space: NameSpaceOf, seen?: Set<string>): Entity | undefined {
+  function choose(
+    file: number,
+    rows: readonly BindingRow[],
+    space: NameSpaceOf,
+    seen?: Set<string>,
+  ): Entity | undefined {
     const facts = repo.facts(file);
     let fallback: Entity | undefined;
     for (let i = rows.length - 1; i >= 0; i--) {
@@ -60,7 +76,7 @@ export function createNames(engine: Engine): Names {
     return fallback;
   }
 
-  function inSpaces(file: number, scope: number, text: string, space: NameSpaceOf): Entity | undefined {
+  function inSpaces(file: number, scope: ScopeRow, text: string, space: NameSpaceOf): Entity | undefined {
     for (const name of indexes.spaces(file, scope)) {
       for (let within = name; ; ) {
         const found = pick(repo.inSpace(within, text, file), space, file);
@@ -98,7 +114,7 @@ export function createNames(engine: Engine): Names {
 
   function inWildcards(
     file: number,
-    scope: number,
+    scope: ScopeRow,
     text: string,
     space: NameSpaceOf,
     seen: Set<string>,
@@ -121,17 +137,17 @@ export function createNames(engine: Engine): Names {
     return undefined;
   }
 
-  function lookup(file: number, scope: number, name: number, space: NameSpaceOf): Entity | undefined {
+  function lookup(file: number, scope: ScopeRow, name: NameRow, space: NameSpaceOf): Entity | undefined {
     return search(file, scope, name, repo.facts(file).strings[name]!, space);
   }
 
-  /** @param name row of the text among the file's strings, or -1 */
-  function search(file: number, scope: number, name: number, text: string, space: NameSpaceOf): Entity | undefined {
+  /** @param name row of the text among the file's strings, or none */
+  function search(file: number, scope: ScopeRow, name: NameRow, text: string, space: NameSpaceOf): Entity | undefined {
     const facts = repo.facts(file);
     const rules = repo.rules(file);
-    for (let at = scope, steps = 0; at >= 0 && steps < MAX_SCOPES; steps++) {
+    for (let at = scope, steps = 0; exists(at) && steps < MAX_SCOPES; steps++) {
       const kind = facts.scopes.kind(at);
-      const rows = name < 0 ? [] : repo.bindingsOf(file, at, name);
+      const rows = isNone(name) ? [] : repo.bindingsOf(file, at, name);
       const own = rows.length > 0 ? choose(file, rows, space) : undefined;
       if (own) return own;
       if (rules.implicitMembers && (kind === ScopeKind.Class || (rules.includes && kind === ScopeKind.Function))) {
@@ -256,7 +272,12 @@ export function createNames(engine: Engine): Names {
     return entity?.kind === "symbol" && entity.via !== "import" ? { ...entity, via: "import" } : entity;
   }
 
-  function followImport(file: number, row: number, space: NameSpaceOf, seen = new Set<string>()): Entity | undefined {
+  function followImport(
+    file: number,
+    row: ImportRow,
+    space: NameSpaceOf,
+    seen = new Set<string>(),
+  ): Entity | undefined {
     const facts = repo.facts(file);
     const kind = facts.imports.kind(row);
     const name = facts.strings[facts.imports.name(row)]!;
@@ -288,7 +309,7 @@ export function createNames(engine: Engine): Names {
     index = new Map();
     const stars: number[] = [];
     const { exports, strings } = repo.facts(file);
-    for (let row = 0; row < exports.length; row++) {
+    for (let row = exports.first; row < exports.length; row = rowAfter(row)) {
       if (exports.kind(row) === ExportKind.Star) stars.push(row);
       else {
         const name = strings[exports.name(row)]!;
@@ -351,7 +372,7 @@ export function createNames(engine: Engine): Names {
     const importRow = facts.exports.importRow(row);
     switch (facts.exports.kind(row)) {
       case ExportKind.Local: {
-        const rows = repo.bindingsOf(file, 0, from);
+        const rows = repo.bindingsOf(file, FILE_SCOPE, from);
         return rows.length > 0 ? choose(file, rows, space, seen) : undefined;
       }
       case ExportKind.ReExport:
@@ -359,7 +380,7 @@ export function createNames(engine: Engine): Names {
       case ExportKind.Module:
         return moduleEntity(engine.importTarget(file, importRow), file);
       case ExportKind.Value: {
-        const type = engine.exprType(file, from);
+        const type = engine.exprType(file, facts.exports.value(row));
         if (!type) return undefined;
         if (type.kind === "external") return EXTERNAL_ENTITY;
         if (type.kind === "function" || type.kind === "class")
@@ -374,11 +395,11 @@ export function createNames(engine: Engine): Names {
   /** Languages without export lists: every top-level name, and what the file itself imported. */
   function fromTop(file: number, name: string, space: NameSpaceOf, seen: Set<string>): Entity | undefined {
     const row = repo.stringRow(file, name);
-    const rows = row < 0 ? [] : repo.bindingsOf(file, 0, row);
+    const rows = isNone(row) ? [] : repo.bindingsOf(file, FILE_SCOPE, row);
     const found = rows.length > 0 ? choose(file, rows, space, seen) : undefined;
     if (found?.kind === "symbol" && repo.has(found.symbol, SymbolFlag.FileLocal)) return undefined;
     if (found) return found;
-    const wild = inWildcards(file, 0, name, space, seen);
+    const wild = inWildcards(file, FILE_SCOPE, name, space, seen);
     if (wild) return wild;
     const { path, language } = repo.files[file]!;
     return basename(path) === language.rules.packages?.index ? submodule(dirname(path), name) : undefined;

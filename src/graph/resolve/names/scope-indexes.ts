@@ -1,16 +1,18 @@
 /** Wildcard imports and name spaces of each scope; built for a file when first asked. */
+
 import { ImportKind } from "../../language/fact-layout.ts";
+import { type ImportRow, rowAfter, type ScopeRow } from "../../rows.ts";
 import { pushTo, type Repository } from "../repository.ts";
 
 interface ScopeIndexes {
   /** Import rows that make all names of something visible in a scope. */
-  wildcards(file: number, scope: number): readonly number[];
+  wildcards(file: number, scope: ScopeRow): readonly ImportRow[];
   /** Name spaces that a scope shares its names with. */
-  spaces(file: number, scope: number): readonly string[];
+  spaces(file: number, scope: ScopeRow): readonly string[];
 }
 
 export function createScopeIndexes(repo: Repository): ScopeIndexes {
-  const wildcardRows: (Map<number, number[]> | undefined)[] = [];
+  const wildcardRows: (Map<ScopeRow, ImportRow[]> | undefined)[] = [];
   const spaceNames: (Map<number, string[]> | undefined)[] = [];
 
   return {
@@ -19,7 +21,7 @@ export function createScopeIndexes(repo: Repository): ScopeIndexes {
       if (!index) {
         index = new Map();
         const { imports } = repo.facts(file);
-        for (let row = 0; row < imports.length; row++)
+        for (let row = imports.first; row < imports.length; row = rowAfter(row))
           if (imports.kind(row) === ImportKind.Wildcard) pushTo(index, imports.scope(row), row);
         // Where imports run in order, a later one replaces the names of an earlier one.
         if (repo.rules(file).packages) for (const rows of index.values()) rows.reverse();

@@ -6,6 +6,7 @@
 import { SymbolFlag } from "../../language/fact-layout.ts";
 import { wordSet } from "../../language/library.ts";
 import { SYMBOL_LABELS } from "../../model.ts";
+import { exists, isNone, rowAfter } from "../../rows.ts";
 import { isTestPath } from "../../test-paths.ts";
 import type { Target } from "../calls/edges.ts";
 import { isReference, type Repository } from "../repository.ts";
@@ -35,7 +36,7 @@ export function createUniqueNames(repo: Repository): UniqueNames {
   for (let file = 0; file < repo.files.length; file++) {
     const { symbols, strings } = repo.facts(file);
     const base = repo.base[file]!;
-    for (let row = 0; row < symbols.length; row++) {
+    for (let row = symbols.first; row < symbols.length; row = rowAfter(row)) {
       const label = symbols.label(row);
       const flags = symbols.flags(row);
       const name = strings[symbols.name(row)]!;
@@ -45,11 +46,11 @@ export function createUniqueNames(repo: Repository): UniqueNames {
         const known = methodsNamed.get(name);
         if (!known) methodsNamed.set(name, [base + row]);
         else if (known.length <= MAX_CANDIDATES) known.push(base + row);
-      } else if (label === FUNCTION && symbols.parent(row) < 0 && !(flags & SymbolFlag.FileLocal)) {
+      } else if (label === FUNCTION && isNone(symbols.parent(row)) && !(flags & SymbolFlag.FileLocal)) {
         // A macro is only visible through an include, and those calls are resolved already.
-        if (symbols.inner(row) >= 0) add(functions, name, base + row);
+        if (exists(symbols.inner(row))) add(functions, name, base + row);
       }
-      if (label !== METHOD && symbols.parent(row) >= 0) members.set(name, SEVERAL);
+      if (label !== METHOD && exists(symbols.parent(row))) members.set(name, SEVERAL);
     }
   }
 

@@ -1,16 +1,18 @@
 /** Assignments apart from declarations: to variables, to members of `this`, to members of a name. */
+
 import { Expr } from "../../language/fact-layout.ts";
+import { type BindingRow, type ExprRow, exists, isNone, type NameRow, rowAfter } from "../../rows.ts";
 import type { Engine } from "../engine.ts";
 import { pushTo } from "../repository.ts";
 import { unionOf, type ValueType } from "./value-type.ts";
 
 interface AssignIndex {
   /** Assigned expressions by `scope of this` and name: `this.x = e`. */
-  members: Map<string, number[]>;
+  members: Map<string, ExprRow[]>;
   /** Rows of the table by name: `x = e`. */
-  names: Map<number, number[]>;
+  names: Map<NameRow, number[]>;
   /** Rows of the table by member name: `F.x = e`, `F.prototype = e`. */
-  named: Map<number, number[]>;
+  named: Map<NameRow, number[]>;
 }
 
 type Assignments = Pick<Engine, "assignedType" | "assignedToBinding" | "assignedMember">;
@@ -24,7 +26,7 @@ export function createAssignments(engine: Engine): Assignments {
     if (existing) return existing;
     const index: AssignIndex = { members: new Map(), names: new Map(), named: new Map() };
     const { assigns: table, exprs } = repo.facts(file);
-    for (let row = 0; row < table.length; row++) {
+    for (let row = table.first; row < table.length; row = rowAfter(row)) {
       const target = table.target(row);
       if (exprs.op(target) === Expr.Name) pushTo(index.names, exprs.name(target), row);
       else if (exprs.op(target) === Expr.Member) {
@@ -49,14 +51,14 @@ export function createAssignments(engine: Engine): Assignments {
   }
 
   /** What is assigned to a member of `this` in the bodies of a class or constructor function. */
-  function toThis(file: number, owner: number, name: number): ValueType | undefined {
-    const scope = repo.facts(file).symbols.inner(owner - repo.base[file]!);
+  function toThis(file: number, owner: number, name: NameRow): ValueType | undefined {
+    const scope = repo.facts(file).symbols.inner(repo.rowOf(owner, file));
     return unionOf((assigns(file).members.get(`${scope}/${name}`) ?? []).map((expr) => engine.exprType(file, expr)));
   }
 
   function assignedName(
     file: number,
-    name: number,
+    name: NameRow,
     same: (entity: NonNullable<ReturnType<Engine["lookup"]>>) => boolean,
   ): ValueType | undefined {
     const facts = repo.facts(file);
@@ -68,7 +70,7 @@ export function createAssignments(engine: Engine): Assignments {
     return unionOf(types);
   }
 
-  function assignedToBinding(file: number, binding: number): ValueType | undefined {
+  function assignedToBinding(file: number, binding: BindingRow): ValueType | undefined {
     const name = repo.facts(file).bindings.name(binding);
     return assignedName(
       file,
@@ -78,7 +80,7 @@ export function createAssignments(engine: Engine): Assignments {
   }
 
   /** What is assigned to `name` of a symbol by the symbol's own name, in its own file. */
-  function toNamed(file: number, symbol: number, name: number): ValueType | undefined {
+  function toNamed(file: number, symbol: number, name: NameRow): ValueType | undefined {
     const { assigns: table, exprs } = repo.facts(file);
     const types: (ValueType | undefined)[] = [];
     for (const row of assigns(file).named.get(name) ?? []) {
@@ -101,21 +103,21 @@ export function createAssignments(engine: Engine): Assignments {
     const file = repo.fileOf(symbol);
     const name = repo.stringRow(file, text);
     if (!instance) {
-      const own = name < 0 ? undefined : toNamed(file, symbol, name);
+      const own = isNone(name) ? undefined : toNamed(file, symbol, name);
       if (own) return own;
     }
     // `module.exports = F` and `exports.x = e` in one file: x is a member of F.
-    if (name >= 0 && isWhole(file, symbol)) {
+    if (exists(name) && isWhole(file, symbol)) {
       const beside = engine.exportedRow(file, text, "value");
       if (beside) return engine.entityType(beside);
     }
     if (!instance) return undefined;
-    if (repo.rules(file).openInstances && name >= 0) {
+    if (repo.rules(file).openInstances && exists(name)) {
       const own = toThis(file, symbol, name);
       if (own) return own;
     }
     const prototype = repo.stringRow(file, repo.rules(file).openValues?.prototype ?? "");
-    const shared = prototype < 0 ? undefined : toNamed(file, symbol, prototype);
+    const shared = isNone(prototype) ? undefined : toNamed(file, symbol, prototype);
     return shared && engine.memberType(shared, text);
   }
 

@@ -1,5 +1,7 @@
 /** Expression rows → types. */
+
 import { Expr, SymbolFlag } from "../../language/fact-layout.ts";
+import { type ExprRow, exists, isNone, type Rows, type ScopeRow } from "../../rows.ts";
 import type { Engine } from "../engine.ts";
 import { TypeMemo } from "./type-memo.ts";
 import { builtin, EXTERNAL, partsOf, substitute, unionOf, type ValueType } from "./value-type.ts";
@@ -18,7 +20,7 @@ export function createExpressions(engine: Engine): Expressions {
   /** Nested iterators under evaluation. */
   let iterators = 0;
 
-  function nameType(file: number, row: number): ValueType | undefined {
+  function nameType(file: number, row: ExprRow): ValueType | undefined {
     const facts = repo.facts(file);
     const name = facts.exprs.name(row);
     const scope = facts.exprs.nameScope(row);
@@ -54,7 +56,7 @@ export function createExpressions(engine: Engine): Expressions {
   }
 
   /** What the tests around an expression say about a name or path. */
-  function narrowed(file: number, scope: number, path: string): ValueType | undefined {
+  function narrowed(file: number, scope: ScopeRow, path: string): ValueType | undefined {
     const facts = repo.facts(file);
     if (facts.narrows.length === 0) return undefined;
     let index = narrowIndexes[file];
@@ -67,8 +69,8 @@ export function createExpressions(engine: Engine): Expressions {
       narrowIndexes[file] = index;
     }
     const name = repo.stringRow(file, path);
-    if (name < 0) return undefined;
-    for (let at = scope; at >= 0; at = facts.scopes.parent(at)) {
+    if (isNone(name)) return undefined;
+    for (let at = scope; exists(at); at = facts.scopes.parent(at)) {
       for (const row of index.get(at) ?? []) {
         if (facts.narrows.name(row) !== name) continue;
         const type = narrowType(file, row);
@@ -82,9 +84,9 @@ export function createExpressions(engine: Engine): Expressions {
   function narrowType(file: number, row: number): ValueType | undefined {
     const facts = repo.facts(file);
     const type = facts.narrows.type(row);
-    if (type >= 0) return engine.typeAt(file, type);
+    if (exists(type)) return engine.typeAt(file, type);
     const expr = facts.narrows.expr(row);
-    if (expr < 0) return undefined;
+    if (isNone(expr)) return undefined;
     if (facts.exprs.op(expr) !== Expr.Call) {
       const parts = partsOf(exprType(file, expr));
       return unionOf(parts.map((part) => (part.kind === "class" ? engine.instanceOf(part.symbol, []) : undefined)));
@@ -99,13 +101,13 @@ export function createExpressions(engine: Engine): Expressions {
   }
 
   /** The written path of a chain of names, "" for anything else, with the scope it is read in. */
-  function pathOf(file: number, row: number): { path: string; scope: number } | undefined {
+  function pathOf(file: number, row: ExprRow): { path: string; scope: ScopeRow } | undefined {
     const facts = repo.facts(file);
     switch (facts.exprs.op(row)) {
       case Expr.Name:
         return { path: facts.strings[facts.exprs.name(row)]!, scope: facts.exprs.nameScope(row) };
       case Expr.This:
-        return facts.exprs.readScope(row) < 0 ? undefined : { path: "this", scope: facts.exprs.readScope(row) };
+        return isNone(facts.exprs.readScope(row)) ? undefined : { path: "this", scope: facts.exprs.readScope(row) };
       case Expr.Member: {
         const object = pathOf(file, facts.exprs.object(row));
         return object && { path: `${object.path}.${facts.strings[facts.exprs.member(row)]!}`, scope: object.scope };
@@ -115,7 +117,7 @@ export function createExpressions(engine: Engine): Expressions {
     }
   }
 
-  function memberExpr(file: number, row: number): ValueType | undefined {
+  function memberExpr(file: number, row: ExprRow): ValueType | undefined {
     const facts = repo.facts(file);
     if (facts.narrows.length > 0) {
       const chain = pathOf(file, row);
@@ -130,7 +132,7 @@ export function createExpressions(engine: Engine): Expressions {
   }
 
   /** What a variant of an enum holds at a place, when an expression names the variant. */
-  function payloadOf(file: number, row: number, place: string): ValueType | undefined {
+  function payloadOf(file: number, row: ExprRow, place: string): ValueType | undefined {
     const { exprs, strings } = repo.facts(file);
     let symbol = -1;
     if (exprs.op(row) === Expr.Member) {
@@ -145,19 +147,19 @@ export function createExpressions(engine: Engine): Expressions {
     return held === undefined ? undefined : engine.symbolType(held);
   }
 
-  function thisType(file: number, scope: number): ValueType | undefined {
-    if (scope < 0) return undefined;
+  function thisType(file: number, scope: ScopeRow): ValueType | undefined {
+    if (isNone(scope)) return undefined;
     const owner = repo.facts(file).scopes.symbol(scope);
-    return owner < 0 ? undefined : engine.instanceOf(repo.base[file]! + owner, []);
+    return isNone(owner) ? undefined : engine.instanceOf(repo.base[file]! + owner, []);
   }
 
-  function superType(file: number, scope: number): ValueType | undefined {
-    if (scope < 0) return undefined;
+  function superType(file: number, scope: ScopeRow): ValueType | undefined {
+    if (isNone(scope)) return undefined;
     const owner = repo.facts(file).scopes.symbol(scope);
-    return owner < 0 ? undefined : unionOf(engine.bases(repo.base[file]! + owner, undefined, true));
+    return isNone(owner) ? undefined : unionOf(engine.bases(repo.base[file]! + owner, undefined, true));
   }
 
-  function constructed(file: number, row: number): ValueType | undefined {
+  function constructed(file: number, row: ExprRow): ValueType | undefined {
     const facts = repo.facts(file);
     const args = Array.from(facts.lists.items(facts.exprs.typeArgs(row)), (arg) => engine.typeAt(file, arg));
     const callee = facts.exprs.callee(row);
@@ -176,16 +178,16 @@ export function createExpressions(engine: Engine): Expressions {
     );
   }
 
-  function inferred(symbol: number, file: number, row: number): ValueType {
+  function inferred(symbol: number, file: number, row: ExprRow): ValueType {
     return engine.constructResult(symbol, { file, expr: row });
   }
 
   /** `new Map<K, V>()`: the library's own classes, by their name. */
   function libraryInstance(
     file: number,
-    callee: number,
+    callee: ExprRow,
     args: (ValueType | undefined)[],
-    row: number,
+    row: ExprRow,
   ): ValueType | undefined {
     const facts = repo.facts(file);
     if (facts.exprs.op(callee) !== Expr.Name) return undefined;
@@ -199,7 +201,7 @@ export function createExpressions(engine: Engine): Expressions {
     return engine.library.copied(language, text, held) ?? engine.library.named(language, text, args);
   }
 
-  function find(file: number, row: number): ValueType | undefined {
+  function find(file: number, row: ExprRow): ValueType | undefined {
     const { exprs, lists, strings } = repo.facts(file);
     const symbol = () => repo.base[file]! + exprs.symbol(row);
     switch (exprs.op(row)) {
@@ -217,7 +219,7 @@ export function createExpressions(engine: Engine): Expressions {
         return superType(file, exprs.thisScope(row));
       case Expr.Index: {
         const key = exprs.key(row);
-        return indexed(exprType(file, exprs.object(row)), key < 0 ? undefined : strings[key]!);
+        return indexed(exprType(file, exprs.object(row)), isNone(key) ? undefined : strings[key]!);
       }
       case Expr.Iterate:
         return elementType(exprType(file, exprs.operand(row)));
@@ -250,7 +252,7 @@ export function createExpressions(engine: Engine): Expressions {
     }
   }
 
-  function arrayType(file: number, rows: Int32Array): ValueType {
+  function arrayType(file: number, rows: Rows<ExprRow>): ValueType {
     const { exprs } = repo.facts(file);
     const items = Array.from(rows, (item) => exprType(file, item));
     const spread = rows.some((item) => exprs.op(item) === Expr.Iterate);
@@ -259,8 +261,8 @@ export function createExpressions(engine: Engine): Expressions {
       : builtin("Array", unionOf(items));
   }
 
-  function exprType(file: number, row: number): ValueType | undefined {
-    if (row < 0) return undefined;
+  function exprType(file: number, row: ExprRow): ValueType | undefined {
+    if (isNone(row)) return undefined;
     memo[file] ??= new TypeMemo(repo.facts(file).exprs.length);
     // A type that is nested too deeply is not remembered as unknown: asked for directly, it may be found.
     if (depth > MAX_DEPTH && !memo[file].asked(row)) return undefined;

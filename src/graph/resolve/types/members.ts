@@ -1,5 +1,7 @@
 /** Members of types: own, attached from elsewhere, inherited. */
+
 import { BindingKind, HeritageKind, SymbolFlag } from "../../language/fact-layout.ts";
+import { exists, isNone, type TypeRow } from "../../rows.ts";
 import type { Engine, Entity, Member, MemberSearch } from "../engine.ts";
 import { pushTo } from "../repository.ts";
 import {
@@ -44,7 +46,7 @@ export function createMembers(engine: Engine): Members {
     const { heritage } = repo.facts(file);
     for (let row = 0; row < heritage.length; row++) {
       const symbol = heritage.symbol(row);
-      if (symbol >= 0) pushTo(index, symbol, row);
+      if (exists(symbol)) pushTo(index, symbol, row);
     }
     heritageIndexes[file] = index;
     return index;
@@ -69,7 +71,7 @@ export function createMembers(engine: Engine): Members {
         }
       }
       for (let row = 0; row < heritage.length; row++) {
-        if (heritage.symbol(row) >= 0) continue;
+        if (exists(heritage.symbol(row))) continue;
         for (const owner of subjects(file, heritage.subject(row))) pushTo(index.bases, owner, { file, row });
       }
     }
@@ -77,17 +79,17 @@ export function createMembers(engine: Engine): Members {
   }
 
   /** The symbols that a type row names. */
-  function subjects(file: number, row: number): number[] {
+  function subjects(file: number, row: TypeRow): number[] {
     const parts = partsOf(engine.typeAt(file, row));
     return parts.flatMap((part) => (part.kind === "instance" ? [part.symbol] : []));
   }
 
   function heritageType(file: number, row: number): ValueType | undefined {
     const { heritage, exprs } = repo.facts(file);
-    const type = heritage.type(row) >= 0 ? engine.typeAt(file, heritage.type(row)) : undefined;
+    const type = exists(heritage.type(row)) ? engine.typeAt(file, heritage.type(row)) : undefined;
     if (type && type.kind === "instance") return type;
     const expr = heritage.expr(row);
-    if (expr < 0 || exprs.length <= expr) return type;
+    if (isNone(expr) || exprs.length <= expr) return type;
     const value = unionOf(
       partsOf(engine.exprType(file, expr)).map((part) => {
         if (part.kind === "class") return engine.instanceOf(part.symbol, []);
@@ -134,7 +136,7 @@ export function createMembers(engine: Engine): Members {
     const merged = rows.flatMap((row) => {
       if (bindings.kind(row) !== BindingKind.Symbol) return [];
       const other = repo.base[file]! + bindings.symbol(row);
-      return other !== symbol && repo.column(other, "inner") >= 0 ? [other] : [];
+      return other !== symbol && exists(repo.column(other, "inner")) ? [other] : [];
     });
     return [symbol, ...merged];
   }
@@ -146,7 +148,8 @@ export function createMembers(engine: Engine): Members {
       repo.facts(repo.fileOf(other)).lists.items(repo.column(other, "typeParameters")).length;
     for (const space of repo.spacesAt(file, repo.column(symbol, "scope")))
       for (const other of repo.inSpace(space, repo.name(symbol), file))
-        if (other !== symbol && repo.column(other, "inner") >= 0 && count(other) === count(symbol)) found.push(other);
+        if (other !== symbol && exists(repo.column(other, "inner")) && count(other) === count(symbol))
+          found.push(other);
     return found;
   }
 
@@ -294,7 +297,7 @@ export function createMembers(engine: Engine): Members {
     const scope = repo.column(symbol, "inner");
     const key = `${symbol} ${name}`;
     // Modules may name each other in a circle.
-    if (scope < 0 || repo.rules(file).exportLists || asked.has(key)) return undefined;
+    if (isNone(scope) || repo.rules(file).exportLists || asked.has(key)) return undefined;
     asked.add(key);
     const found = engine.inModule(file, scope, name, "type") ?? engine.inModule(file, scope, name, "value");
     asked.delete(key);
@@ -370,7 +373,7 @@ export function createMembers(engine: Engine): Members {
     return undefined;
   }
 
-  /** The constant or variable that an object literal is the value of, or -1. */
+  /** The constant or variable that an object literal is the value of, or none. */
   function holderOf(literal: number): number {
     const holder = repo.parent(literal);
     if (holder < 0 || (repo.label(holder) !== "Const" && repo.label(holder) !== "Variable")) return -1;

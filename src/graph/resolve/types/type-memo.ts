@@ -1,4 +1,5 @@
 /** Remembered types by row. While the type of a row is being found it counts as unknown, which ends cycles. */
+import type { ExprRow } from "../../rows.ts";
 import type { ValueType } from "./value-type.ts";
 
 /** Rows of one block of memory. */
@@ -14,7 +15,7 @@ export class TypeMemo {
   }
 
   /** Whether a row's type was asked for before. */
-  asked(row: number): boolean {
+  asked(row: ExprRow): boolean {
     return this.blocks[Math.floor(row / BLOCK)]?.[row % BLOCK] !== undefined;
   }
 

@@ -1,5 +1,7 @@
 /** Type rows → types; types of symbols and bindings. Everything is remembered; a cycle is unknown. */
+
 import { BindingKind, Expr, ScopeKind, SymbolFlag, Type } from "../../language/fact-layout.ts";
+import { type BindingRow, type ExprRow, exists, isNone, NONE, type TypeList, type TypeRow } from "../../rows.ts";
 import type { Engine, Entity } from "../engine.ts";
 import { TypeMemo } from "./type-memo.ts";
 import { createUnify } from "./unify.ts";
@@ -7,6 +9,7 @@ import {
   builtin,
   EXTERNAL,
   parameterId,
+  parameterOf,
   partsOf,
   substitute,
   THIS_ID,
@@ -27,7 +30,7 @@ export function createTypes(engine: Engine): Types {
   function typeParametersOf(symbol: number): number[] {
     const file = repo.fileOf(symbol);
     const list = repo.column(symbol, "typeParameters");
-    return list < 0 ? [] : Array.from(repo.facts(file).lists.items(list), (row) => parameterId(file, row));
+    return isNone(list) ? [] : Array.from(repo.facts(file).lists.items(list), (row) => parameterId(file, row));
   }
 
   function envOf(symbol: number, args: readonly (ValueType | undefined)[]): TypeEnv | undefined {
@@ -38,7 +41,7 @@ export function createTypes(engine: Engine): Types {
     for (const [i, id] of ids.entries()) {
       let arg = args[i];
       if (!arg && args.length > 0) {
-        const binding = id - parameterId(file, 0);
+        const binding = parameterOf(file, id);
         arg = substitute(typeAt(file, repo.facts(file).bindings.fallback(binding)), env);
       }
       if (arg) env.set(id, arg);
@@ -56,7 +59,7 @@ export function createTypes(engine: Engine): Types {
     return { kind: "instance", symbol, env: envOf(symbol, args), open: repo.has(symbol, SymbolFlag.Hidden) };
   }
 
-  function refType(file: number, row: number): ValueType | undefined {
+  function refType(file: number, row: TypeRow): ValueType | undefined {
     const facts = repo.facts(file);
     const args = facts.lists.items(facts.types.args(row));
     const argTypes = () => Array.from(args, (arg) => typeAt(file, arg));
@@ -105,7 +108,7 @@ export function createTypes(engine: Engine): Types {
     return entity.type.kind === "class" ? instanceOf(entity.type.symbol, args) : entity.type;
   }
 
-  function qualifiedType(file: number, row: number): ValueType | undefined {
+  function qualifiedType(file: number, row: TypeRow): ValueType | undefined {
     const facts = repo.facts(file);
     const name = facts.strings[facts.types.member(row)]!;
     const args = Array.from(facts.lists.items(facts.types.args(row)), (arg) => typeAt(file, arg));
@@ -127,8 +130,8 @@ export function createTypes(engine: Engine): Types {
   }
 
   /** The left side of `A.B`: a module, name space or class rather than an instance. */
-  function qualifier(file: number, row: number): ValueType | undefined {
-    if (row < 0) return undefined;
+  function qualifier(file: number, row: TypeRow): ValueType | undefined {
+    if (isNone(row)) return undefined;
     const facts = repo.facts(file);
     if (facts.types.op(row) === Type.Qualified) {
       const left = qualifier(file, facts.types.qualifier(row));
@@ -144,15 +147,15 @@ export function createTypes(engine: Engine): Types {
     return left?.kind === "space" && repo.rules(file).includes ? { ...left, key: undefined, from: file } : left;
   }
 
-  function indexedType(file: number, row: number): ValueType | undefined {
+  function indexedType(file: number, row: TypeRow): ValueType | undefined {
     const facts = repo.facts(file);
     const object = typeAt(file, facts.types.object(row));
     const key = facts.types.key(row);
-    return key < 0 ? engine.elementType(object) : engine.memberType(object, facts.strings[key]!);
+    return isNone(key) ? engine.elementType(object) : engine.memberType(object, facts.strings[key]!);
   }
 
   /** Either result may be the type, `infer` names standing for what the checked type has in their place. */
-  function conditionalType(file: number, row: number): ValueType | undefined {
+  function conditionalType(file: number, row: TypeRow): ValueType | undefined {
     const { bindings, lists, types } = repo.facts(file);
     const results = unionOf(Array.from(lists.items(types.results(row)), (item) => typeAt(file, item)));
     const inferred = inferredNames(file, results);
@@ -160,7 +163,7 @@ export function createTypes(engine: Engine): Types {
     const env = new Map<number, ValueType>();
     unify(typeAt(file, types.pattern(row)), typeAt(file, types.checked(row)), env, inferred, true);
     for (const id of inferred) {
-      const bound = env.has(id) ? undefined : typeAt(file, bindings.constraint(id - parameterId(file, 0)));
+      const bound = env.has(id) ? undefined : typeAt(file, bindings.constraint(parameterOf(file, id)));
       if (bound) env.set(id, bound);
     }
     return substitute(results, env);
@@ -172,16 +175,16 @@ export function createTypes(engine: Engine): Types {
     const own = partsOf(type).filter(
       (part) =>
         part.kind === "parameter" &&
-        part.binding >= 0 &&
+        exists(part.binding) &&
         part.file === file &&
         scopes.kind(bindings.scope(part.binding)) === ScopeKind.Block,
     );
     return new Set(own.flatMap((part) => (part.kind === "parameter" ? [part.id] : [])));
   }
 
-  function findType(file: number, row: number): ValueType | undefined {
+  function findType(file: number, row: TypeRow): ValueType | undefined {
     const { lists, scopes, strings, types } = repo.facts(file);
-    const all = (list: number) => Array.from(lists.items(list), (item) => typeAt(file, item));
+    const all = (list: TypeList) => Array.from(lists.items(list), (item) => typeAt(file, item));
     const symbol = () => repo.base[file]! + types.symbol(row);
     switch (types.op(row)) {
       case Type.Ref:
@@ -203,8 +206,10 @@ export function createTypes(engine: Engine): Types {
         return engine.exprType(file, types.expr(row));
       case Type.This: {
         const scope = types.thisScope(row);
-        const owner = scope < 0 ? -1 : scopes.symbol(scope);
-        return owner < 0 ? undefined : { kind: "parameter", id: THIS_ID, file: repo.base[file]! + owner, binding: -1 };
+        const owner = isNone(scope) ? NONE : scopes.symbol(scope);
+        return isNone(owner)
+          ? undefined
+          : { kind: "parameter", id: THIS_ID, file: repo.base[file]! + owner, binding: NONE };
       }
       case Type.Literal:
         return builtin(strings[types.name(row)]!, ...all(types.literalArgs(row)));
@@ -219,8 +224,8 @@ export function createTypes(engine: Engine): Types {
     }
   }
 
-  function typeAt(file: number, row: number): ValueType | undefined {
-    if (row < 0) return undefined;
+  function typeAt(file: number, row: TypeRow): ValueType | undefined {
+    if (isNone(row)) return undefined;
     typeMemo[file] ??= new TypeMemo(repo.facts(file).types.length);
     return typeMemo[file].of(row, () => findType(file, row));
   }
@@ -252,7 +257,7 @@ export function createTypes(engine: Engine): Types {
       }
       case "TypeAlias": {
         // A type of its own with another's shape is a class; of an alias, what it stands for.
-        if (repo.column(symbol, "type") < 0) return { kind: "class", symbol, env: undefined };
+        if (isNone(repo.column(symbol, "type"))) return { kind: "class", symbol, env: undefined };
         return unionOf(
           partsOf(typeAt(file, repo.column(symbol, "type"))).map((part) =>
             part.kind === "instance" ? { kind: "class", symbol: part.symbol, env: part.env } : undefined,
@@ -275,10 +280,10 @@ export function createTypes(engine: Engine): Types {
         if (flags & SymbolFlag.Getter) return engine.returnType(symbol);
         const declared = typeAt(file, repo.column(symbol, "type"));
         if (declared) return declared;
-        if (repo.column(symbol, "inner") >= 0 && repo.column(symbol, "parameters") >= 0)
+        if (exists(repo.column(symbol, "inner")) && exists(repo.column(symbol, "parameters")))
           return setterType(symbol, file);
         const value = repo.column(symbol, "value");
-        const given = value >= 0 ? engine.exprType(file, value) : undefined;
+        const given = exists(value) ? engine.exprType(file, value) : undefined;
         return given && !isEmpty(file, value) ? given : unionOf([given, engine.assignedType(symbol)]);
       }
       default:
@@ -287,7 +292,7 @@ export function createTypes(engine: Engine): Types {
   }
 
   /** `let x = null`, `x = []`: what is assigned later says more. */
-  function isEmpty(file: number, value: number): boolean {
+  function isEmpty(file: number, value: ExprRow): boolean {
     const facts = repo.facts(file);
     const op = facts.exprs.op(value);
     const a = facts.exprs.name(value);
@@ -306,7 +311,7 @@ export function createTypes(engine: Engine): Types {
     return symbolMemo.of(symbol, () => findSymbolType(symbol));
   }
 
-  function bindingType(file: number, binding: number): ValueType | undefined {
+  function bindingType(file: number, binding: BindingRow): ValueType | undefined {
     bindingMemo[file] ??= new TypeMemo(repo.facts(file).bindings.length);
     return bindingMemo[file].of(binding, () => {
       const { bindings } = repo.facts(file);
@@ -314,7 +319,7 @@ export function createTypes(engine: Engine): Types {
       const declared = typeAt(file, bindings.type(binding));
       if (declared) return declared;
       const value = bindings.value(binding);
-      const given = value >= 0 ? engine.exprType(file, value) : undefined;
+      const given = exists(value) ? engine.exprType(file, value) : undefined;
       if (given && !isEmpty(file, value)) return given;
       return unionOf([given, engine.assignedToBinding(file, binding)]);
     });

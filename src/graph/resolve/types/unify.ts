@@ -1,5 +1,7 @@
 /** Infers type parameters by matching declared types with given ones. */
+
 import { SymbolFlag } from "../../language/fact-layout.ts";
+import { isNone } from "../../rows.ts";
 import type { Engine } from "../engine.ts";
 import { partsOf, substitute, unionOf, type ValueType } from "./value-type.ts";
 
@@ -23,7 +25,7 @@ export function createUnify(engine: Engine): Unify {
 
   /** A function of a literal whose parameters may be typed by where it stands. */
   function isContextual(symbol: number): boolean {
-    if (repo.column(symbol, "parameters") < 0) return false;
+    if (isNone(repo.column(symbol, "parameters"))) return false;
     const holder = repo.parent(symbol);
     return repo.has(symbol, SymbolFlag.Hidden) || (holder >= 0 && repo.has(holder, SymbolFlag.Hidden));
   }

@@ -2,7 +2,9 @@
  * The type of an expression, as far as resolution needs it. Undefined means unknown; `external` means that the value
  * comes from outside the repository, so that guessing is wrong.
  */
+
 import { SHARED_TYPES } from "../../language/library.ts";
+import { type BindingRow, rowAt } from "../../rows.ts";
 
 /** Bindings of type parameters (numbered over the repository) to types. */
 export type TypeEnv = ReadonlyMap<number, ValueType>;
@@ -30,7 +32,7 @@ type Shape =
   | { kind: "builtin"; name: string; args: readonly (ValueType | undefined)[] }
   | { kind: "union"; of: readonly ValueType[] }
   /** A type parameter that stands for itself: file and binding row. */
-  | { kind: "parameter"; id: number; file: number; binding: number }
+  | { kind: "parameter"; id: number; file: number; binding: BindingRow }
   /** Comes from outside the repository; `holds` is the type argument it was made with: `useRef<T>()`. */
   | { kind: "external"; holds?: ValueType };
 
@@ -157,10 +159,16 @@ export function mergeEnv(inner: TypeEnv | undefined, outer: TypeEnv | undefined,
 /** The type parameter that stands for the receiver: `this`, `Self`. */
 export const THIS_ID = -1;
 
-/** Numbers type parameters over the repository: a file has fewer than a million bindings (files end at 1 MiB). */
-export function parameterId(file: number, binding: number): number {
-  return file * 1_000_000 + binding;
+/** More bindings than a file has: files end at 1 MiB. */
+const BINDINGS = 1_000_000;
+
+/** Numbers type parameters over the repository. */
+export function parameterId(file: number, binding: BindingRow): number {
+  return file * BINDINGS + binding;
 }
+
+/** The binding of a type parameter of that file. */
+export const parameterOf = (file: number, id: number): BindingRow => rowAt(id - file * BINDINGS);
 
 /** An environment in which the receiver's own type is known as well. */
 export function withSelf(env: TypeEnv | undefined, self: ValueType | undefined): TypeEnv | undefined {
