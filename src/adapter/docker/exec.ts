@@ -11,7 +11,7 @@ export interface ExecRequest {
   /** `NAME=value`, beside the container's own. */
   env?: readonly string[];
   cwd?: string;
-  user?: string;
+  user?: string | undefined;
   /** Written at once, then closed. Without it the command reads an empty input. */
   stdin?: string | Uint8Array | undefined;
   /** Its input stays open, for `write`. */

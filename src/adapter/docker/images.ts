@@ -21,6 +21,9 @@ export interface ImageDetail {
   /** Paths the image declares as volumes. */
   volumes: string[];
   env: string[];
+  /** As it says itself; empty where it says nothing. */
+  user: string;
+  workdir: string;
   sizeBytes: number;
 }
 
@@ -97,6 +100,8 @@ async function inspectImage(docker: () => Docker, address: string, name: string)
       tags: image.RepoTags ?? [],
       volumes: Object.keys(image.Config?.Volumes ?? {}),
       env: image.Config?.Env ?? [],
+      user: image.Config?.User ?? "",
+      workdir: image.Config?.WorkingDir ?? "",
       sizeBytes: image.Size ?? 0,
     };
   } catch (error) {

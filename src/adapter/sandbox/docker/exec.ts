@@ -76,6 +76,8 @@ export interface DockerExecDeps {
   docker: { containers: ExecContainers };
   containerId: string;
   clock: Clock;
+  /** Whom commands run as; the container's own user when absent. */
+  user?: string | undefined;
   /** After this long without success, `restart` ends what could not be killed, in ms. */
   killMs?: number;
   /** Kills the container and starts it again; shared by calls that need it at the same time. */
@@ -213,6 +215,7 @@ async function runToEnd(
       argv: ["sh", "-c", WRAPPER, "sh", folderOf(options.cwd), ...argv],
       env: [...Object.entries(options.env ?? {}).map(([name, value]) => `${name}=${value}`), `${MARK}=${call.mark}`],
       stdin: options.stdin,
+      user: deps.user,
       onOutput: call.frame.push,
     });
     if (call.ended) kill(call.running);

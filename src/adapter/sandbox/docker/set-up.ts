@@ -74,12 +74,12 @@ export interface Layer {
 export type SetUps = ReturnType<typeof createSetUps>;
 
 /** Of a container that is set up: its project. An image made of it says `IMAGE` instead. */
-const SETTING_UP = "skep.setting-up";
-const IMAGE = "an-image";
-const LAYER = "skep.layer";
+export const SETTING_UP = "skep.setting-up";
+export const IMAGE = "an-image";
+export const LAYER = "skep.layer";
 /** What installers need as root of their container, as package managers change owners and users. */
-const CAPABILITIES = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"];
-const LOOK_MS = 5_000;
+export const CAPABILITIES = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"];
+export const LOOK_MS = 5_000;
 const ROOT: Owner = { uid: 0, gid: 0 };
 const STEP_MS = 600_000;
 const LIST_BYTES = 4 * 1024 * 1024;

@@ -1,0 +1,199 @@
+/**
+ * `COPY` of a build: files of the accepted commit into a container that has never run, so that nothing moves paths about while
+ * the engine unpacks into it; links of the image are followed inside the image's own root alone. Each file's content is
+ * compared with what was accepted on its way.
+ */
+import { createHash, type Hash } from "node:crypto";
+import { posix } from "node:path";
+import { pipeline, Readable } from "node:stream";
+import { extract, type Header, type Pack, pack } from "tar-stream";
+import { CONTEXT_LIMITS, type Copied, type Selection } from "../../../core/dockerfile/context.ts";
+import type { CopyStep } from "../../../core/dockerfile/plan.ts";
+import { conflict, isProblem, Problem } from "../../../core/errors.ts";
+import type { DockerClient } from "../../docker.ts";
+import type { Owner } from "../workspace-path.ts";
+
+export interface CopyWork {
+  step: CopyStep;
+  selection: Selection;
+  owner: Owner;
+  /** A tar of the project's files, of which those of the context are below `prefix`. */
+  source(): Readable;
+  prefix: string;
+}
+
+type Entry = ReturnType<Pack["entry"]>;
+type Containers = Pick<DockerClient["containers"], "unpack">;
+
+const MAX_LEVELS = 64;
+const MAX_FOLDERS = 5_000;
+/** The same for every build: what is copied at another time is no other file. */
+const COPIED_AT = new Date(Date.UTC(2000, 0, 1));
+
+/** @throws Problem 409 `build_files_changed`, 413 `build_files_too_large`, those of the engine. */
+export async function copyInto(containers: Containers, id: string, work: CopyWork): Promise<void> {
+  const { step, selection } = work;
+  const isThere = (path: string) => isFolder(containers, id, path);
+  const to = step.to === "/" ? "" : step.to.replace(/\/$/, "");
+  const isTarget = selection.isOne && !step.to.endsWith("/") && !(await isThere(to || "/"));
+  const places = new Map<string, string[]>();
+  for (const { path, below } of selection.files) {
+    const at = isTarget ? to : `${to}/${below}`;
+    places.set(path, [...(places.get(path) ?? []), at]);
+  }
+  const folders = await missingFolders([...places.values()].flat(), isThere);
+  const writer = pack();
+  let fault: unknown;
+  // The engine holds the container until the archive is ended: that is done also where it is not what was accepted.
+  const written = writeCopies(work, places, folders, writer)
+    .catch((error) => {
+      fault = error;
+    })
+    .finally(() => writer.finalize());
+  try {
+    await containers.unpack(
+      id,
+      "/",
+      Readable.from(writer).on("error", () => {}),
+    );
+  } catch (error) {
+    writer.destroy();
+    throw fault ?? error;
+  }
+  await written;
+  if (fault !== undefined) throw fault;
+}
+
+/** The engine unpacks into folders alone, and follows links to them as programs of the container would. */
+async function isFolder(containers: Containers, id: string, path: string): Promise<boolean> {
+  try {
+    const nothing = pack();
+    nothing.finalize();
+    await containers.unpack(id, path, Readable.from(nothing));
+    return true;
+  } catch (error) {
+    if (isProblem(error) && (error.code === "docker_not_found" || error.code === "docker_error")) return false;
+    throw error;
+  }
+}
+
+/** Folders above these paths that the image does not have, from the top. Those that it has stay as they are. */
+async function missingFolders(
+  paths: readonly string[],
+  isThere: (path: string) => Promise<boolean>,
+): Promise<string[]> {
+  const known = new Map([["/", true]]);
+  const missing: string[] = [];
+  for (const path of paths) {
+    const above: string[] = [];
+    for (let at = posix.dirname(path); !known.has(at); at = posix.dirname(at)) above.unshift(at);
+    if (above.length > MAX_LEVELS) throw tooLarge(`lead more than ${MAX_LEVELS} folders deep`);
+    for (const folder of above) {
+      const has = known.get(posix.dirname(folder)) === true && (await isThere(folder));
+      known.set(folder, has);
+      if (!has) missing.push(folder);
+    }
+    if (known.size > MAX_FOLDERS) throw tooLarge(`are in more than ${MAX_FOLDERS} folders`);
+  }
+  return missing;
+}
+
+const tooLarge = (why: string) =>
+  new Problem(413, "build_files_too_large", `The files that the Dockerfile copies ${why}. Leave some out.`);
+
+/** Writes the archive. @throws Problem when it is not what was accepted: the archive can be ended all the same. */
+async function writeCopies(
+  { step, selection, owner, source, prefix }: CopyWork,
+  places: ReadonlyMap<string, readonly string[]>,
+  folders: readonly string[],
+  writer: Pack,
+): Promise<void> {
+  const files = new Map(selection.files.map((file) => [file.path, file]));
+  const reader = extract();
+  const common = { uid: owner.uid, gid: owner.gid, mtime: COPIED_AT };
+  for (const folder of folders) writer.entry({ name: folder.slice(1), type: "directory", mode: 0o755, ...common });
+  let bytes = 0;
+  // What goes wrong there ends the loop below.
+  pipeline(source(), reader, () => {});
+  for await (const content of reader) {
+    const { header } = content;
+    const file = header.name.startsWith(prefix) ? files.get(header.name.slice(prefix.length)) : undefined;
+    if (!file || header.type === "directory") {
+      content.resume();
+      continue;
+    }
+    files.delete(file.path);
+    bytes += header.size;
+    if (bytes > CONTEXT_LIMITS.bytes) throw tooLarge(`are more than ${CONTEXT_LIMITS.bytes / 1024 ** 3} GB`);
+    const mode = step.mode ?? (file.kind === "program" ? 0o755 : 0o644);
+    const to = (places.get(file.path) ?? []).map((place) => ({ name: place.slice(1), mode, ...common }));
+    await copyEntry(file, header, content, to, writer);
+  }
+  const [left] = files.keys();
+  if (left !== undefined) throw changed(left);
+}
+
+const changed = (path: string) =>
+  conflict(
+    `${path.slice(0, 200)} is not as it was when the environment was accepted. Look at what the repository proposes, and accept it.`,
+    "build_files_changed",
+  );
+
+/** The first place gets the content, further ones a link to it. */
+async function copyEntry(
+  file: Copied,
+  { size, linkname, type }: Pick<Header, "size" | "linkname" | "type">,
+  content: AsyncIterable<unknown>,
+  [first, ...others]: { name: string; mode: number; uid: number; gid: number; mtime: Date }[],
+  writer: Pack,
+): Promise<void> {
+  if (!first) return;
+  const link = type === "symlink" ? { type, linkname } : undefined;
+  if ((link !== undefined) !== (file.kind === "link")) throw changed(file.path);
+  const hash = blobHash(file.oid, link ? Buffer.byteLength(link.linkname) : size);
+  if (link) {
+    hash.update(link.linkname);
+    for await (const _ of content);
+    writer.entry({ ...first, ...link });
+  } else await writeContent(content, writer.entry({ ...first, size }), size, hash);
+  if (hash.digest("hex") !== file.oid) throw changed(file.path);
+  for (const other of others) writer.entry({ ...other, ...(link ?? { type: "link", linkname: first.name }) });
+}
+
+/** The entry is filled up to its size where reading fails, so that the archive can be ended. */
+async function writeContent(content: AsyncIterable<unknown>, entry: Entry, size: number, hash: Hash) {
+  let left = size;
+  const write = async (chunk: Uint8Array) => {
+    left -= chunk.byteLength;
+    if (!entry.write(chunk)) await drained(entry);
+  };
+  // It is closed with the archive.
+  entry.on("error", () => {});
+  try {
+    for await (const chunk of content) {
+      if (!(chunk instanceof Uint8Array)) continue;
+      hash.update(chunk);
+      await write(chunk);
+    }
+  } finally {
+    while (left > 0 && !entry.destroyed) await write(Buffer.alloc(Math.min(left, 64 * 1024)));
+    entry.end(undefined);
+  }
+}
+
+function drained(entry: Entry): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (isOver: boolean) => () => {
+      entry.off("drain", resume).off("close", over);
+      if (isOver) reject(new Error("The engine does not take the files any more."));
+      else resolve();
+    };
+    const [resume, over] = [settle(false), settle(true)];
+    entry.on("drain", resume).on("close", over);
+  });
+}
+
+/** As git names contents. */
+function blobHash(oid: string, size: number): Hash {
+  return createHash(oid.length === 64 ? "sha256" : "sha1").update(`blob ${size}\0`);
+}
