@@ -7,6 +7,7 @@ import { assertRef } from "./names.ts";
 
 export interface SourceFile {
   path: string;
+  kind: "file" | "program" | "link";
   /** Of its content. */
   oid: string;
 }
@@ -41,16 +42,19 @@ export async function sourceFiles(
     maxBytes: PATH_BYTES,
     end: 0,
     onLine({ text }) {
-      const [, oid, path] = /^1[02]0\d+ blob ([0-9a-f]{40,64})\t(.*)$/s.exec(text) ?? [];
-      if (path === undefined || oid === undefined || path.includes("\ufffd")) return;
+      const [, mode, oid, path] = /^(1[02]0\d+) blob ([0-9a-f]{40,64})\t(.*)$/s.exec(text) ?? [];
+      if (path === undefined || oid === undefined || mode === undefined || path.includes("\ufffd")) return;
       count++;
-      if (count <= most) found.push({ path, oid });
+      if (count <= most) found.push({ path, kind: kindOf(mode), oid });
     },
   });
   await git(["ls-tree", "-r", "-z", commit], { cwd: repository, gitDir: repository, onOutput: entries.add });
   if (count > most) throw new Problem(413, "source_too_large", `The project has more than ${most} files.`);
   return found;
 }
+
+const kindOf = (mode: string): SourceFile["kind"] =>
+  mode.startsWith("12") ? "link" : mode === "100755" ? "program" : "file";
 
 /** @throws Problem 413 `source_too_large`, 502, 504. */
 export async function writeArchive(git: GitCommand, archive: Archive): Promise<void> {

@@ -62,7 +62,7 @@ function wholeHash(given: string, { proposal }: Environment): string {
 
 function linesOf(name: string, { accepted, proposal, changed }: Environment): string[] {
   const lines = accepted
-    ? [`accepted ${timeText(accepted["accepted_at"])}:`, ...definitionLines(accepted["definition"])]
+    ? [`accepted ${timeText(accepted["accepted_at"])}:`, ...definitionLines(accepted)]
     : ["no environment is accepted: sandboxes start as agents and settings say"];
   if (!proposal) return [...lines, "", "the repository proposes none"];
   if (!changed) return [...lines, "", "it is what the repository proposes"];
@@ -71,18 +71,41 @@ function linesOf(name: string, { accepted, proposal, changed }: Environment): st
     ...lines,
     "",
     `the repository proposes (${files}, ${proposal["branch"]} at ${proposal["commit"].slice(0, 8)}):`,
-    ...definitionLines(proposal["definition"]),
+    ...definitionLines(proposal),
+    ...dockerfileLines(proposal),
     ...proposal["notes"].map((note) => `  left out: ${note}`),
     "",
     `accept it: skep projects environment ${name} --accept ${proposal["hash"].slice(0, 12)}`,
   ];
 }
 
-const definitionLines = ({ image, env = {}, setup, check, network }: Definition): string[] =>
+type Shown = Pick<NonNullable<Environment["accepted"]>, "definition" | "dockerfile">;
+
+/** The text that is accepted with the hash: it runs as root of a container. */
+const dockerfileLines = ({ dockerfile }: Shown): string[] =>
+  dockerfile
+    ? dockerfile["text"]
+        .trimEnd()
+        .split("\n")
+        .map((line) => `  | ${line}`)
+    : [];
+
+const definitionLines = ({
+  definition: { image, build, env = {}, setup, check, network },
+  dockerfile,
+}: Shown): string[] =>
   fieldLines([
     ["image", image ?? null],
+    ["Dockerfile", (build && dockerfile && builtOf(build, dockerfile)) || null],
+    ...Object.entries(build?.args ?? {}).map(([key, value]): [string, string] => ["argument", `${key}=${value}`]),
     ...Object.entries(env).map(([key, value]): [string, string] => ["variable", `${key}=${value}`]),
     ["set-up", setup ?? null],
     ["check", check ?? null],
     ["hosts", network?.allow.join(", ") ?? null],
   ]).map((line) => `  ${line}`);
+
+const builtOf = (
+  { dockerfile: path, context = "." }: NonNullable<Definition["build"]>,
+  { files, digest, commit }: NonNullable<Shown["dockerfile"]>,
+): string =>
+  `${path} at ${commit.slice(0, 8)}, with ${files} ${files === 1 ? "file" : "files"} of ${context} (${digest.slice(0, 12)})`;

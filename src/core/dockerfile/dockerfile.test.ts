@@ -78,6 +78,7 @@ EXPOSE 80`;
     ["FROM a\nCOPY x", "takes what it copies, and where to"],
     ["# syntax=attacker/frontend:1\nFROM a", "line 1: Another syntax is a program of others"],
     ["# escape=`\nFROM a", "continue lines with \\"],
+    ["FROM a\nRUN true \u202e# eslaf", "line 2: It contains a character that nobody sees"],
     ["FROM a\nUSER $(id)", "This is no user"],
     [`FROM a\nENV A=$${"{B?x}"}`, "A variable is put in by"],
     ["FROM a\nENV A='x", "A quote ' is not closed"],

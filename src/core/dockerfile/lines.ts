@@ -32,6 +32,9 @@ export interface Instruction {
   text: string;
 }
 
+/** What it says must be what is read by those who accept it. */
+const HIDDEN = /(?!\t)[\p{Cc}\p{Cf}]/u;
+
 /** The frontend that every builder has: what it understands beyond us is refused where it is used. */
 const USUAL_FRONTEND = /^docker(?:\.io\/docker)?\/dockerfile(?::1(?:\.\d{1,3}){0,2})?$/;
 
@@ -40,6 +43,12 @@ export function readInstructions(text: string): Instruction[] {
   if (text.length > DOCKERFILE_LIMITS.bytes)
     throw new DockerfileFault(1, `It is longer than ${DOCKERFILE_LIMITS.bytes / 1024} kB.`);
   const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
+  const hiding = lines.findIndex((line) => HIDDEN.test(line));
+  if (hiding >= 0)
+    throw new DockerfileFault(
+      hiding + 1,
+      "It contains a character that nobody sees (control, direction). Take it out.",
+    );
   const found: Instruction[] = [];
   for (let at = readDirectives(lines); at < lines.length; ) {
     if (isSkipped(lines[at] ?? "")) {
@@ -93,6 +102,5 @@ function instructionIn(whole: string, line: number): Instruction {
   const trimmed = whole.trim();
   const end = trimmed.search(/\s/);
   const word = (end < 0 ? trimmed : trimmed.slice(0, end)).toUpperCase();
-  if (trimmed.includes("\0")) throw new DockerfileFault(line, "It contains a NUL byte.");
   return { line, word, text: end < 0 ? "" : trimmed.slice(end).trim() };
 }

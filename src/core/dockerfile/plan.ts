@@ -107,10 +107,6 @@ export function planBuild(
   return { ...stage.plan, env: Object.fromEntries(stage.env) };
 }
 
-/** Name of the image that a Dockerfile begins with. @throws DockerfileFault. */
-export const baseImageOf = (text: string, given?: Readonly<Record<string, string>>): string =>
-  planBuild(text, given).image;
-
 function perform(stage: Stage, instruction: Instruction): void {
   const { word, line } = instruction;
   const act = ACTS[word];

@@ -122,7 +122,9 @@ describe("the machine", () => {
       ["agent image", "fail"],
     ]);
     const loaded = engine({
-      images: { inspect: async () => ({ id: "sha256:1", tags: [], volumes: [], env: [], user: "", workdir: "", sizeBytes: 1 }) },
+      images: {
+        inspect: async () => ({ id: "sha256:1", tags: [], volumes: [], env: [], user: "", workdir: "", sizeBytes: 1 }),
+      },
     });
     expect((await verdicts("docker", loaded))[2]).toEqual(["agent image", "ok"]);
   });

@@ -112,7 +112,8 @@ describe.skipIf(!docker)("the environment of a project", () => {
   afterAll(async () => {
     await server.remove();
     const layers = (await docker!.images.list()).filter(({ labels }) => labels["skep.layer"]?.startsWith(project.id));
-    for (const { id } of layers) await docker!.images.remove(id);
+    // By name: one that others begin with goes with the last of them.
+    for (const { id, tags } of layers) await docker!.images.remove(tags[0] ?? id);
     await docker!.images.remove(image);
     rmSync(folder, { recursive: true, force: true });
   });
@@ -278,5 +279,116 @@ describe.skipIf(!docker)("the environment of a project", () => {
     expect((await skep(["projects", "environment", "web", "--clear", "--data", server.data])).code).toBe(0);
     expect((await environment()).accepted).toBeNull();
     expect(await skep(["projects", "environment", "web", "--clear", "--data", server.data])).toMatchObject({ code: 1 });
+  });
+
+  describe("whose image is made of a Dockerfile", () => {
+    const setUp = (...args: string[]) => skep(["projects", "setup", "web", ...args, "--data", server.data]);
+    const found = () => call<ProjectSetup>("GET", `/v1/projects/${project.id}/setup`);
+    const layers = async () =>
+      (await docker!.images.list()).filter(({ labels }) => labels["skep.layer"]?.startsWith(project.id));
+    /** A sandbox that is just being removed still has its image: that goes with the next time. */
+    async function clear(): Promise<void> {
+      do expect((await setUp("--clear")).code).toBe(0);
+      while ((await layers()).length > 0);
+    }
+    const dockerfile = `FROM ${image}
+ARG WHO
+ENV GREETING="hello $WHO"
+WORKDIR /srv/app
+COPY one.txt .
+RUN echo root >/made-by-set-up; wget -q -O - http://denied.example/; true
+`;
+
+    test("it is proposed with its text, and what cannot be built is named with its line", async () => {
+      commit({
+        ".skep/environment.yml":
+          'build: { dockerfile: box/Dockerfile, context: box, args: { WHO: world } }\ncheck: "cat /srv/app/one.txt"\nnetwork: { allow: [allowed.example] }\n',
+        "box/Dockerfile": `${dockerfile}RUN --mount=type=cache,target=/x true\n`,
+        "box/one.txt": "one\n",
+      });
+      await fetchProject();
+      const line = "box/Dockerfile, line 7: RUN --mount is not supported";
+      expect((await environment()).proposal).toMatchObject({
+        definition: { check: "cat /srv/app/one.txt" },
+        dockerfile: null,
+        notes: [expect.stringContaining(line)],
+      });
+      const refused = await put({ definition: { build: { dockerfile: "box/Dockerfile", context: "box" } } });
+      expect(refused).toMatchObject({ status: 422, body: { detail: expect.stringContaining(line) } });
+      for (const [build, why] of [
+        [{ dockerfile: "none" }, "There is no such file"],
+        [{ dockerfile: "../../etc/passwd" }, "leads out of the repository"],
+      ] as const)
+        expect(await put({ definition: { build } })).toMatchObject({
+          status: 422,
+          body: { detail: expect.stringContaining(why) },
+        });
+      commit({ "box/Dockerfile": dockerfile });
+      await fetchProject();
+      expect((await environment()).proposal).toMatchObject({
+        definition: { build: { dockerfile: "box/Dockerfile", args: { WHO: "world" } } },
+        dockerfile: { text: dockerfile, image, files: 1 },
+        notes: [],
+      });
+      const shown = await skep(["projects", "environment", "web", "--data", server.data]);
+      expect(shown.stdout).toContain("  | COPY one.txt .");
+    });
+
+    test("exactly what was accepted is built, and agents' commands begin with it", async () => {
+      const { proposal } = await environment();
+      expect((await put({ hash: proposal!.hash })).status).toBe(200);
+      const made = await setUp();
+      expect([made.code, made.stdout]).toEqual([0, expect.stringContaining("does not allow: denied.example:80")]);
+      expect(await found()).toMatchObject({ state: "ready", check: { passed: true, log: "one" } });
+      expect(await outputOfRun()).toBe("said hello world\nroot\n");
+      // A branch of somebody else, and then the project's own: neither changes what holds.
+      git("checkout", "-q", "-b", "stranger");
+      commit({ "box/Dockerfile": `${dockerfile}RUN echo stranger >/made-by-set-up\n` });
+      git("checkout", "-q", "main");
+      await fetchProject();
+      expect((await environment()).changed).toBe(false);
+      commit({ "box/Dockerfile": `${dockerfile}RUN echo other >/made-by-set-up\n`, "box/one.txt": "two\n" });
+      await fetchProject();
+      expect(await environment()).toMatchObject({
+        changed: true,
+        accepted: { dockerfile: { text: dockerfile, commit: proposal!.commit } },
+      });
+      // Built again, from the files that were accepted: the branch has others by now.
+      expect((await setUp("--again")).code).toBe(0);
+      expect((await found()).check).toMatchObject({ passed: true, log: "one" });
+      expect(await outputOfRun()).toBe("said hello world\nroot\n");
+      expect((await put({ hash: (await environment()).proposal!.hash })).status).toBe(200);
+      expect((await setUp()).code).toBe(0);
+      expect((await found()).check).toMatchObject({ log: "two" });
+      expect(await outputOfRun()).toBe("said hello world\nother\n");
+      await clear();
+    });
+
+    test("a killed server begins the build again, and a cancelled build leaves nothing", async () => {
+      const containers = async () =>
+        (await docker!.containers.list([`skep.setting-up=${project.id}`])).filter(({ state }) => state === "running");
+      const another = async (than: string | undefined) => {
+        for (;;) {
+          const [first, ...others] = await containers();
+          if (first && others.length === 0 && first.id !== than) return first.id;
+          await Bun.sleep(50);
+        }
+      };
+      commit({ "box/Dockerfile": `FROM ${image}\nRUN true\nRUN sleep 100000\n` });
+      await fetchProject();
+      expect((await put({ definition: { build: { dockerfile: "box/Dockerfile" } } })).status).toBe(200);
+      const jobDetail = async () => (await found()).job?.detail ?? "";
+      while (!(await jobDetail()).startsWith("step 2 of 2")) await Bun.sleep(50);
+      const first = await another(undefined);
+      await server.stop("SIGKILL");
+      server = await startServer({ env, data: server.data });
+      await another(first);
+      while (!(await jobDetail()).includes("step 2 of 2, line 3: RUN sleep 100000")) await Bun.sleep(50);
+      const { job } = await found();
+      await call("POST", `/v1/jobs/${job!.id}/cancel`);
+      expect((await jobEnd(job!.id)).state).toBe("cancelled");
+      expect(await docker!.containers.list([`skep.setting-up=${project.id}`])).toEqual([]);
+      await clear();
+    });
   });
 });

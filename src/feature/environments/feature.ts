@@ -4,13 +4,14 @@ import { placeProblems, schemaProblems } from "../../engine/schema-problems.ts";
 import { readYaml } from "../../engine/yaml-text.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { projects } from "../projects/feature.ts";
+import { whyNoSetUps } from "../setups/model.ts";
 import { environmentEvents } from "./events.ts";
 import { Environment } from "./model.ts";
 import type { ReadOwn } from "./propose.ts";
 import { environmentRoutes } from "./routes.ts";
 import { createEnvironments } from "./service.ts";
 
-type Needs = Core & { projects: Pick<ServiceOf<typeof projects>, "find" | "update" | "texts"> };
+type Needs = Core & { projects: Pick<ServiceOf<typeof projects>, "find" | "update" | "texts" | "sources"> };
 
 export const readOwn: ReadOwn = (text) => {
   const yaml = readYaml(text);
@@ -20,9 +21,10 @@ export const readOwn: ReadOwn = (text) => {
 
 export const environments = defineFeature(
   "environments",
-  ({ store, clock, audit, config, projects }: Needs) => {
+  ({ store, clock, audit, config, projects, docker, replaced }: Needs) => {
     const hosts = readDockerHosts(config.dockerHosts) ?? [];
-    const service = createEnvironments({ store, clock, audit, projects, readOwn, hosts });
+    const whyNoBuild = whyNoSetUps(config, docker !== undefined && replaced.sandboxes === undefined);
+    const service = createEnvironments({ store, clock, audit, projects, readOwn, hosts, whyNoBuild });
     return { service, routes: () => environmentRoutes(service) };
   },
   environmentEvents,

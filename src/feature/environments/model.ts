@@ -15,12 +15,46 @@ const Line = t.String({
   description: "One line without control characters.",
 });
 
+const VariableName = "^[A-Za-z_][A-Za-z0-9_]{0,99}$";
+
+const RepositoryPath = t.String({ minLength: 1, maxLength: 400, pattern: "^[^\\x00-\\x1f\\x7f]+$" });
+
+/** Of what an image is made; all of it from the project's branch. */
+export const EnvironmentBuild = t.Object(
+  {
+    dockerfile: RepositoryPath,
+    context: t.Optional(RepositoryPath),
+    args: t.Optional(
+      t.Record(t.String({ pattern: VariableName }), t.String({ maxLength: 4_000, pattern: "^[^\\x00]*$" }), {
+        maxProperties: MAX_VARIABLES,
+        additionalProperties: false,
+      }),
+    ),
+  },
+  { title: "EnvironmentBuild", additionalProperties: false },
+);
+export type EnvironmentBuild = Static<typeof EnvironmentBuild>;
+
+/** What is built, whatever the branch says later. */
+export const AcceptedDockerfile = t.Object(
+  {
+    text: t.String(),
+    image: t.String({ description: "What it begins with." }),
+    files: t.Integer({ description: "How many files it copies." }),
+    digest: t.String({ description: "Of the names and contents of these files." }),
+    commit: t.String(),
+  },
+  { title: "AcceptedDockerfile" },
+);
+export type AcceptedDockerfile = Static<typeof AcceptedDockerfile>;
+
 export const Environment = t.Object(
   {
     image: t.Optional(ImageName),
+    build: t.Optional(EnvironmentBuild),
     env: t.Optional(
       t.Record(
-        t.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,99}$" }),
+        t.String({ pattern: VariableName }),
         t.String({ maxLength: 4_000, pattern: "^[^\\x00]*$", description: "Text without null bytes." }),
         {
           maxProperties: MAX_VARIABLES,
@@ -44,6 +78,7 @@ export const EnvironmentProposal = t.Object(
     hash: t.String({ description: "What you accept: another proposal has another one." }),
     files: t.Array(t.String(), { description: "Files of the repository that it was read from." }),
     notes: t.Array(t.String(), { description: "What was left out, and why." }),
+    dockerfile: orNull(AcceptedDockerfile),
     branch: t.String(),
     commit: t.String(),
   },
@@ -57,6 +92,7 @@ export const ProjectEnvironment = t.Object(
     accepted: orNull(
       t.Object({
         definition: Environment,
+        dockerfile: orNull(AcceptedDockerfile),
         proposal_hash: orNull(t.String({ description: "Of the proposal that was accepted; null: a person wrote it." })),
         accepted_at: Time,
       }),

@@ -3,26 +3,30 @@
  * (`.skep/environment.yml`), else a part of `devcontainer.json`, and what the files of its language say. Nothing of it holds
  * before a person has accepted it.
  */
+import { posix } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { isObject } from "../../core/is-object.ts";
 import { hashJson } from "../../core/json-hash.ts";
 import { visibleText } from "../../core/outside-text.ts";
 import { readJsonWithComments } from "./json-comments.ts";
-import { Environment } from "./model.ts";
+import { type AcceptedDockerfile, Environment } from "./model.ts";
 import { reservedIn } from "./reserved.ts";
 import { STACK_FILES, STACKS, type TextOf } from "./stacks.ts";
 
 const OWN = ".skep/environment.yml";
 const DEVCONTAINERS = [".devcontainer/devcontainer.json", ".devcontainer.json"];
+/** Of a folder without a `devcontainer.json`. */
+const DOCKERFILE = ".devcontainer/Dockerfile";
 /** All files that are read of a repository. */
-export const ENVIRONMENT_FILES: readonly string[] = [OWN, ...DEVCONTAINERS, ...STACK_FILES];
+export const ENVIRONMENT_FILES: readonly string[] = [OWN, ...DEVCONTAINERS, DOCKERFILE, ...STACK_FILES];
 
 const MAX_NOTES = 20;
 const NOTE_CHARACTERS = 300;
 
 export interface Proposal {
   definition: Environment;
-  hash: string;
+  /** The same where its Dockerfile cannot be built. */
+  otherwise: Environment;
   files: string[];
   notes: string[];
 }
@@ -46,14 +50,25 @@ export function proposeEnvironment(textOf: TextOf, readOwn: ReadOwn): Proposal |
   const used = first?.files[0] === OWN ? [first] : parts;
   const files = used.flatMap((part) => part.files);
   if (files.length === 0) return undefined;
-  const definition = Object.assign({}, ...used.map((part) => part.definition).reverse());
+  const all: Environment = Object.assign({}, ...used.map((part) => part.definition).reverse());
+  const { build, ...otherwise } = all;
+  const { image: _, ...rest } = otherwise;
+  const definition = build === undefined ? otherwise : { ...rest, build };
   const notes = used.flatMap((part) => part.notes).map((note) => visibleText(note).slice(0, NOTE_CHARACTERS));
-  const checked = Value.Check(Environment, definition) ? definition : {};
-  return { definition: checked, hash: hashOf(checked), files, notes: notes.slice(0, MAX_NOTES) };
+  const checked = (one: Environment) => (Value.Check(Environment, one) ? one : {});
+  return {
+    definition: checked(definition),
+    otherwise: checked(otherwise),
+    files,
+    notes: notes.slice(0, MAX_NOTES),
+  };
 }
 
-/** Of a definition, whatever the order of its members. */
-export const hashOf = (definition: Environment): string => hashJson(definition);
+/** Of a definition, whatever the order of its members, and of what is built. */
+export const hashOf = (definition: Environment, dockerfile?: AcceptedDockerfile): string =>
+  dockerfile === undefined
+    ? hashJson(definition)
+    : hashJson({ definition, text: dockerfile.text, digest: dockerfile.digest });
 
 function ownPart(textOf: TextOf, readOwn: ReadOwn): Part | undefined {
   const text = textOf(OWN);
@@ -61,9 +76,14 @@ function ownPart(textOf: TextOf, readOwn: ReadOwn): Part | undefined {
   const { value, faults } = readOwn(text);
   const notes = faults.map(({ line, message }) => `${OWN}, line ${line}: ${message}`);
   if (notes.length > 0 || !Value.Check(Environment, value)) return { files: [OWN], definition: {}, notes };
+  if (value.image !== undefined && value.build !== undefined)
+    return { files: [OWN], definition: {}, notes: [`${OWN}: ${EITHER}`] };
   const reserved = reservedIn(value.env).map((name) => `${OWN}: ${name} is the sandbox's own variable.`);
   return { files: [OWN], definition: reserved.length > 0 ? {} : value, notes: reserved };
 }
+
+/** Why a definition with both is refused. */
+export const EITHER = "Name an `image`, or a `build` that makes one, and not both.";
 
 /** Members of `devcontainer.json` that say nothing about how its code is run. */
 const IGNORED = new Set([
@@ -79,7 +99,7 @@ const IGNORED = new Set([
 
 function devcontainerPart(textOf: TextOf): Part | undefined {
   const path = DEVCONTAINERS.find((file) => textOf(file) !== undefined);
-  if (path === undefined) return undefined;
+  if (path === undefined) return dockerfilePart(textOf);
   const failed = (why: string): Part => ({ files: [path], definition: {}, notes: [`${path}: ${why}`] });
   let read: unknown;
   try {
@@ -92,7 +112,7 @@ function devcontainerPart(textOf: TextOf): Part | undefined {
   const definition: Environment = {};
   for (const [key, value] of Object.entries(read)) {
     if (IGNORED.has(key)) continue;
-    const part = PARTS[key]?.(value);
+    const part = PARTS[key]?.(value, posix.dirname(path));
     if (part === undefined) notes.push(`${path}: ${key} is not supported${REASONS[key] ?? "."}`);
     else if (!Value.Check(Environment, part)) notes.push(`${path}: ${key} has a value that is not supported.`);
     else if (reservedIn(part.env).length > 0)
@@ -102,17 +122,32 @@ function devcontainerPart(textOf: TextOf): Part | undefined {
   return { files: [path], definition, notes };
 }
 
+function dockerfilePart(textOf: TextOf): Part | undefined {
+  if (textOf(DOCKERFILE) === undefined) return undefined;
+  const build = { dockerfile: DOCKERFILE, context: posix.dirname(DOCKERFILE) };
+  return { files: [DOCKERFILE], definition: { build }, notes: [] };
+}
+
+/** Its paths are seen from the folder of `devcontainer.json`, ours from the repository's top. */
+function buildIn(value: unknown, folder: string): Record<string, unknown> {
+  if (!isObject(value)) return { build: value };
+  const { dockerfile, context = ".", cacheFrom: _, ...others } = value;
+  const placed = (path: unknown) => (typeof path === "string" ? posix.join(folder, path) : path);
+  return { build: { ...others, dockerfile: placed(dockerfile), context: placed(context) } };
+}
+
 /** What our words for the others are. */
-const PARTS: Readonly<Record<string, (value: unknown) => Record<string, unknown> & { env?: unknown }>> = {
-  image: (image) => ({ image }),
-  containerEnv: (env) => ({ env }),
-  postCreateCommand: (setup) => ({ setup }),
-};
+const PARTS: Readonly<Record<string, (value: unknown, folder: string) => Record<string, unknown> & { env?: unknown }>> =
+  {
+    image: (image) => ({ image }),
+    build: buildIn,
+    dockerFile: (dockerfile, folder) => buildIn({ dockerfile }, folder),
+    containerEnv: (env) => ({ env }),
+    postCreateCommand: (setup) => ({ setup }),
+  };
 
 const REASONS: Readonly<Record<string, string>> = {
   features: ": features are programs of others that run as root. Put what is needed into the image.",
-  build: ": build the image yourself and name it.",
-  dockerFile: ": build the image yourself and name it.",
   mounts: ": a sandbox sees the workspace alone.",
   runArgs: ": how a sandbox is started is the server's.",
   privileged: ": a sandbox has no privileges.",

@@ -5,6 +5,7 @@
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalid, invalidField, notFound } from "../../core/errors.ts";
 import { type LabeledHost, lackOfHost } from "../../core/host-labels.ts";
+import { visibleText } from "../../core/outside-text.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { plainHost } from "../../core/plain-host.ts";
 import type { CodeEnvironment } from "../../engine/ports.ts";
@@ -15,9 +16,18 @@ import { projectEnvironments } from "../../store/tables/environments.ts";
 import type { AllowedHost } from "../egress/model.ts";
 import type { Project, ProjectUpdate } from "../projects/model.ts";
 import type { RepositoryTexts } from "../projects/repository-text.ts";
+import type { ProjectSources } from "../projects/source.ts";
 import { environmentChanged } from "./events.ts";
-import type { Environment, EnvironmentChange, EnvironmentProposal, ProjectEnvironment } from "./model.ts";
-import { ENVIRONMENT_FILES, proposeEnvironment, type ReadOwn } from "./propose.ts";
+import type {
+  AcceptedDockerfile,
+  Environment,
+  EnvironmentBuild,
+  EnvironmentChange,
+  EnvironmentProposal,
+  ProjectEnvironment,
+} from "./model.ts";
+import { createPins, type Pinned } from "./pin.ts";
+import { EITHER, ENVIRONMENT_FILES, hashOf, proposeEnvironment, type ReadOwn } from "./propose.ts";
 import { reservedIn } from "./reserved.ts";
 
 const MAX_HOSTS = 200;
@@ -30,29 +40,72 @@ export interface EnvironmentsDeps {
     find(id: string): Project | undefined;
     update(id: string, change: ProjectUpdate): Promise<Project>;
     texts: Pick<RepositoryTexts, "textsOf">;
+    sources: Pick<ProjectSources, "context" | "head">;
   };
   readOwn: ReadOwn;
   /** Where agents work, where that is more than one host. */
   hosts: readonly LabeledHost[];
+  /** Why no Dockerfile is built here; undefined where they are. */
+  whyNoBuild: string | undefined;
+}
+
+interface Wanted extends Pick<NonNullable<ProjectEnvironment["accepted"]>, "definition" | "dockerfile"> {
+  proposal_hash: string | null;
 }
 
 export type Environments = ReturnType<typeof createEnvironments>;
 
-export function createEnvironments({ store, clock, audit, projects, readOwn, hosts }: EnvironmentsDeps) {
+export function createEnvironments(deps: EnvironmentsDeps) {
+  const { store, clock, audit, projects, readOwn, hosts, whyNoBuild } = deps;
   const rows = store.rows(projectEnvironments);
+  const pins = createPins(projects.sources);
   const assertProject = (id: string): void => {
     if (!projects.find(id)) throw notFound("project");
   };
   async function proposalOf(id: string): Promise<EnvironmentProposal | null> {
     const found = await projects.texts.textsOf(id, ENVIRONMENT_FILES);
     const proposal = found && proposeEnvironment((path) => found.texts.get(path), readOwn);
-    return proposal ? { ...proposal, branch: found.branch, commit: found.commit } : null;
+    if (!proposal) return null;
+    const { definition, otherwise, ...read } = proposal;
+    const at = { branch: found.branch, commit: found.commit };
+    const { build } = definition;
+    if (build === undefined) return { ...read, ...at, definition, dockerfile: null, hash: hashOf(definition) };
+    const pinned = await pinnedAt(id, found.commit, build);
+    if ("fault" in pinned)
+      return {
+        ...read,
+        ...at,
+        definition: otherwise,
+        notes: [...read.notes, visibleText(pinned.fault)],
+        dockerfile: null,
+        hash: hashOf(otherwise),
+      };
+    const files = [...new Set([...read.files, build.dockerfile])];
+    return { ...read, ...at, files, definition, ...pinned, hash: hashOf(definition, pinned.dockerfile) };
+  }
+  const pinnedAt = async (id: string, commit: string, build: EnvironmentBuild): Promise<Pinned> =>
+    whyNoBuild === undefined
+      ? pins.at(id, commit, build)
+      : {
+          fault: `${build.dockerfile} is not built here. ${whyNoBuild} Build the image yourself, and name it as \`image\`.`,
+        };
+  /** The Dockerfile of a definition that a person wrote, as the branch has it now. @throws Problem 409, 422. */
+  async function pinOwn(id: string, build: EnvironmentBuild | undefined): Promise<AcceptedDockerfile | null> {
+    if (build === undefined) return null;
+    const pinned = await pinnedAt(id, whyNoBuild === undefined ? await projects.sources.head(id) : "", build);
+    if ("fault" in pinned) throw invalidField("/definition/build", pinned.fault);
+    return pinned.dockerfile;
   }
   function acceptedOf(id: string): ProjectEnvironment["accepted"] {
     const row = rows.find({ project_id: id });
     if (!row) return null;
-    const { definition, proposal_hash, accepted_at } = row;
-    return { definition: ownJson<Environment>(definition), proposal_hash, accepted_at };
+    const { definition, proposal_hash, accepted_at, dockerfile } = row;
+    return {
+      definition: ownJson<Environment>(definition),
+      dockerfile: dockerfile === null ? null : ownJson<AcceptedDockerfile>(dockerfile),
+      proposal_hash,
+      accepted_at,
+    };
   }
   /** @throws Problem 404. */
   async function get(id: string): Promise<ProjectEnvironment> {
@@ -62,7 +115,7 @@ export function createEnvironments({ store, clock, audit, projects, readOwn, hos
     return { project_id: id, accepted, proposal, changed };
   }
   /** What a change asks to hold. @throws Problem 409 `environment_changed`, 422. */
-  async function wanted(id: string, { hash, image, definition }: EnvironmentChange) {
+  async function wanted(id: string, { hash, image, definition }: EnvironmentChange): Promise<Wanted> {
     if ((hash === undefined) === (definition === undefined))
       throw invalid("Give either `hash`, to accept what the repository proposes, or a `definition` of your own.");
     if (definition !== undefined) {
@@ -70,7 +123,9 @@ export function createEnvironments({ store, clock, audit, projects, readOwn, hos
       const [reserved] = reservedIn(definition.env);
       if (reserved !== undefined)
         throw invalidField(`/definition/env/${reserved}`, "This variable is the sandbox's own");
-      return { definition, proposal_hash: null };
+      if (definition.image !== undefined && definition.build !== undefined)
+        throw invalidField("/definition/build", EITHER);
+      return { definition, dockerfile: await pinOwn(id, definition.build), proposal_hash: null };
     }
     const proposal = await proposalOf(id);
     if (proposal === null || proposal.hash !== hash)
@@ -80,8 +135,15 @@ export function createEnvironments({ store, clock, audit, projects, readOwn, hos
       );
     // Hosts that were allowed one by one stay.
     const allow = [...new Set([...(proposal.definition.network?.allow ?? []), ...hostsOf(id)])];
-    const own = { ...(image === undefined ? {} : { image }), ...(allow.length === 0 ? {} : { network: { allow } }) };
-    return { definition: { ...proposal.definition, ...own }, proposal_hash: hash };
+    const { build, ...plain } = proposal.definition;
+    // An image that a person names takes the place of the Dockerfile's.
+    const made = image === undefined ? { ...plain, ...(build && { build }) } : { ...plain, image };
+    const whole: Environment = { ...made, ...(allow.length === 0 ? {} : { network: { allow } }) };
+    return {
+      definition: whole,
+      dockerfile: image === undefined ? proposal.dockerfile : null,
+      proposal_hash: hash,
+    };
   }
   function hostsOf(id: string): readonly string[] {
     return acceptedOf(id)?.definition.network?.allow ?? [];
@@ -91,10 +153,12 @@ export function createEnvironments({ store, clock, audit, projects, readOwn, hos
     /** What the sandboxes of a project's work are started with. */
     of: (projectId: string): CodeEnvironment | undefined => acceptedOf(projectId)?.definition,
     definitionOf: (projectId: string): Environment | undefined => acceptedOf(projectId)?.definition,
+    /** The Dockerfile of the definition that holds, as it was accepted. */
+    dockerfileOf: (projectId: string): AcceptedDockerfile | null => acceptedOf(projectId)?.dockerfile ?? null,
     /** @throws Problem 404, 409 `environment_changed` when the repository proposes something else now, 422. */
     async accept(id: string, change: EnvironmentChange, caller: Caller): Promise<ProjectEnvironment> {
       assertProject(id);
-      const { definition, proposal_hash } = await wanted(id, change);
+      const { definition, dockerfile, proposal_hash } = await wanted(id, change);
       const lack = lackOfHost(hosts, definition.host_labels ?? []);
       if (lack !== undefined) throw invalidField("/definition/host_labels", lack);
       const { check } = definition;
@@ -102,9 +166,13 @@ export function createEnvironments({ store, clock, audit, projects, readOwn, hos
       store.write(({ emit }) => {
         assertProject(id);
         const accepted_at = timestamp(clock.now());
-        const row = { project_id: id, definition: JSON.stringify(definition), proposal_hash, accepted_at };
-        rows.put(row, ["project_id"]);
-        const data = { proposal_hash, image: definition.image ?? null };
+        const texts = { definition: JSON.stringify(definition), dockerfile: dockerfile && JSON.stringify(dockerfile) };
+        rows.put({ project_id: id, ...texts, proposal_hash, accepted_at }, ["project_id"]);
+        const data = {
+          proposal_hash,
+          image: definition.image ?? null,
+          ...(definition.build && { dockerfile: definition.build.dockerfile }),
+        };
         audit({ action: "environment.accepted", actor: actorOf(caller), subject: id, address: caller.address, data });
         emit(environmentChanged, { project_id: id, data: { change: "accepted" } });
       });
@@ -125,9 +193,9 @@ export function createEnvironments({ store, clock, audit, projects, readOwn, hos
         const definition: Environment = { ...accepted?.definition, network: { allow: [...before, entry] } };
         const accepted_at = accepted?.accepted_at ?? timestamp(clock.now());
         const proposal_hash = accepted?.proposal_hash ?? null;
-        rows.put({ project_id: id, definition: JSON.stringify(definition), proposal_hash, accepted_at }, [
-          "project_id",
-        ]);
+        const dockerfile = accepted?.dockerfile ? JSON.stringify(accepted.dockerfile) : null;
+        const texts = { definition: JSON.stringify(definition), dockerfile };
+        rows.put({ project_id: id, ...texts, proposal_hash, accepted_at }, ["project_id"]);
         const data = { host: entry };
         audit({
           action: "environment.host_allowed",

@@ -6,6 +6,7 @@ import type { Git } from "../../adapter/git.ts";
 import { conflict } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { type IgnoreRules, parseIgnoreRules } from "../../working-copy/ignore-rules.ts";
+import { type BuildContext, type ContextPlace, readContext } from "./build-context.ts";
 import { placeOf } from "./clones.ts";
 import type { ProjectStore } from "./store.ts";
 
@@ -63,6 +64,8 @@ export interface ProjectSourcesDeps {
   folder: string;
 }
 
+export type ProjectSources = ReturnType<typeof createProjectSources>;
+
 export function createProjectSources({ git, rows, folder }: ProjectSourcesDeps) {
   /** @throws Problem 409 `no_files`. */
   async function headOf(projectId: string): Promise<{ repository: string; commit: string; branch: string }> {
@@ -94,6 +97,10 @@ export function createProjectSources({ git, rows, folder }: ProjectSourcesDeps) 
           !(isFolder ? folders.has(`${path}/`) : known.has(path)) && isIgnored(rules, path, isFolder),
       };
     },
+    /** What a Dockerfile of a commit can copy. @throws DockerfileFault, Problem 413 `source_too_large`. */
+    context: (projectId: string, commit: string, place: ContextPlace): Promise<BuildContext> =>
+      readContext(git, placeOf(folder, projectId).repository, commit, place),
+    head: async (projectId: string): Promise<string> => (await headOf(projectId)).commit,
     /** Writes the files of a commit of it, below `prefix`. @throws Problem 413, 502, 504. */
     archive: (
       projectId: string,

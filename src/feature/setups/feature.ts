@@ -1,6 +1,7 @@
 /** The set-up of projects' code: done once, given to sandboxes as an image. */
 import { join } from "node:path";
 import { createAgentImages } from "../../adapter/sandbox/docker/agent-image.ts";
+import { createImageBuilds } from "../../adapter/sandbox/docker/image-build.ts";
 import { createSetUps } from "../../adapter/sandbox/docker/set-up.ts";
 import { HOUR_MS } from "../../core/clock.ts";
 import { SHELL } from "../../engine/sandbox.ts";
@@ -13,6 +14,7 @@ import { workspaceChanged } from "../projects/events.ts";
 import type { projects } from "../projects/feature.ts";
 import type { SettingsService } from "../settings/service.ts";
 import { setupEvents } from "./events.ts";
+import { whyNoSetUps } from "./model.ts";
 import { setupRoutes } from "./routes.ts";
 import { createSetups } from "./service.ts";
 
@@ -20,7 +22,7 @@ type Needs = Core & {
   jobs: Pick<Jobs, "enqueue" | "live" | "end">;
   settings: Pick<SettingsService, "get">;
   projects: Pick<ServiceOf<typeof projects>, "find" | "sources">;
-  environments: Pick<Environments, "definitionOf">;
+  environments: Pick<Environments, "definitionOf" | "dockerfileOf">;
   egress: Pick<Egress, "openTo">;
 };
 
@@ -39,6 +41,7 @@ export const setups = defineFeature(
         return { memory_mb, cpus, runtime };
       },
       environmentOf: deps.environments.definitionOf,
+      dockerfileOf: deps.environments.dockerfileOf,
       defaultImage: () => settings.get().sandbox.image ?? config.agentImage,
     });
     const unsubscribe = bus.subscribe([environmentChanged, workspaceChanged], ({ project_id, data }) => {
@@ -59,15 +62,12 @@ export const setups = defineFeature(
 /** Where set-ups are made: the one container engine that sandboxes run on. */
 function openSetUps({ docker, config, instanceId, clock, log, replaced }: Needs) {
   const server = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
-  const why = whyNone(config, docker !== undefined && replaced.sandboxes === undefined);
-  if (why !== undefined || !docker) return { setUps: undefined, why: why ?? "" };
+  const why = whyNoSetUps(config, docker !== undefined && replaced.sandboxes === undefined);
+  if (why !== undefined || !docker) return { setUps: undefined, builds: undefined, why: why ?? "" };
   const images = createAgentImages({ docker, pull: config.imagePull, onNotice: (message) => log.info(message) });
-  return { setUps: createSetUps({ docker, instanceId, images, server, clock }), why: "" };
-}
-
-function whyNone({ sandbox, dockerHosts }: Core["config"], hasEngine: boolean): string | undefined {
-  if (sandbox === "kubernetes") return "In a cluster nothing is set up: put what the code needs into the image.";
-  if (dockerHosts.length > 0 && sandbox !== "process")
-    return "With DOCKER_HOSTS nothing is set up: put what the code needs into the image, on each host.";
-  return hasEngine ? undefined : "Agents do not work in containers here, so nothing is set up.";
+  return {
+    setUps: createSetUps({ docker, instanceId, images, server, clock }),
+    builds: createImageBuilds({ docker, instanceId, clock }),
+    why: "",
+  };
 }

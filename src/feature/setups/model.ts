@@ -43,3 +43,14 @@ export const SetupStart = t.Object({
   again: t.Optional(t.Boolean({ description: "Also when nothing changed since the last one." })),
 });
 export type SetupStart = Static<typeof SetupStart>;
+
+/** Where nothing is set up and no Dockerfile is built, and what to do instead; undefined where both can be. */
+export function whyNoSetUps(
+  { sandbox, dockerHosts }: { sandbox: string; dockerHosts: { readonly length: number } },
+  hasEngine: boolean,
+): string | undefined {
+  if (sandbox === "kubernetes") return "In a cluster nothing is set up: put what the code needs into the image.";
+  if (dockerHosts.length > 0 && sandbox !== "process")
+    return "With DOCKER_HOSTS nothing is set up: put what the code needs into the image, on each host.";
+  return hasEngine ? undefined : "Agents do not work in containers here, so nothing is set up.";
+}

@@ -1,15 +1,19 @@
 /** What a set-up is made of, and its fingerprints. */
 import { hashJson } from "../../core/json-hash.ts";
+import type { Build } from "./build.ts";
 
 export interface Recipe {
   /** Name of the image that it begins with. */
   image: string;
   setup: string | undefined;
+  /** That image is what its Dockerfile begins with. */
+  build?: Build | undefined;
   env: Readonly<Record<string, string>>;
 }
 
 /** Of what the environment says alone. */
-export const recipeOf = (recipe: Recipe): string => hashJson({ form: 1, ...recipe, setup: recipe.setup ?? null });
+export const recipeOf = ({ build, ...recipe }: Recipe): string =>
+  hashJson({ form: 1, ...recipe, setup: recipe.setup ?? null, build: build && { ...build, commit: undefined } });
 
 /** Of everything that the result depends on. Never the same for two projects: their files are in it. */
 export const keyOf = (

@@ -8,11 +8,12 @@ import { conflict, messageOf, notFound, unavailable } from "../../core/errors.ts
 import { defineJob } from "../../core/jobs.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Logger } from "../../core/log.ts";
+import { ownJson } from "../../core/own-json.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Store } from "../../store/store.ts";
 import { projectSetups } from "../../store/tables/setups.ts";
 import { type Finding, warn } from "../doctor/model.ts";
-import type { Environment } from "../environments/model.ts";
+import type { AcceptedDockerfile, Environment } from "../environments/model.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { Project } from "../projects/model.ts";
@@ -21,16 +22,18 @@ import type { ProjectSetup, SetupStart } from "./model.ts";
 import { type Recipe, recipeOf } from "./recipe.ts";
 import { assertReady, type SetUpDeps, type SetupRow, setUpProject } from "./set-up.ts";
 
-export interface SetupsDeps extends Omit<SetUpDeps, "setUps" | "clock"> {
+export interface SetupsDeps extends Omit<SetUpDeps, "setUps" | "builds" | "clock"> {
   store: Store;
   clock: Clock;
   log: Logger;
   jobs: Pick<Jobs, "enqueue" | "live" | "end">;
   /** Undefined where there is none, for the reason in `why`. */
   setUps: SetUpDeps["setUps"] | undefined;
+  builds: SetUpDeps["builds"] | undefined;
   why: string;
   projects: { find(id: string): Project | undefined };
   environmentOf(projectId: string): Environment | undefined;
+  dockerfileOf(projectId: string): AcceptedDockerfile | null;
   /** The image of sandboxes where an environment names none. */
   defaultImage(): string;
 }
@@ -49,8 +52,11 @@ export function createSetups(deps: SetupsDeps) {
   function recipeFor(projectId: string): Recipe | undefined {
     const environment = environmentOf(projectId);
     if (environment === undefined) return undefined;
-    const { image = deps.defaultImage(), setup, env = {} } = environment;
-    return { image, setup, env };
+    const { image = deps.defaultImage(), setup, env = {}, build } = environment;
+    const dockerfile = build && deps.dockerfileOf(projectId);
+    if (!build || !dockerfile) return { image, setup, env };
+    const { text, digest, commit } = dockerfile;
+    return { image: dockerfile.image, setup, env, build: { ...build, text, digest, commit } };
   }
   const newest = (projectId: string, recipe: Recipe, state?: SetupRow["state"]): SetupRow | undefined =>
     rows.list([{ project_id: projectId, recipe: recipeOf(recipe), state }], { order: "made_at DESC", limit: 1 })[0];
@@ -64,7 +70,8 @@ export function createSetups(deps: SetupsDeps) {
     job: Parameters<typeof setUpProject>[2],
   ): Promise<SetupRow> {
     const [project, recipe] = [projects.find(project_id), recipeFor(project_id)];
-    if (!project || !recipe || !deps.setUps) throw conflict("There is nothing to set up any more.", "no_environment");
+    if (!project || !recipe || !deps.setUps || !deps.builds)
+      throw conflict("There is nothing to set up any more.", "no_environment");
     store.write(({ emit }) => emit(setupChanged, { project_id, data: { state: "started" } }));
     const hosts = environmentOf(project_id)?.network?.allow ?? [];
     const known = (key: string) => rows.find({ project_id, key });
@@ -77,7 +84,7 @@ export function createSetups(deps: SetupsDeps) {
         emit(setupChanged, { project_id, data: { state: row.state } });
       });
     const wanted = { project, recipe, again, hosts, known, keep };
-    const row = await setUpProject({ ...deps, setUps: deps.setUps }, wanted, job);
+    const row = await setUpProject({ ...deps, setUps: deps.setUps, builds: deps.builds }, wanted, job);
     keep(row);
     return row;
   }
@@ -113,7 +120,7 @@ export function createSetups(deps: SetupsDeps) {
     if (!deps.setUps) throw unavailable("setup_unsupported", deps.why);
     if (!isNeeded(project))
       throw conflict(
-        "The project's environment names neither `setup` nor `check`. Accept one, or set one, with `skep projects environment`.",
+        "The project's environment names no `build`, `setup` or `check`. Accept one, or set one, with `skep projects environment`.",
         "no_environment",
       );
     if (jobs.live(definition, projectId)) asked.set(projectId, again || asked.get(projectId) === true);
@@ -122,14 +129,14 @@ export function createSetups(deps: SetupsDeps) {
   }
   function isNeeded({ id, check }: Project): boolean {
     const environment = environmentOf(id);
-    return environment !== undefined && (environment.setup !== undefined || check !== null);
+    return environment !== undefined && (hasLayer(environment) || check !== null);
   }
   function stateOf(project: Project): Pick<ProjectSetup, "state" | "detail" | "job"> & { row: SetupRow | undefined } {
     const recipe = recipeFor(project.id);
     const row = recipe && newest(project.id, recipe);
     const job = jobs.live(definition, project.id) ?? null;
     if (!recipe || !isNeeded(project))
-      return { state: "none", detail: "The environment that holds names neither a set-up nor a check.", job, row };
+      return { state: "none", detail: "The environment that holds names no Dockerfile, set-up or check.", job, row };
     if (!deps.setUps) return { state: "unsupported", detail: deps.why, job: null, row };
     if (job) return { state: "running", detail: job.detail ?? "It waits for its turn.", job, row };
     if (!row) return { state: "needed", detail: "It was not done yet, or was cancelled or not possible.", job, row };
@@ -160,12 +167,14 @@ export function createSetups(deps: SetupsDeps) {
     for (const { project_id, key } of gone) rows.remove({ project_id, key });
     await removeUnnamed();
   }
+  const isNamed = (project_id: string, name: string): boolean =>
+    rows.list([{ project_id }], { limit: 2 * KEPT_EACH }).some((row) => row.image === name || stepsOf(row).has(name));
   async function removeUnnamed(): Promise<void> {
     const { setUps } = deps;
     if (!setUps) return;
     for (const { name, projectId } of await setUps.layers()) {
       // One that was just made gets its row in a moment.
-      if (jobs.live(definition, projectId) || rows.find({ project_id: projectId, image: name })) continue;
+      if (jobs.live(definition, projectId) || isNamed(projectId, name)) continue;
       // One that a sandbox still runs from is removed later.
       await setUps.remove(name).catch((err) => log.debug({ err, name }, "the image of a set-up was not removed"));
     }
@@ -193,7 +202,7 @@ export function createSetups(deps: SetupsDeps) {
     layerFor(projectId: string): string | undefined {
       if (!deps.setUps) return undefined;
       const recipe = recipeFor(projectId);
-      if (recipe?.setup === undefined) return undefined;
+      if (!recipe || !hasLayer(recipe)) return undefined;
       const row = newest(projectId, recipe, "ready");
       if (row) {
         const now = clock.now();
@@ -259,6 +268,12 @@ export function createSetups(deps: SetupsDeps) {
     },
   };
 }
+
+/** Whether sandboxes start from an image that is made here. */
+const hasLayer = ({ setup, build }: Pick<Environment, "setup" | "build">): boolean =>
+  setup !== undefined || build !== undefined;
+
+const stepsOf = ({ steps }: SetupRow): Set<string> => new Set(ownJson<string[]>(steps));
 
 const lastOf = ({ state, image, image_bytes, commit_id, exit_code, log, seconds, made_at, used_at }: SetupRow) => ({
   state,

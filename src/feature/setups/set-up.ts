@@ -2,7 +2,9 @@
 import { createReadStream } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { SetUps } from "../../adapter/sandbox/docker/set-up.ts";
+import type { ImageDetail } from "../../adapter/docker/images.ts";
+import type { BuildResult, ImageBuilds } from "../../adapter/sandbox/docker/image-build.ts";
+import type { SetUpResult, SetUps } from "../../adapter/sandbox/docker/set-up.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, Problem } from "../../core/errors.ts";
 import type { RunningJob } from "../../core/jobs.ts";
@@ -13,6 +15,7 @@ import type { projectSetups } from "../../store/tables/setups.ts";
 import type { Egress } from "../egress/service.ts";
 import type { Project } from "../projects/model.ts";
 import type { ProjectSource } from "../projects/source.ts";
+import { type BuildDeps, type BuildWanted, buildImage } from "./build.ts";
 import { logText } from "./log-text.ts";
 import { imageNameOf, keyOf, type Recipe, recipeOf } from "./recipe.ts";
 
@@ -24,10 +27,8 @@ export interface SetUpDeps {
   /** Folder for the project's files on their way into the container. */
   folder: string;
   setUps: SetUps;
-  sources: {
-    of(projectId: string): Promise<ProjectSource>;
-    archive(projectId: string, commit: string, how: { to: string; prefix: string; signal: AbortSignal }): Promise<void>;
-  };
+  builds: ImageBuilds;
+  sources: BuildDeps["sources"] & { of(projectId: string): Promise<ProjectSource> };
   egress: Pick<Egress, "openTo">;
   /** Of a command line. */
   argvOf(line: string): readonly string[];
@@ -72,7 +73,7 @@ export async function setUpProject(deps: SetUpDeps, wanted: Wanted, job: Running
   await mkdir(dirname(file), { recursive: true });
   try {
     await sources.archive(project.id, source.commit, { to: file, prefix: "workspace/", signal: job.signal });
-    const row = isDone ? known : await make(deps, wanted, { source, file, key, baseId: base.id }, job);
+    const row = isDone ? known : await make(deps, wanted, { source, file, key, base }, job);
     if (!isDone) wanted.keep(row);
     if (row.state === "failed") return row;
     return { ...row, ...(await check(deps, wanted, { source, file, image: row.image ?? base.id }, job)) };
@@ -88,8 +89,8 @@ interface At {
 
 async function make(
   deps: SetUpDeps,
-  { project, recipe, hosts }: Wanted,
-  { source, file, key, baseId }: At & { key: string; baseId: string },
+  { project, recipe, hosts, again }: Wanted,
+  { source, file, key, base }: At & { key: string; base: ImageDetail },
   job: RunningJob,
 ): Promise<SetupRow> {
   const { clock, setUps } = deps;
@@ -108,9 +109,12 @@ async function make(
     check_commit: null,
     checked_at: null,
   };
-  if (recipe.setup === undefined)
-    return { ...row, state: "ready", image: null, image_bytes: 0, exit_code: 0, log: "", seconds: 0 };
   const denied = new Set<string>();
+  const wayOut = wayOutOf(deps, hosts, denied);
+  const { build } = recipe;
+  const built = build && (await buildBase(deps, { project, build, base, source, file, again, wayOut }, job));
+  const found = { ...row, ...(built ? foundIn(deps, built, base, deniedNotes(denied)) : NOTHING_BUILT) };
+  if (recipe.setup === undefined || found.state === "failed") return found;
   const work = {
     projectId: project.id,
     argv: deps.argvOf(recipe.setup),
@@ -121,28 +125,19 @@ async function make(
   const result = await setUps.make(
     {
       ...work,
-      image: baseId,
+      image: built?.image?.id ?? base.id,
       name: image,
       key,
       folders: source.folders,
       isLeftOut: source.isLeftOut,
       maxBytes: LIMITS.setUpBytes,
-      wayOut:
-        hosts.length === 0
-          ? undefined
-          : (sandbox) =>
-              deps.egress.openTo(
-                sandbox,
-                hosts,
-                (host, port) => void (denied.size < 50 && denied.add(`${host}:${port}`)),
-              ),
+      wayOut,
     },
     job.signal,
   );
-  const notes = [...noteOf(result, LIMITS.setUpMs), ...(result.tooLarge ? [TOO_LARGE] : [])];
-  if (denied.size > 0) notes.push(`It wanted to reach what the project does not allow: ${[...denied].join(", ")}`);
+  const notes = [...notesOf(result), ...deniedNotes(denied)];
   return {
-    ...row,
+    ...found,
     state: result.sizeBytes === undefined ? "failed" : "ready",
     image: result.sizeBytes === undefined ? null : image,
     image_bytes: result.sizeBytes ?? 0,
@@ -182,10 +177,64 @@ async function check(
 
 const TOO_LARGE = `It wrote more than ${LIMITS.setUpBytes / 1024 ** 3} GB`;
 
-const noteOf = ({ timedOut }: ExecResult, ms: number): string[] =>
+/** The way out of containers that install; undefined where there is none. `denied` collects what it refused. */
+const wayOutOf = ({ egress }: SetUpDeps, hosts: readonly string[], denied: Set<string>): BuildWanted["wayOut"] =>
+  hosts.length === 0
+    ? undefined
+    : (sandbox) =>
+        egress.openTo(sandbox, hosts, (host, port) => void (denied.size < 50 && denied.add(`${host}:${port}`)));
+
+function buildBase(
+  deps: SetUpDeps,
+  {
+    project,
+    source,
+    file,
+    ...wanted
+  }: At & Pick<Wanted, "project" | "again"> & Pick<BuildWanted, "build" | "base" | "wayOut">,
+  job: RunningJob,
+) {
+  const { onOutput } = bounds(deps, file, job);
+  const work = { ...wanted, ...sizes(deps), onOutput, projectId: project.id, head: source.commit };
+  return buildImage(deps, { ...work, file: `${file}.build` }, job);
+}
+
+const NOTHING_BUILT = {
+  state: "ready",
+  steps: "[]",
+  image: null,
+  image_bytes: 0,
+  exit_code: 0,
+  log: "",
+  seconds: 0,
+} as const;
+
+/** What a build left, as it is kept. */
+function foundIn(deps: SetUpDeps, built: BuildResult, base: ImageDetail, notes: readonly string[]) {
+  const { image, names } = built;
+  return {
+    state: image ? ("ready" as const) : ("failed" as const),
+    steps: JSON.stringify(names),
+    image: image ? (names.at(-1) ?? null) : null,
+    image_bytes: image ? Math.max(0, image.sizeBytes - base.sizeBytes) : 0,
+    exit_code: built.tooLarge ? null : built.exitCode,
+    log: textOf(deps, built, [...notesOf(built), ...notes]),
+    seconds: built.durationMs / 1_000,
+  };
+}
+
+const notesOf = (result: Pick<SetUpResult, "timedOut" | "tooLarge">): string[] => [
+  ...noteOf(result, LIMITS.setUpMs),
+  ...(result.tooLarge ? [TOO_LARGE] : []),
+];
+
+const deniedNotes = (denied: ReadonlySet<string>): string[] =>
+  denied.size > 0 ? [`It wanted to reach what the project does not allow: ${[...denied].join(", ")}`] : [];
+
+const noteOf = ({ timedOut }: Pick<ExecResult, "timedOut">, ms: number): string[] =>
   timedOut ? [`It took longer than ${ms / 60_000} minutes`] : [];
 
-const textOf = ({ masking }: SetUpDeps, { output }: ExecResult, notes: readonly string[]): string =>
+const textOf = ({ masking }: SetUpDeps, { output }: Pick<ExecResult, "output">, notes: readonly string[]): string =>
   [logText(masking.text(output)).trimEnd(), ...notes.map((note) => `[${note}.]`)].filter(Boolean).join("\n");
 
 function sizes({ settings }: SetUpDeps): { memoryMb: number; cpus: number } {

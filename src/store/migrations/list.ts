@@ -33,6 +33,7 @@ import previews from "./0031-previews.sql" with { type: "text" };
 import screenshots from "./0032-screenshots.sql" with { type: "text" };
 import phoneCommands from "./0033-phone-commands.sql" with { type: "text" };
 import eventsOfUsers from "./0034-events-of-users.sql" with { type: "text" };
+import dockerfiles from "./0036-dockerfiles.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -71,4 +72,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0032-screenshots", sql: screenshots },
   { name: "0033-phone-commands", sql: phoneCommands },
   { name: "0034-events-of-users", sql: eventsOfUsers },
+  { name: "0036-dockerfiles", sql: dockerfiles },
 ];

@@ -11,4 +11,6 @@ export const projectEnvironments = sqliteTable("project_environments", {
   /** Of what the repository proposed when it was accepted; null: a person wrote it. */
   proposal_hash: text(),
   accepted_at: text().notNull(),
+  /** JSON of an `AcceptedDockerfile`; null: the definition names none. */
+  dockerfile: text(),
 });

@@ -16,6 +16,8 @@ export const projectSetups = sqliteTable(
     /** Null: it failed, or there was nothing to set up. */
     image: text(),
     image_bytes: integer().notNull(),
+    /** JSON: names of the images that the steps of a Dockerfile left. */
+    steps: text().notNull().default("[]"),
     commit_id: text().notNull(),
     /** Null: it took too long, or wrote too much. */
     exit_code: integer(),

@@ -16,6 +16,7 @@ import { ProjectSetup } from "./project-setup.tsx";
 
 type Environment = Schemas["ProjectEnvironment"];
 type Definition = Schemas["Environment"];
+type Dockerfile = NonNullable<Schemas["AcceptedDockerfile"]>;
 type Proposal = NonNullable<Environment["proposal"]>;
 
 const ADDRESS = "/v1/projects/{id}/environment";
@@ -60,7 +61,7 @@ function Accepted({ id, accepted }: { id: string; accepted: NonNullable<Environm
           </Button>
         )}
       </p>
-      <Facts definition={accepted.definition} />
+      <Facts {...accepted} />
       {removing && (
         <Confirm
           title="Remove the environment?"
@@ -79,7 +80,7 @@ function Accepted({ id, accepted }: { id: string; accepted: NonNullable<Environm
 }
 
 function Proposed({ id, proposal }: { id: string; proposal: Proposal }) {
-  const { hash, definition, files, notes, branch, commit } = proposal;
+  const { hash, definition, dockerfile, files, notes, branch, commit } = proposal;
   const admin = useAdmin();
   const action = useChange("/v1/projects");
   const [image, setImage] = useState(definition.image ?? "");
@@ -93,7 +94,7 @@ function Proposed({ id, proposal }: { id: string; proposal: Proposal }) {
       <p className="mb-2 break-words">
         The repository proposes, in {files.join(", ")} ({branch} at <code>{commit.slice(0, 8)}</code>):
       </p>
-      <Facts definition={definition} />
+      <Facts definition={definition} dockerfile={dockerfile} />
       {notes.length > 0 && (
         <ul aria-label="Left out" className="mt-2 list-disc pl-5 text-sm text-dim">
           {notes.map((note) => (
@@ -105,7 +106,12 @@ function Proposed({ id, proposal }: { id: string; proposal: Proposal }) {
       )}
       {admin && (
         <div className="mt-3 flex max-w-md flex-col gap-3">
-          <Field label="Container image" hint="Where another one has what its code needs">
+          <Field
+            label="Container image"
+            hint={
+              dockerfile ? "Only to use this one, and not the Dockerfile" : "Where another one has what its code needs"
+            }
+          >
             <Input value={image} onChange={(event) => setImage(event.target.value)} />
           </Field>
           <Button icon={<Check aria-hidden size={14} />} busy={action.busy} onClick={accept} className="self-start">
@@ -118,9 +124,13 @@ function Proposed({ id, proposal }: { id: string; proposal: Proposal }) {
   );
 }
 
-function Facts({ definition: { image, env, setup, check, network } }: { definition: Definition }) {
+function Facts({ definition, dockerfile }: { definition: Definition; dockerfile: Dockerfile | null }) {
+  const { image, build, env, setup, check, network } = definition;
   const rows: [name: string, value: string | undefined][] = [
     ["Image", image],
+    ["Dockerfile", build?.dockerfile],
+    ["Its files", build && (build.context ?? "the repository")],
+    ...Object.entries(build?.args ?? {}).map(([name, value]): [string, string] => [`Argument ${name}`, String(value)]),
     ...Object.entries(env ?? {}).map(([name, value]): [string, string] => [name, String(value)]),
     ["Set-up", setup],
     ["Check", check],
@@ -128,14 +138,35 @@ function Facts({ definition: { image, env, setup, check, network } }: { definiti
   ];
   const given = rows.filter(([, value]) => value !== undefined);
   return (
-    <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 text-sm">
-      {given.map(([name, value]) => (
-        <div key={name} className="contents">
-          <dt className="text-dim">{name}</dt>
-          <dd className="min-w-0 break-words font-mono">{value}</dd>
-        </div>
-      ))}
-      {given.length === 0 && <dt className="text-dim">Nothing of it can be used.</dt>}
-    </dl>
+    <>
+      <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 text-sm">
+        {given.map(([name, value]) => (
+          <div key={name} className="contents">
+            <dt className="text-dim">{name}</dt>
+            <dd className="min-w-0 break-words font-mono">{value}</dd>
+          </div>
+        ))}
+        {given.length === 0 && <dt className="text-dim">Nothing of it can be used.</dt>}
+      </dl>
+      {dockerfile && <DockerfileText {...dockerfile} />}
+    </>
+  );
+}
+
+/** Exactly what is built. */
+function DockerfileText({ text, image, files, digest, commit }: Dockerfile) {
+  return (
+    <details className="mt-2">
+      <summary className="cursor-pointer text-sm text-dim">
+        Dockerfile at <code>{commit.slice(0, 8)}</code>, begins with <code className="break-words">{image}</code>,
+        copies {files} {files === 1 ? "file" : "files"} (<code>{digest.slice(0, 12)}</code>)
+      </summary>
+      <pre
+        tabIndex={0}
+        className="mt-1 max-h-96 overflow-auto rounded-md bg-sunken p-2 font-mono text-xs whitespace-pre-wrap"
+      >
+        {text}
+      </pre>
+    </details>
   );
 }

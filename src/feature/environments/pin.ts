@@ -1,0 +1,53 @@
+/** A Dockerfile and the files that it copies, as they are at a commit: what a person accepts, and nothing else is built. */
+import { digestOf, selectFiles } from "../../core/dockerfile/context.ts";
+import { DockerfileFault } from "../../core/dockerfile/lines.ts";
+import { planBuild } from "../../core/dockerfile/plan.ts";
+import { isProblem } from "../../core/errors.ts";
+import { hashJson } from "../../core/json-hash.ts";
+import type { BuildContext, ContextPlace } from "../projects/build-context.ts";
+import type { AcceptedDockerfile, EnvironmentBuild } from "./model.ts";
+
+/** Projects' Dockerfiles that are remembered. */
+const KEPT = 50;
+
+export interface PinDeps {
+  context(projectId: string, commit: string, place: ContextPlace): Promise<BuildContext>;
+}
+
+/** A Dockerfile as it is read, or a sentence that says why it cannot be built. */
+export type Pinned = { dockerfile: AcceptedDockerfile } | { fault: string };
+
+export function createPins({ context }: PinDeps) {
+  const known = new Map<string, Promise<Pinned>>();
+  async function read(projectId: string, commit: string, build: EnvironmentBuild): Promise<Pinned> {
+    try {
+      const { text, files, isIgnored } = await context(projectId, commit, build);
+      const { steps, image } = planBuild(text, build.args);
+      const { digest, count } = digestOf((await selectFiles(files, steps, isIgnored)).values());
+      return { dockerfile: { text, image, files: count, digest, commit } };
+    } catch (error) {
+      if (error instanceof DockerfileFault)
+        return { fault: `${build.dockerfile}, line ${error.line}: ${error.reason}` };
+      if (isProblem(error) && error.code === "source_too_large")
+        return { fault: `${build.dockerfile}: ${error.detail}` };
+      throw error;
+    }
+  }
+  return {
+    /** As it is at that commit. Each page of a project asks: it is read once. */
+    async at(projectId: string, commit: string, build: EnvironmentBuild): Promise<Pinned> {
+      const key = `${projectId}/${commit}/${hashJson(build)}`;
+      const reading = known.get(key) ?? read(projectId, commit, build);
+      known.delete(key);
+      known.set(key, reading);
+      const [oldest] = known.keys();
+      if (known.size > KEPT && oldest !== undefined) known.delete(oldest);
+      try {
+        return await reading;
+      } catch (error) {
+        known.delete(key);
+        throw error;
+      }
+    },
+  };
+}

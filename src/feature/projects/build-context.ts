@@ -1,0 +1,54 @@
+/** A Dockerfile of a commit and the files beside it, as names alone: read from the repository, never from a working copy. */
+import { posix } from "node:path";
+import type { Git } from "../../adapter/git.ts";
+import { type ContextFile, readDockerignore } from "../../core/dockerfile/context.ts";
+import { DockerfileFault } from "../../core/dockerfile/lines.ts";
+import { LIMITS } from "../../core/limits.ts";
+
+/** From the repository's top. */
+export interface ContextPlace {
+  dockerfile: string;
+  /** The folder whose files can be copied; the top when absent. */
+  context?: string | undefined;
+}
+
+export interface BuildContext {
+  /** Of the Dockerfile. */
+  text: string;
+  /** From the top of the context. */
+  files: ContextFile[];
+  isIgnored(path: string): boolean;
+  /** Where the context is in the repository: "" or "app/". */
+  prefix: string;
+}
+
+/** @throws DockerfileFault, Problem 413 `source_too_large`. */
+export async function readContext(
+  git: Pick<Git, "sourceFiles" | "fileAt">,
+  repository: string,
+  commit: string,
+  place: ContextPlace,
+): Promise<BuildContext> {
+  const [path, folder] = [inside(place.dockerfile), inside(place.context ?? ".")];
+  const prefix = folder === "" ? "" : `${folder}/`;
+  const all = await git.sourceFiles(repository, commit, LIMITS.sourceFiles);
+  const kinds = new Map(all.map((file) => [file.path, file.kind]));
+  const read = async (file: string): Promise<string | undefined> =>
+    (kinds.get(file) ?? "link") === "link" ? undefined : ((await git.fileAt(repository, commit, file)) ?? undefined);
+  const text = await read(path);
+  if (text === undefined)
+    throw new DockerfileFault(1, "There is no such file on the project's branch, or it is a link.");
+  const ignore = (await read(`${path}.dockerignore`)) ?? (await read(`${prefix}.dockerignore`)) ?? "";
+  const files = all.flatMap((file) =>
+    file.path.startsWith(prefix) ? [{ ...file, path: file.path.slice(prefix.length) }] : [],
+  );
+  return { text, files, isIgnored: readDockerignore(ignore), prefix };
+}
+
+/** @throws DockerfileFault for a path that leads out of the repository. */
+function inside(path: string): string {
+  const whole = posix.normalize(path).replace(/\/$/, "");
+  if (whole.startsWith("/") || whole.split("/").includes(".."))
+    throw new DockerfileFault(1, `${path.slice(0, 100)} leads out of the repository.`);
+  return whole === "." ? "" : whole;
+}

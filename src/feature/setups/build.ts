@@ -1,0 +1,130 @@
+/** The image of an environment whose Dockerfile was accepted: built from exactly the accepted text and files. */
+import { createReadStream } from "node:fs";
+import { rm } from "node:fs/promises";
+import type { ImageDetail } from "../../adapter/docker/images.ts";
+import { type BuildResult, baseOf, type ImageBuilds } from "../../adapter/sandbox/docker/image-build.ts";
+import { digestOf, type Selection, selectFiles } from "../../core/dockerfile/context.ts";
+import { DockerfileFault } from "../../core/dockerfile/lines.ts";
+import { type BuildPlan, type CopyStep, planBuild } from "../../core/dockerfile/plan.ts";
+import { conflict, isProblem, Problem } from "../../core/errors.ts";
+import type { RunningJob } from "../../core/jobs.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { AcceptedDockerfile, EnvironmentBuild } from "../environments/model.ts";
+import type { BuildContext, ContextPlace } from "../projects/build-context.ts";
+
+/** What the image is made of. */
+export interface Build extends EnvironmentBuild, Pick<AcceptedDockerfile, "text" | "digest" | "commit"> {}
+
+export interface BuildDeps {
+  builds: ImageBuilds;
+  sources: {
+    context(projectId: string, commit: string, place: ContextPlace): Promise<BuildContext>;
+    archive(projectId: string, commit: string, how: { to: string; prefix: string; signal: AbortSignal }): Promise<void>;
+  };
+}
+
+export interface BuildWanted {
+  projectId: string;
+  build: Build;
+  base: ImageDetail;
+  /** Of the project's branch: asked first, as the files are mostly the same there. */
+  head: string;
+  /** Where its files go for that time. */
+  file: string;
+  again: boolean;
+  memoryMb: number;
+  cpus: number;
+  onOutput(text: string): void;
+  wayOut: Parameters<ImageBuilds["build"]>[0]["wayOut"];
+}
+
+/** @throws Problem 409 `build_files_changed`, `build_unsupported`, 413, those of the engine. */
+export async function buildImage(
+  { builds, sources }: BuildDeps,
+  { projectId, build, base, head, file, ...work }: BuildWanted,
+  job: RunningJob,
+): Promise<BuildResult> {
+  const { plan, selections, commit, prefix } = await findFiles(sources, projectId, build, base, head);
+  try {
+    if (selections.size > 0) await sources.archive(projectId, commit, { to: file, prefix: TOP, signal: job.signal });
+    return await builds.build(
+      {
+        ...work,
+        ownerId: projectId,
+        base,
+        plan,
+        selections,
+        source: () => createReadStream(file),
+        prefix: `${TOP}${prefix}`,
+        timeoutMs: LIMITS.setUpMs,
+        maxBytes: LIMITS.setUpBytes,
+        maxOutputBytes: LIMITS.setUpLogBytes,
+        onStep: ({ line, text }, at, isKept) => {
+          const which = `step ${at + 1} of ${plan.steps.length}, line ${line}`;
+          job.report({ detail: `${which}${isKept ? " (kept from before)" : ""}: ${text}` });
+        },
+      },
+      job.signal,
+    );
+  } finally {
+    await rm(file, { force: true });
+  }
+}
+
+const TOP = "workspace/";
+
+interface Found {
+  plan: BuildPlan;
+  selections: Map<CopyStep, Selection>;
+  commit: string;
+  prefix: string;
+}
+
+/** The accepted files: as they are on the branch now, else at the commit that was accepted. */
+async function findFiles(
+  sources: BuildDeps["sources"],
+  projectId: string,
+  build: Build,
+  base: ImageDetail,
+  head: string,
+): Promise<Found> {
+  for (const commit of new Set([head, build.commit])) {
+    const found = await filesAt(sources, projectId, build, base, commit);
+    if (found) return found;
+  }
+  throw conflict(
+    "The files that the accepted Dockerfile copies are not in the repository any more. Look at what it proposes now, and accept it.",
+    "build_files_changed",
+  );
+}
+
+/** It was read before it was accepted, but without what its image says of itself. @throws Problem 422. */
+function planAgain({ text, args, dockerfile }: Build, base: ImageDetail): BuildPlan {
+  try {
+    return planBuild(text, args, baseOf(base));
+  } catch (error) {
+    if (!(error instanceof DockerfileFault)) throw error;
+    throw new Problem(422, "dockerfile_refused", `${dockerfile}, line ${error.line}: ${error.reason}`);
+  }
+}
+
+/** Undefined where they are others there. The text is the accepted one, whatever is there. */
+async function filesAt(
+  sources: BuildDeps["sources"],
+  projectId: string,
+  build: Build,
+  base: ImageDetail,
+  commit: string,
+): Promise<Found | undefined> {
+  const plan = planAgain(build, base);
+  if (!plan.steps.some(({ kind }) => kind === "copy")) return { plan, selections: new Map(), commit, prefix: "" };
+  try {
+    const { files, isIgnored, prefix } = await sources.context(projectId, commit, build);
+    const selections = await selectFiles(files, plan.steps, isIgnored);
+    return digestOf(selections.values()).digest === build.digest ? { plan, selections, commit, prefix } : undefined;
+  } catch (error) {
+    // A file that is gone there, or the whole commit.
+    if (error instanceof DockerfileFault || isProblem(error)) return undefined;
+    throw error;
+  }
+}
