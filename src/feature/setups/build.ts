@@ -2,10 +2,10 @@
 import { createReadStream } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { ImageDetail } from "../../adapter/docker/images.ts";
-import { type BuildResult, baseOf, type ImageBuilds } from "../../adapter/sandbox/docker/image-build.ts";
+import type { BuildResult, ImageBuilds } from "../../adapter/sandbox/docker/image-build.ts";
 import { digestOf, type Selection, selectFiles } from "../../core/dockerfile/context.ts";
 import { DockerfileFault } from "../../core/dockerfile/lines.ts";
-import { type BuildPlan, type CopyStep, planBuild } from "../../core/dockerfile/plan.ts";
+import { type BaseImage, type BuildPlan, type CopyStep, planBuild } from "../../core/dockerfile/plan.ts";
 import { conflict, isProblem, Problem } from "../../core/errors.ts";
 import type { RunningJob } from "../../core/jobs.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -44,7 +44,13 @@ export async function buildImage(
   { projectId, build, base, head, file, ...work }: BuildWanted,
   job: RunningJob,
 ): Promise<BuildResult> {
-  const { plan, selections, commit, prefix } = await findFiles(sources, projectId, build, base, head);
+  const { plan, selections, commit, prefix } = await findFiles(
+    sources,
+    projectId,
+    planAgain(build, builds.baseOf(base)),
+    build,
+    head,
+  );
   try {
     if (selections.size > 0) await sources.archive(projectId, commit, { to: file, prefix: TOP, signal: job.signal });
     return await builds.build(
@@ -84,12 +90,12 @@ interface Found {
 async function findFiles(
   sources: BuildDeps["sources"],
   projectId: string,
+  plan: BuildPlan,
   build: Build,
-  base: ImageDetail,
   head: string,
 ): Promise<Found> {
   for (const commit of new Set([head, build.commit])) {
-    const found = await filesAt(sources, projectId, build, base, commit);
+    const found = await filesAt(sources, projectId, plan, build, commit);
     if (found) return found;
   }
   throw conflict(
@@ -99,9 +105,9 @@ async function findFiles(
 }
 
 /** It was read before it was accepted, but without what its image says of itself. @throws Problem 422. */
-function planAgain({ text, args, dockerfile }: Build, base: ImageDetail): BuildPlan {
+function planAgain({ text, args, dockerfile }: Build, base: BaseImage): BuildPlan {
   try {
-    return planBuild(text, args, baseOf(base));
+    return planBuild(text, args, base);
   } catch (error) {
     if (!(error instanceof DockerfileFault)) throw error;
     throw new Problem(422, "dockerfile_refused", `${dockerfile}, line ${error.line}: ${error.reason}`);
@@ -112,11 +118,10 @@ function planAgain({ text, args, dockerfile }: Build, base: ImageDetail): BuildP
 async function filesAt(
   sources: BuildDeps["sources"],
   projectId: string,
+  plan: BuildPlan,
   build: Build,
-  base: ImageDetail,
   commit: string,
 ): Promise<Found | undefined> {
-  const plan = planAgain(build, base);
   if (!plan.steps.some(({ kind }) => kind === "copy")) return { plan, selections: new Map(), commit, prefix: "" };
   try {
     const { files, isIgnored, prefix } = await sources.context(projectId, commit, build);

@@ -101,6 +101,7 @@ const BESIDE: Readonly<Record<string, string>> = {
   "feature/projects/service.ts": "the folder of all projects",
   "feature/projects/submodules.ts": "repositories of submodules, in the repository's folder",
   "feature/sessions/files.ts": "the folder of all working copies",
+  "feature/setups/build.ts": "an archive of a commit, for the engine",
   "feature/setups/set-up.ts":
     "an archive of a project's commit in the data folder's cache, which no container is given",
   "feature/status/service.ts": "how much room the disk has",

@@ -66,7 +66,7 @@ export function textFields(document: ApiDocument): string[] {
 export const NOT_SHOWN: [reason: string, fields: RegExp][] = [
   [
     "names a thing that must be there: any other name is refused",
-    /\/(\w+_ids?|ids|run_ids|attachment_ids|agents|tools|scopes|depends_on|assigned_agent|discovered_from|superse\w+|starts_in_full|before|after|keep|from_step|project_name|default|into|base|branch|path|image|default_branch|id|links|key|tool|names|secrets|commit|user)(\/\[\])?$|^agents \/permissions\/\[\]\/(allow|ask|deny)(\/\[\])?$/,
+    /\/(\w+_ids?|ids|run_ids|attachment_ids|agents|tools|scopes|depends_on|assigned_agent|discovered_from|superse\w+|starts_in_full|before|after|keep|from_step|project_name|default|into|base|branch|path|image|default_branch|id|links|key|tool|names|secrets|commit|user)(\/\[\])?$|^agents \/permissions\/\[\]\/(allow|ask|deny)(\/\[\])?$|^projects\/\{id\}\/environment \/definition\/build\//,
   ],
   ["a model's name: `provider/model`, refused where there is no such provider", /\/model$|\/models\/\[\]$/],
   [

@@ -74,6 +74,7 @@ const ACCOUNTS_MS = 60_000;
 
 export function createImageBuilds(deps: ImageBuildsDeps) {
   return {
+    baseOf,
     /** @throws Problem 409 `build_unsupported` where the engine is none that it was tried with. */
     async build(work: BuildWork, signal: AbortSignal): Promise<BuildResult> {
       const { engine } = await deps.docker.info();
