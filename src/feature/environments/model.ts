@@ -17,7 +17,12 @@ const Line = t.String({
 
 const VariableName = "^[A-Za-z_][A-Za-z0-9_]{0,99}$";
 
-const RepositoryPath = t.String({ minLength: 1, maxLength: 400, pattern: "^[^\\x00-\\x1f\\x7f]+$" });
+const RepositoryPath = t.String({
+  minLength: 1,
+  maxLength: 400,
+  pattern: "^[^\\x00-\\x1f\\x7f]+$",
+  description: "A path from the repository's top, without control characters.",
+});
 
 /** Of what an image is made; all of it from the project's branch. */
 export const EnvironmentBuild = t.Object(

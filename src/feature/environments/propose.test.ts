@@ -1,5 +1,6 @@
 /** What a repository proposes, whatever its files hold. */
 import { describe, expect, test } from "bun:test";
+import { whyNoSetUps } from "../setups/model.ts";
 import { readOwn } from "./feature.ts";
 import { readJsonWithComments } from "./json-comments.ts";
 import { hashOf, proposeEnvironment } from "./propose.ts";
@@ -51,6 +52,54 @@ describe("what a repository proposes", () => {
     ],
   ])("the image and the tests of %s", (_, files, definition) => {
     expect(propose(files)?.definition).toEqual(definition);
+  });
+
+  test.each<[string, Record<string, string>, object]>([
+    [
+      "devcontainer.json, seen from its folder",
+      {
+        ".devcontainer/devcontainer.json": '{"build":{"dockerfile":"../docker/Dev","context":"..","args":{"A":"1"}}}',
+        "package.json": '{"scripts":{"test":"vitest"}}',
+      },
+      { build: { dockerfile: "docker/Dev", context: ".", args: { A: "1" } }, check: "npm test" },
+    ],
+    [
+      "devcontainer.json in its old form",
+      { ".devcontainer.json": '{"dockerFile":"Dockerfile"}' },
+      { build: { dockerfile: "Dockerfile", context: "." } },
+    ],
+    [
+      "a folder without devcontainer.json",
+      { ".devcontainer/Dockerfile": "FROM a" },
+      { build: { dockerfile: ".devcontainer/Dockerfile", context: ".devcontainer" } },
+    ],
+    [
+      "its own file",
+      { ".skep/environment.yml": "build: { dockerfile: Dockerfile }\n" },
+      { build: { dockerfile: "Dockerfile" } },
+    ],
+  ])("a Dockerfile of %s takes the place of the language's image", (_, files, definition) => {
+    expect(propose(files)).toMatchObject({ definition, notes: [] });
+  });
+
+  test("where a Dockerfile cannot be built, the language's image is proposed; both of one's own are a mistake", () => {
+    const files = { ".devcontainer/Dockerfile": "FROM a", "package.json": "{}" };
+    expect(propose(files)?.otherwise).toEqual({ image: "node:22" });
+    expect(propose(files)?.definition.image).toBeUndefined();
+    const both = propose({ ".skep/environment.yml": "image: a\nbuild: { dockerfile: b }\n" });
+    expect(both).toMatchObject({ definition: {}, notes: [expect.stringContaining("and not both")] });
+    const target = propose({ ".devcontainer.json": '{"build":{"dockerfile":"D","target":"dev"}}' });
+    expect(target).toMatchObject({ definition: {}, notes: [expect.stringContaining("build has a value")] });
+  });
+
+  test("where nothing is built, the reason says what to do instead", () => {
+    for (const [sandbox, dockerHosts, hasEngine] of [
+      ["kubernetes", "", true],
+      ["docker", "a=ssh://a", true],
+      ["process", "", false],
+    ] as const)
+      expect(whyNoSetUps({ sandbox, dockerHosts }, hasEngine)).toEqual(expect.any(String));
+    expect(whyNoSetUps({ sandbox: "docker", dockerHosts: "" }, true)).toBeUndefined();
   });
 
   test("its own file is the whole; with a mistake in it nothing of it counts, and the place is named", () => {

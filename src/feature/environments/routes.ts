@@ -32,7 +32,7 @@ export const environmentRoutes = (environments: Environments) =>
         answer: ProjectEnvironment,
         summary: "Accept the environment that the repository proposes, or set one",
         description:
-          "`hash` accepts a proposal as you read it, with another `image` if you name one; 409 `environment_changed` when the repository proposes something else by now. `definition` sets one of your own. A `check` in it becomes the project's check. It counts from the next sandbox on.",
+          "`hash` accepts a proposal as you read it, with another `image` if you name one; 409 `environment_changed` when the repository proposes something else by now. `definition` sets one of your own. With `build`, the Dockerfile and the files that it copies are taken as the project's branch has them now, and nothing else is built later; 422 says with its line what cannot be built. A `check` in it becomes the project's check. It counts from the next sandbox on.",
       },
       ({ params, body, caller }) => environments.accept(params.id, body, caller),
     ),

@@ -31,7 +31,7 @@ export const setupRoutes = (setups: Setups) =>
         answer: { 202: Job },
         summary: "Set up a project's code and run its check, as a background job",
         description:
-          "The `setup` of the accepted environment runs in a container of its own, which may reach the hosts that the project allows and holds no secret. What it leaves is an image that sandboxes start from. Nothing is done where neither image, command, variables nor lock files have changed, unless `again` is set. It begins by itself when an environment is accepted and when the project's branch has moved.",
+          "The Dockerfile of the accepted environment is built, step by step, and its `setup` runs, in a container of its own, which may reach the hosts that the project allows and holds no secret. What it leaves is an image that sandboxes start from. Nothing is done where neither image, command, variables nor lock files have changed, unless `again` is set. It begins by itself when an environment is accepted and when the project's branch has moved.",
       },
       ({ params, body, caller, answer }) =>
         answer.accepted(
