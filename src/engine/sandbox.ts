@@ -45,6 +45,13 @@ export interface SandboxAbout {
   cookies?: string | undefined;
 }
 
+/** What runs beside the sandboxes of a run or session, and is reached by name. */
+export interface SandboxServices {
+  /** The driver's own word for where they are. */
+  network: string;
+  names: readonly string[];
+}
+
 export interface SandboxSpec {
   /** The execution that started it, and its session: labels on the container. */
   executionId: string;
@@ -61,6 +68,8 @@ export interface SandboxSpec {
   home: string;
   /** An allow-list: a sandbox without a network, and a route to the server's proxy. */
   network: NetworkBounds;
+  /** Beside whatever else the network opens. Where they were started, by whoever started them. */
+  services?: SandboxServices | undefined;
   /** Container runtime, e.g. `runsc`; the engine's own when absent. Tried before it is used. */
   runtime?: string | undefined;
   /** Labels that its host has to have, where there are several. */

@@ -60,6 +60,8 @@ export interface ContainerApi {
   /** The engine's full description. Throws `docker_not_found`. */
   inspect(id: string): Promise<Docker.ContainerInspectInfo>;
   state(id: string): Promise<ContainerState>;
+  /** Resolves when it does not run any more; rejects with the signal's reason. Throws `docker_not_found`. */
+  ended(id: string, signal: AbortSignal): Promise<void>;
   /** Paths of its writable layer that differ from the image. */
   changes(id: string): Promise<string[]>;
   /** Size of its writable layer. The engine counts it: not for every second. */
@@ -99,6 +101,14 @@ export function createContainerApi(docker: () => Docker, address: string, attend
         const { State } = await on(id).inspect();
         return { running: State.Running && !State.Dead, oomKilled: State.OOMKilled, exitCode: State.ExitCode };
       }),
+    ended: async (id, signal) => {
+      try {
+        await call(() => on(id).wait({ abortSignal: signal }));
+      } catch (error) {
+        signal.throwIfAborted();
+        throw error;
+      }
+    },
     changes: (id) => call(async () => ((await on(id).changes()) ?? []).map((change: { Path: string }) => change.Path)),
     writtenBytes: (id) =>
       call(async () => {

@@ -140,7 +140,7 @@ export function createEgress({ store, clock, log, guard, createProxy, assertRun,
       const route = await sandbox.openRoute(proxy.take);
       return {
         env: {
-          ...proxyVariables(`http://${route.host}:${route.port}`),
+          ...proxyVariables(`http://${route.host}:${route.port}`, spec.services?.names),
           ...trust,
           ...Object.fromEntries(names.map((name) => [name, PLACEHOLDER])),
         },
@@ -206,13 +206,14 @@ const PLACEHOLDER = "put-in-by-skep";
 /** Hosts of one sandbox whose denial is an event. */
 const MAX_DENIALS = 200;
 
-const proxyVariables = (proxy: string): Record<string, string> => ({
+/** @param beside names that are reached without it. */
+const proxyVariables = (proxy: string, beside: readonly string[] = []): Record<string, string> => ({
   HTTP_PROXY: proxy,
   HTTPS_PROXY: proxy,
   http_proxy: proxy,
   https_proxy: proxy,
-  NO_PROXY: "localhost,127.0.0.1",
-  no_proxy: "localhost,127.0.0.1",
+  NO_PROXY: ["localhost", "127.0.0.1", ...beside].join(","),
+  no_proxy: ["localhost", "127.0.0.1", ...beside].join(","),
   // Node's own fetch does not look for a proxy otherwise.
   NODE_USE_ENV_PROXY: "1",
 });

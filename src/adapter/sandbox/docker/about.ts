@@ -4,18 +4,23 @@ import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
 import { HOME } from "./container-spec.ts";
 import { COOKIE_FILE } from "./cookie-file.ts";
 
-export function aboutOf({ network, cookies }: SandboxSpec, { uid }: Owner): SandboxAbout {
+export function aboutOf({ network, services, cookies }: SandboxSpec, { uid }: Owner): SandboxAbout {
   const who = uid === 0 ? "root of the container alone" : `the user ${uid}, without rights beyond that`;
   return {
     files: `Your files are in ${MOUNT_POINT}, the only place that is kept.`,
     commands: `Commands run in a container as ${who}; ${HOME} and /tmp can be written and are gone with it, the rest is read-only.`,
-    network: networkWords(network),
+    network: networkWords(network) + serviceWords(services),
     ...(cookies === undefined ? {} : { cookies: COOKIE_FILE }),
   };
 }
 
 /** Of a list, what an agent reads of it at most. */
 const SHOWN_HOSTS = 40;
+
+const serviceWords = (services: SandboxSpec["services"]): string =>
+  services === undefined
+    ? ""
+    : ` Besides, these services run for this work and are reached by their names: ${services.names.join(", ")}.`;
 
 function networkWords(network: SandboxSpec["network"]): string {
   if (network === "none") return "There is no network.";

@@ -4,7 +4,7 @@ import type { SandboxSpec } from "../../../engine/sandbox.ts";
 import type { EngineInfo } from "../../docker.ts";
 import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
 import { cookieFolder } from "./cookie-file.ts";
-import { bound, CONTAINER_LIMITS, lockedDown } from "./lock-down.ts";
+import { bound, CONTAINER_LIMITS, lockedDown, NO_NAMES_OUTSIDE } from "./lock-down.ts";
 
 export const LABELS = {
   instance: "skep.instance",
@@ -96,6 +96,7 @@ function hostConfig({
   });
   return {
     ...locked,
+    ...(spec.services && spec.network !== "bridge" ? NO_NAMES_OUTSIDE : {}),
     Mounts: [
       ...(locked.Mounts ?? []),
       ...(spec.harness ? [bound({ source: spec.harness.state, target: HARNESS_STATE, isEngines })] : []),

@@ -155,7 +155,7 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
   const { engine, arch } = await parts.engine();
   if (spec.runtime !== undefined) await parts.runtimes.assertWorks(spec.runtime, image.id, signal);
   const wanted = { docker: parts.deps.docker, spec, home, server, owner, arch, relayFolder };
-  const network = spec.network === "bridge" ? await parts.networks.bridge() : "none";
+  const network = spec.network === "bridge" ? await parts.networks.bridge() : (spec.services?.network ?? "none");
   for (let triesLeft = COPY_TRIES; ; triesLeft--) {
     const { copies } = parts;
     const place = copies ? await carriedPlace(copies, wanted, image.id) : await mountedPlace(wanted);
@@ -196,7 +196,10 @@ async function startContainer(parts: Parts, { spec, request, attach }: Starting,
   for (let triesLeft = NETWORK_TRIES; ; triesLeft--) {
     const id = await docker.containers.create(request);
     try {
-      if (spec.network === "bridge") await parts.networks.guard(id);
+      if (spec.network === "bridge") {
+        await parts.networks.guard(id);
+        if (spec.services) await docker.networks.connect(spec.services.network, id);
+      }
       await attach(id);
       await docker.containers.start(id);
       await writeCookies(docker, id, spec.cookies);

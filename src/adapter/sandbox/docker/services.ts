@@ -1,0 +1,379 @@
+/**
+ * Services beside sandboxes: databases and the like, in containers of their own on a network that one run or session has for
+ * itself. Nobody but its containers is on that network, and no way leads out of it:
+ *
+ * - It is internal, so the engine forwards nothing for it. Before Docker 28 the bridge of an internal network still has an
+ *   address on the host, where whatever listens on every address is reached; `inhibit_ipv4` leaves that out.
+ * - Without an address on the host there is no route of the host either, so the range is one that no network uses (198.18.0.0/15,
+ *   set aside for measurements), instead of one of the few that the engine keeps for networks in general.
+ * - The engine's resolver passes on names that it does not know. In some versions it does so in the host's name, also for
+ *   internal networks, and a name can carry data out. A resolver that is not there (`NO_NAMES_OUTSIDE`) ends that.
+ *
+ * Everything is found by labels, so nothing has to be remembered: what a killed server left is taken up, or removed.
+ */
+import { randomInt } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type Docker from "dockerode";
+import type { Clock } from "../../../core/clock.ts";
+import { conflict, isProblem, messageOf } from "../../../core/errors.ts";
+import { hashJson } from "../../../core/json-hash.ts";
+import type { SandboxServices } from "../../../engine/sandbox.ts";
+import type { ImageDetail } from "../../docker/images.ts";
+import type { DockerClient } from "../../docker.ts";
+import { LABELS } from "./container-spec.ts";
+import { execInContainer } from "./exec.ts";
+import { CONTAINER_LIMITS, lockedDown, NO_NAMES_OUTSIDE } from "./lock-down.ts";
+
+export interface ServicesDeps {
+  docker: DockerClient;
+  instanceId: string;
+  images: { find(name: string, signal?: AbortSignal): Promise<ImageDetail> };
+  clock: Clock;
+}
+
+export interface ServicePlan {
+  name: string;
+  image: string;
+  env: Readonly<Record<string, string>>;
+  /** Arguments in place of the image's. */
+  command?: readonly string[] | undefined;
+  /** A command line that succeeds once the service can be used. Without it, it is enough that the service runs. */
+  health?: string | undefined;
+  /** How long it may take until then. */
+  startSeconds: number;
+}
+
+export interface ServicesPlan {
+  /** Whose they are, once on this instance: letters, digits, `_`, `-`. */
+  place: string;
+  services: readonly ServicePlan[];
+  memoryMb: number;
+  cpus: number;
+}
+
+export interface OpenServices extends SandboxServices {
+  /** Ids of their containers, by name. */
+  containers: ReadonlyMap<string, string>;
+}
+
+/** A service that cannot be used. */
+export class ServiceFailure extends Error {
+  constructor(
+    readonly service: string,
+    /** What is wrong, the rest of a sentence that begins with its name. */
+    readonly why: string,
+    /** What it wrote last, as it wrote it. */
+    readonly tail: string,
+  ) {
+    super(`${service} ${why}`);
+  }
+}
+
+export type Services = ReturnType<typeof createServices>;
+
+/** Of networks and containers: whose; of containers also which, and a fingerprint of everything that it was started with. */
+const PLACE = "skep.services";
+const NAME = "skep.service";
+const RECIPE = "skep.recipe";
+
+/** What images of databases need as root of their container until they have become another user. */
+const CAPABILITIES = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"];
+/** Between two looks at one that is not healthy yet: soon at first. */
+const LOOK_MS = { first: 100, most: 1_000 };
+const HEALTH_MS = 10_000;
+const HEALTH_BYTES = 2_000;
+const TAIL_LINES = 20;
+const TAIL_CHARACTERS = 4_000;
+/** One that has no health command is looked at again after this. */
+const RUNS_MS = 1_000;
+const RANGE_TRIES = 100;
+/** The first of whose engines it is known that they can leave a bridge without an address. */
+const MIN_API_VERSION = 1.41;
+/** Sandboxes leave the network a moment after their work has ended. */
+const LEAVE = { tries: 40, everyMs: 500 };
+
+export function createServices(deps: ServicesDeps) {
+  const { docker, instanceId } = deps;
+  const containersOf = (place: string) =>
+    docker.containers.list([`${LABELS.instance}=${instanceId}`, `${PLACE}=${place}`]);
+  return {
+    /**
+     * Starts what does not run yet, as it is planned, and waits until all are healthy. What runs already is taken up. Leaves
+     * none behind when that fails. @throws ServiceFailure, Problem 503 `image_missing`, `sandbox_unavailable`.
+     */
+    async open(plan: ServicesPlan, onState: OnState, signal: AbortSignal): Promise<OpenServices> {
+      try {
+        return await openAll(deps, plan, onState, signal);
+      } catch (error) {
+        await closePlace(deps, plan.place).catch(() => {});
+        throw error;
+      }
+    },
+    /** Resolves when a service has ended: with how, and what it wrote last. */
+    async ended(name: string, containerId: string, signal: AbortSignal): Promise<ServiceFailure> {
+      await docker.containers.ended(containerId, signal).catch((error) => {
+        if (!isProblem(error) || error.code !== "docker_not_found") throw error;
+      });
+      return await failureOf(deps, name, containerId, "");
+    },
+    /** Bytes that a service has written outside of its memory. */
+    writtenBytes: docker.containers.writtenBytes,
+    kill: docker.containers.kill,
+    /** @throws Problem 409 `services_unsupported` where the engine cannot keep their network apart. */
+    assertSupported: () => assertSupported(deps),
+    close: (place: string) => closePlace(deps, place),
+    /** Places of this instance that have something in the engine. */
+    async places(): Promise<string[]> {
+      const labels = [`${LABELS.instance}=${instanceId}`, PLACE];
+      const rows = [...(await docker.containers.list(labels)), ...(await docker.networks.list(labels))];
+      return [...new Set(rows.map((row) => row.labels[PLACE] ?? ""))];
+    },
+    /** How many containers of it are there. */
+    count: async (place: string): Promise<number> => (await containersOf(place)).length,
+  };
+}
+
+async function assertSupported({ docker }: ServicesDeps): Promise<void> {
+  const { engine, version, apiVersion } = await docker.info();
+  if (engine === "docker" && Number(apiVersion) >= MIN_API_VERSION) return;
+  throw conflict(
+    `${engine} ${version} cannot keep the network of services apart from the host's`,
+    "services_unsupported",
+  );
+}
+
+/** Told when a service is about to be started and when it can be used. */
+type OnState = (service: string, state: "starting" | "healthy") => void;
+
+const networkName = ({ instanceId }: ServicesDeps, place: string): string => `skep-${instanceId}-${place}`;
+
+async function openAll(
+  deps: ServicesDeps,
+  plan: ServicesPlan,
+  onState: OnState,
+  signal: AbortSignal,
+): Promise<OpenServices> {
+  const { docker, instanceId, images } = deps;
+  const { place, services } = plan;
+  await assertSupported(deps);
+  const labels = [`${LABELS.instance}=${instanceId}`, `${PLACE}=${place}`];
+  const wanted = await Promise.all(
+    services.map(async (service) => {
+      const image = await images.find(service.image, signal);
+      const { memoryMb, cpus } = plan;
+      return { service, image, recipe: hashJson({ ...service, imageId: image.id, memoryMb, cpus }) };
+    }),
+  );
+  const kept = new Map<string, string>();
+  for (const row of await docker.containers.list(labels)) {
+    const name = row.labels[NAME] ?? "";
+    const isWanted = wanted.some((one) => one.service.name === name && one.recipe === row.labels[RECIPE]);
+    if (isWanted && row.state === "running" && !kept.has(name)) kept.set(name, row.id);
+    else await docker.containers.remove(row.id);
+  }
+  await ensureNetwork(deps, place);
+  const opened = await allOrNone(signal, wanted, async (one, stop): Promise<[string, string]> => {
+    const { name } = one.service;
+    const found = kept.get(name);
+    if (found === undefined) onState(name, "starting");
+    const id = found ?? (await startService(deps, plan, one, stop));
+    await waitUntilHealthy(deps, one.service, id, stop);
+    if (found === undefined) onState(name, "healthy");
+    return [name, id];
+  });
+  return {
+    network: networkName(deps, place),
+    names: services.map(({ name }) => name),
+    containers: new Map(opened),
+  };
+}
+
+/** The first failure ends the others, and is thrown once all have ended: then nothing is begun any more. */
+async function allOrNone<T, R>(
+  signal: AbortSignal,
+  items: readonly T[],
+  act: (item: T, stop: AbortSignal) => Promise<R>,
+): Promise<R[]> {
+  const failed = new AbortController();
+  const stop = AbortSignal.any([signal, failed.signal]);
+  const ends = items.map((item) =>
+    act(item, stop).catch((error) => {
+      failed.abort(error);
+      throw error;
+    }),
+  );
+  await Promise.allSettled(ends);
+  stop.throwIfAborted();
+  return await Promise.all(ends);
+}
+
+async function ensureNetwork(deps: ServicesDeps, place: string): Promise<void> {
+  const { docker, instanceId } = deps;
+  const labels = { [LABELS.instance]: instanceId, [PLACE]: place };
+  if ((await docker.networks.list([`${LABELS.instance}=${instanceId}`, `${PLACE}=${place}`])).length > 0) return;
+  for (let triesLeft = RANGE_TRIES; ; triesLeft--)
+    try {
+      await docker.networks.create({
+        Name: networkName(deps, place),
+        Driver: "bridge",
+        Internal: true,
+        EnableIPv6: false,
+        Labels: labels,
+        IPAM: { Driver: "default", Config: [{ Subnet: `198.${randomInt(18, 20)}.${randomInt(256)}.0/24` }] },
+        Options: { "com.docker.network.bridge.inhibit_ipv4": "true" },
+      });
+      return;
+    } catch (error) {
+      if (isProblem(error) && error.code === "docker_conflict") return;
+      if (!/pool overlaps/i.test(messageOf(error)) || triesLeft === 0) throw error;
+    }
+}
+
+interface Wanted {
+  service: ServicePlan;
+  image: ImageDetail;
+  recipe: string;
+}
+
+async function startService(
+  deps: ServicesDeps,
+  plan: ServicesPlan,
+  wanted: Wanted,
+  signal: AbortSignal,
+): Promise<string> {
+  const { docker } = deps;
+  signal.throwIfAborted();
+  const id = await docker.containers.create(requestOf(deps, plan, wanted));
+  try {
+    await docker.containers.start(id);
+  } catch (error) {
+    if (isProblem(error) && error.code === "sandbox_unavailable") throw error;
+    throw new ServiceFailure(wanted.service.name, `could not be started: ${messageOf(error)}`, "");
+  }
+  return id;
+}
+
+function requestOf(deps: ServicesDeps, plan: ServicesPlan, wanted: Wanted): Docker.ContainerCreateOptions {
+  const { memoryMb, cpus, place } = plan;
+  const { service, image, recipe } = wanted;
+  const network = networkName(deps, place);
+  const locked = lockedDown({ memoryMb, cpus, network, imageVolumes: image.volumes });
+  return {
+    Image: image.id,
+    ...(service.command === undefined ? {} : { Cmd: [...service.command] }),
+    Hostname: service.name,
+    Env: Object.entries(service.env).map(([name, value]) => `${name}=${value}`),
+    Labels: {
+      [LABELS.instance]: deps.instanceId,
+      [PLACE]: place,
+      [NAME]: service.name,
+      [RECIPE]: recipe,
+    },
+    Tty: false,
+    Healthcheck: { Test: ["NONE"] },
+    NetworkingConfig: { EndpointsConfig: { [network]: { Aliases: [service.name] } } },
+    HostConfig: {
+      ...locked,
+      ...NO_NAMES_OUTSIDE,
+      // What an image declares as a volume is in memory, and counts as the service's own.
+      Mounts: (locked.Mounts ?? []).map((mount) => ({
+        ...mount,
+        TmpfsOptions: { SizeBytes: Math.max(memoryMb * 1024 * 1024, CONTAINER_LIMITS.homeBytes), Mode: 0o1777 },
+      })),
+      ReadonlyRootfs: false,
+      CapAdd: CAPABILITIES,
+      LogConfig: { Type: "json-file", Config: { "max-size": "1m", "max-file": "1" } },
+    },
+  };
+}
+
+async function waitUntilHealthy(
+  deps: ServicesDeps,
+  service: ServicePlan,
+  id: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { docker, clock } = deps;
+  const { name, health, startSeconds } = service;
+  const until = clock.monotonic() + startSeconds * 1_000;
+  let pauseMs = LOOK_MS.first;
+  if (health === undefined) await sleep(RUNS_MS, undefined, { signal });
+  for (;;) {
+    if (!(await docker.containers.state(id)).running)
+      throw await failureOf(deps, name, id, health === undefined ? "" : " before it was healthy");
+    const said = health === undefined ? undefined : await askHealth(deps, id, health, signal);
+    if (said === undefined) return;
+    if (clock.monotonic() >= until) {
+      const why = `did not become healthy in ${startSeconds} s: \`${health}\` ${said}`;
+      throw new ServiceFailure(name, why, await tailOf(deps, id));
+    }
+    await sleep(pauseMs, undefined, { signal });
+    pauseMs = Math.min(2 * pauseMs, LOOK_MS.most);
+  }
+}
+
+/** @returns undefined when it succeeded, else how not, the rest of a sentence. */
+async function askHealth(
+  { docker, clock }: ServicesDeps,
+  containerId: string,
+  health: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const exec = { docker, containerId, clock, restart: async () => {} };
+    const { exitCode, timedOut, output } = await execInContainer(exec, ["sh", "-c", health], {
+      cwd: "/",
+      timeoutMs: HEALTH_MS,
+      maxOutputBytes: HEALTH_BYTES,
+      signal,
+    });
+    signal.throwIfAborted();
+    if (exitCode === 0) return undefined;
+    const words = output.trim().split("\n").at(-1) ?? "";
+    return `${timedOut ? "did not answer" : `ended with exit code ${exitCode}`}${words === "" ? "" : `: ${words}`}`;
+  } catch (error) {
+    // One that ended is seen by its state.
+    if (signal.aborted || !isProblem(error) || error.code === "sandbox_unavailable") throw error;
+    return `could not be run: ${messageOf(error)}`;
+  }
+}
+
+/** How a service that does not run any more has ended. */
+async function failureOf(deps: ServicesDeps, name: string, id: string, when: string): Promise<ServiceFailure> {
+  try {
+    const { oomKilled, exitCode } = await deps.docker.containers.state(id);
+    const how = oomKilled ? "needed more memory than it may have" : `ended with exit code ${exitCode}`;
+    return new ServiceFailure(name, `${how}${when}`, await tailOf(deps, id));
+  } catch (error) {
+    if (!isProblem(error) || error.code !== "docker_not_found") throw error;
+    return new ServiceFailure(name, "is gone: its container was removed", "");
+  }
+}
+
+async function tailOf({ docker }: ServicesDeps, id: string): Promise<string> {
+  let text = "";
+  for await (const chunk of docker.containers.logs(id, { follow: false, tail: TAIL_LINES }))
+    text = (text + chunk.text).slice(-TAIL_CHARACTERS);
+  return text;
+}
+
+async function closePlace(deps: ServicesDeps, place: string): Promise<void> {
+  const { docker, instanceId } = deps;
+  const labels = [`${LABELS.instance}=${instanceId}`, `${PLACE}=${place}`];
+  const rows = await docker.containers.list(labels);
+  await Promise.all(rows.map(({ id }) => docker.containers.remove(id)));
+  for (const { id } of await docker.networks.list(labels)) await removeNetwork(deps, id);
+}
+
+/** What still has a sandbox on it goes with a later sweep. */
+async function removeNetwork({ docker }: ServicesDeps, id: string): Promise<void> {
+  for (let triesLeft = LEAVE.tries; ; triesLeft--)
+    try {
+      await docker.networks.remove(id);
+      return;
+    } catch (error) {
+      if (isProblem(error) && error.code === "docker_not_found") return;
+      if (!/active endpoints/i.test(messageOf(error)) || triesLeft === 0) throw error;
+      await sleep(LEAVE.everyMs);
+    }
+}
