@@ -18,6 +18,7 @@ import { doctor } from "../feature/doctor/feature.ts";
 import { documents } from "../feature/documents/feature.ts";
 import { egress } from "../feature/egress/feature.ts";
 import { engine } from "../feature/engine/feature.ts";
+import { environmentServices } from "../feature/environment-services/feature.ts";
 import { environments } from "../feature/environments/feature.ts";
 import { evals } from "../feature/evals/feature.ts";
 import { events } from "../feature/events/feature.ts";
@@ -123,6 +124,7 @@ export const FEATURES = noFeatures()
   .with(swarm)
   .with(egress)
   .with(previews)
+  .with(environmentServices)
   .with(setups)
   .with(mcp)
   .with(mcpServer)

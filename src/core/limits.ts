@@ -41,6 +41,8 @@ export const LIMITS = {
   setUpLayersBytes: 32 * 1024 ** 3,
   setUpLayerDays: 30,
   checkMs: 30 * 60_000,
+  /** Of what a service of a run writes outside of its memory. */
+  serviceBytes: 4 * 1024 ** 3,
   /** Of a project's files that are copied for its set-up. */
   sourceBytes: 4 * 1024 ** 3,
   sourceFiles: 200_000,

@@ -72,6 +72,8 @@ export interface EngineDeps {
   /** What the step says, as part of which the execution works, itself or through those that started it. */
   stepNetworkOf?(execution: Execution): Network | undefined;
   environmentOf?(execution: Execution): CodeEnvironment | undefined;
+  /** See `EnginePorts`. */
+  servicesOf?: EnginePorts["services"];
   /** What drives it instead of what its agent's file names: `acp` is the command in that file. */
   harnessIn?(execution: Execution): EvalHarness | undefined;
   /** Apps of steps that people can look at. */
@@ -309,6 +311,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
       };
     },
     tokens,
+    services: deps.servicesOf ?? (async () => undefined),
     previews: deps.previews ?? NO_PREVIEWS,
     workspaces: {
       async prepare(execution, signal) {

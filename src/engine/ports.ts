@@ -12,7 +12,7 @@ import type { Ending, Execution, ExecutionRows, FirstPrompt, StopRequest } from 
 import type { HarnessPort } from "./harness/port.ts";
 import type { ModelPort } from "./model.ts";
 import type { Permissions } from "./permission/permit.ts";
-import type { HarnessFolders, Sandbox, SandboxAbout } from "./sandbox.ts";
+import type { HarnessFolders, Sandbox, SandboxAbout, SandboxServices } from "./sandbox.ts";
 import type { SandboxPool } from "./sandbox-pool.ts";
 import type { Tool } from "./tool.ts";
 
@@ -135,6 +135,11 @@ export interface EnginePorts {
   ownLoginOf(execution: Execution, harness: OwnLoginName): string;
   /** Variables that say where it works: the same in each execution of a session, and those of this one alone. */
   variablesOf(execution: Execution, token: string | null): Record<"session" | "execution", Record<string, string>>;
+  /**
+   * What runs beside the sandboxes of its work, started and healthy; undefined where its project's environment names none.
+   * @throws Problem 503 `service_failed`, 409 `services_unsupported`.
+   */
+  services(execution: Execution, agent: EngineAgent, signal: AbortSignal): Promise<SandboxServices | undefined>;
   previews: PreviewPort;
   tokens: { issue(execution: Execution): string; revoke(executionId: string): void };
   workspaces: {

@@ -91,6 +91,7 @@ export async function workOn(
     const work = workOf(execution, ports, agent, token);
     const secrets = ports.secretsOf(execution);
     await ports.sandboxes.quiet(execution, stop);
+    const services = await ports.services(execution, agent, stop);
     execution = { ...execution, waitedMs: execution.waitedMs + Math.max(0, clock.now() - waitsSince) };
     // Until then it may turn out that the machine does not answer: the step then waits instead of ending late.
     endIn(Math.max(leftMs(execution, ports), ports.sandboxes.noticeMs));
@@ -111,7 +112,7 @@ export async function workOn(
     const cookies = ports.cookiesOf(execution);
     const harness = isExternal(execution, agent) ? await ports.workspaces.harness(execution) : undefined;
     keepsSandbox = harness === undefined;
-    const box = { image, layer, home, network, runtime, hostLabels, memoryMb, cpus, env, cookies };
+    const box = { image, layer, home, network, services, runtime, hostLabels, memoryMb, cpus, env, cookies };
     const preview = ports.previews.of(execution);
     const ways = { harness, routes: harness !== undefined || preview !== undefined };
     const spec = { executionId, sessionId, agentId, runId, workId, ...box, ...ways };

@@ -27,6 +27,7 @@ import type { agents } from "../agents/feature.ts";
 import type { Budgets } from "../budgets/service.ts";
 import type { Cookies } from "../cookies/service.ts";
 import type { Egress } from "../egress/service.ts";
+import type { EnvironmentServicesService } from "../environment-services/service.ts";
 import type { Environments } from "../environments/service.ts";
 import type { Evals } from "../evals/service.ts";
 import { activity } from "../events/events.ts";
@@ -79,6 +80,7 @@ type Needs = Core & {
   egress: Pick<Egress, "open">;
   previews: PreviewsService;
   setups: Pick<Setups, "layerFor" | "baselineOf">;
+  environmentServices: Pick<EnvironmentServicesService, "ready">;
 };
 
 export interface EngineService {
@@ -151,6 +153,8 @@ export const engine = defineFeature(
         const found = projectId === undefined ? undefined : deps.environments.of(projectId);
         return found && { ...found, layer: projectId && deps.setups.layerFor(projectId) };
       },
+      servicesOf: (work, { runtime }, signal) =>
+        deps.environmentServices.ready(work, { runtime, isolation: sandbox.driver.capabilities.isolation }, signal),
       baselineOf: deps.setups.baselineOf,
       repositoryOf: repositoryFor(deps),
       memoryOf: memoryFor(deps),

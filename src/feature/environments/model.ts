@@ -4,6 +4,7 @@ import { HostLabels } from "../../core/host-labels.ts";
 import { ImageName } from "../../core/image-name.ts";
 import { AllowList } from "../../core/network.ts";
 import { orNull, Time } from "../../core/schema.ts";
+import { EnvironmentServices } from "../environment-services/model.ts";
 
 const MAX_VARIABLES = 50;
 
@@ -72,6 +73,7 @@ export const Environment = t.Object(
     check: t.Optional(Line),
     host_labels: t.Optional(HostLabels),
     network: t.Optional(AllowList),
+    services: t.Optional(EnvironmentServices),
   },
   { title: "Environment", additionalProperties: false },
 );

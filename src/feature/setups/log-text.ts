@@ -1,9 +1,1 @@
-/** What a program wrote to a terminal, as text: without its colours, and of a line that was written over again the last. */
-export const logText = (output: string): string =>
-  output
-    .replace(/\x1b\[[0-9;?]{0,30}[ -/]{0,4}[@-~]/g, "")
-    .replace(/\r\n/g, "\n")
-    .split("\n")
-    .map((line) => line.slice(line.lastIndexOf("\r") + 1))
-    .join("\n")
-    .replace(/(?![\t\n])[\p{Cc}\p{Cf}]/gu, "");
+export { plainLog as logText } from "../../core/plain-log.ts";

@@ -1,0 +1,53 @@
+/** Services of a project's environment: databases and the like beside the sandboxes that work on its code. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { ImageName } from "../../core/image-name.ts";
+
+export const MAX_SERVICES = 8;
+/** Until a service must be healthy, unless its definition says otherwise. */
+export const START_SECONDS = 60;
+const MAX_VARIABLES = 50;
+
+const Text = t.String({ maxLength: 4_000, pattern: "^[^\\x00]*$", description: "Text without null bytes." });
+
+export const EnvironmentService = t.Object(
+  {
+    image: ImageName,
+    env: t.Optional(
+      t.Record(t.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,99}$" }), Text, {
+        maxProperties: MAX_VARIABLES,
+        additionalProperties: false,
+        description: "Variables of the service. No place for secrets: everybody who sees the project reads them.",
+      }),
+    ),
+    command: t.Optional(
+      t.Array(Text, { minItems: 1, maxItems: 100, description: "Arguments in place of the image's own." }),
+    ),
+    health: t.Optional(
+      t.String({
+        minLength: 1,
+        maxLength: 2_000,
+        pattern: "^[^\\x00-\\x20\\x7f][^\\x00-\\x1f\\x7f]*$",
+        description: "One line without control characters. It runs in the service, and succeeds once that can be used.",
+      }),
+    ),
+    start_seconds: t.Optional(
+      t.Integer({ minimum: 1, maximum: 600, description: `Until it must be healthy; ${START_SECONDS} unless given.` }),
+    ),
+  },
+  { title: "EnvironmentService", additionalProperties: false },
+);
+export type EnvironmentService = Static<typeof EnvironmentService>;
+
+/** Names that mean the sandbox itself. */
+const OWN_NAMES = "localhost|sandbox|setup";
+
+export const EnvironmentServices = t.Record(
+  t.String({ pattern: `^(?!(?:${OWN_NAMES})$)[a-z](?:[a-z0-9-]{0,38}[a-z0-9])?$` }),
+  EnvironmentService,
+  {
+    maxProperties: MAX_SERVICES,
+    additionalProperties: false,
+    description: `Up to ${MAX_SERVICES}, by the name under which they are reached: small letters, digits and dashes, at most 40; not localhost, sandbox or setup.`,
+  },
+);
+export type EnvironmentServices = Static<typeof EnvironmentServices>;
