@@ -41,6 +41,13 @@ export interface SandboxFacts {
   isolation: "container" | "none";
 }
 
+interface Asked {
+  plan: ServicesPlan;
+  refs: EventRefs;
+  /** They are kept whatever is at work, until they are closed. */
+  held: boolean;
+}
+
 interface Group {
   plan: ServicesPlan;
   key: string;
@@ -53,7 +60,6 @@ interface Group {
   tooLarge: Set<string>;
   restartsLeft: number;
   usedAt: number;
-  /** Somebody holds it, whatever is at work. */
   held: boolean;
 }
 
@@ -196,13 +202,14 @@ export function createEnvironmentServices(deps: EnvironmentServicesDeps) {
       log.debug({ err, place }, "services were not removed; they will be swept");
     }
   }
-  async function opened(services: Services, plan: ServicesPlan, refs: EventRefs, signal: AbortSignal) {
+  async function opened(services: Services, { plan, refs, held }: Asked, signal: AbortSignal) {
     for (;;) {
       const group = take(services, plan, refs);
       group.usedAt = clock.now();
+      group.held ||= held;
       try {
         const { network, names } = await raceSignal(group.opened, signal);
-        return { group, network, names };
+        return { network, names };
       } catch (error) {
         signal.throwIfAborted();
         // Somebody else has asked for others, by another environment, and may have them by now.
@@ -241,8 +248,7 @@ export function createEnvironmentServices(deps: EnvironmentServicesDeps) {
         project_id: projectId,
         user_id: userId,
       };
-      const { network, names } = await opened(services, planOf(workId, wanted), refs, signal);
-      return { network, names };
+      return await opened(services, { plan: planOf(workId, wanted), refs, held: false }, signal);
     },
     /** The same for something else than an agent's work, until it is closed. */
     async beside(place: string, projectId: string, runtime: string | undefined, signal: AbortSignal) {
@@ -251,14 +257,8 @@ export function createEnvironmentServices(deps: EnvironmentServicesDeps) {
       const services = assertHere({ runtime, isolation: "container" });
       const close = () => drop(services, place);
       try {
-        const { group, network, names } = await opened(
-          services,
-          planOf(place, wanted),
-          { project_id: projectId },
-          signal,
-        );
-        group.held = true;
-        return { network, names, close };
+        const asked = { plan: planOf(place, wanted), refs: { project_id: projectId }, held: true };
+        return { ...(await opened(services, asked, signal)), close };
       } catch (error) {
         await close();
         throw error;

@@ -148,6 +148,9 @@ const PARTS: Readonly<Record<string, (value: unknown, folder: string) => Record<
 
 const REASONS: Readonly<Record<string, string>> = {
   features: ": features are programs of others that run as root. Put what is needed into the image.",
+  dockerComposeFile: ": name an image, and what runs beside it as `services` in .skep/environment.yml.",
+  service: ": name an image, and what runs beside it as `services` in .skep/environment.yml.",
+  runServices: ": name what runs beside the image as `services` in .skep/environment.yml.",
   mounts: ": a sandbox sees the workspace alone.",
   runArgs: ": how a sandbox is started is the server's.",
   privileged: ": a sandbox has no privileges.",

@@ -6,6 +6,7 @@ import { createSetUps } from "../../adapter/sandbox/docker/set-up.ts";
 import { HOUR_MS } from "../../core/clock.ts";
 import { SHELL } from "../../engine/sandbox.ts";
 import type { Egress } from "../egress/service.ts";
+import type { EnvironmentServicesService } from "../environment-services/service.ts";
 import { environmentChanged } from "../environments/events.ts";
 import type { Environments } from "../environments/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
@@ -24,6 +25,7 @@ type Needs = Core & {
   projects: Pick<ServiceOf<typeof projects>, "find" | "sources">;
   environments: Pick<Environments, "definitionOf" | "dockerfileOf">;
   egress: Pick<Egress, "openTo">;
+  environmentServices: Pick<EnvironmentServicesService, "beside">;
 };
 
 export const setups = defineFeature(
@@ -36,6 +38,7 @@ export const setups = defineFeature(
       folder: join(deps.folder.cache, "set-ups"),
       argvOf: (line: string) => ["sh", "-c", SHELL, "sh", line],
       sources: deps.projects.sources,
+      services: deps.environmentServices,
       settings: () => {
         const { memory_mb, cpus, runtime } = settings.get().sandbox;
         return { memory_mb, cpus, runtime };

@@ -1,5 +1,6 @@
 /** What a set-up is made of, and its fingerprints. */
 import { hashJson } from "../../core/json-hash.ts";
+import type { EnvironmentServices } from "../environment-services/model.ts";
 import type { Build } from "./build.ts";
 
 export interface Recipe {
@@ -9,6 +10,8 @@ export interface Recipe {
   /** That image is what its Dockerfile begins with. */
   build?: Build | undefined;
   env: Readonly<Record<string, string>>;
+  /** What its check runs beside. */
+  services?: EnvironmentServices | undefined;
 }
 
 /** Of what the environment says alone. */

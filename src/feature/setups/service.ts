@@ -52,11 +52,11 @@ export function createSetups(deps: SetupsDeps) {
   function recipeFor(projectId: string): Recipe | undefined {
     const environment = environmentOf(projectId);
     if (environment === undefined) return undefined;
-    const { image = deps.defaultImage(), setup, env = {}, build } = environment;
+    const { image = deps.defaultImage(), setup, env = {}, build, services } = environment;
     const dockerfile = build && deps.dockerfileOf(projectId);
-    if (!build || !dockerfile) return { image, setup, env };
+    if (!build || !dockerfile) return { image, setup, env, services };
     const { text, digest, commit } = dockerfile;
-    return { image: dockerfile.image, setup, env, build: { ...build, text, digest, commit } };
+    return { image: dockerfile.image, setup, env, services, build: { ...build, text, digest, commit } };
   }
   const newest = (projectId: string, recipe: Recipe, state?: SetupRow["state"]): SetupRow | undefined =>
     rows.list([{ project_id: projectId, recipe: recipeOf(recipe), state }], { order: "made_at DESC", limit: 1 })[0];

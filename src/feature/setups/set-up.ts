@@ -6,13 +6,14 @@ import type { ImageDetail } from "../../adapter/docker/images.ts";
 import type { BuildResult, ImageBuilds } from "../../adapter/sandbox/docker/image-build.ts";
 import type { SetUpResult, SetUps } from "../../adapter/sandbox/docker/set-up.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
-import { conflict, Problem } from "../../core/errors.ts";
+import { codeOf, conflict, messageOf, Problem } from "../../core/errors.ts";
 import type { RunningJob } from "../../core/jobs.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
 import type { ExecResult } from "../../engine/sandbox.ts";
 import type { projectSetups } from "../../store/tables/setups.ts";
 import type { Egress } from "../egress/service.ts";
+import type { EnvironmentServicesService } from "../environment-services/service.ts";
 import type { Project } from "../projects/model.ts";
 import type { ProjectSource } from "../projects/source.ts";
 import { type BuildDeps, type BuildWanted, buildImage } from "./build.ts";
@@ -30,6 +31,7 @@ export interface SetUpDeps {
   builds: ImageBuilds;
   sources: BuildDeps["sources"] & { of(projectId: string): Promise<ProjectSource> };
   egress: Pick<Egress, "openTo">;
+  services: Pick<EnvironmentServicesService, "beside">;
   /** Of a command line. */
   argvOf(line: string): readonly string[];
   settings(): { memory_mb: number; cpus: number; runtime: string | null };
@@ -165,14 +167,33 @@ async function check(
     ...sizes(deps),
     ...bounds(deps, file, job),
   };
-  const result = await deps.setUps.check({ ...work, timeoutMs: LIMITS.checkMs }, job.signal);
-  return {
+  const found = (check_exit_code: number | null, check_log: string) => ({
     check_command: command,
-    check_exit_code: result.exitCode,
-    check_log: textOf(deps, result, noteOf(result, LIMITS.checkMs)),
+    check_exit_code,
+    check_log,
     check_commit: source.commit,
     checked_at: timestamp(deps.clock.now()),
-  };
+  });
+  const services = await servicesFor(deps, project.id, job);
+  if (typeof services === "string") return found(null, `[${services}]`);
+  try {
+    const beside = { network: services?.network, timeoutMs: LIMITS.checkMs };
+    const result = await deps.setUps.check({ ...work, ...beside }, job.signal);
+    return found(result.exitCode, textOf(deps, result, noteOf(result, LIMITS.checkMs)));
+  } finally {
+    await services?.close();
+  }
+}
+
+/** What the check needs beside it; a sentence where that does not become healthy or cannot be. */
+async function servicesFor({ services }: SetUpDeps, projectId: string, { signal }: RunningJob) {
+  try {
+    return await services.beside(`check-${projectId}`, projectId, undefined, signal);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code !== "service_failed" && code !== "services_unsupported") throw error;
+    return messageOf(error);
+  }
 }
 
 const TOO_LARGE = `It wrote more than ${LIMITS.setUpBytes / 1024 ** 3} GB`;

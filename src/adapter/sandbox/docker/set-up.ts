@@ -18,7 +18,7 @@ import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
 import { HOME, LABELS } from "./container-spec.ts";
 import { execInContainer } from "./exec.ts";
 import { LAID_OUT, LAY_OUT } from "./laid-out.ts";
-import { lockedDown } from "./lock-down.ts";
+import { lockedDown, NO_NAMES_OUTSIDE } from "./lock-down.ts";
 import { createContainerRelay, RELAY_PATH } from "./relay.ts";
 
 export interface SetUpsDeps {
@@ -56,6 +56,12 @@ export interface SetUpWork extends Work {
   maxBytes: number;
   /** Opens its way out; undefined where it has none. */
   wayOut?: ((sandbox: Pick<Sandbox, "exec" | "openRoute">) => Promise<WayOut>) | undefined;
+}
+
+export interface CheckWork extends Work {
+  image: string;
+  /** Where services are that it reaches by name. */
+  network?: string | undefined;
 }
 
 export interface SetUpResult extends ExecResult {
@@ -115,8 +121,8 @@ export function createSetUps(deps: SetUpsDeps) {
     /** Whether the image is there. */
     has: async (name: string): Promise<boolean> => (await docker.images.inspect(name)) !== undefined,
     make: (work: SetUpWork, signal: AbortSignal) => makeLayer(deps, work, signal),
-    /** Runs a command as an agent would: its user, no network, the files of the project with what the set-up laid out. */
-    check: (work: Work & { image: string }, signal: AbortSignal) => runCheck(deps, work, signal),
+    /** Runs a command as an agent would: its user, no network but that of services, the files of the project with what the set-up laid out. */
+    check: (work: CheckWork, signal: AbortSignal) => runCheck(deps, work, signal),
     async layers(): Promise<Layer[]> {
       const rows = (await docker.images.list()).filter(
         ({ labels }) => labels[LABELS.instance] === instanceId && labels[LAYER] !== undefined,
@@ -181,11 +187,11 @@ async function makeLayer(deps: SetUpsDeps, work: SetUpWork, signal: AbortSignal)
   }
 }
 
-async function runCheck(deps: SetUpsDeps, work: Work & { image: string }, signal: AbortSignal): Promise<ExecResult> {
+async function runCheck(deps: SetUpsDeps, work: CheckWork, signal: AbortSignal): Promise<ExecResult> {
   const { docker } = deps;
   const { rootless } = await docker.info();
   const owner = rootless ? { uid: 0, gid: 0 } : sandboxOwner(deps.server);
-  const id = await startContainer(deps, work, { owner, capabilities: [] }, signal);
+  const id = await startContainer(deps, work, { owner, capabilities: [], network: work.network }, signal);
   try {
     await layOut(deps, id);
     const { env, timeoutMs, maxOutputBytes, onOutput } = work;
@@ -209,13 +215,13 @@ const execIn = ({ docker, clock }: SetUpsDeps, containerId: string, ...call: Par
 async function startContainer(
   { docker, instanceId }: SetUpsDeps,
   { image, projectId, memoryMb, cpus, source }: Pick<SetUpWork, "image" | "projectId" | "memoryMb" | "cpus" | "source">,
-  { owner, capabilities }: { owner: Owner; capabilities: string[] },
+  { owner, capabilities, network }: { owner: Owner; capabilities: string[]; network?: string | undefined },
   signal: AbortSignal,
   addTo: (tar: ReturnType<typeof pack>) => void = () => {},
 ): Promise<string> {
   const { volumes = [] } = (await docker.images.inspect(image)) ?? {};
   const imageVolumes = volumes.filter((path) => path !== HOME && path !== MOUNT_POINT);
-  const locked = lockedDown({ memoryMb, cpus, network: "none", imageVolumes });
+  const locked = lockedDown({ memoryMb, cpus, network: network ?? "none", imageVolumes });
   signal.throwIfAborted();
   const request: Docker.ContainerCreateOptions = {
     Image: image,
@@ -232,6 +238,7 @@ async function startContainer(
     Healthcheck: { Test: ["NONE"] },
     HostConfig: {
       ...locked,
+      ...(network === undefined ? {} : NO_NAMES_OUTSIDE),
       ReadonlyRootfs: false,
       CapAdd: capabilities,
       LogConfig: { Type: "json-file", Config: { "max-size": "1m", "max-file": "1" } },
