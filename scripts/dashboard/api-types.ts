@@ -38,7 +38,9 @@ function objectOf(schema: Json): string {
   const members = Object.entries((schema["properties"] ?? {}) as Record<string, Json>).map(
     ([name, one]) => `${quoted(name)}${required.has(name) ? "" : "?"}: ${typeOf(one)}`,
   );
-  const more = schema["additionalProperties"];
+  // Names of one form, with values of one kind.
+  const [pattern] = Object.values((schema["patternProperties"] ?? {}) as Record<string, Json>);
+  const more = pattern ?? schema["additionalProperties"];
   if (members.length > 0) return `{ ${members.join("; ")} }`;
   return `{ [name: string]: ${typeof more === "object" && more ? typeOf(more as Json) : "unknown"} }`;
 }

@@ -79,6 +79,13 @@ function linesOf(name: string, { accepted, proposal, changed }: Environment): st
   ];
 }
 
+function serviceText(name: string, service: NonNullable<Definition["services"]>[string]): string {
+  const { image, command, env = {}, health } = service;
+  const variables = Object.entries(env).map(([key, value]) => `${key}=${value}`);
+  const parts = [`${name}: ${image}`, command?.join(" "), variables.join(" "), health && `healthy: ${health}`];
+  return parts.filter(Boolean).join("; ");
+}
+
 type Shown = Pick<NonNullable<Environment["accepted"]>, "definition" | "dockerfile">;
 
 /** The text that is accepted with the hash: it runs as root of a container. */
@@ -91,7 +98,7 @@ const dockerfileLines = ({ dockerfile }: Shown): string[] =>
     : [];
 
 const definitionLines = ({
-  definition: { image, build, env = {}, setup, check, network },
+  definition: { image, build, env = {}, setup, check, network, services = {} },
   dockerfile,
 }: Shown): string[] =>
   fieldLines([
@@ -102,6 +109,7 @@ const definitionLines = ({
     ["set-up", setup ?? null],
     ["check", check ?? null],
     ["hosts", network?.allow.join(", ") ?? null],
+    ...Object.entries(services).map(([name, service]): [string, string] => ["service", serviceText(name, service)]),
   ]).map((line) => `  ${line}`);
 
 const builtOf = (

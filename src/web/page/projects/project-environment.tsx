@@ -124,8 +124,15 @@ function Proposed({ id, proposal }: { id: string; proposal: Proposal }) {
   );
 }
 
+/** Everything that whoever accepts it agrees to. */
+function serviceWords({ image, command, env, health }: NonNullable<Definition["services"]>[string]): string {
+  const variables = Object.entries(env ?? {}).map(([name, value]) => `${name}=${value}`);
+  const parts = [image, command?.join(" "), variables.join(" "), health && `healthy: ${health}`];
+  return parts.filter(Boolean).join("; ");
+}
+
 function Facts({ definition, dockerfile }: { definition: Definition; dockerfile: Dockerfile | null }) {
-  const { image, build, env, setup, check, network } = definition;
+  const { image, build, env, setup, check, network, services } = definition;
   const rows: [name: string, value: string | undefined][] = [
     ["Image", image],
     ["Dockerfile", build?.dockerfile],
@@ -135,6 +142,10 @@ function Facts({ definition, dockerfile }: { definition: Definition; dockerfile:
     ["Set-up", setup],
     ["Check", check],
     ["Hosts", network?.allow.join(", ")],
+    ...Object.entries(services ?? {}).map(([name, service]): [string, string] => [
+      `Service ${name}`,
+      serviceWords(service),
+    ]),
   ];
   const given = rows.filter(([, value]) => value !== undefined);
   return (

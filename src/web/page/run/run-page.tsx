@@ -19,6 +19,7 @@ import { NetworkAccess } from "./network-access.tsx";
 import { Previews } from "./previews.tsx";
 import { Result } from "./result.tsx";
 import { RunHeader } from "./run-header.tsx";
+import { RunServices } from "./services.tsx";
 import { StepDetail } from "./step-detail.tsx";
 import { latestOf, openStep, type StepPlan } from "./steps.ts";
 import { useRunKeys } from "./use-run-keys.ts";
@@ -75,6 +76,7 @@ function RunView({ run }: { run: Run }) {
           }}
         />
         <Previews runId={run.id} />
+        {run.project_id !== null && <RunServices runId={run.id} ended={run.finished_at !== null} />}
         <NetworkAccess runId={run.id} projectId={run.project_id} />
         {run.outside !== null && (
           <Unconfirmed reason={run.outside}>
