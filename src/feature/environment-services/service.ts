@@ -123,7 +123,7 @@ export function createEnvironmentServices(deps: EnvironmentServicesDeps) {
     return deps.services;
   }
   function take(services: Services, plan: ServicesPlan, refs: EventRefs): Group {
-    const key = hashJson(plan);
+    const key = hashJson(plan.services);
     const found = groups.get(plan.place);
     if (found?.key === key) return found;
     found?.stop.abort(new Error("other services were asked for"));

@@ -216,3 +216,46 @@ describe.skipIf(!docker)("services of a project's environment", () => {
       expect(await put(services)).toMatchObject({ status: 422 });
   });
 });
+
+test("where agents do not work in containers, the step fails with what to do, and doctor names the project", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "skep-services-none-"));
+  writeFileSync(join(folder, "README.md"), "Hello\n");
+  const as = ["-c", "user.name=T", "-c", "user.email=t@example.org"];
+  for (const args of [
+    ["init", "-q", "-b", "main"],
+    ["add", "-A"],
+    [...as, "commit", "-q", "-m", "first"],
+  ])
+    expect(Bun.spawnSync(["git", ...args], { cwd: folder }).exitCode).toBe(0);
+  const server = await startServer({ env: { SANDBOX: "process" } });
+  try {
+    let { body: project } = await server.request<Project>("POST", "/v1/projects", {
+      body: { name: "web", repository: folder },
+    });
+    while (project.workspace.state === "cloning") {
+      await Bun.sleep(50);
+      ({ body: project } = await server.request<Project>("GET", `/v1/projects/${project.id}`));
+    }
+    const body = { definition: { services: { db: { image: "postgres:17", health: "pg_isready" } } } };
+    expect((await server.request("PUT", `/v1/projects/${project.id}/environment`, { body })).status).toBe(200);
+    await server.request("POST", "/v1/agents", { body: { id: "ann", prompt: "Work." } });
+    const steps = [{ id: "only", agent: "ann", input: "Do it." }];
+    const pipeline = { id: "p", name: "P", defaults: { model: "demo/scripted" }, steps };
+    await server.request("POST", "/v1/pipelines", { body: pipeline });
+    const asked = { pipeline_id: "p", task_description: "Look", project_name: "web" };
+    const { body: run } = await server.request<Run>("POST", "/v1/runs", { body: asked });
+    await framesUntil(
+      framesOf<Shown>(server, `/v1/events/stream?after=0&run_id=${run.id}`),
+      ({ data }) => data.kind === "run_failed",
+    );
+    const said = JSON.stringify((await server.request("GET", `/v1/steps/${run.id}`)).body);
+    expect(said).toContain(
+      "cannot run here: agents do not work in containers. To work without them, take `services` out",
+    );
+    const doctor = await skep(["doctor", "--data", server.data]);
+    expect(doctor.stdout).toContain("web (db): its work fails, since agents do not work in containers");
+  } finally {
+    await server.remove();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

@@ -160,8 +160,8 @@ async function openAll(
   const wanted = await Promise.all(
     services.map(async (service) => {
       const image = await images.find(service.image, signal);
-      const { memoryMb, cpus } = plan;
-      return { service, image, recipe: hashJson({ ...service, imageId: image.id, memoryMb, cpus }) };
+      // Not what it may use: a setting that changed is no reason to lose its data.
+      return { service, image, recipe: hashJson({ ...service, imageId: image.id }) };
     }),
   );
   const kept = new Map<string, string>();
