@@ -102,6 +102,41 @@ describe("what a repository proposes", () => {
     expect(whyNoSetUps({ sandbox: "docker", dockerHosts: "" }, true)).toBeUndefined();
   });
 
+  test("services of a Compose file that are images, and why the others are left out", () => {
+    const text = `services:
+  web: { build: . }
+  db:
+    image: postgres:17
+    environment: { POSTGRES_PASSWORD: x, POSTGRES_PORT: 5432 }
+    command: postgres -c fsync=off
+    volumes: ["data:/var/lib/postgresql/data"]
+    ports: ["5432:5432"]
+    healthcheck: { test: ["CMD-SHELL", "pg_isready -U $$POSTGRES_USER"], interval: 1s }
+  cache: { image: "redis:8", environment: ["A=b=c"], healthcheck: { test: ["CMD", "redis-cli", "ping"] } }
+  secret: { image: "x:1", environment: { TOKEN: "\${TOKEN}" } }
+  Bad_Name: { image: "x:1" }
+`;
+    const found = propose({ "docker-compose.yml": text, "go.mod": "module x\n" });
+    expect(found?.files).toEqual(["docker-compose.yml", "go.mod"]);
+    expect(found?.definition.services).toEqual({
+      db: {
+        image: "postgres:17",
+        env: { POSTGRES_PASSWORD: "x", POSTGRES_PORT: "5432" },
+        command: ["postgres", "-c", "fsync=off"],
+        health: "pg_isready -U $POSTGRES_USER",
+      },
+      cache: { image: "redis:8", env: { A: "b=c" }, health: "redis-cli ping" },
+    });
+    expect(found?.notes.map((note) => note.slice("docker-compose.yml: ".length, 70))).toEqual([
+      expect.stringContaining("the service web is left out: it is built"),
+      expect.stringContaining("of the service db is left out: volumes"),
+      expect.stringContaining("the service secret is left out: it has variables"),
+      expect.stringContaining("the service Bad_Name is left out: its name"),
+    ]);
+    for (const broken of ["services: [1]", "a: &b 1\nc: *b\n", "- 1", ""])
+      expect(propose({ "compose.yaml": broken })).toMatchObject({ definition: {}, notes: [expect.any(String)] });
+  });
+
   test("its own file is the whole; with a mistake in it nothing of it counts, and the place is named", () => {
     const own = { "package.json": "{}", ".skep/environment.yml": "image: team/web:1\ncheck: make test\n" };
     expect(propose(own)).toMatchObject({ definition: { image: "team/web:1", check: "make test" }, notes: [] });

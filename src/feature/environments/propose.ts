@@ -1,13 +1,14 @@
 /**
  * The environment that a repository proposes, read from text that anybody may have written: a definition of its own
- * (`.skep/environment.yml`), else a part of `devcontainer.json`, and what the files of its language say. Nothing of it holds
- * before a person has accepted it.
+ * (`.skep/environment.yml`), else a part of `devcontainer.json`, of a Compose file, and what the files of its language say.
+ * Nothing of it holds before a person has accepted it.
  */
 import { posix } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { isObject } from "../../core/is-object.ts";
 import { hashJson } from "../../core/json-hash.ts";
 import { visibleText } from "../../core/outside-text.ts";
+import { COMPOSE_FILES, readCompose } from "./compose.ts";
 import { readJsonWithComments } from "./json-comments.ts";
 import { type AcceptedDockerfile, Environment } from "./model.ts";
 import { reservedIn } from "./reserved.ts";
@@ -18,7 +19,13 @@ const DEVCONTAINERS = [".devcontainer/devcontainer.json", ".devcontainer.json"];
 /** Of a folder without a `devcontainer.json`. */
 const DOCKERFILE = ".devcontainer/Dockerfile";
 /** All files that are read of a repository. */
-export const ENVIRONMENT_FILES: readonly string[] = [OWN, ...DEVCONTAINERS, DOCKERFILE, ...STACK_FILES];
+export const ENVIRONMENT_FILES: readonly string[] = [
+  OWN,
+  ...DEVCONTAINERS,
+  DOCKERFILE,
+  ...COMPOSE_FILES,
+  ...STACK_FILES,
+];
 
 const MAX_NOTES = 20;
 const NOTE_CHARACTERS = 300;
@@ -42,9 +49,12 @@ export type ReadOwn = (text: string) => { value: unknown; faults: readonly { lin
 
 /** @returns undefined when nothing in the repository says how its code is run. */
 export function proposeEnvironment(textOf: TextOf, readOwn: ReadOwn): Proposal | undefined {
-  const parts = [ownPart(textOf, readOwn), devcontainerPart(textOf), stackPart(textOf)].filter(
-    (part) => part !== undefined,
-  );
+  const parts = [
+    ownPart(textOf, readOwn),
+    devcontainerPart(textOf),
+    composePart(textOf, readOwn),
+    stackPart(textOf),
+  ].filter((part) => part !== undefined);
   const [first] = parts;
   // What the repository says in our own form is the whole.
   const used = first?.files[0] === OWN ? [first] : parts;
@@ -148,7 +158,7 @@ const PARTS: Readonly<Record<string, (value: unknown, folder: string) => Record<
 
 const REASONS: Readonly<Record<string, string>> = {
   features: ": features are programs of others that run as root. Put what is needed into the image.",
-  dockerComposeFile: ": name an image, and what runs beside it as `services` in .skep/environment.yml.",
+  dockerComposeFile: ": services are read from a Compose file at the top of the repository.",
   service: ": name an image, and what runs beside it as `services` in .skep/environment.yml.",
   runServices: ": name what runs beside the image as `services` in .skep/environment.yml.",
   mounts: ": a sandbox sees the workspace alone.",
@@ -157,6 +167,14 @@ const REASONS: Readonly<Record<string, string>> = {
   capAdd: ": a sandbox has no privileges.",
   initializeCommand: ": it would run on the server's machine.",
 };
+
+function composePart(textOf: TextOf, readOwn: ReadOwn): Part | undefined {
+  const path = COMPOSE_FILES.find((file) => textOf(file) !== undefined);
+  if (path === undefined) return undefined;
+  const { services, notes } = readCompose(readOwn(textOf(path) ?? "").value);
+  const definition = Object.keys(services).length > 0 ? { services } : {};
+  return { files: [path], definition, notes: notes.map((note) => `${path}: ${note}`) };
+}
 
 function stackPart(textOf: TextOf): Part | undefined {
   for (const stack of STACKS) {
