@@ -300,6 +300,8 @@ export function createEnvironmentServices(deps: EnvironmentServicesDeps) {
     async close(): Promise<void> {
       const { services } = deps;
       if (services) await Promise.all([...groups.keys()].map((place) => drop(services, place)));
+      // Those of runs that have just ended.
+      await Promise.allSettled(turns.values());
     },
   };
 }
