@@ -300,6 +300,28 @@ const MODES = {
     await tool("complete", { outputs: {}, summary: "measured" });
     await new Promise(() => {});
   },
+  /** Thinks, asks its model once, reads a file, says so, and completes. */
+  async works(id) {
+    update(id, { sessionUpdate: "agent_thought_chunk", content: { type: "text", text: "I ask." } });
+    await gateway("/v1/chat/completions", chat("What now?", { stream: true }));
+    const call = { toolCallId: "r", title: "read", kind: "read", rawInput: { path: "a.txt" } };
+    update(id, { sessionUpdate: "tool_call", ...call, status: "in_progress" });
+    update(id, { sessionUpdate: "tool_call_update", toolCallId: "r", status: "completed" });
+    say(id, "I have read it.");
+    await tool("complete", { outputs: { summary: "worked" }, summary: "worked" });
+    await new Promise(() => {});
+  },
+  /** Begins a call that never ends. */
+  async begins(id) {
+    const call = { toolCallId: "b", title: "build", kind: "execute", rawInput: { command: "build" } };
+    update(id, { sessionUpdate: "tool_call", ...call, status: "in_progress" });
+    await new Promise(() => {});
+  },
+  /** Asks its model, then says the last words that it was told. */
+  async hears(id, text) {
+    await gateway("/v1/chat/completions", chat(text, { stream: true }));
+    say(id, `heard ${text.slice(-20)}`);
+  },
   async complete(id) {
     update(id, { sessionUpdate: "agent_thought_chunk", content: { type: "text", text: "I complete." } });
     const refused = await tool("complete", { outputs: { wrong: 1 }, summary: "no" });
