@@ -214,7 +214,8 @@ export const LIMITS = {
   harnessTurnBytes: 256 * 1024 * 1024,
   harnessNoiseBytes: 64 * 1024 * 1024,
   harnessCallsPerTurn: 2_000,
-  harnessStartMs: 60_000,
+  /** opencode needs five seconds of a processor before it says a word: minutes on a machine that is busy. */
+  harnessStartMs: 180_000,
   /** Of one message of an editor, with its pictures; of what it writes without one; and of answers that it does not read. */
   editorMessageBytes: 32 * 1024 * 1024,
   editorNoiseBytes: 64 * 1024 * 1024,

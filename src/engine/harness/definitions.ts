@@ -26,11 +26,34 @@ const json = (value: unknown): string => JSON.stringify(value, null, 2);
 /** A text in TOML's basic strings, which are JSON's. */
 const toml = (value: string): string => JSON.stringify(value);
 
-function opencode({ gateway, token, model, state }: LaunchPlace): Launch {
+/** opencode with that configuration, whoever answers it. */
+export function opencodeWith(
+  state: string,
+  config: Readonly<Record<string, unknown>>,
+  env: Readonly<Record<string, string>> = {},
+): Launch {
   const path = `${state}/opencode.json`;
-  const config = {
-    autoupdate: false,
-    share: "disabled",
+  // Each is asked for: the agent's rules decide.
+  const permission = { edit: "ask", bash: "ask", webfetch: "ask" };
+  return {
+    argv: ["opencode", "acp"],
+    env: {
+      ...env,
+      OPENCODE_CONFIG: path,
+      OPENCODE_DISABLE_AUTOUPDATE: "1",
+      OPENCODE_DISABLE_MODELS_FETCH: "1",
+      OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+      XDG_DATA_HOME: `${state}/data`,
+      XDG_CONFIG_HOME: `${state}/config`,
+      XDG_STATE_HOME: `${state}/state`,
+      XDG_CACHE_HOME: `${state}/cache`,
+    },
+    files: { [path]: json({ autoupdate: false, share: "disabled", ...config, permission }) },
+  };
+}
+
+const opencode = ({ gateway, token, model, state }: LaunchPlace): Launch =>
+  opencodeWith(state, {
     model: `skep/${model}`,
     small_model: `skep/${model}`,
     enabled_providers: ["skep"],
@@ -42,24 +65,7 @@ function opencode({ gateway, token, model, state }: LaunchPlace): Launch {
         models: { [model]: { name: model } },
       },
     },
-    // Each is asked for: the agent's rules decide.
-    permission: { edit: "ask", bash: "ask", webfetch: "ask" },
-  };
-  return {
-    argv: ["opencode", "acp"],
-    env: {
-      OPENCODE_CONFIG: path,
-      OPENCODE_DISABLE_AUTOUPDATE: "1",
-      OPENCODE_DISABLE_MODELS_FETCH: "1",
-      OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
-      XDG_DATA_HOME: `${state}/data`,
-      XDG_CONFIG_HOME: `${state}/config`,
-      XDG_STATE_HOME: `${state}/state`,
-      XDG_CACHE_HOME: `${state}/cache`,
-    },
-    files: { [path]: json(config) },
-  };
-}
+  });
 
 function codex({ gateway, token, model, state }: LaunchPlace): Launch {
   const home = `${state}/codex`;

@@ -3,7 +3,7 @@
  * container's memory alone, never in a folder of the server's disk.
  */
 import { hasOwnLogin, OWN_LOGINS, type OwnLoginName } from "../../core/harness-names.ts";
-import type { Launch } from "./definitions.ts";
+import { type Launch, opencodeWith } from "./definitions.ts";
 
 export interface LoginPlace {
   model: string;
@@ -59,30 +59,12 @@ function claudeCode({ model, state, login }: LoginPlace): Launch {
 }
 
 function opencode({ model, state, login }: LoginPlace): Launch {
-  const path = `${state}/opencode.json`;
   const named = modelAt("opencode", model);
   const config = {
-    autoupdate: false,
-    share: "disabled",
     enabled_providers: ["opencode"],
     ...(named === undefined ? {} : { model: `opencode/${named}` }),
-    permission: { edit: "ask", bash: "ask", webfetch: "ask" },
   };
-  return {
-    argv: ["opencode", "acp"],
-    env: {
-      OPENCODE_AUTH_CONTENT: login,
-      OPENCODE_CONFIG: path,
-      OPENCODE_DISABLE_AUTOUPDATE: "1",
-      OPENCODE_DISABLE_MODELS_FETCH: "1",
-      OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
-      XDG_DATA_HOME: `${state}/data`,
-      XDG_CONFIG_HOME: `${state}/config`,
-      XDG_STATE_HOME: `${state}/state`,
-      XDG_CACHE_HOME: `${state}/cache`,
-    },
-    files: { [path]: JSON.stringify(config, null, 2) },
-  };
+  return opencodeWith(state, config, { OPENCODE_AUTH_CONTENT: login });
 }
 
 const DEFINITIONS: Record<OwnLoginName, (place: LoginPlace) => Launch> = {
