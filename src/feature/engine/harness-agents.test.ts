@@ -4,11 +4,13 @@
  */
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { searchFiles, searchMemory } from "../../testing/container-bytes.ts";
 import { dockerForTests } from "../../testing/docker-image.ts";
 import { EXAMPLE, type ExampleAgents, startExampleAgents } from "../../testing/example-agents.ts";
 import { harnessImage } from "../../testing/harness-image.ts";
-import { type MeteredServer, MODEL, SHARED_KEY } from "../../testing/metered-server.ts";
+import { type EndedRun, type MeteredServer, MODEL, SHARED_KEY } from "../../testing/metered-server.ts";
 import { reply } from "../../testing/model-server.ts";
+import { isRoot, lacks } from "../../testing/parts.ts";
 
 setDefaultTimeout(300_000);
 const docker = await dockerForTests(process.env);
@@ -74,21 +76,84 @@ const APPENDS: Record<string, (line: number) => { name: string; input: Record<st
   opencode: (line) => ({ name: "bash", input: { command: `echo ${line} >> lines.txt`, description: "d" } }),
 };
 
-isRun.each(Object.entries(APPENDS))(
+/** Put into requests to that host alone; the containers are told a word in its place. */
+const EDGE = { value: `canary-${crypto.randomUUID()}`, hosts: ["vendor.example"], instead: "put-in-by-skep" };
+const CANARIES = [SHARED_KEY, EDGE.value];
+/** The program whose container is searched. */
+const SEARCHED = "codex";
+/** How the token of an execution begins, which its program holds. */
+const TOKEN = "skepx_";
+
+interface Work {
+  run: EndedRun;
+  /** Calls of tools that the model asked for. */
+  lines: number;
+  /** Requests to the model. */
+  requests: number;
+  /** What its container held while the program waited for its third such call; as root alone. */
+  held: { memory: ReturnType<typeof searchMemory>; files: string[] } | undefined;
+}
+
+const works = new Map<string, Promise<Work>>();
+/** The work of that program until its budget is used up, done once for all tests that look at it. */
+function workOf(harness: string): Promise<Work> {
+  const work = works.get(harness) ?? spendAll(harness);
+  works.set(harness, work);
+  return work;
+}
+
+async function spendAll(harness: string): Promise<Work> {
+  let lines = 0;
+  const searched = Promise.withResolvers<Work["held"]>();
+  searched.promise.catch(() => {});
+  const isSearched = harness === SEARCHED;
+  const agent = { harness, image: await harnessImage(docker!), memory_mb: 1_024 };
+  const pipeline = await metered.pipeline(
+    { budget_usd: 0.75 },
+    isSearched ? { ...agent, network: { allow: EDGE.hosts } } : agent,
+  );
+  if (isSearched) await grantSecret(pipeline);
+  const isTool = (tool: unknown, name: string) => JSON.stringify(tool).includes(`"name":"${name}"`);
+  metered.models.answerBy(({ body }) => {
+    const tools = (body as { tools?: unknown[] }).tools ?? [];
+    const call = APPENDS[harness]!(lines);
+    const usage = { input: 10, output: 1_000 };
+    // opencode's first call asks for a title, and has no tools.
+    if (!tools.some((tool) => isTool(tool, call.name))) return reply({ text: "On it.", usage });
+    const toolCalls = [{ ...call, id: `c${lines++}` }];
+    const search = async () => {
+      if (isSearched && lines === 3) await heldBy(pipeline).then(searched.resolve, searched.reject);
+    };
+    return { kind: "reply", reply: { text: "On it.", usage, toolCalls }, until: search };
+  });
+  const before = metered.models.requests.length;
+  const run = await metered.run(pipeline);
+  if (!isSearched) searched.resolve(undefined);
+  else if (lines < 3) searched.reject(new Error(`${harness} made ${lines} calls: ${JSON.stringify(run.error)}`));
+  return { run, lines, requests: metered.models.requests.length - before, held: await searched.promise };
+}
+
+async function grantSecret(agent: string): Promise<void> {
+  const edge = { hosts: EDGE.hosts, header: "Authorization", prefix: "Bearer " };
+  const stored = await metered.call("POST", "/v1/secrets", { name: "OF_VENDOR", value: EDGE.value, edge });
+  const granted = await metered.call("POST", `/v1/secrets/OF_VENDOR/grant/${agent}`);
+  expect([stored.status, granted.status]).toEqual([201, 200]);
+}
+
+async function heldBy(agent: string): Promise<Work["held"]> {
+  if (!isRoot) return undefined;
+  const [container] = await docker!.containers.list([`skep.agent=${agent}`]);
+  const { State } = await docker!.containers.inspect(container!.id);
+  return {
+    memory: searchMemory(State.Pid, [...CANARIES, TOKEN, EDGE.instead]),
+    files: searchFiles(State.Pid, CANARIES),
+  };
+}
+
+isRun.each(Object.keys(APPENDS))(
   "%s is stopped by the budget in the midst of its turn: nothing is spent after, and its container is gone",
-  async (harness, append) => {
-    let lines = 0;
-    const isTool = (tool: unknown, name: string) => JSON.stringify(tool).includes(`"name":"${name}"`);
-    metered.models.answerBy(({ body }) => {
-      const tools = (body as { tools?: unknown[] }).tools ?? [];
-      const call = append(lines);
-      // opencode's first call asks for a title, and has no tools.
-      const toolCalls = tools.some((tool) => isTool(tool, call.name)) ? [{ ...call, id: `c${lines++}` }] : undefined;
-      return reply({ text: "On it.", usage: { input: 10, output: 1_000 }, ...(toolCalls ? { toolCalls } : {}) });
-    });
-    const before = metered.models.requests.length;
-    const agent = { harness, image: await harnessImage(docker!), memory_mb: 1_024 };
-    const run = await metered.run(await metered.pipeline({ budget_usd: 0.75 }, agent));
+  async (harness) => {
+    const { run, lines, requests } = await workOf(harness);
     // A call is made while it and a reply of 4,096 tokens have room: after four there is none.
     expect(run).toMatchObject({ status: "failed", error: { code: "budget_exceeded", step_id: "work" }, cost_usd: 0.4 });
     expect(run.error?.message).toBe(
@@ -99,7 +164,19 @@ isRun.each(Object.entries(APPENDS))(
     while ((await docker!.containers.list([`skep.run=${run.id}`])).length > 0) await Bun.sleep(20);
     const { body } = await metered.call<{ items: { cost_usd: number }[] }>("GET", `/v1/llm-calls?run_id=${run.id}`);
     expect(body.items.map(({ cost_usd }) => cost_usd)).toEqual([0.1, 0.1, 0.1, 0.1]);
-    expect(metered.models.requests.length - before).toBe(4);
+    expect(requests).toBe(4);
+  },
+);
+
+test.skipIf(!docker || lacks("root, who reads the memory of others", isRoot))(
+  "while it works, the provider's key and a secret that is bound to a host are in no byte of its container",
+  async () => {
+    const { held } = await workOf(SEARCHED);
+    const { [TOKEN]: token, [EDGE.instead]: instead, ...canaries } = held!.memory;
+    expect(canaries).toEqual(Object.fromEntries(CANARIES.map((text) => [text, []])));
+    expect(held!.files).toEqual([]);
+    // What its processes do hold is found.
+    expect([token, instead]).not.toContainEqual([]);
   },
 );
 
