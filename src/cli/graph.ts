@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import { Problem } from "../core/errors.ts";
 import { readJson } from "../core/json-reader.ts";
-import type { PhaseReport } from "../graph/index/indexer.ts";
+import type { PhaseReport } from "../graph/index/phases.ts";
 import { type ExportFormat, exportLines } from "../graph/serve/export.ts";
 import { createFreshAnswers } from "../graph/serve/fresh-answers.ts";
 import type { GraphStatus } from "../graph/serve/session.ts";

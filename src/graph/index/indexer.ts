@@ -3,43 +3,32 @@
  * and only files that the edits can have changed are resolved; the rest is worked out from all facts and edges, so an
  * incremental index equals a full one.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { IS_COMPILED } from "../../process/self-command.ts";
 import type { CodeGraph } from "../code-graph.ts";
 import { unpackFacts } from "../language/facts.ts";
-import { LANGUAGES, languageOf } from "../language/languages.ts";
-import { PHASES, type PhaseName } from "../model.ts";
+import { languageOf } from "../language/languages.ts";
+import { PHASES } from "../model.ts";
 import type { SourceFile } from "../resolve/repository.ts";
 import { createExactEdges } from "../scip/exact-edges.ts";
-import { type ExactReferences, exactVersion, readExactReferences } from "../scip/exact-references.ts";
-import { type CachedFile, type FactCache, readFactCache, writeFactCache } from "../store/fact-cache.ts";
-import { checksumOf, type Generation, type GraphStore, type Manifest, type Unread } from "../store/graph-store.ts";
-import { type FileKeys, hasKeyIndex, writeKeyIndex } from "../store/key-index.ts";
-import { type Found, packGraph } from "../store/snapshot.ts";
+import { type ExactReferences, readExactReferences } from "../scip/exact-references.ts";
+import { type CachedFile, type FactCache, readFactCache } from "../store/fact-cache.ts";
+import type { Generation, GraphStore, Manifest } from "../store/graph-store.ts";
+import { hasKeyIndex } from "../store/key-index.ts";
+import type { Found } from "../store/snapshot.ts";
 import { resolveFiles } from "./analyse.ts";
-import { findCommunities } from "./cluster.ts";
 import { joinDeclarations } from "./declarations.ts";
-import { findProcesses } from "./flows.ts";
+import { writeGeneration } from "./generation.ts";
 import { type GitPlace, headCommit } from "./git.ts";
-import { countsOf, exactOf } from "./graph-counts.ts";
+import { findGroups, finishWith } from "./groups.ts";
+import { lookAtFiles } from "./look.ts";
 import { parseAll } from "./parse-pool.ts";
+import { createPhases, type PhaseReport, type Phases } from "./phases.ts";
 import { reuseEdges } from "./reuse.ts";
-import { openSources, type SourceFiles } from "./source-files.ts";
+import { openSources } from "./source-files.ts";
 import { addFoundEdges, addStructure, GraphBuilder } from "./structure.ts";
-import { type Walk, walkFolder } from "./walk.ts";
-
-export interface PhaseReport {
-  name: PhaseName;
-  state: "pending" | "running" | "done" | "failed";
-  /** 0–100. */
-  percent: number;
-  done: number;
-  total: number;
-  /** RFC 3339, UTC. */
-  started_at?: string;
-  finished_at?: string;
-}
+import type { Walk } from "./walk.ts";
 
 export interface IndexOptions extends GitPlace {
   store: GraphStore;
@@ -63,8 +52,6 @@ export interface IndexReport {
 
 const MAX_THREADS = 8;
 
-const now = () => new Date().toISOString();
-
 /** A compiled executable keeps modules as chunks beside its first entry; build.ts puts this one second. */
 const PARSE_WORKER = IS_COMPILED ? "./graph/index/parse-worker.ts" : "./parse-worker.ts";
 
@@ -75,160 +62,42 @@ function createParseThread(): Worker {
 /** Runs an index job. Throws when the folder cannot be read or the job is aborted; the old graph then stays. */
 export async function indexRepository(options: IndexOptions): Promise<IndexReport> {
   const started = performance.now();
+  const { store } = options;
   const phases = createPhases(options.progress);
-  using sources = openSources(options.root);
-  const known = options.store.manifest();
-  const walk = await walkRepository(options, phases);
-  const exactNow = exactVersion(options.store.folder);
-  const fingerprint = fingerprintOf(sources, walk, exactNow);
+  using files = openSources(options.root);
+  const known = store.manifest();
+  phases.start("filesystem_walk", 1);
+  const look = await lookAtFiles(options, store.folder);
+  phases.end("filesystem_walk");
   const commit = await headCommit(options);
   // What was damaged since is made again from the files' facts.
-  const whole = known !== undefined && options.store.snapshot() !== undefined;
-  const complete = whole && hasKeyIndex(options.store.current()?.folder ?? "");
-  if (!options.force && complete && known.fingerprint === fingerprint) {
+  const whole = known !== undefined && store.snapshot() !== undefined;
+  const complete = whole && hasKeyIndex(store.current()?.folder ?? "");
+  if (!options.force && complete && known.fingerprint === look.fingerprint) {
     for (const name of PHASES) phases.end(name);
     return { manifest: known, phases: phases.list, parsed: 0, changed: false };
   }
-  const last = options.force ? undefined : options.store.current();
-  const before = whole ? last : undefined;
+  const last = options.force ? undefined : store.current();
   const cache = readFactCache(last?.folder);
-  const { files, parsed } = await parseChanged(options, walk, cache, phases);
+  const { files: indexed, parsed } = await parseChanged(options, look.walk, cache, phases);
   options.signal?.throwIfAborted();
-  const configs = configsHash(sources, walk) + exactNow;
-  const references = readExactReferences(options.store.folder);
-  const tangled: string[] = [];
-  const unread: FileLines[] = [];
-  const keys: FileKeys[] = [];
-  const failedBefore = new Set(known?.failed.map(({ path }) => path));
-  const readConfig = sources.text;
-  const { graph, found } = buildGraph(
-    options,
-    walk,
-    { files, cache, configs, readConfig, before, failedBefore, tangled, unread, keys, references, resolved: 0 },
-    phases,
-  );
+  const material: Material = {
+    files: indexed,
+    sources: sourcesOf(indexed),
+    cache,
+    before: whole ? last : undefined,
+    configs: look.configs,
+    readConfig: files.text,
+    failedBefore: new Set(known?.failed.map(({ path }) => path)),
+    tangled: [],
+    references: readExactReferences(store.folder),
+    resolved: 0,
+  };
+  const { graph, found } = buildGraph(options, look.walk, material, phases);
   options.signal?.throwIfAborted();
-  const generation = options.store.begin();
-  try {
-    const snapshot = packGraph(graph, found);
-    writeFileSync(generation.snapshot, snapshot);
-    writeFactCache(generation.folder, files, configs, cache);
-    writeKeyIndex(generation.folder, keys, walk.settings);
-    phases.end("process_discovery");
-    const manifest = options.store.commit(generation, {
-      ...countsOf(graph),
-      indexedAt: Date.now(),
-      durationMs: Math.round(performance.now() - started),
-      commit,
-      fingerprint,
-      checksum: checksumOf(snapshot),
-      unread: unreadOf(unread),
-      exact: exactOf(graph, files, references),
-      files: files.filter((file) => file.note === "").length,
-      ...skippedOf(walk, files),
-      failed: [
-        ...files.flatMap(({ path, note }) => (note === "" || note === "generated" ? [] : [{ path, error: note }])),
-        ...tangled.map((path) => ({ path, error: "its types and calls are too deeply entangled: it has no edges" })),
-      ],
-    });
-    return { manifest, phases: phases.list, parsed, changed: true };
-  } catch (error) {
-    options.store.discard(generation);
-    throw error;
-  }
-}
-
-/** Lines of a file that the parser could not read, of all its lines. */
-interface FileLines {
-  path: string;
-  lines: number;
-  of: number;
-}
-
-/** Files with unread lines that a report names; the others are only counted. */
-const MAX_UNREAD = 100;
-
-function unreadOf(files: readonly FileLines[]): Unread {
-  const found = files.filter(({ lines }) => lines > 0).sort((a, b) => b.lines - a.lines || (a.path < b.path ? -1 : 1));
-  const lines = found.reduce((sum, file) => sum + file.lines, 0);
-  const all = files.reduce((sum, file) => sum + file.of, 0);
-  const share = Math.round((lines / Math.max(1, all)) * 10_000) / 10_000;
-  return { files: found.length, lines, share, worst: found.slice(0, MAX_UNREAD) };
-}
-
-/** Skipped files that a report names; more are only counted. */
-const MAX_SKIPPED = 1_000;
-
-function skippedOf(walk: Walk, files: readonly CachedFile[]): Pick<Manifest, "skipped" | "skippedCount"> {
-  const generated = files.filter((file) => file.note === "generated");
-  const all = [...walk.skipped, ...generated.map(({ path }) => ({ path, reason: "generated" as const }))];
-  return { skipped: all.slice(0, MAX_SKIPPED), skippedCount: all.length };
-}
-
-interface Phases {
-  list: PhaseReport[];
-  start(name: PhaseName, total: number): void;
-  step(name: PhaseName, done: number): void;
-  end(name: PhaseName): void;
-}
-
-function createPhases(progress: IndexOptions["progress"]): Phases {
-  const list = PHASES.map((name): PhaseReport => ({ name, state: "pending", percent: 0, done: 0, total: 0 }));
-  const find = (name: PhaseName) => list[PHASES.indexOf(name)]!;
-  let lastTold = 0;
-  const report = (always: boolean) => {
-    const now = Date.now();
-    if (!always && now - lastTold < 50) return;
-    lastTold = now;
-    progress?.(list);
-  };
-  return {
-    list,
-    start(name, total) {
-      Object.assign(find(name), { state: "running", total, done: 0, percent: 0, started_at: now() });
-      report(true);
-    },
-    step(name, done) {
-      const phase = find(name);
-      phase.done = done;
-      phase.percent = phase.total === 0 ? 100 : Math.floor((100 * done) / phase.total);
-      report(false);
-    },
-    end(name) {
-      const phase = find(name);
-      phase.started_at ??= now();
-      Object.assign(phase, { state: "done", done: phase.total, percent: 100, finished_at: now() });
-      report(true);
-    },
-  };
-}
-
-/** Base names of configuration files that some language reads. */
-export const CONFIG_NAMES = new Set(LANGUAGES.flatMap((language) => language.configNames));
-
-async function walkRepository(options: IndexOptions, phases: Phases): Promise<Walk> {
-  phases.start("filesystem_walk", 1);
-  const walk = await walkFolder({
-    root: options.root,
-    gitDir: options.gitDir,
-    supported: (path) => languageOf(path) !== undefined,
-    configNames: CONFIG_NAMES,
-  });
-  phases.end("filesystem_walk");
-  return walk;
-}
-
-/** A hash of all that an index depends on: the files, their sizes and times, and the configuration files. */
-export function fingerprintOf(sources: SourceFiles, walk: Walk, exact: string): string {
-  let text = `${exact}\n${walk.settings.join("\n")}\n`;
-  for (const { path, size, modified } of walk.files) text += `${path}\n${size} ${modified}\n`;
-  return Bun.hash(text + configsHash(sources, walk)).toString(36);
-}
-
-function configsHash(sources: SourceFiles, walk: Walk): string {
-  let text = "";
-  for (const path of walk.configs) text += `${path}\n${Bun.hash(sources.text(path) ?? "")}\n`;
-  return Bun.hash(text).toString(36);
+  const manifest = writeGeneration(store, { ...material, graph, found, look, commit, started });
+  phases.end("process_discovery");
+  return { manifest, phases: phases.list, parsed, changed: true };
 }
 
 async function parseChanged(
@@ -273,6 +142,8 @@ async function parseChanged(
 
 interface Material {
   files: readonly CachedFile[];
+  /** Those of them that have facts, in their order. */
+  sources: readonly SourceFile[];
   /** The previous index: its facts, and where its graph is. */
   cache: FactCache;
   before: Generation | undefined;
@@ -283,10 +154,6 @@ interface Material {
   failedBefore: ReadonlySet<string>;
   /** Paths of files whose edges could not be found; filled here. */
   tangled: string[];
-  /** Lines of every file; filled here. */
-  unread: FileLines[];
-  /** Names of keys in every file; filled here. */
-  keys: FileKeys[];
   references: ExactReferences;
   /** Files whose edges were found; those of the others are the last index's. Counted here. */
   resolved: number;
@@ -304,24 +171,26 @@ function buildGraph(
   const found = builder === resolved ? undefined : resolved.foundEdges();
   // The memory of resolution is larger than everything else together: free it before the next phase.
   if (material.resolved > MANY_FILES) Bun.gc(true);
-  return { graph: addGroups(builder, phases), found };
+  return { graph: finishWith(builder, findGroups(builder.finish(), phases)), found };
 }
 
 /** From this many resolved files on, an explicit garbage collection costs at most a hundredth of the index. */
 const MANY_FILES = 1_000;
 
-/** Structure and edges. */
-function resolveAll(options: IndexOptions, walk: Walk, material: Material, phases: Phases): GraphBuilder {
+function sourcesOf(files: readonly CachedFile[]): SourceFile[] {
   const sources: SourceFile[] = [];
-  for (const file of material.files) {
+  for (const file of files) {
     if (file.note !== "") continue;
     const language = languageOf(file.path)!;
     const facts = unpackFacts(file.facts(), language.id);
-    if (!facts) continue;
-    sources.push({ path: file.path, language, facts });
-    material.keys.push({ path: file.path, keys: facts.keys });
-    material.unread.push({ path: file.path, lines: facts.unread, of: facts.lines });
+    if (facts) sources.push({ path: file.path, language, facts });
   }
+  return sources;
+}
+
+/** Structure and edges. */
+function resolveAll(options: IndexOptions, walk: Walk, material: Material, phases: Phases): GraphBuilder {
+  const { sources } = material;
   phases.start("structure", 1);
   const builder = new GraphBuilder();
   const configs = { configs: walk.configs, readConfig: material.readConfig };
@@ -350,7 +219,6 @@ function resolveAll(options: IndexOptions, walk: Walk, material: Material, phase
         {
           ...material,
           readSnapshot: () => readFileSync(before.snapshot),
-          sources,
           after: resolution,
           configPaths: walk.configs,
         },
@@ -373,27 +241,4 @@ function resolveAll(options: IndexOptions, walk: Walk, material: Material, phase
   }
   phases.end("resolution");
   return builder;
-}
-
-/** Adds communities and processes, and finishes the graph. */
-function addGroups(builder: GraphBuilder, phases: Phases): CodeGraph {
-  phases.start("community_detection", 1);
-  const structure = builder.finish();
-  const communities = findCommunities(structure);
-  for (const [i, community] of communities.entries()) {
-    community.node = builder.addNode("Community", community.label, String(i + 1), -1);
-    for (const member of community.members) builder.addEdge("BELONGS_TO", member, community.node);
-  }
-  phases.end("community_detection");
-  phases.start("process_discovery", 1);
-  const processes = findProcesses(structure, communities);
-  for (const [i, process] of processes.entries()) {
-    process.node = builder.addNode("Process", process.label, String(i + 1), -1);
-    for (const [step, node] of process.steps.entries())
-      builder.addEdge("PARTICIPATES_IN", node, process.node, step + 1);
-  }
-  const graph = builder.finish();
-  graph.communities = communities;
-  graph.processes = processes;
-  return graph;
 }

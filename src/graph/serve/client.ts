@@ -7,7 +7,7 @@
 import { unavailable } from "../../core/errors.ts";
 import { WorkerLost, WorkerProcess, type WorkerSetup } from "../../process/worker-process.ts";
 import { GraphError } from "../graph-error.ts";
-import type { PhaseReport } from "../index/indexer.ts";
+import type { PhaseReport } from "../index/phases.ts";
 import { refusal } from "../query/cypher-guard.ts";
 import type { ScipIndexReport } from "../scip/take-in.ts";
 import type { GraphOperation, GraphReply } from "./protocol.ts";

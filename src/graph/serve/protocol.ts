@@ -1,5 +1,5 @@
 /** What the server and the graph worker say to each other. */
-import type { PhaseReport } from "../index/indexer.ts";
+import type { PhaseReport } from "../index/phases.ts";
 import type { GraphPlace } from "./session.ts";
 
 /** Operations that a session offers over the wire; `index` answers with progress on the way. */

@@ -7,12 +7,11 @@ import type { CodeGraph } from "../code-graph.ts";
 import { GraphError } from "../graph-error.ts";
 import { structureOfTexts, structureOnDisk } from "../index/file-structure.ts";
 import { type GitPlace, headCommit } from "../index/git.ts";
-import { CONFIG_NAMES, fingerprintOf, type PhaseReport } from "../index/indexer.ts";
+import { lookAtFiles } from "../index/look.ts";
+import type { PhaseReport } from "../index/phases.ts";
 import { openSources } from "../index/source-files.ts";
 import { sourceLines } from "../index/source-lines.ts";
-import { walkFolder } from "../index/walk.ts";
 import { createGrammars, type Grammars } from "../language/grammar.ts";
-import { languageOf } from "../language/languages.ts";
 import type { EdgeType, NodeLabel } from "../model.ts";
 import { type AskAnswer, type AskOptions, ask } from "../query/ask/ask.ts";
 import { type Changes, changesOf } from "../query/changes.ts";
@@ -30,7 +29,6 @@ import {
 } from "../query/groups.ts";
 import { type ImpactAnswer, type ImpactOptions, impactOf } from "../query/impact.ts";
 import { type SearchAnswer, type SearchOptions, searchGraph } from "../query/search.ts";
-import { exactVersion } from "../scip/exact-references.ts";
 import { setUpError } from "../scip/set-up.ts";
 import { indexWithScip, type ScipIndexReport } from "../scip/take-in.ts";
 import { createGraphStore, type Manifest } from "../store/graph-store.ts";
@@ -171,13 +169,8 @@ export function createGraphSession(place: GraphPlace): GraphSession {
       const manifest = store.manifest();
       if (!manifest) return emptyStatus();
       const head = await headCommit(place);
-      const walk = await walkFolder({
-        ...place,
-        supported: (path) => languageOf(path) !== undefined,
-        configNames: CONFIG_NAMES,
-      });
-      using sources = openSources(root);
-      const dirty = fingerprintOf(sources, walk, exactVersion(place.store)) !== manifest.fingerprint;
+      const { fingerprint } = await lookAtFiles(place, place.store);
+      const dirty = fingerprint !== manifest.fingerprint;
       const error = setUpError(place.store);
       const status = statusOf(manifest, head, dirty);
       return error === undefined ? status : { ...status, exact: { ...status.exact, error } };

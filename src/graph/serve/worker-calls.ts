@@ -1,7 +1,7 @@
 /** Calls of a graph worker, and how its replies are joined. */
 import type { Taken, WorkerCall, WorkerProcess } from "../../process/worker-process.ts";
 import { GraphError, isGraphErrorCode } from "../graph-error.ts";
-import type { PhaseReport } from "../index/indexer.ts";
+import type { PhaseReport } from "../index/phases.ts";
 import type { GraphOperation, GraphReply } from "./protocol.ts";
 import type { GraphPlace } from "./session.ts";
 

@@ -1,0 +1,65 @@
+/** What a manifest says of an index. */
+import type { CodeGraph } from "../code-graph.ts";
+import type { SourceFile } from "../resolve/repository.ts";
+import type { ExactReferences } from "../scip/exact-references.ts";
+import type { CachedFile } from "../store/fact-cache.ts";
+import type { Manifest, Unread } from "../store/graph-store.ts";
+import { countsOf, exactOf } from "./graph-counts.ts";
+import type { Look } from "./look.ts";
+import type { Walk } from "./walk.ts";
+
+export interface Indexed {
+  graph: CodeGraph;
+  /** All files of the look, and those of them that have facts. */
+  files: readonly CachedFile[];
+  sources: readonly SourceFile[];
+  look: Look;
+  commit: string;
+  /** By `performance.now()`. */
+  started: number;
+  references: ExactReferences;
+  /** Paths of files whose edges could not be found. */
+  tangled: readonly string[];
+}
+
+type Said = Omit<Manifest, "format" | "generation" | "checksum">;
+
+export function manifestOf(indexed: Indexed): Said {
+  const { graph, files, sources, look, commit, started, references, tangled } = indexed;
+  return {
+    ...countsOf(graph),
+    indexedAt: Date.now(),
+    durationMs: Math.round(performance.now() - started),
+    commit,
+    fingerprint: look.fingerprint,
+    unread: unreadOf(sources),
+    exact: exactOf(graph, files, references),
+    files: files.filter((file) => file.note === "").length,
+    ...skippedOf(look.walk, files),
+    failed: [
+      ...files.flatMap(({ path, note }) => (note === "" || note === "generated" ? [] : [{ path, error: note }])),
+      ...tangled.map((path) => ({ path, error: "its types and calls are too deeply entangled: it has no edges" })),
+    ],
+  };
+}
+
+/** Files with unread lines that a report names; the others are only counted. */
+const MAX_UNREAD = 100;
+
+function unreadOf(sources: readonly SourceFile[]): Unread {
+  const all = sources.map(({ path, facts }) => ({ path, lines: facts.unread, of: facts.lines }));
+  const found = all.filter(({ lines }) => lines > 0).sort((a, b) => b.lines - a.lines || (a.path < b.path ? -1 : 1));
+  const lines = found.reduce((sum, file) => sum + file.lines, 0);
+  const total = all.reduce((sum, file) => sum + file.of, 0);
+  const share = Math.round((lines / Math.max(1, total)) * 10_000) / 10_000;
+  return { files: found.length, lines, share, worst: found.slice(0, MAX_UNREAD) };
+}
+
+/** Skipped files that a report names; more are only counted. */
+const MAX_SKIPPED = 1_000;
+
+function skippedOf(walk: Walk, files: readonly CachedFile[]): Pick<Manifest, "skipped" | "skippedCount"> {
+  const generated = files.filter((file) => file.note === "generated");
+  const all = [...walk.skipped, ...generated.map(({ path }) => ({ path, reason: "generated" as const }))];
+  return { skipped: all.slice(0, MAX_SKIPPED), skippedCount: all.length };
+}
