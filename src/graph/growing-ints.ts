@@ -12,6 +12,18 @@ export class GrowingInts {
     this.values[this.length++] = value;
   }
 
+  /** Pushes many. */
+  append(values: Int32Array): void {
+    const length = this.length + values.length;
+    if (length > this.values.length) {
+      const wider = new Int32Array(Math.max(length, this.values.length * 2));
+      wider.set(this.ints);
+      this.values = wider;
+    }
+    this.values.set(values, this.length);
+    this.length = length;
+  }
+
   /** Adds to a number that was pushed before. */
   add(at: number, amount: number): void {
     this.values[at]! += amount;

@@ -13,10 +13,22 @@ export class Stepwise<T> {
     this.steps = steps;
   }
 
+  /** Work that is done. */
+  static of<T>(value: T): Stepwise<T> {
+    const work = new Stepwise<T>({ next: () => ({ done: true, value }) });
+    work.step();
+    return work;
+  }
+
   /** The result; what is left of the work is done before this returns. */
   now(): T {
     while (!this.done) this.step();
     return this.done.value;
+  }
+
+  /** The result where it is there already. */
+  get made(): T | undefined {
+    return this.done?.value;
   }
 
   /** The result, made with pauses. */

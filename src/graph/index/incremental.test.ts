@@ -39,6 +39,12 @@ const START: Record<string, string> = {
 
 const everything = (session: GraphSession): string[] => [...exportLines(session.graph(), "jsonl")];
 
+/** What searches find, and how well: the words of all symbols are kept apart from the graph. */
+function searches(session: GraphSession): unknown {
+  const queries = ["withTax", "round total", "file of a graph", "cart", "lin"];
+  return queries.map((query) => session.query({ query, limit: 20, includeCode: false }).items);
+}
+
 /** One edit of a kind that changes what other files mean, not only their own text. */
 function edit(tree: SourceTree, paths: string[], random: (below: number) => number): string {
   const path = paths[random(paths.length)]!;
@@ -141,6 +147,10 @@ for (const [name, make] of Object.entries(TRIALS)) {
     const place = { root: tree.root, store: tree.store };
     const grown = createGraphSession(place);
     await grown.index({ force: false });
+    // Takes in what it can while it answers.
+    const alive = createGraphSession({ ...place, store: `${tree.store}-alive` });
+    await alive.index({ force: false });
+    searches(alive);
     const history: string[] = [];
     for (let round = 0; round < rounds; round++) {
       for (let n = 0; n <= random(3); n++) {
@@ -156,6 +166,10 @@ for (const [name, make] of Object.entries(TRIALS)) {
       const full = createGraphSession({ ...place, store: `${tree.store}-${round}` });
       await full.index({ force: true });
       expect({ seed, history, graph: everything(grown) }).toEqual({ seed, history, graph: everything(full) });
+      if (!(await alive.edit(false))) await alive.index({ force: false });
+      expect({ seed, history, graph: everything(alive) }).toEqual({ seed, history, graph: everything(full) });
+      expect({ seed, history, found: searches(alive) }).toEqual({ seed, history, found: searches(full) });
+      if (random(3) === 0) alive.write();
       full.close();
     }
   }, 300_000);

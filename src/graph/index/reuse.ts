@@ -115,5 +115,6 @@ function movedNodes(
   return moved;
 }
 
-const nodeKey = ({ nodes }: GraphBuilder, row: number): string =>
+/** Two nodes of one file with the same key stand for one symbol. */
+export const nodeKey = ({ nodes }: GraphBuilder, row: number): string =>
   `${nodes.label[row]}:${nodes.qualified[row]}~${nodes.ordinal[row]}`;

@@ -33,10 +33,14 @@ const CALLS = EDGE_TYPES.indexOf("CALLS");
 const NO_REASON = REASONS.indexOf("");
 const REASON_ROW = new Map<Reason, number>(REASONS.map((reason, i) => [reason, i]));
 
+/** Columns of nodes and edges. */
+export const NUMBERS = ["label", "exported", "file", "startLine", "endLine", "ordinal"] as const;
+export const TEXTS = ["name", "qualified", "signature", "doc"] as const;
+export const ENDS = ["type", "reason", "from", "to", "line"] as const;
+
 /** Growing columns of nodes and edges. */
 export class GraphBuilder {
-  readonly nodes: Record<"label" | "exported" | "file" | "startLine" | "endLine" | "ordinal", number[]> &
-    Record<"name" | "qualified" | "signature" | "doc", string[]> = {
+  readonly nodes: Record<(typeof NUMBERS)[number], number[]> & Record<(typeof TEXTS)[number], string[]> = {
     label: [],
     exported: [],
     file: [],
@@ -92,6 +96,18 @@ export class GraphBuilder {
     edges.from.push(from);
     edges.to.push(to);
     edges.line.push(line);
+  }
+
+  /** What is added to a copy, the builder does not get. */
+  copy(): GraphBuilder {
+    const copy = new GraphBuilder();
+    for (const name of NUMBERS) copy.nodes[name] = this.nodes[name].slice();
+    for (const name of TEXTS) copy.nodes[name] = this.nodes[name].slice();
+    for (const name of ENDS) copy.edges[name].append(this.edges[name].ints);
+    for (const language of this.languages) copy.languages.push(language);
+    for (const edge of this.found) copy.found.push(edge);
+    copy.implementations.push(...this.implementations);
+    return copy;
   }
 
   /** Starts a file: the resolved edges added next are its edges. */

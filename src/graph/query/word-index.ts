@@ -7,11 +7,10 @@
  * hundred thousand nodes share costs about a millisecond.
  */
 import type { CodeGraph } from "../code-graph.ts";
-import { GrowingInts } from "../growing-ints.ts";
-import { NODE_LABELS, type NodeLabel, REFERENCE_LABELS, SYMBOL_LABELS } from "../model.ts";
+import { NODE_LABELS, REFERENCE_LABELS } from "../model.ts";
 import { isTestPath } from "../test-paths.ts";
-import { wordsOf } from "../words.ts";
 import { askedWords, contentWords, isAsked } from "./stop-words.ts";
+import { type KeptNodes, type Postings, patchPostings, postingsOf, wholeWords } from "./word-postings.ts";
 
 interface SearchHit {
   node: number;
@@ -27,8 +26,6 @@ export interface WordIndex {
   find(query: string, limit: number, labels: readonly number[]): SearchHit[];
 }
 
-/** Weight of a word by the place it occurs in; in halves, as they are stored. */
-const WEIGHT = { name: 20, words: 10, path: 3, text: 2 } as const;
 const K1 = 1.2;
 const B = 0.75;
 /** A word that more than half of all nodes contain says almost nothing, but its weight must not be negative. */
@@ -38,20 +35,7 @@ const MAX_WORDS = 12;
 const MAX_ENDINGS = 200;
 /** Most symbols with exactly the name that is searched for. */
 const MAX_EXACT = 200;
-const NODES_A_STEP = 1_000;
-const SEARCHED = new Set<NodeLabel>([...SYMBOL_LABELS, "File"]);
 const REFERENCES = new Set(NODE_LABELS.flatMap((label, row) => (REFERENCE_LABELS.has(label) ? [row] : [])));
-
-/** What is known of each word: its nodes and how much it counts in each, `start[word] … start[word + 1] - 1`. */
-interface Postings {
-  words: ReadonlyMap<string, number>;
-  start: Int32Array;
-  node: Int32Array;
-  /** Sum of the weights of its places in the node, in halves. */
-  count: Uint16Array;
-  /** Words of each node, 0 for nodes that are not searched. */
-  length: Int32Array;
-}
 
 /** Builds the index, some nodes at each step. */
 export function* buildWordIndex(graph: CodeGraph): Generator<void, WordIndex> {
@@ -61,136 +45,18 @@ export function* buildWordIndex(graph: CodeGraph): Generator<void, WordIndex> {
   return new MemoryIndex(graph, postings, sorted);
 }
 
-function* postingsOf(graph: CodeGraph): Generator<void, Postings> {
-  const words = new Map<string, number>();
-  const texts = new TextWords(words);
-  const [pairWord, pairNode, pairCount] = [new GrowingInts(), new GrowingInts(), new GrowingInts()];
-  const length = new Int32Array(graph.nodeCount);
-  // Where the latest pair of each word is, by word.
-  const pairAt: number[] = [];
-  let firstPair = 0;
-  let node = 0;
-  let weight = 0;
-  // A file's symbols stand together: its path is split once.
-  let path = { file: -1, words: new Int32Array(0) };
-
-  function add(found: Int32Array): void {
-    length[node]! += found.length;
-    for (let i = 0; i < found.length; i++) {
-      const word = found[i]!;
-      const known = pairAt[word] ?? -1;
-      if (known >= firstPair) pairCount.add(known, weight);
-      else {
-        pairAt[word] = pairWord.length;
-        pairWord.push(word);
-        pairNode.push(node);
-        pairCount.push(weight);
-      }
-    }
-  }
-  const read = (text: string, counted: number): void => {
-    weight = counted;
-    texts.split(text, add);
-  };
-
-  for (; node < graph.nodeCount; node++) {
-    if (node % NODES_A_STEP === 0) yield;
-    const label = graph.label(node);
-    if (!SEARCHED.has(label)) continue;
-    firstPair = pairWord.length;
-    const isFile = label === "File";
-    const name = graph.nodes.name[node]!;
-    weight = WEIGHT.name;
-    add(texts.whole(name));
-    read(isFile ? name : graph.nodes.qualified[node]!, WEIGHT.words);
-    if (path.file !== graph.nodes.file[node]! || isFile) path = pathOf(graph, node, texts);
-    weight = WEIGHT.path;
-    add(path.words);
-    read(graph.nodes.signature[node]!, WEIGHT.text);
-    read(graph.nodes.doc[node]!, WEIGHT.text);
-  }
-  yield;
-  return { words, length, ...gather(words.size, pairWord.ints, pairNode.ints, pairCount.ints) };
+/**
+ * What `buildWordIndex` makes of the graph after an edit, from the index before it.
+ * @param kept "all" where only clusters and flows are others
+ */
+export function patchWordIndex(before: WordIndex, graph: CodeGraph, kept: KeptNodes | "all"): WordIndex | undefined {
+  if (!(before instanceof MemoryIndex)) return undefined;
+  if (kept === "all") return new MemoryIndex(graph, before.postings, before.sorted);
+  const known = before.sorted.length;
+  const postings = patchPostings(before.postings, graph, kept);
+  const more = [...postings.words.keys()].slice(known);
+  return new MemoryIndex(graph, postings, more.length === 0 ? before.sorted : [...before.sorted, ...more].sort());
 }
-
-function pathOf(graph: CodeGraph, node: number, texts: TextWords) {
-  const file = graph.nodes.file[node]!;
-  const words: number[] = [];
-  texts.split(graph.label(node) === "File" ? graph.nodes.qualified[node]! : graph.filePath(node), (found) =>
-    words.push(...found),
-  );
-  return { file, words: Int32Array.from(words) };
-}
-
-/** Pairs in the order of their words; nodes of a word stay in their order. */
-function gather(words: number, pairWord: Int32Array, pairNode: Int32Array, pairCount: Int32Array) {
-  const start = new Int32Array(words + 1);
-  for (let i = 0; i < pairWord.length; i++) start[pairWord[i]! + 1]!++;
-  for (let word = 0; word < words; word++) start[word + 1]! += start[word]!;
-  const at = start.slice(0, words);
-  const node = new Int32Array(pairWord.length);
-  const count = new Uint16Array(pairWord.length);
-  for (let i = 0; i < pairWord.length; i++) {
-    const to = at[pairWord[i]!]!++;
-    node[to] = pairNode[i]!;
-    count[to] = Math.min(pairCount[i]!, 0xffff);
-  }
-  return { start, node, count };
-}
-
-/** Texts as numbers of their words. A run of letters that stands in many texts is split once. */
-class TextWords {
-  private readonly runs = new Map<string, Int32Array>();
-  private readonly wholes = new Map<string, Int32Array>();
-  private readonly words: Map<string, number>;
-
-  constructor(words: Map<string, number>) {
-    this.words = words;
-  }
-
-  /** Its words as `wordsOf` splits them, run by run. */
-  split(text: string, add: (words: Int32Array) => void): void {
-    let from = -1;
-    for (let at = 0; at <= text.length; at++) {
-      if (at < text.length && isLetter(text.charCodeAt(at))) {
-        if (from < 0) from = at;
-      } else if (from >= 0) {
-        add(this.known(this.runs, text.slice(from, at), wordsOf));
-        from = -1;
-      }
-    }
-  }
-
-  /** A name that is not split where its capitals are. */
-  whole(name: string): Int32Array {
-    return this.known(this.wholes, name, wholeWords);
-  }
-
-  private known(cache: Map<string, Int32Array>, text: string, split: (text: string) => string[]): Int32Array {
-    const known = cache.get(text);
-    if (known) return known;
-    const words = Int32Array.from(split(text), (word) => this.number(word));
-    cache.set(text, words);
-    return words;
-  }
-
-  private number(word: string): number {
-    const known = this.words.get(word);
-    if (known !== undefined) return known;
-    this.words.set(word, this.words.size);
-    return this.words.size - 1;
-  }
-}
-
-/** Letters, digits and `_` of ASCII; what lies beyond is for `wordsOf` to tell. */
-const isLetter = (code: number): boolean =>
-  code >= 128 || (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57) || code === 95;
-
-const wholeWords = (text: string): string[] =>
-  text
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word !== "");
 
 /** Words of a query from which it is a question rather than a name. */
 const QUESTION_WORDS = 5;
@@ -202,8 +68,8 @@ function queryWords(query: string): string[] {
 
 class MemoryIndex implements WordIndex {
   private readonly graph: CodeGraph;
-  private readonly postings: Postings;
-  private readonly sorted: readonly string[];
+  readonly postings: Postings;
+  readonly sorted: readonly string[];
   private readonly searched: number;
   /** BM25's share of a node's length. */
   private readonly norm: Float32Array;
@@ -240,7 +106,9 @@ class MemoryIndex implements WordIndex {
 
   private search(query: string, words: readonly string[], limit: number, fits: (node: number) => boolean): SearchHit[] {
     const wide = Math.max(limit * 8, 100);
-    const numbers = words.flatMap((word) => this.postings.words.get(word) ?? []);
+    // An index made from this one after an edit may have numbered more words.
+    const isKnown = (number: number) => number < this.sorted.length;
+    const numbers = words.flatMap((word) => this.postings.words.get(word) ?? []).filter(isKnown);
     let best = this.rank(
       numbers.map((word) => [word]),
       wide,
@@ -269,7 +137,9 @@ class MemoryIndex implements WordIndex {
     const found: number[] = [];
     for (let at = low; at < this.sorted.length && found.length < MAX_ENDINGS; at++) {
       if (!this.sorted[at]!.startsWith(text)) break;
-      found.push(this.postings.words.get(this.sorted[at]!)!);
+      const word = this.postings.words.get(this.sorted[at]!)!;
+      // No node has it since an edit.
+      if (this.postings.start[word] !== this.postings.start[word + 1]) found.push(word);
     }
     return found;
   }

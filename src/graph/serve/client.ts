@@ -30,6 +30,8 @@ export interface GraphClientLimits {
   queryMemoryBytes: number;
   /** A child that is idle for this long is stopped. */
   idleMs: number;
+  /** How long after the last of several edits the disk gets them. */
+  writeMs: number;
 }
 
 const DEFAULT_GRAPH_LIMITS: GraphClientLimits = {
@@ -39,6 +41,7 @@ const DEFAULT_GRAPH_LIMITS: GraphClientLimits = {
   memoryBytes: 3 * 1024 * 1024 * 1024,
   queryMemoryBytes: 1.5 * 1024 * 1024 * 1024,
   idleMs: 5 * 60_000,
+  writeMs: 3_000,
 };
 
 const MEMORY_CHECK_MS = 1_000;
@@ -87,6 +90,8 @@ export interface RemoteGraph {
     scip?: string | undefined;
     /** Makes ready what questions need before they come; not when false. */
     prepare?: boolean | undefined;
+    /** The last status found what to index: files are not looked at again, and clusters, flows and the disk follow later. */
+    looked?: boolean | undefined;
   }): Promise<ScipIndexReport>;
   /** The text that an agent's tool answers. */
   tool(name: string, args: Readonly<Record<string, unknown>>): Promise<string>;
@@ -122,6 +127,8 @@ type Bounds = Pick<WorkerSetup, "memoryBytes" | "memoryCheckMs">;
 
 interface IndexRun {
   report: ScipIndexReport;
+  /** Whether questions are answered from it already. */
+  isOpen: boolean;
   /** Settles when the child has nothing left to do. */
   settled: Promise<unknown>;
 }
@@ -131,6 +138,8 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
   const children = new Set<GraphWorker>();
   let questions: GraphWorker | undefined;
   let closed = false;
+  /** By store: when what edits left is done. */
+  const unwritten = new Map<string, ReturnType<typeof setTimeout>>();
   /** What is under way by store: a store is written by one index at a time, others go on beside it. */
   const indexing = new Map<string, Promise<unknown>>();
 
@@ -177,7 +186,10 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
   function cypher(place: GraphPlace, args: Parameters<GraphSession["cypher"]>): Promise<GraphJson> {
     // Checked before a place is taken: a refused query costs nothing.
     const refused = refusal(args[0]);
-    return refused ? Promise.reject(new GraphError("invalid", refused)) : queries.ask(place, args);
+    if (refused) return Promise.reject(new GraphError("invalid", refused));
+    // Its process reads what is on disk. An index that is under way makes a newer one, which nobody waits for.
+    const written = indexing.has(place.store) ? Promise.resolve() : writeNow(place);
+    return written.then(() => queries.ask(place, args));
   }
 
   /** Opens a new index where questions are answered; an error shows when the next one is asked. */
@@ -186,6 +198,61 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
     const opened = ask(place, "warm").catch(() => undefined);
     // A running child must not answer from the old graph any longer. One that is starting opens the new graph anyway.
     if (isAnswering) await opened;
+  }
+
+  /** Where questions are answered anyway, an edit of a few files is taken into what is in memory there. */
+  async function takeEdit(place: GraphPlace, options: Parameters<RemoteGraph["index"]>[0]) {
+    const { force, scip, prepare, looked = false, signal } = options;
+    const child = questions;
+    if (!child || force || scip !== undefined || prepare === false) return undefined;
+    signal?.throwIfAborted();
+    const say = (operation: GraphOperation, args: readonly unknown[]) =>
+      askWorker(child, place, { operation, args, timeoutMs: limits.stallTimeoutMs });
+    try {
+      const report = (await say("edit", [looked])) as ScipIndexReport | undefined;
+      if (!report) return undefined;
+      forgetWriting(place);
+      if (looked) unwritten.set(place.store, writeLater(place));
+      else await say("write", []);
+      signal?.throwIfAborted();
+      options.progress?.(report.phases);
+      return report;
+    } catch (error) {
+      if (error instanceof WorkerLost) return undefined;
+      throw error;
+    }
+  }
+
+  function forgetWriting({ store }: GraphPlace): void {
+    clearTimeout(unwritten.get(store));
+    unwritten.delete(store);
+  }
+
+  function writeLater(place: GraphPlace) {
+    const timer = setTimeout(() => void writeNow(place), limits.writeMs);
+    timer.unref();
+    return timer;
+  }
+
+  /** Writes what edits made, after what is under way. Where it is lost, the next look at the files finds the edits again. */
+  function writeNow(place: GraphPlace): Promise<unknown> {
+    if (!unwritten.has(place.store)) return Promise.resolve();
+    forgetWriting(place);
+    const child = questions;
+    if (!child) return Promise.resolve();
+    const asked: Asked = { operation: "write", args: [], timeoutMs: limits.stallTimeoutMs };
+    return inTurn(place, () => askWorker(child, place, asked).catch(() => undefined));
+  }
+
+  /** One after another for each store. @param settled of what came: when all of it is over */
+  function inTurn<T>(place: GraphPlace, work: () => Promise<T>, settled?: (result: T) => unknown): Promise<T> {
+    const run = Promise.resolve(indexing.get(place.store)).then(work);
+    const over = run.then((result) => settled?.(result)).catch(() => undefined);
+    indexing.set(place.store, over);
+    void over.then(() => {
+      if (indexing.get(place.store) === over) indexing.delete(place.store);
+    });
+    return run;
   }
 
   async function runIndex(place: GraphPlace, options: Parameters<RemoteGraph["index"]>[0]): Promise<IndexRun> {
@@ -204,9 +271,11 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
           report.changed && prepare
             ? askWorker(child, place, { operation: "prepareCypher", args: [], timeoutMs }).catch(() => undefined)
             : undefined;
-        return { report, settled: Promise.resolve(rest).finally(() => child.kill("")) };
+        return { report, isOpen: false, settled: Promise.resolve(rest).finally(() => child.kill("")) };
       } catch (error) {
         child.kill("");
+        // Whoever cancelled it may remove its folder now: it must not make that again.
+        await child.exited;
         throw signal?.aborted ? signal.reason : error;
       } finally {
         signal?.removeEventListener("abort", stop);
@@ -218,15 +287,12 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
     project(place, around = (ask) => ask()) {
       return {
         async index(options) {
-          const before = indexing.get(place.store) ?? Promise.resolve();
-          const run = before.then(() => runIndex(place, options));
-          const over = run.then(({ settled }) => settled).catch(() => undefined);
-          indexing.set(place.store, over);
-          void over.then(() => {
-            if (indexing.get(place.store) === over) indexing.delete(place.store);
-          });
-          const { report } = await run;
-          if (report.changed && options.prepare !== false) await warm(place);
+          const work = async (): Promise<IndexRun> => {
+            const report = await takeEdit(place, options);
+            return report ? { report, isOpen: true, settled: Promise.resolve() } : runIndex(place, options);
+          };
+          const { report, isOpen } = await inTurn(place, work, ({ settled }) => settled);
+          if (report.changed && !isOpen && options.prepare !== false) await warm(place);
           return report;
         },
         status: () => ask(place, "status") as Promise<GraphStatus>,
@@ -243,6 +309,7 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
     pids: () => [...children].map((child) => child.pid),
     async close() {
       closed = true;
+      for (const timer of unwritten.values()) clearTimeout(timer);
       const all = [...children];
       for (const child of all) child.kill("");
       await Promise.all(all.map((child) => child.exited));

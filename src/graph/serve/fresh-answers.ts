@@ -50,7 +50,7 @@ export function createFreshAnswers(
       const { state, dirty } = await graph.status();
       return dirty || state === "not_indexed";
     });
-    const done = isOlder.then((older) => (older ? graph.index({ force: false, seed }) : undefined));
+    const done = isOlder.then((older) => (older ? graph.index({ force: false, seed, looked: true }) : undefined));
     const over: Promise<unknown> = done
       .catch(() => undefined)
       .then(() => running.get(store) === over && running.delete(store));

@@ -1,7 +1,8 @@
 /** The current generation of a stored graph, opened for questions. Switches to a new generation by itself. */
 import type { CodeGraph } from "../code-graph.ts";
 import { GraphError } from "../graph-error.ts";
-import { buildWordIndex, type WordIndex } from "../query/word-index.ts";
+import { buildWordIndex, patchWordIndex, type WordIndex } from "../query/word-index.ts";
+import type { KeptNodes } from "../query/word-postings.ts";
 import { Stepwise } from "../stepwise.ts";
 import type { Generation, GraphStore } from "../store/graph-store.ts";
 import { unpackGraph } from "../store/snapshot.ts";
@@ -14,7 +15,7 @@ interface OpenedGraph {
   kuzuPath: string;
 }
 
-interface GraphReader {
+export interface GraphReader {
   /** The current generation. Throws GraphError `not_indexed` when there is none that can be read. */
   open(): OpenedGraph;
   /**
@@ -22,6 +23,13 @@ interface GraphReader {
    * answers. So that nobody who asks pays for it after an index.
    */
   warm(): Promise<void>;
+  /** The current generation itself, also while `warm` opens it. */
+  openCurrent(): OpenedGraph;
+  /**
+   * Answers from another graph from now on, which is that of the current generation, or newer than it.
+   * @param kept nodes that are as they were, for what searches read; "all" where only clusters and flows are others
+   */
+  replace(graph: CodeGraph, kept: KeptNodes | "all" | undefined): void;
   close(): void;
 }
 
@@ -56,12 +64,30 @@ export function createGraphReader(store: GraphStore): GraphReader {
         try {
           const next = read(store, manifest.generation, files);
           await new Stepwise(next.graph.prepare()).unhurried();
-          opened = next;
+          // An edit may have opened it meanwhile, and gone on from there.
+          if (opened?.generation !== next.generation) opened = next;
         } finally {
           warming = undefined;
         }
       }
-      await opened.words.unhurried();
+      await opened?.words.unhurried();
+    },
+    openCurrent() {
+      const isOther = opened?.generation !== store.manifest()?.generation;
+      if (isOther) opened = undefined;
+      return open();
+    },
+    replace(graph, kept) {
+      const [manifest, files] = [store.manifest(), store.current()];
+      if (!manifest || !files) return;
+      const known = kept && opened?.words.made;
+      const words = known && patchWordIndex(known, graph, kept);
+      opened = {
+        generation: manifest.generation,
+        graph,
+        words: words ? Stepwise.of(words) : new Stepwise(buildWordIndex(graph)),
+        kuzuPath: files.kuzu,
+      };
     },
     close() {
       opened = undefined;

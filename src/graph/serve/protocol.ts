@@ -5,6 +5,8 @@ import type { GraphPlace } from "./session.ts";
 /** Operations that a session offers over the wire; `index` answers with progress on the way. */
 export type GraphOperation =
   | "index"
+  | "edit"
+  | "write"
   | "status"
   | "query"
   | "context"

@@ -35,6 +35,7 @@ import { createGraphStore, type Manifest } from "../store/graph-store.ts";
 import { readKeyIndex } from "../store/key-index.ts";
 import { type KuzuReader, openKuzu, writeKuzu } from "../store/kuzu.ts";
 import { createGraphReader } from "./graph-reader.ts";
+import { createLiveGraph } from "./live-graph.ts";
 
 /** A repository and where its graph is kept. */
 export interface GraphPlace extends GitPlace {
@@ -87,6 +88,14 @@ export interface GraphSession {
     /** Path in the sources of a SCIP index to take in, from the set-up. */
     scip?: string | undefined;
   }): Promise<ScipIndexReport>;
+  /**
+   * Takes an edit of a few files into the graph that answers. Its clusters and flows follow when they are asked for.
+   * @param looked the last `status` found it: files are not looked at again
+   * @returns undefined where an index is needed
+   */
+  edit(looked: boolean): Promise<ScipIndexReport | undefined>;
+  /** Writes to disk what edits made. */
+  write(): void;
   status(): Promise<GraphStatus>;
   query(options: SearchOptions): SearchAnswer;
   /** @param limit neighbours in each list */
@@ -115,30 +124,42 @@ export interface GraphSession {
 const CYPHER_TIMEOUT_MS = 10_000;
 const MAX_ROWS = 1_000;
 
-export function createGraphSession(place: GraphPlace): GraphSession {
+/** @param onLive called when the session keeps an index in memory, with what drops that */
+export function createGraphSession(place: GraphPlace, onLive: (drop: () => void) => void = () => {}): GraphSession {
   const { root } = place;
   const store = createGraphStore(place.store);
   const reader = createGraphReader(store);
   const graph = () => reader.open().graph;
-  let grammars: Promise<Grammars> | undefined;
+  /** With the clusters and flows that it has now. */
+  const settled = () => {
+    live.settleGroups();
+    return graph();
+  };
+  let loaded: Promise<Grammars> | undefined;
+  const grammars = () => {
+    loaded ??= createGrammars();
+    return loaded;
+  };
+  const live = createLiveGraph({ place, store, reader, grammars, onLive });
   let kuzu: { generation: number; reader: KuzuReader } | undefined;
 
   const readLines = (path: string, from: number, to: number) => sourceLines(root, path, from, to);
 
   const unreadOf = (path: string) => {
-    const found = store.manifest()?.unread.worst.find((file) => file.path === path);
+    const found = live.manifest()?.unread.worst.find((file) => file.path === path);
     return found ? { lines: found.lines, of: found.of } : null;
   };
 
   const keys = () => {
     const current = store.current();
-    const found = current && readKeyIndex(current.folder);
+    const found = live.keys() ?? (current && readKeyIndex(current.folder));
     if (!found) throw new GraphError("not_indexed", "the index of keys cannot be read: index again");
     return found;
   };
 
   /** The database of the current generation, made when it is missing. */
   function cypherPath(): { generation: number; path: string } {
+    live.write();
     const [manifest, files] = [store.manifest(), store.current()];
     // The graph itself is not opened where its database is there already.
     if (manifest && files && existsSync(files.kuzu)) return { generation: manifest.generation, path: files.kuzu };
@@ -165,12 +186,17 @@ export function createGraphSession(place: GraphPlace): GraphSession {
       if (seed !== undefined) store.seedFrom(seed);
       return indexWithScip({ ...place, store, force, progress, signal }, scip);
     },
+    edit: (looked) => live.edit(looked),
+    write: () => live.write(),
     async status() {
-      const manifest = store.manifest();
-      if (!manifest) return emptyStatus();
+      if (!live.manifest()) return emptyStatus();
       const head = await headCommit(place);
-      const { fingerprint } = await lookAtFiles(place, place.store);
-      const dirty = fingerprint !== manifest.fingerprint;
+      const look = await lookAtFiles(place, place.store);
+      live.keepLook(look);
+      // As it is after the look: an index may have ended meanwhile.
+      const manifest = live.manifest();
+      if (!manifest) return emptyStatus();
+      const dirty = look.fingerprint !== manifest.fingerprint;
       const error = setUpError(place.store);
       const status = statusOf(manifest, head, dirty);
       return error === undefined ? status : { ...status, exact: { ...status.exact, error } };
@@ -194,8 +220,7 @@ export function createGraphSession(place: GraphPlace): GraphSession {
     },
     async changes(base) {
       const opened = graph();
-      grammars ??= createGrammars();
-      const loaded = await grammars;
+      const loaded = await grammars();
       const now = (paths: readonly string[]) => structureOnDisk(root, paths, loaded);
       const before = (texts: ReadonlyMap<string, string>) => structureOfTexts(texts, loaded);
       const changes = await changesOf(opened, { place, folder: place.store, now, before }, base);
@@ -218,16 +243,17 @@ export function createGraphSession(place: GraphPlace): GraphSession {
         throw new GraphError("invalid", error instanceof Error ? error.message : String(error));
       }
     },
-    graphData: (options) => graphData(graph(), options),
-    graphColumns: (options) => graphColumns(graph(), options),
-    communities: (window) => communityDetails(graph(), window),
-    processes: (window, symbol) => processDetails(graph(), window, symbol),
-    graph,
+    graphData: (options) => graphData(settled(), options),
+    graphColumns: (options) => graphColumns(settled(), options),
+    communities: (window) => communityDetails(settled(), window),
+    processes: (window, symbol) => processDetails(settled(), window, symbol),
+    graph: settled,
     prepareCypher: () => void cypherPath(),
     async warm() {
       await reader.warm();
     },
     close() {
+      live.drop();
       reader.close();
     },
   };

@@ -32,6 +32,8 @@ export function runGraphWorker(addons?: string): void {
     process.send?.(message);
   };
   const sessions = new Map<string, GraphSession>();
+  /** Of the one session that keeps an index in memory. */
+  let dropLive = () => {};
 
   function sessionOf(place: GraphPlace): GraphSession {
     const key = JSON.stringify([place.root, place.store, place.gitDir]);
@@ -42,7 +44,10 @@ export function runGraphWorker(addons?: string): void {
       sessions.set(key, known);
       return known;
     }
-    const session = createGraphSession(place);
+    const session = createGraphSession(place, (drop) => {
+      if (dropLive !== drop) dropLive();
+      dropLive = drop;
+    });
     sessions.set(key, session);
     for (const [oldest, old] of sessions) {
       if (sessions.size <= MAX_SESSIONS) break;

@@ -106,9 +106,8 @@ function generationAt(root: string, number: number): Generation & { number: numb
   };
 }
 
-/** The store in a folder, made when missing. */
+/** The store in a folder, which the first generation makes: a question after it was removed does not bring it back. */
 export function createGraphStore(root: string): GraphStore {
-  mkdirSync(root, { recursive: true });
   const manifestPath = join(root, "manifest.json");
 
   let lastRead: { stamp: string; manifest: Manifest } | undefined;

@@ -24,6 +24,14 @@ const ANY = new TextEncoder().encode(ANY_KEY);
 const pathIn = (folder: string): string => join(folder, "keys.bin");
 
 export function writeKeyIndex(folder: string, files: readonly FileKeys[], settings: readonly string[]): void {
+  writeFileSync(pathIn(folder), packKeys(files, settings));
+}
+
+/** The same without a file. */
+export const keyIndexOf = (files: readonly FileKeys[], settings: readonly string[]): KeyIndex =>
+  openKeyIndex(packKeys(files, settings));
+
+function packKeys(files: readonly FileKeys[], settings: readonly string[]): Uint8Array {
   const start = new Int32Array(files.length + 1);
   let left = MAX_BYTES;
   const parts = files.map(({ keys }, row) => {
@@ -38,7 +46,7 @@ export function writeKeyIndex(folder: string, files: readonly FileKeys[], settin
     ["keys", Buffer.concat(parts)],
     ["setting", settings],
   ]);
-  writeFileSync(pathIn(folder), packColumns(columns, {}));
+  return packColumns(columns, {});
 }
 
 export const hasKeyIndex = (folder: string): boolean => existsSync(pathIn(folder));

@@ -1,0 +1,132 @@
+/**
+ * What an edit costs a running server of the graph: a function is added to a file, and asked for. Processor time of all its
+ * processes until the answer has it, and until nothing is left to do.
+ *
+ *   scripts/bench edit [--rounds N] PATH…
+ *
+ * A PATH is a folder of sources; it is copied. The first round, in which the server loads what it then keeps, stands apart.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { loadavg, tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { skepCommand } from "../src/testing/server.ts";
+import { median } from "./bench-figures.ts";
+import { copyOf, editableFiles } from "./source-copy.ts";
+
+/** A clock tick of the kernel's accounts, ms. */
+const TICK_MS = 10;
+/** What is left to do after an answer begins within this time, and a pause in it is no longer. */
+const QUIET_MS = 5_000;
+
+interface Spent {
+  /** Processor time until the answer, and in all, ms. */
+  answered: number;
+  all: number;
+  /** Time until the answer, ms. */
+  waited: number;
+  /** Resident at the answer, MB. */
+  megabytes: number;
+}
+
+interface Accounts {
+  /** Its parent's process id. */
+  parent: number;
+  ticks: number;
+  pages: number;
+}
+
+/** What the kernel says of a process; the time of its ended children is in it. */
+function accountsOf(pid: string): Accounts | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const cells = text
+      .slice(text.lastIndexOf(")") + 2)
+      .split(" ")
+      .map(Number);
+    const ticks = cells.slice(11, 15).reduce((sum, one) => sum + one, 0);
+    return { parent: cells[1] ?? 0, ticks, pages: cells[21] ?? 0 };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Processor time and memory of a process and all below it. */
+function usedBy(root: number): { ms: number; megabytes: number } {
+  const known = new Map<number, Accounts>();
+  for (const name of readdirSync("/proc")) {
+    const accounts = /^\d+$/.test(name) ? accountsOf(name) : undefined;
+    if (accounts) known.set(Number(name), accounts);
+  }
+  const isOwn = (pid: number): boolean => pid === root || (pid > 1 && isOwn(known.get(pid)?.parent ?? 0));
+  const own = [...known].filter(([pid]) => isOwn(pid)).map(([, one]) => one);
+  const sum = (of: (one: Accounts) => number) => own.reduce((all, one) => all + of(one), 0);
+  return { ms: sum(({ ticks }) => ticks) * TICK_MS, megabytes: (sum(({ pages }) => pages) * 4_096) / 1e6 };
+}
+
+async function quiet(pid: number): Promise<number> {
+  for (let last = -1; ; await Bun.sleep(QUIET_MS)) {
+    const { ms } = usedBy(pid);
+    // A server that has nothing to do still looks at its timers.
+    if (last >= 0 && ms - last <= 3 * TICK_MS) return last;
+    last = ms;
+  }
+}
+
+async function measure(path: string, rounds: number): Promise<Spent[]> {
+  const folder = mkdtempSync(join(tmpdir(), "skep-bench-edit-"));
+  const copy = copyOf(path, folder);
+  const [command = "", ...args] = skepCommand("mcp", copy, "--store", join(folder, "store"));
+  const transport = new StdioClientTransport({ command, args, stderr: "ignore" });
+  const client = new Client({ name: "bench", version: "1" });
+  try {
+    await client.connect(transport);
+    const pid = transport.pid ?? 0;
+    const ask = async (name: string) =>
+      JSON.stringify(
+        await client.callTool({ name: "code_graph_context", arguments: { symbol_name: name } }, { timeout: 600_000 }),
+      );
+    await ask("nothing");
+    // A search, so that what searches read is kept up to date as well.
+    await client.callTool({ name: "code_graph_query", arguments: { query: "main" } });
+    const files = editableFiles(copy);
+    const spent: Spent[] = [];
+    for (let round = 0; round <= rounds; round++) {
+      const name = `added_by_bench_${round}`;
+      const before = await quiet(pid);
+      files[Math.floor((files.length * (round + 1)) / (rounds + 2))]?.addFunction(name);
+      const begun = performance.now();
+      // An answer that lacks it names what is near, or says that the index is older.
+      while (!(await ask(name)).includes(`${name} `)) await Bun.sleep(10);
+      const waited = performance.now() - begun;
+      const { ms, megabytes } = usedBy(pid);
+      spent.push({ answered: ms - before, all: (await quiet(pid)) - before, waited, megabytes });
+    }
+    return spent;
+  } finally {
+    await client.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function rowOf(name: string, spent: readonly Spent[]): string {
+  const of = (what: keyof Spent) => median(spent.map((one) => one[what])).toFixed(0);
+  return `| ${name} | ${of("answered")} | ${of("all")} | ${of("waited")} | ${of("megabytes")} |`;
+}
+
+async function main(argv: readonly string[]): Promise<void> {
+  const at = argv.indexOf("--rounds");
+  const rounds = at < 0 ? 3 : Number(argv[at + 1]);
+  const paths = argv.filter((_, i) => at < 0 || (i !== at && i !== at + 1)).map((path) => resolve(path));
+  if (paths.length === 0) throw new Error("which folder of sources?");
+  console.log(`load ${loadavg()[0]?.toFixed(1)}\n`);
+  console.log("| source | processor ms until the answer | ms in all | waited ms | MB |\n|---|---|---|---|---|");
+  for (const path of paths) {
+    const [first, ...others] = await measure(path, rounds);
+    if (first) console.log(rowOf(`${basename(path)}, first edit`, [first]));
+    console.log(rowOf(`${basename(path)}, ${rounds} more, median`, others));
+  }
+}
+
+await main(process.argv.slice(2));

@@ -1,0 +1,326 @@
+/**
+ * An index that is kept in the memory of the process that answers, so that an edit of a few files does not load everything
+ * again: facts, structure and the edges found in each file. What it makes of an edit equals a whole index. It is a
+ * cache: where an edit is more than it can take, a whole index is made, and the live one anew.
+ */
+import { takeTurns } from "../../core/turns.ts";
+import type { CodeGraph } from "../code-graph.ts";
+import { unpackFacts } from "../language/facts.ts";
+import type { Grammars } from "../language/grammar.ts";
+import { languageOf } from "../language/languages.ts";
+import { affectedFiles } from "../resolve/affected.ts";
+import type { SourceFile } from "../resolve/repository.ts";
+import { createExactEdges } from "../scip/exact-edges.ts";
+import { type ExactReferences, readExactReferences } from "../scip/exact-references.ts";
+import { type CachedFile, type FactCache, readFactCache } from "../store/fact-cache.ts";
+import type { GraphStore, Manifest } from "../store/graph-store.ts";
+import { type KeyIndex, keyIndexOf } from "../store/key-index.ts";
+import { type FoundEdges, readFoundEdges } from "../store/snapshot.ts";
+import { type Resolution, resolveFiles } from "./analyse.ts";
+import { joinDeclarations } from "./declarations.ts";
+import { writeGeneration } from "./generation.ts";
+import { findGroups, finishWith, type Groups } from "./groups.ts";
+import { type Indexed, manifestOf } from "./index-report.ts";
+import type { Look } from "./look.ts";
+import { parseFiles } from "./parse-files.ts";
+import { type Laid, layOut, type Patched, patchStructure } from "./patch-structure.ts";
+import { openSources } from "./source-files.ts";
+import { addFoundEdges, ENDS, type GraphBuilder } from "./structure.ts";
+
+/** Facts of more bytes are not kept: with what is made of them, they take about five times that. */
+const MAX_FACT_BYTES = 200 * 1024 * 1024;
+/** Edits of more files, or more bytes of them, are for a whole index, which parses on several threads. */
+const MAX_EDITED = 50;
+const MAX_EDITED_BYTES = 1024 * 1024;
+/** When more files must be resolved again, a process of its own does it, beside the questions. */
+const MAX_AFFECTED = 300;
+
+export interface LiveEdit {
+  graph: CodeGraph;
+  manifest: Manifest;
+  parsed: number;
+  /**
+   * The new row of each node of the graph before that did not change in any way, else -1, and the rows of those that are
+   * new or changed, in their order. Undefined where rows cannot be compared.
+   */
+  kept: { moved: Int32Array; fresh: number[] } | undefined;
+}
+
+export interface LiveIndex {
+  /** The generation on disk that it goes on from; any other makes it worthless. */
+  readonly generation: number;
+  readonly manifest: Manifest;
+  /** Whether the disk lacks what it holds. */
+  readonly isAhead: boolean;
+  /**
+   * Takes an edit in. Clusters and flows of the graph are those of before, without what is gone: `settleGroups` finds them.
+   * @param before the graph as it was last given, or opened
+   * @returns undefined where a whole index is needed; this one is then of no use any more
+   */
+  edit(look: Look, commit: string, before: CodeGraph, grammars: Grammars): Promise<LiveEdit | undefined>;
+  /** The graph with its clusters and flows; undefined where it has them. */
+  settleGroups(): CodeGraph | undefined;
+  keys(): KeyIndex;
+  /** Writes it to disk as a generation; groups must be settled. */
+  write(): Manifest;
+}
+
+/** What is known after an edit, and before the next. */
+interface State {
+  files: readonly CachedFile[];
+  sources: readonly SourceFile[];
+  resolution: Resolution;
+  laid: Laid;
+  look: Look;
+}
+
+/** What an edit made, beyond that; until the first, the disk has it all. */
+type Made = Indexed & { groups: Groups | undefined };
+
+/** @returns undefined when the current generation cannot be read, is another one's, or is too large */
+export async function openLiveIndex(root: string, store: GraphStore, look: Look): Promise<LiveIndex | undefined> {
+  const [known, current, snapshot] = [store.manifest(), store.current(), store.snapshot()];
+  if (!known || !current || !snapshot) return undefined;
+  const cache = readFactCache(current.folder);
+  const bytes = cache.segments.reduce((sum, { length }) => sum + length * 8, 0);
+  if (bytes > MAX_FACT_BYTES || cache.configs !== look.configs) return undefined;
+  const turn = takeTurns();
+  const files = [...cache.files.values()];
+  if (!isSameList(files.map(pathOf), look.walk.files.map(pathOf))) return undefined;
+  const sources: SourceFile[] = [];
+  for (const file of files) {
+    if (file.note !== "") continue;
+    const source = sourceOf(file, file.facts());
+    if (!source) return undefined;
+    sources.push(source);
+    await turn();
+  }
+  using disk = openSources(root);
+  const resolution = resolveFiles({ files: sources, configs: look.walk.configs, readConfig: disk.text });
+  await turn();
+  const laid = layOut(resolution.repo);
+  await turn();
+  if (!takeEdges(laid, readFoundEdges(snapshot), sources.length)) return undefined;
+  const references = readExactReferences(store.folder);
+  return createLiveIndex(root, store, { known, cache, references }, { files, sources, resolution, laid, look });
+}
+
+function sourceOf(file: Pick<CachedFile, "path">, packed: Uint8Array): SourceFile | undefined {
+  const language = languageOf(file.path);
+  const facts = language && unpackFacts(packed, language.id);
+  return facts && { path: file.path, language, facts };
+}
+
+/** Takes over what was found; its rows are the same. @returns false where it does not fit */
+function takeEdges({ builder }: Laid, found: FoundEdges | undefined, files: number): boolean {
+  const [first, end] = [found?.start[0], found?.start.at(-1)];
+  if (!found || files === 0 || found.start.length !== files + 1 || first !== builder.edges.type.length) return false;
+  for (const name of ENDS) builder.edges[name].append(Int32Array.from(found[name].subarray(first, end)));
+  for (let file = 0; file < files; file++) builder.found.push(found.start[file] ?? 0);
+  return true;
+}
+
+interface Begun {
+  known: Manifest;
+  cache: FactCache;
+  references: ExactReferences;
+}
+
+function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: State): LiveIndex {
+  const { references } = begun;
+  let { known: manifest, cache } = begun;
+  let { generation } = manifest;
+  let state = opened;
+  /** What the disk lacks. */
+  let made: Made | undefined;
+
+  /** The same files with the same settings, or undefined. */
+  async function editedFiles(look: Look, grammars: Grammars) {
+    const { files, look: before } = state;
+    if (!isSame(look, before)) return undefined;
+    const wanted = look.walk.files.filter(({ size, modified }, row) => {
+      const old = files[row]!;
+      return old.size !== size || old.modified !== modified;
+    });
+    const bytes = wanted.reduce((sum, { size }) => sum + size, 0);
+    if (wanted.length > MAX_EDITED || bytes > MAX_EDITED_BYTES) return undefined;
+    const hashes = new Map(files.map(({ path, hash }) => [path, hash]));
+    const asked = wanted.map(({ path }) => ({ path, hash: hashes.get(path) ?? "" }));
+    const parsed = new Map((await parseFiles({ root, files: asked }, grammars)).map((file) => [file.path, file]));
+    let isWhole = false;
+    const now = files.map((old): CachedFile => {
+      const file = parsed.get(old.path);
+      if (!file) return old;
+      const { size, modified, hash, note, facts } = file;
+      if (file.same) return { ...old, size, modified };
+      isWhole ||= note !== "" || old.note !== "";
+      return { path: old.path, size, modified, hash, note, facts: () => facts };
+    });
+    return isWhole ? undefined : { files: now, edited: [...parsed.values()].filter((file) => !file.same) };
+  }
+
+  function resolved(files: readonly CachedFile[], edited: readonly { path: string; facts: Uint8Array }[], look: Look) {
+    const facts = new Map(edited.map(({ path, facts }) => [path, facts]));
+    const changed: number[] = [];
+    const sources = state.sources.map((source, row) => {
+      const packed = facts.get(source.path);
+      if (!packed) return source;
+      changed.push(row);
+      return sourceOf(source, packed);
+    });
+    if (!sources.every((source) => source !== undefined)) return undefined;
+    using disk = openSources(root);
+    const resolution = resolveFiles({ files: sources, configs: look.walk.configs, readConfig: disk.text });
+    const packed = files.filter(({ note }) => note === "");
+    const affected = affectedFiles({
+      before: state.resolution.engine,
+      after: resolution.engine,
+      changed,
+      packedFacts: (file) => packed[file]!.facts(),
+    });
+    if (!affected || affected.size > MAX_AFFECTED) return undefined;
+    return { sources, resolution, affected, changed };
+  }
+
+  /** Edges of each file: those of before, and new ones where the edit can have changed them. */
+  async function addFound(patched: Patched, resolution: Resolution, affected: ReadonlySet<number>, hashes: Hashes) {
+    const { builder, symbolNodes, moved, repo } = patched;
+    const hashOf = (path: string) => hashes.get(path) ?? "";
+    const exactEdgesOf = createExactEdges({ repo, builder, symbolNodes, references, hashOf });
+    const copy = foundCopier(state.laid, moved, builder);
+    const turn = takeTurns();
+    for (let file = 0; file < repo.files.length; file++) {
+      if (!affected.has(file) && copy(file)) continue;
+      addFoundEdges(builder, resolution.edgesOf(file), symbolNodes, exactEdgesOf(file));
+      await turn();
+    }
+  }
+
+  return {
+    get generation() {
+      return generation;
+    },
+    get manifest() {
+      return manifest;
+    },
+    get isAhead() {
+      return made !== undefined;
+    },
+    async edit(look, commit, before, grammars) {
+      const started = performance.now();
+      const found = await editedFiles(look, grammars);
+      const next = found && resolved(found.files, found.edited, look);
+      if (!next) return undefined;
+      const { files, edited } = found;
+      const { sources, resolution, affected, changed } = next;
+      const patched = patchStructure(state.laid, resolution.repo, changed);
+      const tangled = manifest.failed.map(({ path }) => path);
+      const isTangled = new Set(tangled);
+      const again = new Set([...affected, ...sources.flatMap(({ path }, row) => (isTangled.has(path) ? [row] : []))]);
+      await addFound(patched, resolution, again, new Map(files.map(({ path, hash }) => [path, hash])));
+      const joined = joinDeclarations(patched.builder);
+      const isJoined = joined !== patched.builder;
+      const groups = isJoined ? findGroups(joined.finish()) : movedGroups(before, patched.moved);
+      const graph = finishWith(isJoined ? joined : joined.copy(), groups);
+      state = { files, sources, resolution, laid: patched, look };
+      made = {
+        graph,
+        files,
+        sources,
+        look,
+        commit,
+        started,
+        references,
+        tangled: [],
+        groups: isJoined ? groups : undefined,
+      };
+      manifest = { ...manifest, ...manifestOf(made) };
+      return {
+        graph,
+        manifest,
+        parsed: edited.length,
+        kept: isJoined ? undefined : keptRows(patched, changed),
+      };
+    },
+    settleGroups() {
+      if (!made || made.groups) return undefined;
+      const { builder } = state.laid;
+      const groups = findGroups(builder.finish());
+      made = { ...made, groups, graph: finishWith(builder.copy(), groups) };
+      return made.graph;
+    },
+    keys: () => keyIndexOf(state.sources.map(keysOf), state.look.walk.settings),
+    write() {
+      if (!made) return manifest;
+      const { builder } = state.laid;
+      const found = joinDeclarations(builder) === builder ? undefined : builder.foundEdges();
+      manifest = writeGeneration(store, { ...made, found, cache });
+      generation = manifest.generation;
+      made = undefined;
+      // Where they lie now. What was read of them stays in memory as it is.
+      const written = readFactCache(store.current()?.folder);
+      cache = { ...written, files: new Map() };
+      const files = state.files.map((file) => storedAs(file, written.files.get(file.path)));
+      state = { ...state, files };
+      return manifest;
+    },
+  };
+}
+
+type Hashes = ReadonlyMap<string, string>;
+
+const keysOf = ({ path, facts }: SourceFile) => ({ path, keys: facts.keys });
+
+function storedAs({ stored: _, ...file }: CachedFile, written: CachedFile | undefined): CachedFile {
+  return written?.stored ? Object.assign(file, { stored: written.stored }) : file;
+}
+
+/** Whether two looks differ in nothing but the content of source files. */
+function isSame(look: Look, before: Look): boolean {
+  const [a, b] = [look.walk, before.walk];
+  const isListed = (name: "settings" | "configs") => isSameList(a[name], b[name]);
+  return (
+    look.configs === before.configs &&
+    isListed("settings") &&
+    isListed("configs") &&
+    isSameList(a.files.map(pathOf), b.files.map(pathOf))
+  );
+}
+
+const pathOf = ({ path }: { path: string }) => path;
+const isSameList = (a: readonly string[], b: readonly string[]) =>
+  a.length === b.length && a.every((one, i) => one === b[i]);
+
+/** @returns what copies the edges of a file; it is false when one of them leads to what is gone */
+function foundCopier({ builder: old }: Laid, moved: Int32Array, builder: GraphBuilder): (file: number) => boolean {
+  const [type, reason, line] = [old.edges.type.ints, old.edges.reason.ints, old.edges.line.ints];
+  const [from, to] = [old.edges.from.ints, old.edges.to.ints];
+  return (file) => {
+    const [first, end] = [old.found[file]!, old.found[file + 1] ?? type.length];
+    for (let edge = first; edge < end; edge++) if (moved[from[edge]!]! < 0 || moved[to[edge]!]! < 0) return false;
+    builder.startFile();
+    for (let edge = first; edge < end; edge++)
+      builder.addEdgeRow(type[edge]!, reason[edge]!, moved[from[edge]!]!, moved[to[edge]!]!, line[edge]!);
+    return true;
+  };
+}
+
+/** Clusters and flows without what is gone; nothing new is in one. */
+function movedGroups({ communities, processes }: CodeGraph, moved: Int32Array): Groups {
+  const still = (rows: readonly number[]) => rows.map((row) => moved[row] ?? -1).filter((row) => row >= 0);
+  return {
+    communities: communities
+      .map((one) => ({ ...one, members: still(one.members) }))
+      .filter(({ members }) => members.length > 0),
+    processes: processes.flatMap((one) => {
+      const steps = still(one.steps);
+      return steps.length === one.steps.length ? [{ ...one, steps }] : [];
+    }),
+  };
+}
+
+function keptRows({ moved, first }: Patched, changed: readonly number[]): LiveEdit["kept"] {
+  const isFresh = new Set<number>();
+  for (const file of changed) for (let row = first[file]!; row < first[file + 1]!; row++) isFresh.add(row);
+  return { moved: moved.map((row) => (isFresh.has(row) ? -1 : row)), fresh: [...isFresh].sort((a, b) => a - b) };
+}

@@ -1,0 +1,167 @@
+/**
+ * Structure after an edit: the nodes of edited files are made again, those of all others are taken over and moved. The
+ * result is what `addStructure` makes of the whole repository, in the same rows.
+ */
+import type { Repository } from "../resolve/repository.ts";
+import { nodeKey } from "./reuse.ts";
+import { addStructure, addSymbols, ENDS, GraphBuilder, NUMBERS, TEXTS } from "./structure.ts";
+
+/** Nodes and edges of a repository, and where they lie. */
+export interface Laid {
+  repo: Repository;
+  builder: GraphBuilder;
+  /** The node of each symbol; -1 for hidden ones. */
+  symbolNodes: Int32Array;
+  /** First symbol node of each file, and one more: the end of the last. Files and folders come before. */
+  first: Int32Array;
+}
+
+export interface Patched extends Laid {
+  /** The new row of each old node; -1 for what is gone. */
+  moved: Int32Array;
+}
+
+/** Structure alone. */
+export function layOut(repo: Repository): Laid {
+  const builder = new GraphBuilder();
+  const symbolNodes = addStructure(builder, repo);
+  const files = repo.files.length;
+  const first = new Int32Array(files + 1);
+  const { file } = builder.nodes;
+  let at = files;
+  while (at < file.length && (file[at] ?? -1) < 0) at++;
+  for (let row = 0; row < files; row++) {
+    first[row] = at;
+    while (at < file.length && file[at] === row) at++;
+  }
+  first[files] = at;
+  return { repo, builder, symbolNodes, first };
+}
+
+/** The nodes of one file; rows from the number of files on, so that none is taken for a file's. */
+interface Own {
+  file: number;
+  builder: GraphBuilder;
+  count: number;
+}
+
+/**
+ * Structure after an edit, without the edges that resolution finds.
+ * @param repo the same files in the same rows
+ * @param changed rows of the edited files, in their order
+ */
+export function patchStructure(before: Laid, repo: Repository, changed: readonly number[]): Patched {
+  const files = repo.files.length;
+  const symbolNodes = new Int32Array(repo.symbolTotal).fill(-1);
+  const own = new Map(changed.map((file) => [file, ownNodes(repo, file, symbolNodes)]));
+  const first = new Int32Array(files + 1);
+  first[0] = before.first[0]!;
+  for (let file = 0; file < files; file++)
+    first[file + 1] = first[file]! + (own.get(file)?.count ?? before.first[file + 1]! - before.first[file]!);
+  const builder = splicedNodes(before, [...own.values()], repo);
+  const moved = movedRows(before, first, own);
+  placeSymbols({ before, repo, symbolNodes, first, own });
+  addEdges({ before, builder, moved, first, own });
+  return { repo, builder, symbolNodes, first, moved };
+}
+
+function ownNodes(repo: Repository, file: number, symbolNodes: Int32Array): Own {
+  const builder = new GraphBuilder();
+  for (let row = 0; row < repo.files.length; row++) builder.addNodeRow(0, "", "", row);
+  addSymbols(builder, repo, file, symbolNodes);
+  return { file, builder, count: builder.nodes.label.length - repo.files.length };
+}
+
+function splicedNodes({ builder: old, first }: Laid, own: readonly Own[], repo: Repository): GraphBuilder {
+  const builder = new GraphBuilder();
+  const spliced = <T>(column: readonly T[], fresh: (one: GraphBuilder) => readonly T[]): T[] => {
+    const parts: (readonly T[])[] = [];
+    let at = 0;
+    for (const one of own) {
+      parts.push(column.slice(at, first[one.file]), fresh(one.builder).slice(repo.files.length));
+      at = first[one.file + 1]!;
+    }
+    return ([] as T[]).concat(...parts, column.slice(at));
+  };
+  for (const name of NUMBERS) builder.nodes[name] = spliced(old.nodes[name], ({ nodes }) => nodes[name]);
+  for (const name of TEXTS) builder.nodes[name] = spliced(old.nodes[name], ({ nodes }) => nodes[name]);
+  for (const language of old.languages) builder.languages.push(language);
+  for (const { file } of own) builder.nodes.endLine[file] = Math.max(1, repo.facts(file).lines);
+  return builder;
+}
+
+function movedRows({ builder: old, first: oldFirst }: Laid, first: Int32Array, own: ReadonlyMap<number, Own>) {
+  const moved = new Int32Array(old.nodes.label.length).fill(-1);
+  const files = first.length - 1;
+  for (let row = 0; row < oldFirst[0]!; row++) moved[row] = row;
+  for (let file = 0; file < files; file++) {
+    const [from, to] = [oldFirst[file]!, oldFirst[file + 1]!];
+    const fresh = own.get(file);
+    if (!fresh) {
+      const by = first[file]! - from;
+      for (let row = from; row < to; row++) moved[row] = row + by;
+      continue;
+    }
+    const rows = new Map<string, number>();
+    for (let i = 0; i < fresh.count; i++) rows.set(nodeKey(fresh.builder, files + i), first[file]! + i);
+    for (let row = from; row < to; row++) moved[row] = rows.get(nodeKey(old, row)) ?? -1;
+  }
+  return moved;
+}
+
+/** The nodes of symbols: those of edited files are numbered apart until now. */
+function placeSymbols(input: {
+  before: Laid;
+  repo: Repository;
+  symbolNodes: Int32Array;
+  first: Int32Array;
+  own: ReadonlyMap<number, Own>;
+}): void {
+  const { before, repo, symbolNodes, first, own } = input;
+  const files = repo.files.length;
+  for (let file = 0; file < files; file++) {
+    const [base, end] = [repo.base[file]!, repo.base[file + 1]!];
+    const isOwn = own.has(file);
+    const by = first[file]! - (isOwn ? files : before.first[file]!);
+    const shift = before.repo.base[file]! - base;
+    for (let symbol = base; symbol < end; symbol++) {
+      const node = isOwn ? symbolNodes[symbol]! : before.symbolNodes[symbol + shift]!;
+      symbolNodes[symbol] = node < 0 ? -1 : node + by;
+    }
+  }
+}
+
+/** The edges of structure: folders', then two of each symbol. */
+function addEdges(input: {
+  before: Laid;
+  builder: GraphBuilder;
+  moved: Int32Array;
+  first: Int32Array;
+  own: ReadonlyMap<number, Own>;
+}): void {
+  const { before, builder, moved, first, own } = input;
+  const files = first.length - 1;
+  const symbols = before.first[files]! - before.first[0]!;
+  const folders = before.builder.found[0]! - 2 * symbols;
+  const { edges: old } = before.builder;
+  let at = 0;
+  const takeOver = (end: number): void => {
+    for (const name of ["type", "reason", "line"] as const)
+      builder.edges[name].append(old[name].ints.subarray(at, end));
+    for (const name of ["from", "to"] as const)
+      builder.edges[name].append(old[name].ints.subarray(at, end).map((node) => moved[node]!));
+    at = end;
+  };
+  const startOf = (file: number) => folders + 2 * (before.first[file]! - before.first[0]!);
+  for (const { file, builder: fresh } of own.values()) {
+    takeOver(startOf(file));
+    const by = first[file]! - files;
+    for (const name of ENDS) {
+      const isNode = name === "from" || name === "to";
+      const ints = fresh.edges[name].ints;
+      builder.edges[name].append(isNode ? ints.map((node) => (node < files ? node : node + by)) : ints);
+    }
+    at = startOf(file + 1);
+  }
+  takeOver(startOf(files));
+}

@@ -1,0 +1,217 @@
+/** Which words stand in which nodes: what a search over symbols reads. */
+import type { CodeGraph } from "../code-graph.ts";
+import { GrowingInts } from "../growing-ints.ts";
+import { type NodeLabel, SYMBOL_LABELS } from "../model.ts";
+import { wordsOf } from "../words.ts";
+
+/** Weight of a word by the place it occurs in; in halves, as they are stored. */
+const WEIGHT = { name: 20, words: 10, path: 3, text: 2 } as const;
+const NODES_A_STEP = 1_000;
+const SEARCHED = new Set<NodeLabel>([...SYMBOL_LABELS, "File"]);
+
+/** What is known of each word: its nodes and how much it counts in each, `start[word] … start[word + 1] - 1`. */
+export interface Postings {
+  words: Map<string, number>;
+  start: Int32Array;
+  node: Int32Array;
+  /** Sum of the weights of its places in the node, in halves. */
+  count: Uint16Array;
+  /** Words of each node, 0 for nodes that are not searched. */
+  length: Int32Array;
+}
+
+export function* postingsOf(graph: CodeGraph): Generator<void, Postings> {
+  const words = new Map<string, number>();
+  const pairs = new Pairs(graph, words);
+  for (let node = 0; node < graph.nodeCount; node++) {
+    if (node % NODES_A_STEP === 0) yield;
+    pairs.read(node);
+  }
+  yield;
+  return { words, length: pairs.length, ...pairs.gathered() };
+}
+
+/** What an edit leaves: the new row of each old node that is as it was, else -1; and the rows of all others, in their order. */
+export interface KeptNodes {
+  moved: Int32Array;
+  fresh: readonly number[];
+}
+
+/** The postings after an edit: those of nodes that are as they were are taken over. New words get further numbers. */
+export function patchPostings(before: Postings, graph: CodeGraph, { moved, fresh }: KeptNodes): Postings {
+  const { words } = before;
+  const pairs = new Pairs(graph, words);
+  for (const node of fresh) pairs.read(node);
+  const { length } = pairs;
+  for (let old = 0; old < moved.length; old++) if (moved[old]! >= 0) length[moved[old]!] = before.length[old]!;
+  const added = pairs.gathered();
+  const known = before.start.length - 1;
+  const start = new Int32Array(words.size + 1);
+  const node = new Int32Array(before.node.length + added.node.length);
+  const count = new Uint16Array(node.length);
+  let end = 0;
+  const put = (row: number, times: number): void => {
+    node[end] = row;
+    count[end++] = times;
+  };
+  for (let word = 0; word < words.size; word++) {
+    let next = added.start[word]!;
+    const last = added.start[word + 1]!;
+    const [from, to] = word < known ? [before.start[word]!, before.start[word + 1]!] : [0, 0];
+    for (let at = from; at < to; at++) {
+      const row = moved[before.node[at]!]!;
+      if (row < 0) continue;
+      for (; next < last && added.node[next]! < row; next++) put(added.node[next]!, added.count[next]!);
+      put(row, before.count[at]!);
+    }
+    for (; next < last; next++) put(added.node[next]!, added.count[next]!);
+    start[word + 1] = end;
+  }
+  return { words, length, start, node: node.slice(0, end), count: count.slice(0, end) };
+}
+
+/** Words and the nodes that they are in, as nodes are read, in the order of their rows. */
+class Pairs {
+  /** Words of each node. */
+  readonly length: Int32Array;
+  private readonly texts: TextWords;
+  private readonly word = new GrowingInts();
+  private readonly node = new GrowingInts();
+  private readonly count = new GrowingInts();
+  /** Where the latest pair of each word is, by word. */
+  private readonly latest: number[] = [];
+  private first = 0;
+  private reading = 0;
+  private weight = 0;
+  /** A file's symbols stand together: its path is split once. */
+  private path = { file: -1, words: new Int32Array(0) };
+
+  constructor(
+    private readonly graph: CodeGraph,
+    private readonly words: Map<string, number>,
+  ) {
+    this.length = new Int32Array(graph.nodeCount);
+    this.texts = new TextWords(words);
+  }
+
+  read(node: number): void {
+    const { graph } = this;
+    const label = graph.label(node);
+    if (!SEARCHED.has(label)) return;
+    this.reading = node;
+    this.first = this.word.length;
+    const isFile = label === "File";
+    const name = graph.nodes.name[node]!;
+    this.add(this.texts.whole(name), WEIGHT.name);
+    this.split(isFile ? name : graph.nodes.qualified[node]!, WEIGHT.words);
+    if (this.path.file !== graph.nodes.file[node]! || isFile) this.path = pathOf(graph, node, this.texts);
+    this.add(this.path.words, WEIGHT.path);
+    this.split(graph.nodes.signature[node]!, WEIGHT.text);
+    this.split(graph.nodes.doc[node]!, WEIGHT.text);
+  }
+
+  gathered() {
+    return gather(this.words.size, this.word.ints, this.node.ints, this.count.ints);
+  }
+
+  private split(text: string, weight: number): void {
+    this.weight = weight;
+    this.texts.split(text, this.addSplit);
+  }
+
+  private readonly addSplit = (words: Int32Array): void => this.add(words, this.weight);
+
+  private add(found: Int32Array, weight: number): void {
+    this.length[this.reading]! += found.length;
+    for (let i = 0; i < found.length; i++) {
+      const word = found[i]!;
+      const known = this.latest[word] ?? -1;
+      if (known >= this.first) this.count.add(known, weight);
+      else {
+        this.latest[word] = this.word.length;
+        this.word.push(word);
+        this.node.push(this.reading);
+        this.count.push(weight);
+      }
+    }
+  }
+}
+
+function pathOf(graph: CodeGraph, node: number, texts: TextWords) {
+  const file = graph.nodes.file[node]!;
+  const words: number[] = [];
+  texts.split(graph.label(node) === "File" ? graph.nodes.qualified[node]! : graph.filePath(node), (found) =>
+    words.push(...found),
+  );
+  return { file, words: Int32Array.from(words) };
+}
+
+/** Pairs in the order of their words; nodes of a word stay in their order. */
+function gather(words: number, pairWord: Int32Array, pairNode: Int32Array, pairCount: Int32Array) {
+  const start = new Int32Array(words + 1);
+  for (let i = 0; i < pairWord.length; i++) start[pairWord[i]! + 1]!++;
+  for (let word = 0; word < words; word++) start[word + 1]! += start[word]!;
+  const at = start.slice(0, words);
+  const node = new Int32Array(pairWord.length);
+  const count = new Uint16Array(pairWord.length);
+  for (let i = 0; i < pairWord.length; i++) {
+    const to = at[pairWord[i]!]!++;
+    node[to] = pairNode[i]!;
+    count[to] = Math.min(pairCount[i]!, 0xffff);
+  }
+  return { start, node, count };
+}
+
+/** Texts as numbers of their words. A run of letters that stands in many texts is split once. */
+class TextWords {
+  private readonly runs = new Map<string, Int32Array>();
+  private readonly wholes = new Map<string, Int32Array>();
+  private readonly words: Map<string, number>;
+
+  constructor(words: Map<string, number>) {
+    this.words = words;
+  }
+
+  /** Its words as `wordsOf` splits them, run by run. */
+  split(text: string, add: (words: Int32Array) => void): void {
+    let from = -1;
+    for (let at = 0; at <= text.length; at++) {
+      if (at < text.length && isLetter(text.charCodeAt(at))) {
+        if (from < 0) from = at;
+      } else if (from >= 0) {
+        add(this.known(this.runs, text.slice(from, at), wordsOf));
+        from = -1;
+      }
+    }
+  }
+
+  /** A name that is not split where its capitals are. */
+  whole(name: string): Int32Array {
+    return this.known(this.wholes, name, wholeWords);
+  }
+
+  private known(cache: Map<string, Int32Array>, text: string, split: (text: string) => string[]): Int32Array {
+    const known = cache.get(text);
+    if (known) return known;
+    const words = Int32Array.from(split(text), (word) => this.number(word));
+    cache.set(text, words);
+    return words;
+  }
+
+  private number(word: string): number {
+    const known = this.words.get(word);
+    if (known !== undefined) return known;
+    this.words.set(word, this.words.size);
+    return this.words.size - 1;
+  }
+}
+
+/** Letters, digits and `_` of ASCII; what lies beyond is for `wordsOf` to tell. */
+const isLetter = (code: number): boolean =>
+  code >= 128 || (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57) || code === 95;
+
+export const wholeWords = (text: string): string[] =>
+  text
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== "");

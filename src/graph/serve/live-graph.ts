@@ -1,0 +1,129 @@
+/**
+ * The live index of a session: opened by the first edit, and dropped when none comes for a while, when it cannot take one
+ * in, or when another process wrote a newer generation. What fails here is left to a whole index, which says why.
+ */
+import { headCommit } from "../index/git.ts";
+import type { IndexReport } from "../index/indexer.ts";
+import { type LiveIndex, openLiveIndex } from "../index/live-index.ts";
+import { type Look, lookAtFiles } from "../index/look.ts";
+import { createPhases } from "../index/phases.ts";
+import type { Grammars } from "../language/grammar.ts";
+import { PHASES } from "../model.ts";
+import type { GraphStore, Manifest } from "../store/graph-store.ts";
+import type { KeyIndex } from "../store/key-index.ts";
+import type { GraphReader } from "./graph-reader.ts";
+import type { GraphPlace } from "./session.ts";
+
+/** Without an edit for this long, its memory is given back, ms. */
+const IDLE_MS = 2 * 60_000;
+
+export interface LiveGraph {
+  /** What is known of the graph that answers: the disk may lack it. */
+  manifest(): Manifest | undefined;
+  /** Keeps a look for the edit that follows it. */
+  keepLook(look: Look): void;
+  /**
+   * @param looked the edit was found by a look that is kept
+   * @returns undefined where a whole index is needed
+   */
+  edit(looked: boolean): Promise<IndexReport | undefined>;
+  /** Finds clusters and flows where an edit left those of before. */
+  settleGroups(): void;
+  /** The names of keys, where the disk lacks the latest. */
+  keys(): KeyIndex | undefined;
+  /** Writes to disk what it lacks. Nothing where the graph was removed or replaced. */
+  write(): void;
+  drop(): void;
+}
+
+interface Parts {
+  place: GraphPlace;
+  store: GraphStore;
+  reader: GraphReader;
+  grammars(): Promise<Grammars>;
+  /** Called when an index becomes live: one at a time, for its memory. */
+  onLive(drop: () => void): void;
+}
+
+export function createLiveGraph({ place, store, reader, grammars, onLive }: Parts): LiveGraph {
+  let index: LiveIndex | undefined;
+  let kept: Look | undefined;
+  let idle: ReturnType<typeof setTimeout> | undefined;
+
+  function drop(): void {
+    clearTimeout(idle);
+    // The graph that answers went on from one that nobody can go on from now.
+    if (index?.isAhead) reader.close();
+    index = undefined;
+    kept = undefined;
+  }
+
+  function current(): LiveIndex | undefined {
+    if (index && index.generation !== store.manifest()?.generation) drop();
+    return index;
+  }
+
+  async function take(look: Look): Promise<IndexReport | undefined> {
+    const live = current();
+    const known = live?.manifest ?? store.manifest();
+    if (live && known?.fingerprint === look.fingerprint) return reportOf(live.manifest, 0, false);
+    if (!known || known.fingerprint === look.fingerprint) return undefined;
+    const next = live ?? (await openLiveIndex(place.root, store, look));
+    if (!next) return undefined;
+    const { graph, generation } = reader.openCurrent();
+    if (generation !== next.generation) return undefined;
+    const edit = await next.edit(look, await headCommit(place), graph, await grammars());
+    if (!edit || next.generation !== store.manifest()?.generation) return undefined;
+    reader.replace(edit.graph, edit.kept);
+    index = next;
+    onLive(drop);
+    clearTimeout(idle);
+    idle = setTimeout(drop, IDLE_MS);
+    idle.unref();
+    return reportOf(edit.manifest, edit.parsed, true);
+  }
+
+  function settleGroups(): void {
+    const settled = current()?.settleGroups();
+    if (settled) reader.replace(settled, "all");
+  }
+
+  return {
+    manifest: () => current()?.manifest ?? store.manifest(),
+    keepLook: (look) => {
+      kept = look;
+    },
+    async edit(looked) {
+      const look = looked ? kept : undefined;
+      kept = undefined;
+      try {
+        const report = await take(look ?? (await lookAtFiles(place, place.store)));
+        if (!report) drop();
+        return report;
+      } catch {
+        drop();
+        return undefined;
+      }
+    },
+    settleGroups,
+    keys() {
+      const live = current();
+      return live?.isAhead ? live.keys() : undefined;
+    },
+    write() {
+      settleGroups();
+      const live = current();
+      if (!live?.isAhead) return;
+      const { graph } = reader.open();
+      live.write();
+      reader.replace(graph, "all");
+    },
+    drop,
+  };
+}
+
+function reportOf(manifest: Manifest, parsed: number, changed: boolean): IndexReport {
+  const phases = createPhases();
+  for (const name of PHASES) phases.end(name);
+  return { manifest, phases: phases.list, parsed, changed };
+}
