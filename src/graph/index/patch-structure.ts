@@ -81,7 +81,7 @@ function splicedNodes({ builder: old, first }: Laid, own: readonly Own[], repo: 
       parts.push(column.slice(at, first[one.file]), fresh(one.builder).slice(repo.files.length));
       at = first[one.file + 1]!;
     }
-    return ([] as T[]).concat(...parts, column.slice(at));
+    return column.slice(0, 0).concat(...parts, column.slice(at));
   };
   for (const name of NUMBERS) builder.nodes[name] = spliced(old.nodes[name], ({ nodes }) => nodes[name]);
   for (const name of TEXTS) builder.nodes[name] = spliced(old.nodes[name], ({ nodes }) => nodes[name]);

@@ -102,6 +102,51 @@ describe("graph client", () => {
     expect((await served)?.items[0]?.symbol.name).toBe("Cart");
   });
 
+  test("an edit of a few files is taken in where questions are answered, and written before a query in Cypher", async () => {
+    const tree = treeOf(SHOP);
+    const { graph, client } = clientOf(tree, { writeMs: 1e9 });
+    await graph.index({ force: false });
+    await graph.tool("code_graph_query", { query: "tax" });
+    const edit = async (name: string) => {
+      tree.write("src/tax.ts", `${SHOP["src/tax.ts"]}\nexport const ${name} = () => withTax(1);\n`);
+      expect((await graph.status()).dirty).toBe(true);
+      return graph.index({ force: false, looked: true });
+    };
+    const { generation } = (await edit("gross")).manifest;
+    expect(generation).toBe(1);
+    expect((await read<SymbolContext>(graph.json.context("gross"))).callees.map(({ name }) => name)).toEqual([
+      "withTax",
+    ]);
+    const named = graph.cypher("MATCH (n:Function) WHERE n.name = 'gross' RETURN n.name", {}, 10);
+    expect((await read<CypherAnswer>(named)).rows).toEqual([["gross"]]);
+    await edit("net");
+    // It dies with what it did not write: the next look at the files finds the edit again.
+    for (const pid of client.pids()) process.kill(pid, "SIGKILL");
+    while (client.pids().length > 0) await Bun.sleep(5);
+    expect((await graph.status()).dirty).toBe(true);
+    await graph.index({ force: false, looked: true });
+    expect((await read<SymbolContext>(graph.json.context("net"))).callees.map(({ name }) => name)).toEqual(["withTax"]);
+  });
+
+  test("an index that was cancelled has ended when that is said: what is removed then, it does not make again", async () => {
+    const tree = treeOf(manyFiles(60));
+    const { graph, client } = clientOf(tree);
+    const cancel = new AbortController();
+    let pids: number[] = [];
+    const index = graph.index({
+      force: false,
+      signal: cancel.signal,
+      progress(phases) {
+        if (phases[1]?.state !== "running" || cancel.signal.aborted) return;
+        pids = client.pids();
+        cancel.abort(new Error("no longer wanted"));
+      },
+    });
+    expect(await index.catch((error: Error) => error.message)).toBe("no longer wanted");
+    expect(pids.filter(alive)).toEqual([]);
+    expect(pids.length).toBe(1);
+  });
+
   test("a worker that dies twice fails the job as unavailable, and the old graph still answers", async () => {
     const tree = treeOf(SHOP);
     const good = clientOf(tree);

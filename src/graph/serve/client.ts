@@ -140,6 +140,8 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
   let closed = false;
   /** By store: when what edits left is done. */
   const unwritten = new Map<string, ReturnType<typeof setTimeout>>();
+  /** Stores of which a process of its own makes an index. */
+  const wholes = new Set<string>();
   /** What is under way by store: a store is written by one index at a time, others go on beside it. */
   const indexing = new Map<string, Promise<unknown>>();
 
@@ -188,7 +190,7 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
     const refused = refusal(args[0]);
     if (refused) return Promise.reject(new GraphError("invalid", refused));
     // Its process reads what is on disk. An index that is under way makes a newer one, which nobody waits for.
-    const written = indexing.has(place.store) ? Promise.resolve() : writeNow(place);
+    const written = wholes.has(place.store) ? Promise.resolve() : writeNow(place);
     return written.then(() => queries.ask(place, args));
   }
 
@@ -206,14 +208,13 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
     const child = questions;
     if (!child || force || scip !== undefined || prepare === false) return undefined;
     signal?.throwIfAborted();
-    const say = (operation: GraphOperation, args: readonly unknown[]) =>
-      askWorker(child, place, { operation, args, timeoutMs: limits.stallTimeoutMs });
+    const timeoutMs = limits.stallTimeoutMs;
     try {
-      const report = (await say("edit", [looked])) as ScipIndexReport | undefined;
+      const report = await askReport(child, place, { operation: "edit", args: [looked], timeoutMs });
       if (!report) return undefined;
       forgetWriting(place);
       if (looked) unwritten.set(place.store, writeLater(place));
-      else await say("write", []);
+      else await askWorker(child, place, { operation: "write", args: [], timeoutMs });
       signal?.throwIfAborted();
       options.progress?.(report.phases);
       return report;
@@ -265,7 +266,8 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
       try {
         const { stallTimeoutMs: timeoutMs } = limits;
         const asked: Asked = { operation: "index", args: [force, seed, scip], timeoutMs, progress };
-        const report = (await askWorker(child, place, asked)) as ScipIndexReport;
+        const report = await askReport(child, place, asked);
+        if (!report) throw new Error("an index ended without a report");
         // Made now, so that the first query in Cypher does not wait for it; an error shows there.
         const rest =
           report.changed && prepare
@@ -289,9 +291,16 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
         async index(options) {
           const work = async (): Promise<IndexRun> => {
             const report = await takeEdit(place, options);
-            return report ? { report, isOpen: true, settled: Promise.resolve() } : runIndex(place, options);
+            if (report) return { report, isOpen: true, settled: Promise.resolve() };
+            wholes.add(place.store);
+            try {
+              return await runIndex(place, options);
+            } finally {
+              wholes.delete(place.store);
+            }
           };
           const { report, isOpen } = await inTurn(place, work, ({ settled }) => settled);
+          if (!isOpen) forgetWriting(place);
           if (report.changed && !isOpen && options.prepare !== false) await warm(place);
           return report;
         },
@@ -316,6 +325,10 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
     },
   };
 }
+
+/** Asks for an index. @returns undefined where an edit was to be taken in that is more than that */
+const askReport = async (worker: GraphWorker, place: GraphPlace, asked: Asked) =>
+  (await askWorker(worker, place, asked)) as ScipIndexReport | undefined;
 
 const lost = (why: string) =>
   unavailable("graph_unavailable", `The code graph cannot answer (${why}). Try again; the log has more.`);

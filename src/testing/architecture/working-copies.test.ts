@@ -108,6 +108,7 @@ const BESIDE: Readonly<Record<string, string>> = {
   "feature/telemetry/gauges.ts": "how much room the disk has, and the size of the database",
   "feature/voice/speech-cache.ts": "stored speech",
   "graph/index/git.ts": "whether the working copy's own folder is there",
+  "graph/index/generation.ts": "the graph's folder",
   "graph/index/indexer.ts": "the graph's folder",
   "graph/index/known-index.ts": "git's folder and the graph's",
   "graph/index/walk.ts": "git's folder",

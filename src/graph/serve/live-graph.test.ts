@@ -1,0 +1,95 @@
+/** An index in memory: what it takes in, what it leaves to a whole index, and what becomes of it. That it is true: incremental.test.ts. */
+import { afterEach, expect, test } from "bun:test";
+import { existsSync, rmSync } from "node:fs";
+import { createSourceTree, SHOP, type SourceTree } from "../../testing/source-tree.ts";
+import { createGraphSession } from "./session.ts";
+
+const trees: SourceTree[] = [];
+afterEach(() => {
+  for (const tree of trees.splice(0)) tree.remove();
+});
+
+const EDITED = SHOP["src/tax.ts"].replace("round(amount * 1.2)", "round(gross(amount))");
+const GROSS = `${EDITED}\nfunction gross(amount: number): number {\n  return amount * Number(process.env.TAX_RATE);\n}\n`;
+
+async function shop() {
+  const tree = createSourceTree(SHOP);
+  trees.push(tree);
+  const place = { root: tree.root, store: tree.store };
+  const session = createGraphSession(place);
+  await session.index({ force: false });
+  return { tree, place, session };
+}
+
+function callersOf(session: ReturnType<typeof createGraphSession>, symbol: string): string[] {
+  const answer = session.context(symbol);
+  return answer.found === "one" ? answer.context.callers.map(({ name }) => name) : [answer.found];
+}
+
+test("an edit is in the answers at once, on disk when it is written, and everything is up to date then", async () => {
+  const { tree, place, session } = await shop();
+  session.query({ query: "tax", limit: 1, includeCode: false });
+  tree.write("src/tax.ts", GROSS);
+  expect((await session.status()).dirty).toBe(true);
+  expect(await session.edit(true)).toMatchObject({ parsed: 1, changed: true });
+  expect(callersOf(session, "gross")).toEqual(["withTax"]);
+  expect(session.query({ query: "gross", limit: 1, includeCode: false }).items[0]?.symbol.name).toBe("gross");
+  const read = session.ask({ question: "reads", subject: "TAX_RATE", limit: 10 });
+  expect(JSON.stringify(read)).toContain("src/tax.ts");
+  expect(await session.status()).toMatchObject({ dirty: false });
+  const other = createGraphSession(place);
+  expect(callersOf(other, "gross")).toEqual(["none"]);
+  session.write();
+  expect(callersOf(other, "gross")).toEqual(["withTax"]);
+  expect(await other.status()).toMatchObject({ dirty: false });
+});
+
+test("clusters and flows after an edit are found when they are asked for", async () => {
+  const { tree, place, session } = await shop();
+  tree.write("src/tax.ts", GROSS);
+  await session.edit(false);
+  const flows = session.processes({ start: 0, count: 10 });
+  const full = createGraphSession({ ...place, store: `${tree.store}-full` });
+  await full.index({ force: true });
+  expect(flows).toEqual(full.processes({ start: 0, count: 10 }));
+  expect(session.communities({ start: 0, count: 10 })).toEqual(full.communities({ start: 0, count: 10 }));
+});
+
+test("files that come or go, and settings that change, are left to a whole index", async () => {
+  const { tree, session } = await shop();
+  tree.write("src/bill.ts", 'import { withTax } from "./tax.ts";\nexport const bill = () => withTax(1);\n');
+  expect(await session.edit(false)).toBeUndefined();
+  await session.index({ force: false });
+  tree.write("src/tax.ts", GROSS);
+  expect(await session.edit(false)).toMatchObject({ parsed: 1 });
+  rmSync(`${tree.root}/src/bill.ts`);
+  expect(await session.edit(false)).toBeUndefined();
+  await session.index({ force: false });
+  tree.write("tsconfig.json", "{}");
+  expect(await session.edit(false)).toBeUndefined();
+  await session.index({ force: false });
+  expect(callersOf(session, "gross")).toEqual(["withTax"]);
+});
+
+test("an index that another process wrote meanwhile is what the next edit goes on from", async () => {
+  const { tree, place, session } = await shop();
+  tree.write("src/tax.ts", GROSS);
+  await session.edit(false);
+  tree.write("src/bill.ts", 'import { withTax } from "./tax.ts";\nexport const bill = () => withTax(1);\n');
+  await createGraphSession(place).index({ force: false });
+  expect(callersOf(session, "withTax").sort()).toEqual(["bill", "total"]);
+  tree.write("src/tax.ts", `${GROSS}\nexport const late = () => withTax(2);\n`);
+  expect(await session.edit(false)).toMatchObject({ parsed: 1 });
+  expect(callersOf(session, "withTax").sort()).toEqual(["bill", "late", "total"]);
+  expect(callersOf(session, "gross")).toEqual(["withTax"]);
+});
+
+test("the graph of what was deleted is not made again by an edit that was to be written", async () => {
+  const { tree, session } = await shop();
+  tree.write("src/tax.ts", GROSS);
+  await session.edit(false);
+  rmSync(tree.store, { recursive: true });
+  session.write();
+  expect(await session.status()).toMatchObject({ state: "not_indexed" });
+  expect(existsSync(tree.store)).toBe(false);
+});
