@@ -20,7 +20,7 @@ test.each([1, 2, 7, 50, 1_000_000])("counts and texts are found in pieces of %d 
   const { usage, received } = count(text, pieceBytes);
   expect(usage).toMatchObject({ input_tokens: 11, output_tokens: 7 });
   // As it stands in the event, with its escapes.
-  expect(received).toEqual({
+  expect({ ...received, characters: received.characters() }).toEqual({
     bytes: Buffer.byteLength(text),
     characters: 5 + 'its \\"usage\\":{\\"prompt_tokens\\":1}'.length,
   });
@@ -34,12 +34,20 @@ test("later counts replace earlier ones, and what is no JSON is passed over", ()
 test("an event that is too long is passed over, and the next one is read", () => {
   const long = said("x".repeat(LIMITS.providerEventBytes));
   const { usage, received } = count(`${long}${counted(9)}`, 1_000_003);
-  expect([usage?.input_tokens, received.characters]).toEqual([9, 0]);
+  expect([usage?.input_tokens, received.characters()]).toEqual([9, 0]);
 });
 
 test("the texts of a long reply are measured by samples", () => {
   const text = said("word ".repeat(20)).repeat(20_000);
-  expect(count(text, 16_384).received.characters / (100 * 20_000)).toBeCloseTo(1, 2);
+  expect(count(text, 16_384).received.characters() / (100 * 20_000)).toBeCloseTo(1, 2);
+});
+
+test("samples of a long reply whose pieces are single events, some of them long, measure it, too", () => {
+  const events = [said("a".repeat(100)), said("b".repeat(20_000))];
+  const counter = createEventCounter("chat");
+  for (let n = 0; n < 600; n++) for (const event of events) counter.add(Buffer.from(event));
+  const { received } = counter.end();
+  expect(received.characters() / (600 * 20_100)).toBeCloseTo(1, 1);
 });
 
 test("Gemini's counts have a name of their own", () => {

@@ -8,12 +8,18 @@ import { LIMITS } from "../../core/limits.ts";
 import type { ModelUsage, PassRequest } from "../../engine/model.ts";
 import { believedUsd } from "./usage.ts";
 
+/** `characters` reads what was kept of the reply: it is asked for only where the provider's counts are not believed. */
+export interface SizeReceived {
+  bytes: number;
+  characters(): number;
+}
+
 export interface ReplyCounter {
   add(piece: Uint8Array): void;
   end(): {
     usage: ModelUsage | undefined;
     chargedUsd: number | undefined;
-    received: { bytes: number; characters: number };
+    received: SizeReceived;
   };
 }
 
@@ -63,7 +69,7 @@ export function createEventCounter(protocol: PassRequest["protocol"]): ReplyCoun
       if (first < last) read(given.subarray(first + 1, last + 1));
       begin(given.subarray(last + 1));
     },
-    end: () => ({ ...counts.all(), received: { bytes, characters: texts.characters() } }),
+    end: () => ({ ...counts.all(), received: { bytes, characters: texts.characters } }),
   };
 }
 
@@ -82,7 +88,7 @@ export function createWholeCounter(protocol: PassRequest["protocol"]): ReplyCoun
     end() {
       const text = Buffer.concat(pieces).toString("utf8");
       counts.read(text);
-      return { ...counts.all(), received: { bytes, characters: charactersIn(text) } };
+      return { ...counts.all(), received: { bytes, characters: () => charactersIn(text) } };
     },
   };
 }
@@ -96,33 +102,45 @@ function charactersIn(text: string): number {
   return characters;
 }
 
-/** Of a reply, what is measured exactly; of the rest every so many pieces are, and the others are taken to be like them. */
+/** The beginning of a reply is kept whole. Of the rest, the beginning of every so many pieces is kept and stands for the others. */
 const EXACT_BYTES = 256 * 1024;
-const SAMPLED = 8;
+const SAMPLED = 7;
+const SAMPLE_BYTES = 8 * 1024;
+const SAMPLES_BYTES = 512 * 1024;
 
-/** Measures the texts of a reply, which counts where its provider does not. */
+/** Keeps what is needed to measure the texts of a reply, for providers that do not count: on the way it is only copied. */
 function createTextMeasure() {
-  let [bytes, characters, pieces] = [0, 0, 0];
-  const rest = { bytes: 0, sampledBytes: 0, characters: 0 };
+  const begun: Uint8Array[] = [];
+  const samples: Uint8Array[] = [];
+  let [begunBytes, restBytes, samplesBytes, pieces] = [0, 0, 0, 0];
   return {
+    /** @param lines whole ones. */
     add(lines: Buffer): void {
-      const isExact = bytes < EXACT_BYTES;
-      bytes += lines.length;
-      if (!isExact) rest.bytes += lines.length;
-      if (!isExact && pieces++ % SAMPLED !== 0) return;
-      const text = lines.toString("utf8");
-      // The last event of OpenAI's responses repeats the whole reply.
-      const end = text.indexOf(COMPLETED);
-      const found = charactersIn(end === -1 ? text : text.slice(0, end));
-      if (isExact) characters += found;
-      else {
-        rest.sampledBytes += lines.length;
-        rest.characters += found;
+      if (begunBytes < EXACT_BYTES) {
+        begunBytes += lines.length;
+        begun.push(new Uint8Array(lines));
+        return;
       }
+      restBytes += lines.length;
+      if (pieces++ % SAMPLED !== 0 || samplesBytes >= SAMPLES_BYTES) return;
+      // To the end of a line, so that no event is cut.
+      const last = lines.indexOf(LINE_FEED, SAMPLE_BYTES);
+      const sample = new Uint8Array(last === -1 ? lines : lines.subarray(0, last + 1));
+      samplesBytes += sample.length;
+      samples.push(sample);
     },
-    characters: (): number =>
-      characters + (rest.bytes === 0 ? 0 : Math.round((rest.characters / rest.sampledBytes) * rest.bytes)),
+    characters(): number {
+      const exact = charactersBeforeEnd(begun);
+      return samplesBytes === 0 ? exact : exact + Math.round((charactersBeforeEnd(samples) / samplesBytes) * restBytes);
+    },
   };
+}
+
+/** The last event of OpenAI's responses repeats the whole reply. */
+function charactersBeforeEnd(pieces: readonly Uint8Array[]): number {
+  const text = Buffer.concat(pieces).toString("utf8");
+  const end = text.indexOf(COMPLETED);
+  return charactersIn(end === -1 ? text : text.slice(0, end));
 }
 
 /** The counts of one reply; later ones replace earlier ones, field by field. */

@@ -35,6 +35,13 @@ const BYTES_PER_PAGE = 2_000;
 /** More than any call costs. */
 const USD_MOST = 1_000;
 
+/** Of a reply. */
+interface SizeSaid {
+  bytes: number;
+  /** Asked for only where it is needed. */
+  characters(): number;
+}
+
 interface Size {
   bytes: number;
   characters: number;
@@ -84,7 +91,7 @@ export function measured(
 ): Measured {
   return believed(
     sentSize(request),
-    { ...textSize(JSON.stringify(received.parts)), characters: received.characters },
+    { bytes: Buffer.byteLength(JSON.stringify(received.parts)), characters: () => received.characters },
     reported,
   );
 }
@@ -92,11 +99,11 @@ export function measured(
 /** The same of texts that were passed on as they are. @param sent, received their sizes. */
 export const measuredBySize = (
   sent: Pick<Size, "bytes" | "characters" | "items">,
-  received: Pick<Size, "bytes" | "characters">,
+  received: SizeSaid,
   reported: ModelUsage | undefined,
-): Measured => believed({ ...NOTHING, ...sent }, { ...NOTHING, ...received }, reported);
+): Measured => believed({ ...NOTHING, ...sent }, received, reported);
 
-function believed(sent: Size, said: Size, reported: ModelUsage | undefined): Measured {
+function believed(sent: Size, said: SizeSaid, reported: ModelUsage | undefined): Measured {
   if (reported && isPossible(reported, sent, said)) return { usage: withinItself(reported), estimated: false };
   const tokens = (characters: number) => Math.ceil(characters / CHARACTERS_PER_TOKEN);
   // An attached page costs what a picture does, however many bytes it has.
@@ -104,18 +111,19 @@ function believed(sent: Size, said: Size, reported: ModelUsage | undefined): Mea
   const usage = {
     ...NO_USAGE,
     input_tokens: tokens(sent.characters) + pages,
-    output_tokens: tokens(said.characters),
+    output_tokens: tokens(said.characters()),
   };
   return { usage, estimated: true };
 }
 
-function isPossible(usage: ModelUsage, sent: Size, said: Size): boolean {
+function isPossible(usage: ModelUsage, sent: Size, said: SizeSaid): boolean {
   const most = {
     input: sent.bytes + TOKENS_ADDED + sent.items * TOKENS_PER_ITEM + sent.pages * TOKENS_PER_PAGE,
     output: said.bytes + TOKENS_ADDED + (usage.reasoning_tokens > 0 ? HIDDEN_THINKING_TOKENS : 0),
   };
   // Nobody counts nothing where there was text: such a provider does not count, and would charge nothing.
-  const isCounted = (sent.bytes === 0 || usage.input_tokens > 0) && (said.characters === 0 || usage.output_tokens > 0);
+  const isCounted =
+    (sent.bytes === 0 || usage.input_tokens > 0) && (usage.output_tokens > 0 || said.characters() === 0);
   return (
     isCounted &&
     Object.values(usage).every((count) => Number.isSafeInteger(count) && count >= 0) &&
