@@ -156,7 +156,7 @@ export function sayUnseen(
   }
 }
 
-function outOfTurns(turns: number, said: AssistantMessage | undefined): Ending {
+export function outOfTurns(turns: number, said: AssistantMessage | undefined): Ending {
   const unfinished = said && UNFINISHED[said.finish];
   const remedy = "Raise max_turns, or ask for less.";
   if (unfinished)

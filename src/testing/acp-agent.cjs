@@ -92,6 +92,14 @@ const MODES = {
     say(id, JSON.stringify({ ...found, words: `the token is ${token}.` }));
     return { inputTokens: 100, outputTokens: 20, cachedReadTokens: 30, totalTokens: 150 };
   },
+  /** One model call after the other at its vendor, as far as this can be seen: words, a tool, its result. */
+  async "own turns"(id) {
+    for (let n = 1; n <= 20; n++) {
+      say(id, `I do ${n}. `);
+      for (const status of ["in_progress", "completed"])
+        update(id, { sessionUpdate: "tool_call", toolCallId: `c${n}`, title: `${n}`, kind: "execute", status, rawInput: { n } });
+    }
+  },
   /** Says what it was given. */
   pictures(sessionId, _text, blocks) {
     say(sessionId, blocks.map(({ type, mimeType, data }) => [type, mimeType, data?.length].filter(Boolean).join(" ")).join(", "));

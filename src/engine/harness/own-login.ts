@@ -85,4 +85,4 @@ export const loginModel = (harness: string, model: string): { provider: string; 
 
 /** Said in the transcript at the start. */
 export const loginNote = (harness: string): string =>
-  `${harness} works with your own log-in at its vendor. Skep cannot meter that: no budget stops it, only its time limit does.`;
+  `${harness} works with your own log-in at its vendor. Skep cannot meter that: no budget stops it, only its time limit and its max_turns do.`;

@@ -11,7 +11,7 @@ import { sizeOf } from "../context.ts";
 import type { Ending } from "../execution.ts";
 import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import { kindOf } from "../kinds.ts";
-import { endingOf, type LoopInput, REMINDER, sayUnseen } from "../loop.ts";
+import { endingOf, type LoopInput, outOfTurns, REMINDER, sayUnseen } from "../loop.ts";
 import { failed, resultOf } from "../result.ts";
 import type { ToolResult } from "../tool.ts";
 import { harnessTitle, type Launch, launchOf } from "./definitions.ts";
@@ -23,6 +23,7 @@ import { type Prompt, promptParts, saidAfter } from "./prompt.ts";
 import { recapOf } from "./recap.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
 import { toolServerOf } from "./tools.ts";
+import { createTurnCount, type TurnCount } from "./turn-count.ts";
 
 export interface HarnessInput extends LoopInput {
   harness: Exclude<HarnessConfig, "builtin">;
@@ -98,6 +99,8 @@ async function live(life: Life): Promise<Ending | { died: string }> {
   const flood = Promise.withResolvers<string>();
   const recorder = createRecorder(life, flood.resolve);
   life.onRecorder(recorder);
+  const outOf = Promise.withResolvers<Ending>();
+  const count = countTurns(life, outOf.resolve);
   const over = new AbortController();
   const isOver = AbortSignal.any([signal, over.signal]);
   const names = new Set((await ports.toolsFor(execution, life.sandbox)).map(({ name }) => name));
@@ -112,9 +115,18 @@ async function live(life: Life): Promise<Ending | { died: string }> {
     connection = await ports.harness.connect(
       (events, stop) => life.sandbox.open(program, events, stop),
       {
-        onText: recorder.onText,
-        onThinking: recorder.onThinking,
-        onCall: recorder.onCall,
+        onText(piece) {
+          count?.say();
+          recorder.onText(piece);
+        },
+        onThinking(piece) {
+          count?.say();
+          recorder.onThinking(piece);
+        },
+        onCall(update) {
+          count?.onCall(update);
+          recorder.onCall(update);
+        },
         onPlan: recorder.onPlan,
         async onPermission({ call, options }) {
           const answer = await life.desk.decide(recorder.wholeCall(call), {
@@ -149,7 +161,7 @@ async function live(life: Life): Promise<Ending | { died: string }> {
     });
     gatewayOver.catch(() => {});
     const completed = life.completed.then((end) => endingOf(end, recorder.endMessage()));
-    const turns = takeTurns(life, connection, { place: place!, recorder, turn }).catch(async (error) => {
+    const turns = takeTurns(life, connection, { place: place!, recorder, turn, count }).catch(async (error) => {
       signal.throwIfAborted();
       if (!isProblem(error) || error.code !== "harness_refused") throw error;
       // What ends it says more than what its program makes of that.
@@ -157,7 +169,7 @@ async function live(life: Life): Promise<Ending | { died: string }> {
       if (gone !== undefined) return { died: withLine(gone, lastLine) };
       return failed("harness_failed", `${harnessTitle(harness)}: ${error.detail}`, recorder.endMessage());
     });
-    return await raceSignal(Promise.race([completed, gatewayOver, flooded, turns, died]), signal);
+    return await raceSignal(Promise.race([completed, gatewayOver, flooded, outOf.promise, turns, died]), signal);
   } finally {
     over.abort();
     recorder.endTurn();
@@ -197,11 +209,25 @@ const REFUSAL_MS = 250;
 
 const withLine = (why: string, line: string): string => (line === "" ? why : `${why} (${line})`);
 
+/** Where the program asks its vendor; elsewhere the gateway counts its model calls. */
+function countTurns({ agent, execution, login, ports }: Life, onEnd: (end: Ending) => void): TurnCount | undefined {
+  if (agent.ownLogin === undefined || login === undefined) return undefined;
+  const most = agent.maxTurns;
+  return createTurnCount({ made: ports.rows.replies(execution), most }, () => onEnd(outOfTurns(most, undefined)));
+}
+
+interface Given {
+  place: HarnessPlace;
+  recorder: Recorder;
+  turn: UnderWay;
+  count: TurnCount | undefined;
+}
+
 /** Turn after turn until the work has a result. */
 async function takeTurns(
   life: Life,
   connection: HarnessConnection,
-  { place, recorder, turn }: { place: HarnessPlace; recorder: Recorder; turn: UnderWay },
+  { place, recorder, turn, count }: Given,
 ): Promise<Ending> {
   const { execution, ports } = life;
   const { sessionId, first } = await openSession(life, connection, place);
@@ -209,6 +235,7 @@ async function takeTurns(
   let isReminded = ports.rows.notes(execution).includes(REMINDER);
   for (;;) {
     const before = ports.rows.context(execution).at(-1)?.seq ?? -1;
+    if (count?.prompt() === false) return outOfTurns(life.agent.maxTurns, undefined);
     turn.sessionId = sessionId;
     sayUnseen(life, connection.takesPictures ? undefined : harnessTitle(life.harness));
     const metered = beginTurn(life, prompt.text);

@@ -73,6 +73,14 @@ isRun("it reaches the container of its owner's run, and no other place", async (
   expect(listed.body.items).toMatchObject([{ last_used_at: expect.any(String) }]);
   expect(JSON.stringify(listed.body)).not.toContain(TOKEN);
 
+  // What Skep does not see go by is counted by what the program says.
+  const long = await own({ prompt: "MODE: own turns\n.", max_turns: 3 });
+  expect((await set("codex", { login: LOGIN, agents: [named, long] })).status).toBe(200);
+  expect(missing(await metered.run(long, user))).toEqual([
+    "turns_exceeded",
+    expect.stringContaining("It took 3 turns"),
+  ]);
+
   const plain = Bun.spawnSync(["grep", "-rlaF", TOKEN, server.data]);
   expect(plain.stdout.toString()).toBe("");
 

@@ -35,7 +35,7 @@ type Row = typeof table.$inferSelect;
 
 const EVERY = "*";
 const NOT_HELD =
-  "The program asks its vendor, not Skep: budgets and max_turns do not stop it, its cost is unknown, and tokens that it gets from its vendor while it works are not masked. Its time limit and its network hold.";
+  "The program asks its vendor, not Skep: budgets do not stop it, its cost is unknown, and tokens that it gets from its vendor while it works are not masked. Its time limit, its max_turns and its network hold.";
 
 export function createHarnessLogins(deps: HarnessLoginsDeps) {
   const { store, clock, sealer, audit, masking, agentExists, localUser } = deps;
