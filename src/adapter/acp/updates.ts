@@ -1,5 +1,6 @@
 /** What a program of the Agent Client Protocol says, read field by field: a field that is not as it should be is left out. */
 import { isObject, membersOf, numberIn, textIn } from "../../core/is-object.ts";
+import { unifiedDiff } from "../../core/unified-diff.ts";
 import type { CallKind, CallUpdate, PermissionOption, PermissionRequest } from "../../engine/harness/port.ts";
 import type { ModelUsage } from "../../engine/model.ts";
 
@@ -13,6 +14,10 @@ const PATH_CHARACTERS = 4_096;
 const CONTENTS = 100;
 const ENTRIES = 100;
 const OPTIONS = 20;
+const DIFFS = 20;
+/** Of one file before and after, and of all diffs of an update. */
+const DIFF_TEXT_CHARACTERS = 128 * 1024;
+const DIFF_CHARACTERS = 64 * 1024;
 const CALL_KINDS: readonly CallKind[] = [
   ...(["read", "edit", "delete", "move", "search"] as const),
   ...(["execute", "think", "fetch", "switch_mode", "other"] as const),
@@ -87,6 +92,7 @@ function callIn(call: Record<string, unknown>): CallUpdate | undefined {
   const id = textIn(call, "toolCallId");
   if (id === undefined || id === "" || id.length > TITLE_CHARACTERS) return undefined;
   const contents = listIn(call["content"], CONTENTS);
+  const diffs = contents.filter(({ type }) => type === "diff");
   return {
     id,
     title: textIn(call, "title")?.slice(0, TITLE_CHARACTERS),
@@ -96,8 +102,25 @@ function callIn(call: Record<string, unknown>): CallUpdate | undefined {
     input: call["rawInput"] ?? undefined,
     paths: pathsIn(call["locations"]),
     output: outputIn(contents, call["rawOutput"]),
-    changed: pathsIn(contents.filter(({ type }) => type === "diff")),
+    changed: pathsIn(diffs),
+    diff: diffIn(diffs),
   };
+}
+
+/** What is too long is left out; `changed` names its file. */
+function diffIn(diffs: readonly Record<string, unknown>[]): string | undefined {
+  const texts: string[] = [];
+  let room = DIFF_CHARACTERS;
+  for (const one of diffs.slice(0, DIFFS)) {
+    const [path, before, after] = [textIn(one, "path"), textIn(one, "oldText"), textIn(one, "newText")];
+    if (path === undefined || after === undefined) continue;
+    if (after.length + (before?.length ?? 0) > DIFF_TEXT_CHARACTERS) continue;
+    const text = unifiedDiff({ path, before, after });
+    if (text === "" || text.length > room) continue;
+    room -= text.length;
+    texts.push(text);
+  }
+  return texts.length > 0 ? texts.join("\n") : undefined;
 }
 
 /** Absent where there is none: an update that says nothing of them leaves them as they were. */

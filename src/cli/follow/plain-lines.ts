@@ -5,6 +5,7 @@ import type { Client } from "../server/client.ts";
 import { hasPerson } from "../terminal/ask.ts";
 import { oneLine, paint, plain } from "../terminal/style.ts";
 import { createApprovals } from "./approval.ts";
+import { callDiff } from "./call-diff.ts";
 import type { Follower } from "./follow.ts";
 import { inputText } from "./state.ts";
 
@@ -57,7 +58,7 @@ function lineOf({ kind, step_id, agent_id, data }: SkepEvent): string | undefine
     case "tool_call_start":
       return `  · ${d["tool"]} ${paint("dim", short(d["input"]))}`;
     case "tool_call_end":
-      return d["ok"] ? undefined : `  ✗ ${d["tool"]}: ${short(d["output"])}`;
+      return d["ok"] ? callDiff(String(d["output"] ?? "")) : `  ✗ ${d["tool"]}: ${short(d["output"])}`;
     case "step_complete":
       return `✔ ${who}`;
     case "step_failed":

@@ -32,6 +32,8 @@ export interface CallUpdate {
   /** What it gave: its text, and the paths of files that it changed. */
   output?: string | undefined;
   changed?: readonly string[] | undefined;
+  /** Of these files as a unified diff, as far as it is short enough to be shown. */
+  diff?: string | undefined;
 }
 
 export interface PermissionOption {

@@ -160,9 +160,11 @@ function inputOf({ input, title }: CallUpdate): Record<string, unknown> {
   return Object.keys(given).length > 0 ? given : { title };
 }
 
-function outputOf({ output = "", changed = [] }: CallUpdate): string {
-  const files = changed.length > 0 ? `Changed: ${changed.join(", ")}` : "";
-  return firstBytes([output, files].filter(Boolean).join("\n"), LIMITS.toolWholeOutputBytes);
+function outputOf({ output = "", changed = [], diff = "" }: CallUpdate): string {
+  const shown = new Set(Array.from(diff.matchAll(/^\+\+\+ (.*)$/gm), ([, path = ""]) => path));
+  const others = changed.filter((path) => !shown.has(path));
+  const files = others.length > 0 ? `Changed: ${others.join(", ")}` : "";
+  return firstBytes([output, diff, files].filter(Boolean).join("\n"), LIMITS.toolWholeOutputBytes);
 }
 
 /** Marks the work where a call may have read what strangers wrote. */

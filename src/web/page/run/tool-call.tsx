@@ -2,6 +2,7 @@
 import { Brain, ChevronRight, CircleAlert, LoaderCircle } from "lucide-react";
 import { type Schemas, siteUrl } from "../../api/client.ts";
 import { duration, plural } from "../../ui/format.ts";
+import { OutputText } from "../../ui/output-text.tsx";
 import { CopyButton } from "../../ui/page.tsx";
 
 type Call = Schemas["TranscriptCall"];
@@ -83,7 +84,7 @@ function Block({ title, text }: { title: string; text: string }) {
         <CopyButton text={text} />
       </div>
       <pre tabIndex={0} className="max-h-96 overflow-auto font-mono text-xs whitespace-pre-wrap">
-        {text}
+        <OutputText text={text} />
       </pre>
     </div>
   );

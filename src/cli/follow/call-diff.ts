@@ -1,0 +1,22 @@
+/** The changes of files that a tool call shows, as lines of a terminal. */
+import { paint, plain } from "../terminal/style.ts";
+
+const LINES = 40;
+
+/** @returns the unified diff in what a call gave, bounded; undefined where there is none. */
+export function callDiff(output: string): string | undefined {
+  const lines = plain(output).split("\n");
+  const begins = (at: number, sign: string): boolean => lines[at]?.startsWith(sign) ?? false;
+  const first = lines.findIndex((_, at) => begins(at, "--- ") && begins(at + 1, "+++ ") && begins(at + 2, "@@ "));
+  if (first === -1) return undefined;
+  const length = lines.slice(first).findIndex((line) => !/^(?:[-+ \\]|@@ )/.test(line));
+  const diff = lines.slice(first, length === -1 ? undefined : first + length);
+  const more = diff.length - LINES;
+  const shown = diff.slice(0, LINES).map((line) => `    ${colored(line)}`);
+  return [...shown, ...(more > 0 ? [paint("dim", `    … ${more} more lines`)] : [])].join("\n");
+}
+
+function colored(line: string): string {
+  if (/^(?:--- |\+\+\+ |@@ )/.test(line)) return paint("dim", line);
+  return paint(line.startsWith("+") ? "green" : line.startsWith("-") ? "red" : undefined, line);
+}

@@ -1,0 +1,57 @@
+/** What a tool gave, as it is; unified diffs in it have their added and removed lines colored. */
+import type { ReactNode } from "react";
+
+type Kind = "same" | "gone" | "new" | "head";
+
+interface Line {
+  kind: Kind;
+  text: string;
+}
+
+/** Lines that are colored; the rest is shown plain. */
+const COLORED_LINES = 3_000;
+
+const LOOK: Record<Kind, string> = {
+  same: "",
+  gone: "bg-bad-soft",
+  new: "bg-ok-soft",
+  head: "font-semibold",
+};
+
+const begins = (lines: readonly string[], at: number, sign: string): boolean => lines[at]?.startsWith(sign) ?? false;
+const beginsDiff = (lines: readonly string[], at: number): boolean =>
+  begins(lines, at, "--- ") && begins(lines, at + 1, "+++ ") && begins(lines, at + 2, "@@ ");
+
+/** Only what stands under a diff's own head is a change: a list with dashes is none. */
+function diffLines(text: string): { lines: Line[]; rest: string } | undefined {
+  const all = text.split("\n");
+  let [isIn, found] = [false, false];
+  const lines = all.slice(0, COLORED_LINES).map((line, at): Line => {
+    const isHead = beginsDiff(all, at) || beginsDiff(all, at - 1);
+    if (isHead) [isIn, found] = [true, true];
+    else if (!/^(?:[-+ \\]|@@ |$)/.test(line)) isIn = false;
+    return { kind: isHead ? "head" : isIn ? kindOf(line) : "same", text: line };
+  });
+  return found ? { lines, rest: all.slice(COLORED_LINES).join("\n") } : undefined;
+}
+
+function kindOf(line: string): Kind {
+  if (line.startsWith("@@ ")) return "head";
+  if (line.startsWith("+")) return "new";
+  return line.startsWith("-") ? "gone" : "same";
+}
+
+export function OutputText({ text }: { text: string }): ReactNode {
+  const diff = diffLines(text);
+  if (!diff) return text;
+  return (
+    <>
+      {diff.lines.map((line, at) => (
+        <span key={at} className={`block ${LOOK[line.kind]}`}>
+          {line.text || " "}
+        </span>
+      ))}
+      {diff.rest}
+    </>
+  );
+}
