@@ -212,7 +212,7 @@ const MODES = {
     const stream = await gateway("/v1/chat/completions", chat("hi", { stream: true }));
     const messages = await gateway("/v1/messages", { ...chat("hi"), stream: true, max_tokens: 50 });
     const responses = await gateway("/v1/responses", { model: process.env.OPENAI_MODEL, input: "hi", stream: true });
-    say(id, JSON.stringify({ models, wrong, other, bad, elsewhere, stream, messages, responses }));
+    say(id, JSON.stringify({ models, wrong, other, bad, elsewhere, stream, messages, responses, chosen }));
   },
   /** Leaves its key where its next life in another container finds it in the prompt. */
   async "leave key"(id) {
@@ -347,12 +347,24 @@ const MODES = {
   },
 };
 
+const chosen = [];
+/** Its model as an option, among what is none. */
+const offered = () => [
+  null,
+  { id: "mode", name: "Mode", category: "mode", type: "select", currentValue: "a", options: [] },
+  { id: "llm", name: "Model", category: "model", type: "select", currentValue: "default", options: [5, { value: "default", name: "D" }, { value: process.env.OPENAI_MODEL ?? "none", name: "M" }] },
+];
+
 async function answer({ id, method, params }) {
   if (method === "initialize")
     return send({ id, result: { protocolVersion: 1, agentCapabilities: { loadSession: true, promptCapabilities: { image: true }, mcpCapabilities: { http: true } } } });
   if (method === "session/new") {
     [tools] = params.mcpServers;
-        return send({ id, result: { sessionId: "s1" } });
+    return send({ id, result: { sessionId: "s1", configOptions: offered() } });
+  }
+  if (method === "session/set_config_option") {
+    chosen.push(`${params.configId} ${params.value}`);
+    return send({ id, result: { configOptions: offered() } });
   }
   if (method === "session/load") {
     [tools] = params.mcpServers;

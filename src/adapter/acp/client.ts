@@ -15,6 +15,7 @@ import type {
   PromptPart,
   StopReason,
 } from "../../engine/harness/port.ts";
+import { modelChoice } from "./model-option.ts";
 import { createAcpStream } from "./stream.ts";
 import { permissionIn, updateIn, usageIn } from "./updates.ts";
 
@@ -55,6 +56,15 @@ export const connectAgent: HarnessPort["connect"] = async (open, handlers, signa
     await wire.close();
   };
   const ask = askOf(connection, wire.ended, signal);
+  /** Where the program offers its model as an option; its configuration names the model, too. */
+  async function setModel(sessionId: string, answer: unknown, names: readonly string[]): Promise<void> {
+    const choice = modelChoice(answer, names);
+    if (!choice) return;
+    await ask(methods.agent.session.setConfigOption, { sessionId, ...choice }).catch((error) => {
+      if (!isProblem(error)) throw error;
+      handlers.onLog(`The model could not be set: ${error.detail}`);
+    });
+  }
   try {
     const late = AbortSignal.timeout(LIMITS.harnessStartMs);
     const greeting = await raceSignal(
@@ -76,17 +86,19 @@ export const connectAgent: HarnessPort["connect"] = async (open, handlers, signa
       ended: wire.ended,
       close,
       continues: how !== null,
-      async begin({ cwd, tools }) {
+      async begin({ cwd, tools, models }) {
         const answer = await ask(methods.agent.session.new, { cwd, mcpServers: [serverOf(tools)] });
         const id = textIn(answer, "sessionId");
         if (id === undefined || id === "" || id.length > SHOWN_CHARACTERS) throw refused("It gave its session no id.");
+        await setModel(id, answer, models);
         return id;
       },
-      async resume(sessionId, { cwd, tools }) {
+      async resume(sessionId, { cwd, tools, models }) {
         if (how === null) throw badRequest("This agent continues no session.");
         repeats = true;
         try {
-          await ask(how, { sessionId, cwd, mcpServers: [serverOf(tools)] });
+          const answer = await ask(how, { sessionId, cwd, mcpServers: [serverOf(tools)] });
+          await setModel(sessionId, answer, models);
         } finally {
           repeats = false;
         }

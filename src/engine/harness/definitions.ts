@@ -1,6 +1,7 @@
 /** The external agents that Skep knows by name: how each is started, so that it asks the model gateway and nobody else. */
 
 import type { HarnessName } from "../../core/harness-names.ts";
+import { LIMITS } from "../../core/limits.ts";
 import type { HarnessConfig } from "../agent-file.ts";
 
 export interface LaunchPlace {
@@ -9,6 +10,8 @@ export interface LaunchPlace {
   /** The execution's token. */
   token: string;
   model: string;
+  /** Tokens that the model's server really takes; undefined: unknown. */
+  window?: number | undefined;
   /** Absolute path of the folder that it may keep things in. */
   state: string;
 }
@@ -25,6 +28,15 @@ export interface Launch {
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
 /** A text in TOML's basic strings, which are JSON's. */
 const toml = (value: string): string => JSON.stringify(value);
+
+/** Of a window, at most so much is kept for the reply. */
+const REPLY_PART = 4;
+
+/** opencode wants both. */
+const opencodeLimit = (window: number | undefined) =>
+  window === undefined
+    ? {}
+    : { limit: { context: window, output: Math.min(LIMITS.replyTokensAmple, Math.ceil(window / REPLY_PART)) } };
 
 /** opencode with that configuration, whoever answers it. */
 export function opencodeWith(
@@ -52,7 +64,7 @@ export function opencodeWith(
   };
 }
 
-const opencode = ({ gateway, token, model, state }: LaunchPlace): Launch =>
+const opencode = ({ gateway, token, model, state, window }: LaunchPlace): Launch =>
   opencodeWith(state, {
     model: `skep/${model}`,
     small_model: `skep/${model}`,
@@ -62,16 +74,17 @@ const opencode = ({ gateway, token, model, state }: LaunchPlace): Launch =>
         npm: "@ai-sdk/openai-compatible",
         name: "Skep",
         options: { baseURL: `${gateway}/v1`, apiKey: token },
-        models: { [model]: { name: model } },
+        models: { [model]: { name: model, ...opencodeLimit(window) } },
       },
     },
   });
 
-function codex({ gateway, token, model, state }: LaunchPlace): Launch {
+function codex({ gateway, token, model, state, window }: LaunchPlace): Launch {
   const home = `${state}/codex`;
   const config = [
     `model = ${toml(model)}`,
     'model_provider = "skep"',
+    ...(window === undefined ? [] : [`model_context_window = ${window}`]),
     // The container is the sandbox.
     'sandbox_mode = "danger-full-access"',
     'approval_policy = "on-request"',

@@ -83,6 +83,12 @@ export const loginModel = (harness: string, model: string): { provider: string; 
   return { provider, model: `${provider}/${named ?? "default"}` };
 };
 
+/** What the vendor's program may call the model; none where it takes its own default. */
+export function vendorNames(harness: string, model: string): string[] {
+  const named = hasOwnLogin(harness) ? modelAt(harness, model) : undefined;
+  return named === undefined ? [] : [model, named];
+}
+
 /** Said in the transcript at the start. */
 export const loginNote = (harness: string): string =>
   `${harness} works with your own log-in at its vendor. Skep cannot meter that: no budget stops it, only its time limit and its max_turns do.`;

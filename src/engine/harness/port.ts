@@ -65,6 +65,8 @@ export interface HarnessPlace {
   cwd: string;
   /** Skep's tools: the address of the MCP server and its key. */
   tools: { url: string; token: string };
+  /** Names that the program may have for its model, the best first: it is set to the first that it offers. */
+  models: readonly string[];
 }
 
 /** Bytes are those of pictures, for a program that takes them. */

@@ -12,11 +12,12 @@ import type { Ending } from "../execution.ts";
 import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import { kindOf } from "../kinds.ts";
 import { endingOf, type LoopInput, outOfTurns, REMINDER, sayUnseen } from "../loop.ts";
+import { windowOf } from "../model-call.ts";
 import { failed, resultOf } from "../result.ts";
 import type { ToolResult } from "../tool.ts";
 import { harnessTitle, type Launch, launchOf } from "./definitions.ts";
 import { programOf } from "./launch.ts";
-import { launchWithLogin, loginModel, loginNote } from "./own-login.ts";
+import { launchWithLogin, loginModel, loginNote, vendorNames } from "./own-login.ts";
 import { createPermissionDesk, optionFor, type PermissionDesk } from "./permission.ts";
 import type { HarnessConnection, HarnessPlace, StopReason, TurnEnd } from "./port.ts";
 import { type Prompt, promptParts, saidAfter } from "./prompt.ts";
@@ -104,11 +105,12 @@ async function live(life: Life): Promise<Ending | { died: string }> {
   const over = new AbortController();
   const isOver = AbortSignal.any([signal, over.signal]);
   const names = new Set((await ports.toolsFor(execution, life.sandbox)).map(({ name }) => name));
+  const window = (await windowOf(life, life.model)) ?? undefined;
   let lastLine = "";
   let place: HarnessPlace | undefined;
   const program = (places: Parameters<Parameters<typeof life.sandbox.open>[0]>[0]) => {
-    place = { cwd: places.workspace, tools: { url: `${life.url}/mcp`, token: life.token } };
-    return programOf(launchIn(life, places.state));
+    place = { cwd: places.workspace, tools: { url: `${life.url}/mcp`, token: life.token }, models: modelNames(life) };
+    return programOf(launchIn(life, places.state, window));
   };
   let connection: HarnessConnection;
   try {
@@ -178,9 +180,19 @@ async function live(life: Life): Promise<Ending | { died: string }> {
   }
 }
 
-function launchIn({ agent, harness, login, model, token, url }: Life, state: string): Launch {
+function launchIn(
+  { agent, harness, login, model, token, url }: Life,
+  state: string,
+  window: number | undefined,
+): Launch {
   if (agent.ownLogin && login !== undefined) return launchWithLogin(agent.ownLogin, { model, state, login });
-  return launchOf(harness, { gateway: url, token, model, state });
+  return launchOf(harness, { gateway: url, token, model, state, window });
+}
+
+/** The gateway knows the model by each of them; a vendor by its own name alone. */
+function modelNames({ agent, login, model }: Life): string[] {
+  if (agent.ownLogin !== undefined && login !== undefined) return vendorNames(agent.ownLogin, model);
+  return [`skep/${model}`, model, model.slice(model.indexOf("/") + 1)];
 }
 
 interface UnderWay {

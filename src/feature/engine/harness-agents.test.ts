@@ -41,7 +41,10 @@ isRun(
 isRun("the gateway answers in three protocols, to its key, for its model", async () => {
   const run = await metered.run(await pipeline("gateway"));
   expect(run.error).toBeNull();
-  const said = JSON.parse(await textOf(run)) as Record<string, { status: number; type: string; text: string }>;
+  const { chosen, ...answers } = JSON.parse(await textOf(run));
+  const said: Record<string, { status: number; type: string; text: string }> = answers;
+  // The program offers its model as an option of the session.
+  expect(chosen).toEqual(["llm custom-lab/m"]);
   const statuses = Object.fromEntries(Object.entries(said).map(([name, { status }]) => [name, status]));
   expect(statuses).toEqual({
     models: 200,
