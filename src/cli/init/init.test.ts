@@ -1,6 +1,6 @@
 /** `skep init` as a new user meets it: a model server on loopback, a repository that is merged in the end, a terminal. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { skep, temporaryFolder } from "../../testing/command.ts";
 import { createLocalModelServer } from "../../testing/local-model-server.ts";
@@ -125,6 +125,20 @@ describe("skep init without a terminal", () => {
     );
   });
 
+  test("--harness makes an agent that an external agent drives, once; a name that is none is refused before anything", async () => {
+    const demo = ["init", "--provider", "demo", "--no-project", "--no-run"];
+    const wrong = await skep([...demo, "--harness", "teapot"], { env, cwd: home });
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("There are: builtin, opencode, codex")]);
+    expect(existsSync(join(home, ".local/share/skep"))).toBe(false);
+    const made = await skep([...demo, "--harness", "codex"], { env, cwd: home });
+    expect(made.code).toBe(0);
+    expect(made.stdout).toMatch(/^Agent {7}codex, driven by codex$/m);
+    expect(made.stdout).toContain("skep image build --harness codex");
+    const again = await skep([...demo, "--harness", "codex", "--json"], { env, cwd: home });
+    expect(again.code).toBe(0);
+    expect(JSON.parse(again.stdout)).toMatchObject({ agent: "codex" });
+  });
+
   test("a folder that is not a repository gets no project, and one that is named must be one", async () => {
     const args = ["init", ...lab(), "--no-run"];
     const none = await skep(args, { env, cwd: home, stdin: KEY });
@@ -154,7 +168,10 @@ describe("skep init at a terminal", () => {
         });
       },
     });
-    const command = skepCommand("init", "--provider", "openai", "--base-url", `http://127.0.0.1:${picky.port}/v1`);
+    const command = skepCommand(
+      ...["init", "--provider", "openai", "--base-url", `http://127.0.0.1:${picky.port}/v1`],
+      ...["--harness", "builtin"],
+    );
     const terminal = openTerminal(command, { columns: 100, rows: 60, env, cwd: repository });
     await terminal.shows(/Key of OpenAI:/);
     terminal.type("sk-wrong-canary\r");
@@ -187,7 +204,8 @@ describe("skep init at a terminal", () => {
           : Response.json({ error: { message: "no key" } }, { status: 401 }),
     });
     const options = { columns: 120, rows: 80, env, cwd: home };
-    const terminal = openTerminal(skepCommand("init", "--no-run", "--no-project"), options);
+    const command = skepCommand("init", "--no-run", "--no-project", "--harness", "builtin");
+    const terminal = openTerminal(command, options);
     await terminal.shows(/Provider \[1\]:/);
     terminal.type("a teapot\r");
     await terminal.shows(/There is no "a teapot" here[\s\S]*Provider \[1\]:/);
@@ -230,6 +248,21 @@ describe("skep init at a terminal", () => {
       2,
       "skep: --base-url: An address begins with http:// or https:// and has no spaces. Is it http://localhost:8080?\n",
     ]);
+  });
+
+  test("asks for the built-in agent or one that is installed here", async () => {
+    const programs = join(folder.path, "programs");
+    mkdirSync(programs);
+    writeFileSync(join(programs, "codex"), "#!/bin/sh\n", { mode: 0o755 });
+    const there = { ...env, PATH: `${programs}:${process.env["PATH"]}` };
+    const command = skepCommand("init", "--provider", "demo", "--no-run", "--no-project");
+    const terminal = openTerminal(command, { columns: 120, rows: 60, env: there, cwd: home });
+    await terminal.shows(/Use the built-in agent, or one that is installed here\?[\s\S]*Agent \[1\]:/);
+    terminal.type("codex\r");
+    await terminal.shows(/Leave the server running here\? \[Y\/n\]/);
+    terminal.type("n\r");
+    expect(await terminal.exited).toBe(0);
+    expect(terminal.text()).toMatch(/^Agent {7}codex, driven by codex$/m);
   });
 
   test("Ctrl-C at a question stops it, in one line, with nothing stored and no server left", async () => {

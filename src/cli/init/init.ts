@@ -21,6 +21,7 @@ import { startServer } from "../server/start.ts";
 import { isPrivate } from "../server/trust.ts";
 import { confirm, hasPerson } from "../terminal/ask.ts";
 import { untilStopped } from "../until-stopped.ts";
+import { harnessFlag, setUpHarness } from "./harness.ts";
 import { setUpModel } from "./provider.ts";
 import { addRepository } from "./repository.ts";
 
@@ -30,6 +31,8 @@ export interface InitFlags extends ServerFlags {
   keyEnv?: string;
   baseUrl?: string;
   model?: string;
+  /** `builtin`, or the name of an external agent. */
+  harness?: string;
   /** A path; false for none; unset: the repository you are in. */
   project?: string | boolean;
   run: boolean;
@@ -47,6 +50,7 @@ export function initCommand(program: Command, exit: (code: number) => void): voi
     .option("--key-env <name>", "take the key from this environment variable")
     .option("--base-url <url>", "address of the provider's server")
     .option("--model <provider/model>", "default model of agents")
+    .option("--harness <name>", "make an agent that this external agent drives: opencode, codex, …; builtin for none")
     .option("--project <dir>", "repository to add (default: the one you are in)")
     .option("--no-project", "add none")
     .option("--no-run", "do not run the pipeline hello")
@@ -63,16 +67,18 @@ interface Joined {
 
 async function init(flags: InitFlags): Promise<number> {
   const say = flags.json ? () => {} : (text: string) => console.log(text);
+  harnessFlag(flags);
   say(`Skep ${BUILD.version}`);
   const { client, own } = await joinOrStart(flags);
   try {
     say(`Server      ${client.url}${own ? `, started for this; its data is in ${own.data}` : ""}`);
     const model = await setUpModel(client, flags, say);
+    const agent = await setUpHarness(client, flags, model, say);
     const project = await addRepository(client, flags, say);
     const run = flags.run ? await firstRun(client, flags, { model, project }, own !== undefined) : undefined;
-    const result = { url: client.url, data: own?.data ?? null, model, project: project ?? null };
+    const result = { url: client.url, data: own?.data ?? null, model, agent: agent ?? null, project: project ?? null };
     if (flags.json) console.log(JSON.stringify({ ...result, run: run?.view ?? null }));
-    else say(["", ...closing(client, own?.data, project)].join("\n"));
+    else say(["", ...closing(client, own?.data, { project, agent })].join("\n"));
     if (run?.interrupted) return INTERRUPTED;
     if (own && !flags.json && (await isToStay(flags))) await stay(client.url, say);
     return run ? exitCodeOf(run.view.status) : 0;
@@ -139,13 +145,23 @@ async function ended(client: Client, id: string, signal: AbortSignal): Promise<R
   return client.call("GET", `/v1/runs/${id}`);
 }
 
-function closing(client: Client, data: string | undefined, project: string | undefined): string[] {
+function closing(
+  client: Client,
+  data: string | undefined,
+  { project, agent }: { project: string | undefined; agent: string | undefined },
+): string[] {
   const task = project
     ? `skep run feature "Add …" --project ${project} --follow`
     : 'skep run hello "Greet me" --follow';
   return commands([
     ...(data === undefined ? [] : [[`skep serve --data ${data}`, "run the server permanently"] as const]),
     [task, "put the team to work"],
+    ...(agent === undefined
+      ? []
+      : [
+          [`skep image build --harness ${agent}`, "make the image that it runs in"] as const,
+          [`skep chat ${agent}`, "talk to it"] as const,
+        ]),
     ["skep runs", "what has run"],
     ["skep open", client.url],
   ]);
