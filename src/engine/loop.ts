@@ -19,7 +19,8 @@ export interface LoopInput extends Turn {
 
 export const REMINDER =
   "You have not ended the task. Call `complete` with the outputs it asks for, or `fail` with the reason.";
-const CONTINUE = "Your reply was cut at its length limit. Continue where it stopped, in smaller pieces.";
+const CONTINUE =
+  "Your reply was cut at its length limit. Continue where it stopped, in smaller pieces. A tool call that was cut was not made: make it again, with less in it.";
 const FILTERED = "The provider's content filter held your reply back. Continue in other words.";
 const LOOPS =
   "You have made the same call three times, and its answer was the same each time. Do something else, or end with what you know.";

@@ -237,9 +237,10 @@ export async function attempt(input: AttemptInput): Promise<AttemptOutcome> {
   const failure = failureIn(input, seen, watch.why()) ?? truncation(input, used);
   const began = seen.firstTokenAt !== undefined || watch.why() === "timeout";
   if (failure) return { ...base, used: began ? used : undefined, parts: parts.partial(), finish: "error", failure };
+  const said = seen.tooLong ? "length" : (FINISH[seen.end?.finishReason ?? ""] ?? "stop");
+  // Half a call is never made, nor what it could be mended into: none of a reply that was cut in a call is.
+  if (said === "length" && parts.hasHalfCall()) return { ...base, used, parts: parts.partial(), finish: said };
   const all = readTextCalls(input, seen, parts.all());
   const calls = all.some((part) => part.type === "tool_call");
-  const said = seen.tooLong ? "length" : (FINISH[seen.end?.finishReason ?? ""] ?? "stop");
-  // A reply cut at its token limit may end in half a tool call: the loop decides by "length".
   return { ...base, used, parts: all, finish: calls && said === "stop" ? "tool_calls" : said };
 }

@@ -47,6 +47,26 @@ describe("tool input that is not JSON", () => {
       expect(JSON.stringify(server.requests[1]!.body)).toContain("invalid_input");
     });
 
+  for (const one of WIRE_CASES.filter((each) => each.wire !== "google"))
+    test.each(['{"path": "a', '{"path": {"a": "b"}', ""])(
+      `${one.wire}: of a reply that was cut in it, %p is half a call: none is made, and the reply is one that was cut`,
+      async (input) => {
+        const toolCalls = [
+          { id: "c1", name: "write", input: { path: "whole" } },
+          { id: "c2", name: "write", input },
+        ];
+        server.next(reply({ text: "I write.", toolCalls, finish: "length" }));
+        const answer = await fixture.call(one);
+        expect(answer).toMatchObject({ finish: "length", parts: [{ type: "text", text: "I write." }] });
+        expect(answer.error).toBeUndefined();
+      },
+    );
+
+  test("a reply that was cut after whole calls has them", async () => {
+    server.next(reply({ toolCalls: [{ id: "c1", name: "write", input: { path: "a" } }], finish: "length" }));
+    expect(await fixture.call(CHAT)).toMatchObject({ finish: "length", parts: [{ input: { path: "a" } }] });
+  });
+
   test("a call of a tool that was not offered is handed back too", async () => {
     server.next(reply({ toolCalls: [{ id: "c1", name: "fly", input: { to: "moon" } }] }));
     const answer = await fixture.call(CHAT);

@@ -1,4 +1,5 @@
 /** Puts the SDK's stream parts together into the parts of a reply, in the order in which they began. */
+import { isObject, membersOf } from "../../core/is-object.ts";
 import { valueFault } from "../../core/json-reader.ts";
 import type { AssistantPart } from "../../engine/parts.ts";
 import { stampProviderData } from "./prompt.ts";
@@ -37,6 +38,8 @@ export interface ReplyParts {
   all(): AssistantPart[];
   /** Without tool calls: for a reply that did not complete. */
   partial(): AssistantPart[];
+  /** Whether a call holds no whole JSON as it was sent, or nothing at the end: of a cut reply, that is half a call. */
+  hasHalfCall(): boolean;
 }
 
 type Open = Extract<AssistantPart, { type: "text" | "thinking" }>;
@@ -80,6 +83,8 @@ export function createReplyParts(provider: string, listener: Listener): ReplyPar
   let shown = false;
   let characters = 0;
   let calls = 0;
+  let hasBroken = false;
+  let lastInput: unknown;
 
   /** The latest data counts: a signature comes with the end of its part. */
   function stamp(part: AssistantPart, metadata: unknown): void {
@@ -113,6 +118,8 @@ export function createReplyParts(provider: string, listener: Listener): ReplyPar
     if (words) return takeWords(words.type, words.what, part);
     if (part.type === "tool-call" && !part.providerExecuted) {
       const { toolCallId: call_id = "", toolName: tool = "", input } = part;
+      hasBroken ||= !isObject(input);
+      lastInput = input;
       // Other values than objects are refused when the call is made; no arguments at all count as an empty object.
       const call: AssistantPart = {
         type: "tool_call",
@@ -136,5 +143,6 @@ export function createReplyParts(provider: string, listener: Listener): ReplyPar
     calls: () => calls,
     all: () => parts.filter(filled),
     partial: () => parts.filter((part) => part.type !== "tool_call" && filled(part)),
+    hasHalfCall: () => hasBroken || (calls > 0 && Object.keys(membersOf(lastInput)).length === 0),
   };
 }

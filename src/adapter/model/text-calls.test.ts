@@ -80,10 +80,15 @@ describe("broken JSON", () => {
     expect(repairObject(text)).toEqual(value);
   });
 
-  test.each(['{"path": "a', '{"text": "int f() { return 1; }', "src", "[1, 2]", '{"a": {"b": "c"'])(
-    "%s may mean something else: it stays as it is",
-    (text) => {
-      expect(repairObject(text)).toBeUndefined();
-    },
-  );
+  test.each([
+    '{"path": "a',
+    '{"text": "int f() { return 1; }',
+    "src",
+    "[1, 2]",
+    '{"a": {"b": "c"',
+    '{"a": {"b": "c"}',
+    "{a: [1, 2}",
+  ])("%s may mean something else: it stays as it is", (text) => {
+    expect(repairObject(text)).toBeUndefined();
+  });
 });

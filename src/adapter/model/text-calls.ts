@@ -27,8 +27,8 @@ interface TextCall {
 }
 
 /**
- * The object that a broken text of JSON surely means; undefined where it may mean another: cut off, or with a quote that
- * nothing closes.
+ * The object that a broken text of JSON surely means; undefined where it may mean another: cut off, or with a quote or
+ * bracket that nothing closes.
  */
 export function repairObject(text: string): Input | undefined {
   const bare = withoutFence(text.trim());
@@ -39,7 +39,7 @@ export function repairObject(text: string): Input | undefined {
     return typeof value === "string" ? repairObject(value) : undefined;
   } catch {
     if (!bare.startsWith("{") || !bare.endsWith("}") || bare.length > REPAIRED_CHARACTERS) return undefined;
-    if (jsonFault(bare) !== undefined || quotesIn(bare) % 2 === 1) return undefined;
+    if (jsonFault(bare) !== undefined || isOpen(bare)) return undefined;
   }
   try {
     const value = readJson(jsonrepair(bare));
@@ -55,13 +55,17 @@ function withoutFence(text: string): string {
   return from === -1 ? text : text.slice(from + 1, -3).trim();
 }
 
-function quotesIn(text: string): number {
-  let quotes = 0;
+/** Whether a quote or a bracket is left open: the text may have been cut off there. */
+function isOpen(text: string): boolean {
+  let [depth, isQuoted] = [0, false];
   for (let at = 0; at < text.length; at++) {
-    if (text[at] === "\\") at++;
-    else if (text[at] === '"') quotes++;
+    const sign = text[at]!;
+    if (sign === "\\") at++;
+    else if (sign === '"') isQuoted = !isQuoted;
+    else if (!isQuoted && (sign === "{" || sign === "[")) depth++;
+    else if (!isQuoted && (sign === "}" || sign === "]")) depth--;
   }
-  return quotes;
+  return isQuoted || depth !== 0;
 }
 
 /** Where the calls of a text begin, by the mark that comes first. */
