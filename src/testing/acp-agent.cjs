@@ -274,6 +274,11 @@ const MODES = {
     fs.writeFileSync("/workspace/statuses.json", JSON.stringify(statuses));
     say(id, "spent");
   },
+  /** Asks with a long prompt, and waits for its end. */
+  async "asks long"() {
+    await gateway("/v1/chat/completions", chat("слова одной задачи ".repeat(1_000), { stream: true })).catch(() => {});
+    await new Promise(() => {});
+  },
   async spend(id) {
     const answers = [];
     for (let n = 0; n < 20; n++) {

@@ -12,11 +12,11 @@ import type { AssistantPart } from "../../engine/parts.ts";
 import type { Failure } from "./failure.ts";
 import { providerOptions, type ThinkingSetting, thinkingOptions } from "./language-model.ts";
 import { sdkMessages, sdkSystem } from "./prompt.ts";
+import { textsOfRequest, truncation } from "./prompt-cut.ts";
 import { OWN_KINDS, type ProviderKind } from "./providers.ts";
 import { createReplyParts, type ReplyParts, type StreamPart } from "./reply-parts.ts";
-import { windowRemedy } from "./served-window.ts";
 import { withTextCalls } from "./text-calls.ts";
-import { believedUsd, cutBelow, type Measured, measured } from "./usage.ts";
+import { believedUsd, type Measured, measured } from "./usage.ts";
 
 export interface AttemptInput {
   request: ModelRequest;
@@ -211,13 +211,9 @@ function readTextCalls({ request, kind }: AttemptInput, seen: Seen, parts: Assis
   return found.parts;
 }
 
-/** The model has not read all that was sent: what it says is worth nothing. */
-function truncation({ request, providerId, kind }: AttemptInput, used: Measured): Failure | undefined {
-  if (used.estimated || !OWN_KINDS.has(kind)) return undefined;
-  const sent = cutBelow(request, used.usage);
-  if (sent === undefined) return undefined;
-  const message = `${providerId} read ${used.usage.input_tokens} tokens of a prompt of more than ${sent}: it cut the prompt without a word, so the model did not see all of its instructions. Its window is too small: ${windowRemedy(kind, providerId, request.model)}`;
-  return { code: "context_truncated", message, retryable: false };
+function cutIn({ request, providerId, kind }: AttemptInput, { usage, estimated }: Measured): Failure | undefined {
+  if (estimated) return undefined;
+  return truncation({ kind, providerId, model: request.model }, () => textsOfRequest(request), usage.input_tokens);
 }
 
 export async function attempt(input: AttemptInput): Promise<AttemptOutcome> {
@@ -234,7 +230,7 @@ export async function attempt(input: AttemptInput): Promise<AttemptOutcome> {
   const received = { parts: parts.all(), characters: parts.characters() };
   const used = measured(input.request, received, usageOf(seen.end?.usage));
   if (watch.why() === "aborted") return { ...base, used, parts: parts.partial(), finish: "aborted" };
-  const failure = failureIn(input, seen, watch.why()) ?? truncation(input, used);
+  const failure = failureIn(input, seen, watch.why()) ?? cutIn(input, used);
   const began = seen.firstTokenAt !== undefined || watch.why() === "timeout";
   if (failure) return { ...base, used: began ? used : undefined, parts: parts.partial(), finish: "error", failure };
   const said = seen.tooLong ? "length" : (FINISH[seen.end?.finishReason ?? ""] ?? "stop");

@@ -112,6 +112,26 @@ test("what Anthropic keeps for an hour is counted by itself, and costs twice the
   expect(costs[1]! / costs[0]!).toBeCloseTo(2, 6);
 });
 
+test.each([
+  ["words", "plain words of a task ".repeat(500)],
+  ["Chinese", "请先阅读整个项目的说明文档，".repeat(500)],
+])(
+  "a prompt of %s that its server cut ends as context_truncated, and the answer to it does not end well",
+  async (_, content) => {
+    const messages = [
+      { role: "system", content },
+      { role: "user", content: [{ type: "text", text: content }] },
+    ];
+    fixture.server.next(reply({ text: "I did not read it all.", usage: { input: 900, output: 7 } }));
+    const passed = await ask("chat", CHAT.model, { body: { ...BODY, messages } });
+    if (!isPassed(passed)) throw new Error(passed.error?.message);
+    await expect(passed.answer.text()).rejects.toThrow("cut the prompt");
+    const { finish, error, usage } = await passed.reply;
+    expect([finish, error?.code, usage.input_tokens]).toEqual(["error", "context_truncated", 900]);
+    expect(error?.message).toContain("-c 32768");
+  },
+);
+
 test("a provider of another protocol is not asked", async () => {
   const signal = new AbortController().signal;
   const asked = { model: ANTHROPIC.model, body: BODY, headers: {}, signal };

@@ -12,6 +12,7 @@ import { fetchUnread } from "./endpoint.ts";
 import { type Failure, failureOf } from "./failure.ts";
 import type { ModelLimits } from "./limits.ts";
 import { createEventCounter, createWholeCounter } from "./pass-counts.ts";
+import { textsOfBody, truncation } from "./prompt-cut.ts";
 import type { CallTarget } from "./retries.ts";
 import { createScrubber } from "./scrubber.ts";
 import { type Measured, measuredBySize } from "./usage.ts";
@@ -91,11 +92,17 @@ export async function passOn({ clock, limits }: Deps, request: PassRequest, to: 
   const counter = isStream ? createEventCounter(request.protocol) : createWholeCounter(request.protocol);
   const ended = Promise.withResolvers<PassOutcome>();
   let firstTokenAt: number | undefined;
-  const end = (finish: FinishReason, failed?: Failure): void => {
+  const end = (finish: FinishReason, failed?: Failure): Failure | undefined => {
     watch.close();
     const { usage, chargedUsd, received } = counter.end();
     const used = measuredBySize(sent, received, usage);
-    ended.resolve({ finish, used, chargedUsd, firstTokenAt, ...(failed ? { failure: failed } : {}) });
+    const by = { kind: to.kind, providerId: to.providerId, model: request.model };
+    const isWhole = finish === "stop" && !used.estimated;
+    const cut = isWhole ? truncation(by, () => textsOfBody(request), used.usage.input_tokens) : undefined;
+    const failure = failed ?? cut;
+    const rest = { used, chargedUsd, firstTokenAt };
+    ended.resolve(failure ? { ...rest, finish: "error", failure } : { ...rest, finish });
+    return failure;
   };
   const source = answer.body?.getReader();
   const passed = new ReadableStream<Uint8Array>({
@@ -103,8 +110,11 @@ export async function passOn({ clock, limits }: Deps, request: PassRequest, to: 
       try {
         const next = await source?.read();
         if (!next || next.done) {
-          end("stop");
-          return controller.close();
+          const failed = end("stop");
+          // An answer to half a prompt does not end well, so that its client does not go by it.
+          if (failed) controller.error(new Error(failed.message));
+          else controller.close();
+          return;
         }
         firstTokenAt ??= clock.monotonic();
         watch.wait(limits.idleMs);

@@ -35,10 +35,10 @@ function open(kind: LocalKind, options?: LocalOptions, own?: ReturnType<NonNulla
   return {
     server,
     windowOf: () => port.windowOf!({ model, signal }),
-    call: (words: number) => {
+    call: (words: number, five = "plain words of a task ") => {
       const messages = Array.from({ length: 4 }, (_, at) => ({
         role: "user" as const,
-        parts: [{ type: "text" as const, text: `Message ${at}. ${"plain words of a task ".repeat(words / 20)}` }],
+        parts: [{ type: "text" as const, text: `Message ${at}. ${five.repeat(words / 20)}` }],
       }));
       return port.call(requestFor({ wire: kind, model, base: "", path: "" }, { messages }));
     },
@@ -129,6 +129,18 @@ describe("a prompt that does not fit", () => {
       );
       expect(answer.usage.input_tokens).toBeGreaterThan(0);
     });
+
+  test.each([
+    ["Cyrillic", "простые слова одной задачи здесь "],
+    ["Chinese", "请先阅读说明文档然后修改错误提示"],
+    ["Japanese", "まず説明書を読んでから直してください"],
+    ["Thai", "โปรดอ่านเอกสารประกอบก่อนแก้ไข"],
+    ["Arabic", "كلمات بسيطة من مهمة واحدة "],
+  ])("Ollama cuts it, in %s writing", async (_, five) => {
+    const { call } = open("ollama");
+    expect((await call(8_000, five)).error).toMatchObject({ code: "context_truncated" });
+    expect(await call(200, five)).toMatchObject({ finish: "stop", usage_estimated: false });
+  });
 
   for (const kind of ["llama.cpp", "vllm"] as const)
     test(`${kind} refuses it: context_too_long`, async () => {

@@ -132,35 +132,6 @@ function isPossible(usage: ModelUsage, sent: Size, said: SizeSaid): boolean {
   );
 }
 
-/** Counts below this are of no prompt that was cut, but of a server that does not count. */
-const CUT_TOKENS_LEAST = 512;
-/** Part of the sure count below which a prompt was cut. */
-const SURE = 0.8;
-
-/**
- * Tokens of a prompt that a server cut without a word, by its own count: fewer than there are words. A tokenizer makes at
- * least one token of a word. What templates may leave out (tools, thinking) is not counted.
- * @returns what was surely sent; undefined when nothing was cut as far as can be seen.
- */
-export function cutBelow({ system, messages }: ModelRequest, usage: ModelUsage): number | undefined {
-  const read = usage.input_tokens;
-  if (read < CUT_TOKENS_LEAST) return undefined;
-  const texts = [system, ...messages.flatMap(textsOf)];
-  const sent = texts.reduce((sum, text) => sum + wordsIn(text), 0);
-  return read < sent * SURE ? sent : undefined;
-}
-
-function textsOf(message: ModelMessage): string[] {
-  if (message.role === "tool") return message.results.map(({ output }) => output);
-  return message.parts.flatMap((part) => (part.type === "text" ? part.text : []));
-}
-
-function wordsIn(text: string): number {
-  let words = 0;
-  for (const _ of text.matchAll(/[A-Za-z]+/g)) words++;
-  return words;
-}
-
 /** Parts of a count are no more than the whole. */
 const withinItself = (usage: ModelUsage): ModelUsage => {
   const cache_read_tokens = Math.min(usage.cache_read_tokens, usage.input_tokens);

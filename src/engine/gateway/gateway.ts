@@ -90,6 +90,9 @@ export function createGateway(input: GatewayInput): Gateway {
     made++;
     const error = reply.error && input.masker.json(reply.error);
     ports.rows.logCall(execution, { ...reply, parts: [], ...(error ? { error } : {}) }, "turn");
+    // The program has read an answer to half of its prompt, and would ask the same again.
+    if (error?.code === "context_truncated")
+      return void end({ ending: failed(error.code, error.message) }, { kind: "provider", message: error.message });
     if (error?.retry_at === undefined) return;
     try {
       end({ ending: waitForProvider(input, error.retry_at, error.message) }, busy(error.message));

@@ -73,6 +73,18 @@ isRun("a budget that is used up ends the turn as budget_exceeded, in the midst o
   expect(run).toMatchObject({ status: "failed", error: { code: "budget_exceeded", step_id: "work" }, cost_usd: 0.6 });
 });
 
+isRun(
+  "a prompt that the provider cut ends the step as context_truncated: the program does not go on with half of it",
+  async () => {
+    metered.models.next(reply({ text: "hello", usage: { input: 600, output: 10 } }));
+    const before = metered.models.requests.length;
+    const run = await metered.run(await pipeline("asks long"));
+    expect(run).toMatchObject({ status: "failed", error: { code: "context_truncated", step_id: "work" } });
+    expect(run.error?.message).toMatch(/read 600 tokens of a prompt of more than 3000: .* -c 32768/);
+    expect(metered.models.requests.length - before).toBe(1);
+  },
+);
+
 /** What each published program calls to add a line to a file of its workspace. */
 const APPENDS: Record<string, (line: number) => { name: string; input: Record<string, unknown> }> = {
   codex: (line) => ({ name: "exec_command", input: { cmd: `echo ${line} >> lines.txt` } }),
