@@ -1,6 +1,7 @@
 /** Replies as models and servers give them whose template knows no tools. */
 import { describe, expect, test } from "bun:test";
 import type { ModelTool } from "../../engine/model.ts";
+import { pythonicCalls } from "./pythonic-calls.ts";
 import { callsIn, repairObject } from "./text-calls.ts";
 
 const TOOLS: ModelTool[] = [
@@ -47,6 +48,15 @@ describe("calls written as text", () => {
       "",
       [LS, READ],
     ],
+    [
+      "Mistral, a list after words",
+      'I look.[TOOL_CALLS][{"name": "ls", "arguments": {"path": "src"}, "id": "a1"}]',
+      "I look.",
+      [LS],
+    ],
+    ["Llama 4", "[ls(path='src'), read(path=\"42\", limit=7)]<|eot|>", "", [LS, READ]],
+    ["Llama 4 between its tags", '<|python_start|>[ls(path="src")]<|python_end|><|eom|>', "", [LS]],
+    ["Llama 3.2 with its tag", 'Now:\n<|python_tag|>[ls(path="src"),]<|eom_id|>', "Now:", [LS]],
     ["broken JSON in a call", "<tool_call>{'name': 'ls', 'arguments': {'path': 'src',}}</tool_call>", "", [LS]],
   ])("%s", (_, text, said, calls) => {
     expect(callsIn(text, TOOLS)).toEqual({ said, calls });
@@ -58,6 +68,13 @@ describe("calls written as text", () => {
     ["an example in fenced code", 'As in:\n```\n<tool_call>{"name": "ls", "arguments": {}}</tool_call>\n```'],
     ["a quotation in the middle", '<tool_call>{"name": "ls", "arguments": {}}</tool_call> is what the file says.'],
     ["an object that is an answer", '{"name": "Ada", "age": 36}'],
+    ["a list of a tool that was not offered", '[rm(path="src")]'],
+    ["a list that was cut off", '[ls(path="src"), read(path="4'],
+    ["a list with words after it", '[ls(path="src")] lists the folder.'],
+    ["a list with a sum", '[read(path="a", limit=3+4)]'],
+    ["a list with a name", "[ls(path=folder)]"],
+    ["a list without names", '[ls("src")]'],
+    ["a list of numbers", "[1, 2]"],
     ["an object that was cut off", '<tool_call>{"name": "ls", "arguments": {"path": "sr'],
   ])("%s: none", (_, text) => {
     expect(callsIn(text, TOOLS)).toBeUndefined();
@@ -65,6 +82,37 @@ describe("calls written as text", () => {
 
   test("a long text of half marks takes no longer than its length", () => {
     expect(callsIn("<tool_call><function=".repeat(20_000), TOOLS)).toBeUndefined();
+  });
+});
+
+describe("Llama's pythonic form", () => {
+  test("has every literal of Python, as its documentation and the tests of vLLM's parser show them", () => {
+    const text = `[register_user(name='John Doe', age=37, address={'city': 'San Francisco', 'state': 'CA'}, role=None,
+      passed_test=True, aliases=['John', 'Johnny', []], rate=-1.5e3, said="it\\'s \\"so\\"\\n\\d", more="""a "b"\nc""")]`;
+    const input = {
+      name: "John Doe",
+      age: 37,
+      address: { city: "San Francisco", state: "CA" },
+      role: null,
+      passed_test: true,
+      aliases: ["John", "Johnny", []],
+      rate: -1500,
+      said: `it's "so"\n\\d`,
+      more: 'a "b"\nc',
+    };
+    expect(pythonicCalls(text)).toEqual([{ tool: "register_user", input }]);
+    expect(pythonicCalls("[get_weather(city='San Francisco'), f()]")).toEqual([
+      { tool: "get_weather", input: { city: "San Francisco" } },
+      { tool: "f", input: {} },
+    ]);
+  });
+
+  test("what is too deep, and half a text of any kind, is none, in no longer than its length", () => {
+    expect(pythonicCalls(`[f(a=${"[".repeat(200_000)}`)).toBeUndefined();
+    expect(pythonicCalls(`[f(a='${"\\'".repeat(200_000)}`)).toBeUndefined();
+    expect(pythonicCalls(`[${"f(),".repeat(200_000)}`)).toBeUndefined();
+    const odd = '[f(__proto__={"a": 1})]';
+    expect(Object.keys(pythonicCalls(odd)?.[0]?.input ?? {})).toEqual(["__proto__"]);
   });
 });
 

@@ -5,6 +5,7 @@
  * - Hermes and Qwen 2.5: `<tool_call>{"name": "ls", "arguments": {…}}</tool_call>`
  * - Qwen 3 Coder: `<function=ls><parameter=path>src</parameter></function>`, with or without `<tool_call>` around it
  * - Llama 3: `<|python_tag|>{"name": "ls", "parameters": {…}}`, the object alone, or `<function=ls>{…}</function>`
+ * - Llama 3.2 and 4: `[ls(path="src")]`, alone or between `<|python_start|>` and `<|python_end|>`
  * - Mistral: `[TOOL_CALLS][{"name": "ls", "arguments": {…}}]`, or `[TOOL_CALLS]ls[ARGS]{…}`
  *
  * Only at the end of a reply, outside fenced code, and only of tools that were offered: text that a model quotes from a
@@ -15,16 +16,13 @@ import { isObject, membersOf, textIn } from "../../core/is-object.ts";
 import { jsonFault, readJson } from "../../core/json-reader.ts";
 import type { ModelTool } from "../../engine/model.ts";
 import type { AssistantPart } from "../../engine/parts.ts";
+import { pythonicCalls, type WrittenCall as TextCall } from "./pythonic-calls.ts";
 
 /** What is longer is not repaired. */
 const REPAIRED_CHARACTERS = 65_536;
 const CALLS_MOST = 32;
 
 type Input = Record<string, unknown>;
-interface TextCall {
-  tool: string;
-  input: Input;
-}
 
 /**
  * The object that a broken text of JSON surely means; undefined where it may mean another: cut off, or with a quote or
@@ -69,7 +67,9 @@ function isOpen(text: string): boolean {
 }
 
 /** Where the calls of a text begin, by the mark that comes first. */
-const MARKS = ["<tool_call>", "<function=", "<|python_tag|>", "[TOOL_CALLS]"] as const;
+const MARKS = ["<tool_call>", "<function=", "<|python_tag|>", "<|python_start|>", "[TOOL_CALLS]"] as const;
+/** With which Llama's replies end, where a server passes them through. */
+const END_MARKS = /<\|(?:eot|eom|eot_id|eom_id|python_end)\|>/g;
 
 /** The calls at the end of a text and what was said before them; undefined where there are none. */
 export function callsIn(text: string, tools: readonly ModelTool[]): { said: string; calls: TextCall[] } | undefined {
@@ -86,22 +86,23 @@ export function callsIn(text: string, tools: readonly ModelTool[]): { said: stri
   return isSure ? { said, calls } : undefined;
 }
 
-/** The whole reply is one object, in a fence or not. */
+/** The whole reply is one object or Llama's list, in a fence or not. */
 function bareCalls(text: string): TextCall[] | undefined {
-  const bare = withoutFence(text.trim());
+  const bare = withoutFence(text.replace(END_MARKS, "").trim());
+  if (bare.startsWith("[")) return pythonicCalls(bare);
   return bare.startsWith("{") && bare.endsWith("}") ? all([callOf(repairObject(bare))]) : undefined;
 }
 
 function markedCalls(text: string, tools: readonly ModelTool[]): TextCall[] | undefined {
   if (text.startsWith("[TOOL_CALLS]")) return mistralCalls(text.slice("[TOOL_CALLS]".length).trim());
-  if (text.startsWith("<|python_tag|>"))
-    return all(
-      text
-        .slice("<|python_tag|>".length)
-        .replace(/<\|eo[tm]_id\|>/g, "")
-        .split(/(?<=\})\s*;\s*(?=\{)/)
-        .map((one) => callOf(repairObject(one))),
-    );
+  if (text.startsWith("<|python_")) {
+    const bare = text
+      .slice(text.indexOf("|>") + 2)
+      .replace(END_MARKS, "")
+      .trim();
+    if (bare.startsWith("[")) return pythonicCalls(bare);
+    return all(bare.split(/(?<=\})\s*;\s*(?=\{)/).map((one) => callOf(repairObject(one))));
+  }
   const blocks = text.startsWith("<tool_call>") ? between(text, "<tool_call>", "</tool_call>") : [text];
   return blocks && all(blocks.flatMap((block) => taggedCalls(block.trim(), tools)));
 }
@@ -142,7 +143,7 @@ function parametersIn(body: string, tool: ModelTool | undefined): Input | undefi
   const properties = membersOf(tool?.parameters["properties"]);
   const found = body === "" ? [] : between(body, "<parameter=", "</parameter>");
   if (!found) return undefined;
-  const input: Input = {};
+  const input: [string, unknown][] = [];
   for (const one of found) {
     const end = one.indexOf(">");
     if (end === -1) return undefined;
@@ -151,9 +152,9 @@ function parametersIn(body: string, tool: ModelTool | undefined): Input | undefi
       .slice(end + 1)
       .replace(/^\n/, "")
       .replace(/\n$/, "");
-    input[name] = textIn(properties[name], "type") === "string" ? value : readValue(value);
+    input.push([name, textIn(properties[name], "type") === "string" ? value : readValue(value)]);
   }
-  return input;
+  return Object.fromEntries(input);
 }
 
 function readValue(text: string): unknown {
