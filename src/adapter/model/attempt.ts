@@ -30,6 +30,8 @@ export interface AttemptInput {
   maxCharacters: number;
   /** Tool calls after which the stream is left: more are not made. */
   maxCalls: number;
+  /** Tools that stand in the text of the request, so that calls come as text; undefined: as the protocol has them. */
+  textTools?: readonly ModelTool[] | undefined;
   clock: Clock;
   /** Turns anything thrown into a failure without a key in it. */
   failure(error: unknown): Failure;
@@ -202,9 +204,11 @@ function failureIn(input: AttemptInput, seen: Seen, why: "aborted" | "timeout" |
 }
 
 /** Calls that the model wrote as text become calls; what was shown of them is withdrawn. */
-function readTextCalls({ request, kind }: AttemptInput, seen: Seen, parts: AssistantPart[]): AssistantPart[] {
-  if (!OWN_KINDS.has(kind) || seen.tooLong || seen.end?.finishReason === "length") return parts;
-  const found = withTextCalls(parts, request.tools, () => `call_${crypto.randomUUID()}`);
+function readTextCalls(input: AttemptInput, seen: Seen, parts: AssistantPart[]): AssistantPart[] {
+  const { request, kind, textTools } = input;
+  const isRead = textTools !== undefined || OWN_KINDS.has(kind);
+  if (!isRead || seen.tooLong || seen.end?.finishReason === "length") return parts;
+  const found = withTextCalls(parts, textTools ?? request.tools, () => `call_${crypto.randomUUID()}`);
   if (!found) return parts;
   request.onWithdrawn?.();
   if (found.said) request.onText?.(found.said);

@@ -25,6 +25,8 @@ export interface Failure {
   isWait?: boolean;
   /** The provider refused the thinking level; the call may be made without. */
   refusesThinking?: boolean;
+  /** The model's server gives it no tools; the call may be made with them in its text. */
+  refusesTools?: boolean;
 }
 
 const CONTEXT_SHAPE =
@@ -32,6 +34,14 @@ const CONTEXT_SHAPE =
 /** Both together: the model does not know the thinking it was asked for. Not: a signature in the history is wrong. */
 const THINKING_SHAPE = /\breasoning|\bthink/i;
 const REFUSAL_SHAPE = /support|unrecogni[sz]ed|unknown|not permitted|not allowed|not enabled|not available/i;
+/**
+ * Ollama: `gemma:latest does not support tools`; OpenRouter: `No endpoints found that support tool use`; vLLM: `"auto" tool
+ * choice requires --enable-auto-tool-choice`; llama.cpp: `tools param requires --jinja flag`; Groq and others: `tool calling
+ * is not supported with this model`.
+ */
+const NO_TOOLS_SHAPE =
+  /(not|n't) support (tool|function)|that support tool use|(tools?|functions?)( use| calls?| calling)?`? (is|are) not supported|tool choice requires --enable-auto|tools param requires --jinja/i;
+const NO_TOOLS_STATUSES: ReadonlySet<number> = new Set([400, 404, 422, 500, 501]);
 
 /** `Retry-After` (seconds or a date) or `retry-after-ms`, in milliseconds; undefined when absent or unreadable. */
 export function retryAfterMs(headers: Record<string, string> | undefined, nowMs: number): number | undefined {
@@ -111,6 +121,13 @@ function ofStatus(error: APICallError, status: number, provider: string, nowMs: 
     const message = `${provider} answered with a redirect (${status}); it is not followed, so that the key goes to no other host. Correct the base URL.`;
     return { code: "provider_error", message, retryable: false };
   }
+  if (NO_TOOLS_STATUSES.has(status) && NO_TOOLS_SHAPE.test(text))
+    return {
+      code: "provider_error",
+      message: say(`${provider} gives this model no tools`),
+      retryable: false,
+      refusesTools: true,
+    };
   if (status === 413 || (status === 400 && CONTEXT_SHAPE.test(text)))
     return { code: "context_too_long", message: say(`The prompt does not fit ${provider}'s model`), retryable: false };
   if (status === 408 || status >= 500) {

@@ -63,7 +63,8 @@ export async function resolveTarget(
   if (!baseUrl) return notConfigured(`The provider ${entry.id} has no usable base URL.`);
   if (!found.apiKey && !OWN_KINDS.has(kind)) return notConfigured(`The provider ${entry.id} has no key.${how}`);
   const { apiKey, source } = found;
-  return { providerId: entry.id, kind, baseUrl, apiKey, source, name: parts.name, local: entry.local };
+  const takesTools = prices.info(request.model).tools;
+  return { providerId: entry.id, kind, baseUrl, apiKey, source, name: parts.name, local: entry.local, takesTools };
 }
 
 /** The protocols of each kind of provider. */
@@ -127,6 +128,7 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
   const { prices, clock, log } = deps;
   const limits: ModelLimits = { ...MODEL_LIMITS, ...deps.limits };
   const refusedThinking = new Set<string>();
+  const refusedTools = new Set<string>();
   const askWindow = createWindows(clock);
   const circuit = createCircuit(clock);
   // The SDK would print its warnings (a parameter that a model ignores) on the process's error stream.
@@ -168,10 +170,11 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
     const most = prices.info(request.model).max_output_tokens;
     const bounded =
       most === null ? request : { ...request, maxOutputTokens: Math.min(most, request.maxOutputTokens ?? most) };
-    const { outcome, attempts } = await callWithRetries({ clock, limits, log, refusedThinking }, bounded, {
-      ...to,
-      window: window.ask,
-    });
+    const { outcome, attempts } = await callWithRetries(
+      { clock, limits, log, refusedThinking, refusedTools },
+      bounded,
+      { ...to, window: window.ask },
+    );
     if (outcome.finish !== "aborted") circuit.ended(line, outcome.failure);
     return {
       parts: outcome.parts,
@@ -209,11 +212,13 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
       if (request.model.startsWith("demo/")) return undefined;
       const to = await resolveTarget(deps, request);
       if ("code" in to) return refusal(asRequest, to, clock.monotonic() - started);
-      if (!speaks(to.kind, request.protocol)) return undefined;
+      // Where tools must stand in the text, the call is made in our own words.
+      const isInText = !to.takesTools || refusedTools.has(request.model);
+      if (isInText || !speaks(to.kind, request.protocol)) return undefined;
       const line = JSON.stringify([to.providerId, to.baseUrl, to.source]);
       const rest = circuit.refusal(to.providerId, line);
       if (rest) return refusal(asRequest, rest, clock.monotonic() - started, clock.now());
-      const { passOn } = await import("./pass.ts");
+      const [{ passOn }, { remember }] = await Promise.all([import("./pass.ts"), import("./retries.ts")]);
       const { answer, ended } = await passOn({ clock, limits }, request, to);
       const replyOf = (outcome: PassOutcome): ModelReply => {
         if (outcome.finish !== "aborted") circuit.ended(line, outcome.failure);
@@ -232,7 +237,12 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
           ...(outcome.failure ? errorOf(outcome.failure, clock.now()) : {}),
         };
       };
-      if (!answer) return replyOf(await ended);
+      if (!answer) {
+        const outcome = await ended;
+        if (!outcome.failure?.refusesTools) return replyOf(outcome);
+        remember(refusedTools, request.model);
+        return undefined;
+      }
       return { answer, reply: ended.then(replyOf) };
     } catch (error) {
       log?.warn({ model: request.model, kind: error instanceof Error ? error.name : typeof error }, "model call broke");

@@ -11,6 +11,7 @@ import { type Failure, failureOf } from "./failure.ts";
 import { languageModel, type ThinkingSetting } from "./language-model.ts";
 import type { ModelLimits } from "./limits.ts";
 import { createScrubber } from "./scrubber.ts";
+import { withToolsInText } from "./text-tools.ts";
 import { type Measured, usageSum } from "./usage.ts";
 
 export interface ModelLog {
@@ -25,6 +26,8 @@ export interface CallTarget extends Endpoint {
   name: string;
   source: ModelReply["key_source"];
   local: boolean;
+  /** False where it is known that the model's server gives it none. */
+  takesTools: boolean;
   /** Tokens of the window to ask for, where a request can. */
   window?: number | undefined;
 }
@@ -35,9 +38,17 @@ export interface CallDeps {
   log?: ModelLog | undefined;
   /** Models (`provider/model`) that have refused a thinking level; called without one from then on. */
   refusedThinking: Set<string>;
+  /** Models whose servers have refused tools; these stand in the text from then on. */
+  refusedTools: Set<string>;
 }
 
 const REFUSED_MODELS = 1000;
+
+/** Keeps a model that has refused something. */
+export function remember(refused: Set<string>, model: string): void {
+  if (refused.size >= REFUSED_MODELS) refused.clear();
+  refused.add(model);
+}
 
 /** Resolves after `ms`, at once when aborted. */
 function sleep(ms: number, signal: AbortSignal): Promise<void> {
@@ -70,7 +81,7 @@ function together(a: Measured | undefined, b: Measured | undefined): Measured | 
 
 /** Makes the call until it ends well, may not be tried again, or the tries are used up. */
 export async function callWithRetries(
-  { clock, limits, log, refusedThinking }: CallDeps,
+  { clock, limits, log, refusedThinking, refusedTools }: CallDeps,
   request: ModelRequest,
   to: CallTarget,
 ): Promise<{ outcome: AttemptOutcome; attempts: number }> {
@@ -87,8 +98,10 @@ export async function callWithRetries(
   for (let made = 1; ; made++) {
     const thinkingLevel: ThinkingSetting = refusedThinking.has(request.model) ? "default" : request.thinkingLevel;
     const patience = to.local || thinkingLevel !== "off" ? PATIENCE : 1;
+    const isInText = !to.takesTools || refusedTools.has(request.model);
     const outcome = await attempt({
-      request,
+      request: isInText ? withToolsInText(request) : request,
+      textTools: isInText ? request.tools : undefined,
       model,
       providerId: to.providerId,
       kind: to.kind,
@@ -111,8 +124,12 @@ export async function callWithRetries(
     };
     if (failed.refusesThinking && thinkingLevel !== "default") {
       log?.warn(fields, "the model refuses the thinking level; called without");
-      if (refusedThinking.size >= REFUSED_MODELS) refusedThinking.clear();
-      refusedThinking.add(request.model);
+      remember(refusedThinking, request.model);
+      continue;
+    }
+    if (failed.refusesTools && !isInText) {
+      log?.warn(fields, "the model is given no tools; called with them in its text");
+      remember(refusedTools, request.model);
       continue;
     }
     const waitMs = backoffMs(limits, made, failed);
