@@ -6,6 +6,7 @@ import type { JSONValue, LanguageModel, LanguageModelMiddleware } from "ai";
 import { membersOf } from "../../core/is-object.ts";
 import { jsonFault } from "../../core/json-reader.ts";
 import type { ModelRequest } from "../../engine/model.ts";
+import { needsMarks, withCacheMarks } from "./cache-marks.ts";
 import { type Endpoint, fetchDirectly } from "./endpoint.ts";
 import { ollamaModel } from "./ollama.ts";
 import type { ProviderKind } from "./providers.ts";
@@ -72,6 +73,7 @@ async function sdkModel(endpoint: Endpoint, name: string, window: number | undef
   const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
   const metadataExtractor = providerId === "openrouter" ? { metadataExtractor: costMetadata } : {};
   const key = apiKey ? { apiKey } : {};
+  const marks = needsMarks(endpoint, name) ? { transformRequestBody: withCacheMarks } : {};
   return createOpenAICompatible({
     name: providerId,
     baseURL,
@@ -79,6 +81,7 @@ async function sdkModel(endpoint: Endpoint, name: string, window: number | undef
     ...key,
     includeUsage: true,
     ...metadataExtractor,
+    ...marks,
   })(name);
 }
 

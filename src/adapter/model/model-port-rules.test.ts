@@ -194,6 +194,51 @@ describe("model port", () => {
     expect(JSON.stringify(server.requests[1]!.body).match(/"cache_control"/g)?.length).toBe(2);
   });
 
+  describe("Claude behind OpenRouter", () => {
+    const MARK = { cache_control: { type: "ephemeral" } };
+    const marksIn = (at: number) => JSON.stringify(server.requests[at]!.body).match(/"cache_control"/g)?.length ?? 0;
+    const openrouter = (name: string) => ({ ...CHAT, model: `openrouter/${name}` });
+    const messages: ModelMessage[] = [
+      { role: "user", parts: [{ type: "text", text: "a" }] },
+      { role: "assistant", parts: [{ type: "tool_call", call_id: "c1", tool: "write", input: { path: "a" } }] },
+      { role: "tool", results: [{ call_id: "c1", tool: "write", ok: true, output: "done" }] },
+    ];
+
+    test("is told which prefix to keep, on the parts of the instructions and of the last message", async () => {
+      const claude = openrouter("anthropic/claude-sonnet-4.5");
+      await fixture.call(claude);
+      await fixture.call(claude, {}, { messages });
+      await fixture.call(openrouter("openai/gpt-5"), {}, { messages });
+      const [first, second] = server.requests.map(({ body }) => body);
+      const text = (said: string) => [{ type: "text", text: said, ...MARK }];
+      expect(first).toMatchObject({ messages: [{ content: text("You are terse.") }, { content: text("Hi") }] });
+      expect(second).toMatchObject({
+        messages: [{ role: "system" }, { content: "a" }, {}, { role: "tool", content: text("done") }],
+      });
+      expect([0, 1, 2].map(marksIn)).toEqual([2, 2, 0]);
+    });
+
+    test("is told so of an external agent's requests, too, unless the agent marks them itself", async () => {
+      const { signal } = new AbortController();
+      const model = openrouter("anthropic/claude-sonnet-4.5").model;
+      const pass = async (content: unknown) => {
+        const body = { messages: [{ role: "user", content }] };
+        const passed = await fixture.port(CHAT).pass!({ protocol: "chat", model, body, headers: {}, signal });
+        if (passed && "answer" in passed) await passed.answer.text();
+      };
+      await pass([
+        { type: "text", text: "a" },
+        { type: "image_url", image_url: { url: "data:image/png;base64," } },
+      ]);
+      await pass([
+        { type: "text", text: "a", ...MARK },
+        { type: "text", text: "b" },
+      ]);
+      expect(server.requests[0]!.body).toMatchObject({ messages: [{ content: [MARK, { type: "image_url" }] }] });
+      expect([0, 1].map(marksIn)).toEqual([1, 1]);
+    });
+  });
+
   test("a reply without end is cut at the bound", async () => {
     server.next(reply({ text: "x".repeat(5000) }));
     const answer = await fixture.call(CHAT, { replyCharacters: 1000 });

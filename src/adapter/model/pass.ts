@@ -8,6 +8,7 @@ import { membersOf, numberIn } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
 import type { FinishReason, PassRequest } from "../../engine/model.ts";
 import type { AttemptOutcome } from "./attempt.ts";
+import { needsMarks, withCacheMarks } from "./cache-marks.ts";
 import { fetchUnread } from "./endpoint.ts";
 import { type Failure, failureOf } from "./failure.ts";
 import type { ModelLimits } from "./limits.ts";
@@ -64,7 +65,8 @@ export async function passOn({ clock, limits }: Deps, request: PassRequest, to: 
   const stop = new AbortController();
   const signal = AbortSignal.any([request.signal, stop.signal]);
   const watch = createWatch(() => stop.abort(new DOMException("silent", "TimeoutError")));
-  const body = JSON.stringify(bodyFor(request, to.name));
+  const asked = bodyFor(request, to.name);
+  const body = JSON.stringify(needsMarks(to, to.name) ? withCacheMarks(asked) : asked);
   const sent = { bytes: Buffer.byteLength(body), characters: body.length, items: 1 };
   const url = `${to.baseUrl}${pathOf(request, to.name)}`;
   const none = { chargedUsd: undefined, firstTokenAt: undefined, used: undefined };

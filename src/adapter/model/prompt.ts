@@ -33,7 +33,7 @@ function assistantPart(provider: string, part: AssistantPart) {
   return providerOptions ? { type: "reasoning" as const, text: part.text, ...extra } : undefined;
 }
 
-/** Anthropic caches a prefix only where it is marked; the others do so by themselves. */
+/** Anthropic caches a prefix only where it is marked; see `cache-marks.ts` for Claude models elsewhere. */
 const CACHE_MARK = { anthropic: { cacheControl: { type: "ephemeral" } } } as const;
 
 function userPart(part: TextPart | DataPart) {

@@ -1,0 +1,32 @@
+/**
+ * Marks of what a provider is to keep of a prompt. Anthropic keeps a prefix only where it is marked; OpenRouter hands such
+ * marks on to Claude models where they stand on a part of a message, not on the message
+ * (https://openrouter.ai/docs/features/prompt-caching). Other models keep prefixes by themselves.
+ */
+import { isObject } from "../../core/is-object.ts";
+
+type Body = Record<string, unknown>;
+const MARK = { cache_control: { type: "ephemeral" } };
+
+export const needsMarks = ({ providerId }: { providerId: string }, name: string): boolean =>
+  providerId === "openrouter" && name.startsWith("anthropic/");
+
+/** A request for chat completions with its instructions and its last message marked. One that has marks keeps its own. */
+export function withCacheMarks(body: Body): Body {
+  const { messages } = body;
+  if (!Array.isArray(messages) || JSON.stringify(messages).includes('"cache_control"')) return body;
+  const last = messages.length - 1;
+  const system = messages.findLastIndex((message) => isObject(message) && message["role"] === "system");
+  return { ...body, messages: messages.map((one: unknown, at) => (at === last || at === system ? marked(one) : one)) };
+}
+
+/** With a mark on its last text; as it is where it has none. */
+function marked(message: unknown): unknown {
+  if (!isObject(message)) return message;
+  const { content } = message;
+  if (typeof content === "string" && content !== "")
+    return { ...message, content: [{ type: "text", text: content, ...MARK }] };
+  if (!Array.isArray(content)) return message;
+  const last = content.findLastIndex((part) => isObject(part) && part["type"] === "text");
+  return { ...message, content: content.map((part, at) => (at === last ? { ...part, ...MARK } : part)) };
+}
