@@ -92,6 +92,7 @@ function agentsIn(folder: string) {
     .filter(({ file }) => existsSync(file))
     .map(({ id, file }) => {
       const { agent, problems } = parseAgentFile(id, readFileSync(file, "utf8"));
-      return { id, file, model: agent.config.model ?? null, enabled: agent.enabled, problems };
+      const { model, fallback } = agent.config;
+      return { id, file, model: model ?? null, fallback: fallback ?? [], enabled: agent.enabled, problems };
     });
 }

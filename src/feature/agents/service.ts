@@ -81,6 +81,8 @@ export interface Agents {
 export interface AgentSummary extends Pick<StoredAgent, "id" | "enabled" | "problems"> {
   file: string;
   model: string | null;
+  /** Models that it names to be asked instead. */
+  fallback: readonly string[];
   harness: AgentSettings["harness"];
   /** As the file names it. */
   image: string | null;
@@ -217,6 +219,7 @@ export function createAgents(deps: AgentsDeps): Agents {
         id,
         file: sourceFile,
         model: config.model ?? null,
+        fallback: config.fallback ?? [],
         enabled,
         problems,
         harness: config.harness ?? "builtin",

@@ -33,6 +33,9 @@ describe("findings about work", () => {
           remedy: expect.stringMatching(/skep providers/),
         },
       ]);
+    expect(checkModels([use("ready"), { ...use("off", "agent scribe"), isFallback: true }], true, true)).toMatchObject([
+      { verdict: "warn", detail: expect.stringContaining("agent scribe") },
+    ]);
   });
 
   test("files: broken ones are named with the line; a broken skill only warns", () => {

@@ -17,17 +17,23 @@ export interface ModelUse {
   by: string;
   /** The state of its provider. */
   state: "ready" | "off" | "not configured" | "key refused" | "unknown";
+  /** It is asked only when another model does not answer. */
+  isFallback?: boolean;
 }
 
 const INIT = "skep init, or: skep providers set PROVIDER --key --default PROVIDER/MODEL";
 
-/** @param uses the default model and those that agents name. @param isConfigured whether any provider but the scripted one is. */
+/** @param uses the models of the settings and those that agents name. @param isConfigured whether any provider but the scripted one is. */
 export function checkModels(uses: readonly ModelUse[], hasDefault: boolean, isConfigured: boolean): Finding[] {
   if (!isConfigured)
     return [fail("models", "no provider is set up: only demo/scripted plays, a transcript and no AI", INIT)];
   const bad = uses.filter(({ state }) => state !== "ready");
-  const findings = bad.map(({ model, by, state }) =>
-    fail("models", `${model}, which ${by} names, cannot be called: its provider is ${STATES[state]}`, REMEDIES[state]),
+  const findings = bad.map(({ model, by, state, isFallback }) =>
+    (isFallback ? warn : fail)(
+      "models",
+      `${model}, which ${by} names, cannot be called: its provider is ${STATES[state]}`,
+      REMEDIES[state],
+    ),
   );
   if (!hasDefault)
     findings.push(
@@ -58,29 +64,39 @@ const REMEDIES: Readonly<Record<ModelUse["state"], string>> = {
 };
 
 export interface ModelNeeds {
-  settings: Pick<SettingsService, "modelFor">;
+  settings: Pick<SettingsService, "get">;
   providers: { anyConfigured(): boolean; stateOf(id: string): ModelUse["state"] };
-  agents: { files(): readonly Pick<AgentSummary, "id" | "model" | "enabled">[] };
+  agents: { files(): readonly Pick<AgentSummary, "id" | "model" | "fallback" | "enabled">[] };
 }
 
-/** The default model, and what agents that are switched on name. */
-function namedModels({ settings, agents }: Pick<ModelNeeds, "settings" | "agents">): { model: string; by: string }[] {
-  const fallback = settings.modelFor("pipeline");
-  const own = agents
-    .files()
-    .flatMap(({ id, model, enabled }) => (enabled && model ? [{ model, by: `agent ${id}` }] : []));
-  return [...(fallback ? [{ model: fallback, by: "the settings" }] : []), ...own];
+type NamedModel = Omit<ModelUse, "state">;
+const fallbackOf = (models: readonly string[], by: string): NamedModel[] =>
+  models.map((model) => ({ model, by, isFallback: true }));
+
+/** The models of the settings that answer, and what agents that are switched on name. */
+function namedModels({ settings, agents }: Pick<ModelNeeds, "settings" | "agents">): NamedModel[] {
+  const { default: usual, fallback, embedding: _, ...purposes } = settings.get().models;
+  const named = Object.entries(purposes).flatMap(([purpose, model]) =>
+    model === null || model === usual ? [] : [{ model, by: `models.${purpose} of the settings` }],
+  );
+  const own = agents.files().flatMap(({ id, model, fallback: spare, enabled }) => {
+    const by = `agent ${id}`;
+    return enabled ? [...(model === null ? [] : [{ model, by }]), ...fallbackOf(spare, by)] : [];
+  });
+  const first = usual === null ? [] : [{ model: usual, by: "the settings" }];
+  return [...first, ...named, ...own, ...fallbackOf(fallback, "models.fallback of the settings")];
 }
 
 /** How long a model's server may take to say its window, ms. */
 const WINDOW_MS = 5_000;
 /** Models whose windows are asked about. */
-const WINDOWS_MOST = 10;
+const WINDOWS_MOST = 40;
 
 /** Models of one's own that are served with too small a window. No model is loaded for it. */
 export async function windowFindings(deps: ModelNeeds & { providers: { windowOf: ModelWindows } }): Promise<Finding[]> {
-  const models = [...new Set(namedModels(deps).map(({ model }) => model))].slice(0, WINDOWS_MOST);
-  const ready = models.filter((model) => deps.providers.stateOf(splitModel(model)?.provider ?? "") === "ready");
+  const models = [...new Set(namedModels(deps).map(({ model }) => model))];
+  const isReady = (model: string) => deps.providers.stateOf(splitModel(model)?.provider ?? "") === "ready";
+  const ready = models.filter(isReady).slice(0, WINDOWS_MOST);
   const signal = AbortSignal.timeout(WINDOW_MS);
   const found = await Promise.all(ready.map((model) => deps.providers.windowOf(model, { mayLoad: false, signal })));
   return found.flatMap((window) =>
@@ -89,10 +105,10 @@ export async function windowFindings(deps: ModelNeeds & { providers: { windowOf:
 }
 
 export function modelFindings({ settings, providers, agents }: ModelNeeds): Finding[] {
-  const fallback = settings.modelFor("pipeline");
+  const { models } = settings.get();
   const named = namedModels({ settings, agents });
   const uses = named.map((use) => ({ ...use, state: providers.stateOf(splitModel(use.model)?.provider ?? "") }));
-  return checkModels(uses, fallback !== null, providers.anyConfigured());
+  return checkModels(uses, (models.pipeline ?? models.default) !== null, providers.anyConfigured());
 }
 
 type SandboxNeeds = Pick<Core, "config" | "docker"> & { settings: Pick<SettingsService, "get"> };

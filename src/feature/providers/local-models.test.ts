@@ -55,6 +55,20 @@ test("a window that was set is the window, and doctor has nothing to say", async
   expect(await windowFinding()).toBeUndefined();
 });
 
+test("doctor says the windows of all models that are named: of settings and agents, to be asked first or instead", async () => {
+  const windows = async () => {
+    const { findings } = await call<{ findings: { check: string; detail: string }[] }>("GET", "/v1/doctor");
+    return findings.filter(({ check }) => check === "window").map(({ detail }) => detail.split(": ")[0]);
+  };
+  await call("PUT", "/v1/settings", { models: { chat: "ollama/talker", fallback: ["ollama/spare"] } });
+  const named = { prompt: "You work.", model: "ollama/own", fallback: ["ollama/instead", MODEL] };
+  await call("POST", "/v1/agents", { id: "namer", ...named });
+  expect((await windows()).toSorted()).toEqual(["ollama/instead", "ollama/own", "ollama/spare", "ollama/talker"]);
+  await call("PUT", "/v1/settings", { models: { chat: null, fallback: [] } });
+  await call("DELETE", "/v1/agents/namer");
+  expect(await windows()).toEqual([]);
+});
+
 test("setting one field of one model leaves its others and other models; null goes back to what was known", async () => {
   await setModel({ model: "ollama/other", input_usd_per_mtok: 1, output_usd_per_mtok: 2 });
   await setModel({ model: MODEL, images: false });
