@@ -126,7 +126,7 @@ async function tryModel({ client, args: [model = ""], flags }: Call): Promise<An
 
 function trialLines(found: Trial): string[] {
   const said = ({ ok, detail }: typeof found.tools) =>
-    ok === true ? "yes" : `${ok === null ? "" : "no. "}${detail ?? ""}`.trim();
+    [ok === null ? "" : ok ? "yes" : "no", detail ?? ""].filter(Boolean).join(". ");
   const { calls, cost_usd, time_to_first_token_ms } = found;
   return fieldLines([
     ["answers", said(found.answers)],

@@ -8,7 +8,6 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField } from "../../core/errors.ts";
 import { defineJob, type RunningJob } from "../../core/jobs.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
-import { sizeOf } from "../../engine/context.ts";
 import type { ModelMessage, ModelPort, ModelReply, ModelTool } from "../../engine/model.ts";
 import { textOf, textPart } from "../../engine/parts.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -17,6 +16,7 @@ import { type ModelTrialResult, modelTrials } from "../../store/tables/model-tri
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { UsageLog } from "../usage/service.ts";
+import { type NeedleQuestion, tryNeedle } from "./needle.ts";
 
 export interface ModelTrialDeps {
   store: Store;
@@ -37,17 +37,14 @@ const TOOL: ModelTool = {
   description: "Reports a number.",
   parameters: { type: "object", properties: { number: { type: "integer" } }, required: ["number"] },
 };
-/** How much of the window the long prompt fills. */
-const FILLED = 0.9;
-/** Longer prompts would cost minutes of a machine, or dollars. */
-const NEEDLE_TOKENS = 131_072;
-const NEEDLE = "The word to remember is heliotrope.";
-const FILLER = "The clerk wrote the weather of the day into the book, and put the book back on its shelf. ";
 const CALL_MS = 300_000;
 /** A machine without a graphics card reads a hundred tokens a second or so. */
 const LONG_CALL_MS = 1_800_000;
 const TRIALS_AT_ONCE = 2;
 const REPLY_TOKENS = 2_000;
+/** Calls of a trial; and of one that also fills the window. */
+const CALLS = 3;
+const CALLS_DEEP = 5;
 
 interface Question {
   /** What is found out, for people. */
@@ -56,6 +53,7 @@ interface Question {
   picture?: boolean;
   tools?: ModelTool[];
   mostMs?: number;
+  mostTokens?: number;
 }
 
 export function createModelTrials({ store, clock, models, record, jobs, wrongModel }: ModelTrialDeps) {
@@ -76,7 +74,7 @@ export function createModelTrials({ store, clock, models, record, jobs, wrongMod
       messages,
       tools: question.tools ?? [],
       thinkingLevel: "off",
-      maxOutputTokens: REPLY_TOKENS,
+      maxOutputTokens: question.mostTokens ?? REPLY_TOKENS,
       userId,
       scope: { agentId: NO_AGENT, sessionId: "trial" },
       signal: AbortSignal.any([signal, AbortSignal.timeout(question.mostMs ?? CALL_MS)]),
@@ -95,14 +93,16 @@ export function createModelTrials({ store, clock, models, record, jobs, wrongMod
     const caller = { userId: job.userId ?? undefined, signal: job.signal };
     const first = await ask(model, { about: "Does it answer?", text: "Answer with the word ready." }, job);
     const asked = [first.reply];
-    const also = async (question: Question, fits: (reply: ModelReply) => boolean): Promise<Found> => {
-      // Without a first answer there is nothing more to learn.
-      if (first.reply.finish === "error") return { ok: null, detail: "It was not tried." };
-      job.report({ percent: (100 * asked.length) / (deep ? 4 : 3) });
+    // Without a first answer there is nothing more to learn.
+    const isOver = first.reply.finish === "error";
+    const next = async (question: Question): Promise<ModelReply> => {
+      job.report({ percent: (100 * asked.length) / (deep ? CALLS_DEEP : CALLS) });
       const { reply } = await ask(model, question, job);
       asked.push(reply);
-      return foundBy(reply, fits);
+      return reply;
     };
+    const also = async (question: Question, fits: (reply: ModelReply) => boolean): Promise<Found> =>
+      isOver ? NOT_TRIED : foundBy(await next(question), fits);
     const answers = foundBy(first.reply, ({ parts }) => textOf(parts).trim() !== "");
     const tools = await also(
       { about: "Does it call a tool?", text: "Report the number 7 with the tool report_number.", tools: [TOOL] },
@@ -113,9 +113,10 @@ export function createModelTrials({ store, clock, models, record, jobs, wrongMod
       ({ parts }) => /\bred\b|crimson|scarlet/i.test(textOf(parts)),
     );
     const window = (await models.windowOf?.({ model, ...caller })) ?? models.info(model).context_window;
-    const needle = deep
-      ? await tryNeedle(window, (question) => also(question, ({ parts }) => /heliotrope/i.test(textOf(parts))))
-      : { ok: null, detail: "It was not tried. It fills the window: ask for it with --needle." };
+    const fill = ({ isLong, replyTokens, ...question }: NeedleQuestion) =>
+      next({ ...question, mostTokens: replyTokens, ...(isLong ? { mostMs: LONG_CALL_MS } : {}) });
+    const hasWord = (reply: ModelReply) => foundBy(reply, ({ parts }) => /heliotrope/i.test(textOf(parts)));
+    const needle = !deep ? NOT_ASKED : isOver ? NOT_TRIED : await tryNeedle(window, fill, hasWord);
     const thinks = asked.some(({ parts, usage }) => parts.some(isThinking) || usage.reasoning_tokens > 0);
     const { time_to_first_token_ms: firstWord } = first.reply;
     return {
@@ -172,6 +173,11 @@ export function createModelTrials({ store, clock, models, record, jobs, wrongMod
 }
 
 type Found = ModelTrialResult["tools"];
+const NOT_TRIED: Found = { ok: null, detail: "It was not tried." };
+const NOT_ASKED: Found = {
+  ok: null,
+  detail: "It was not tried. It fills the window: ask for it with --needle.",
+};
 
 const isThinking = ({ type }: { type: string }): boolean => type === "thinking";
 const calledTool = ({ parts }: ModelReply): boolean =>
@@ -185,18 +191,6 @@ function foundBy(reply: ModelReply, fits: (reply: ModelReply) => boolean): Found
   if (fits(reply)) return { ok: true, detail: null };
   const said = textOf(reply.parts).trim().slice(0, SAID_CHARACTERS);
   return { ok: false, detail: said === "" ? "It said nothing." : `It said: ${said}` };
-}
-
-async function tryNeedle(window: number | null, ask: (question: Question) => Promise<Found>): Promise<Found> {
-  if (window === null) return { ok: null, detail: "It was not tried: its window is not known." };
-  const tokens = Math.floor(Math.min(window, NEEDLE_TOKENS) * FILLED) - REPLY_TOKENS;
-  if (tokens < REPLY_TOKENS) return { ok: null, detail: "It was not tried: the window is too small." };
-  const filler = FILLER.repeat(Math.ceil(tokens / sizeOf(FILLER)));
-  return ask({
-    about: `Does it find a word at the far end of ${tokens.toLocaleString("en-US")} tokens? That takes long.`,
-    text: `${NEEDLE}\n\n${filler}\n\nWhich word were you told to remember? Answer with it alone.`,
-    mostMs: LONG_CALL_MS,
-  });
 }
 
 const callOf = (reply: ModelReply, userId: string | undefined) => ({

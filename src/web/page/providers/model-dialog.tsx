@@ -85,7 +85,7 @@ export function ModelDialog({ model, onClose }: { model: Model; onClose(): void 
 }
 
 const foundWord = ({ ok, detail }: Trial["tools"]): string =>
-  ok === true ? "yes" : [ok === false ? "no." : "", detail].filter(Boolean).join(" ");
+  [ok === null ? "" : ok ? "yes" : "no", detail].filter(Boolean).join(". ");
 
 function TryModel({ model }: { model: string }) {
   const action = useChange();
