@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { countTokens } from "gpt-tokenizer";
 import { createRigs } from "../testing/engine-rig.ts";
 import { estimateTokens, fitRoom, toSummaryRequest } from "./context.ts";
 import type { ModelMessage, ModelPort, ModelReply, ModelRequest } from "./model.ts";
@@ -11,6 +12,23 @@ const AGENTS = { worker: "---\ntools: [read]\n---\nYou work." };
 
 const sizeOf = ({ system, messages }: Pick<ModelRequest, "system" | "messages">) =>
   estimateTokens(system) + estimateTokens(JSON.stringify(messages));
+
+test.each([
+  ["Latin", "Alle Menschen sind frei und gleich an Würde und Rechten geboren."],
+  ["Cyrillic", "Все люди рождаются свободными и равными в своем достоинстве и правах."],
+  ["Greek", "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι και ίσοι στην αξιοπρέπεια."],
+  ["Arabic", "يولد جميع الناس أحرارا متساوين في الكرامة والحقوق."],
+  ["Devanagari", "सभी मनुष्यों को गौरव और अधिकारों के मामले में जन्मजात स्वतन्त्रता प्राप्त है।"],
+  ["Korean", "모든 인간은 태어날 때부터 자유로우며 그 존엄과 권리에 있어 동등하다."],
+  ["Chinese", "人人生而自由，在尊严和权利上一律平等。请修改登录页面的错误提示。"],
+  ["Japanese", "すべての人間は、生まれながらにして自由である。よろしくお願いいたします。"],
+  ["Thai", "มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์และสิทธิ"],
+])("tokens are estimated as no fewer than a tokenizer counts, in %s writing", (_, text) => {
+  const many = text.repeat(20);
+  const [estimated, counted] = [estimateTokens(many), countTokens(many)];
+  expect(estimated).toBeGreaterThanOrEqual(counted);
+  expect(estimated).toBeLessThan(counted * 3);
+});
 
 const REPLY: ModelReply = {
   parts: [],

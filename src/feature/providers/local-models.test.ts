@@ -88,33 +88,38 @@ test("a name that is none is refused, with its field", async () => {
   );
 });
 
-test("a chat is summarised from the window that is served on, so that the server cuts nothing", async () => {
-  const small = createLocalModelServer("ollama", { window: 8_192, most: 131_072 });
-  await call("PUT", "/v1/settings/providers/ollama", { base_url: small.origin, default: MODEL });
-  await call("POST", "/v1/agents", { id: "clerk", prompt: "You keep the weather book.", tools: [] });
-  const { id } = await call<{ id: string }>("POST", "/v1/chat/sessions", { agent_id: "clerk", model: MODEL });
-  interface Chat {
-    status: string;
-    messages: { role: string; content: string }[];
-  }
-  const said = async (message: string): Promise<Chat> => {
-    small.next({ text: "Noted." });
-    await call("POST", `/v1/chat/sessions/${id}/message`, { message });
-    for (;;) {
-      const chat = await call<Chat>("GET", `/v1/chat/sessions/${id}`);
-      if (chat.status !== "busy") return chat;
+test.each([
+  ["clerk", "Monday: rain from the west, eleven degrees, wind rising in the evening. ", 150],
+  ["shuji", "星期一：西边有雨，气温十一度，傍晚风力逐渐增强，夜里转为阵雨。", 150],
+])(
+  "a chat of %s is summarised from the window that is served on, so that the server cuts nothing",
+  async (agent_id, page, pages) => {
+    const small = createLocalModelServer("ollama", { window: 8_192, most: 131_072 });
+    await call("PUT", "/v1/settings/providers/ollama", { base_url: small.origin, default: MODEL });
+    await call("POST", "/v1/agents", { id: agent_id, prompt: "You keep the weather book.", tools: [] });
+    const { id } = await call<{ id: string }>("POST", "/v1/chat/sessions", { agent_id, model: MODEL });
+    interface Chat {
+      status: string;
+      messages: { role: string; content: string }[];
     }
-  };
-  const page = "Monday: rain from the west, eleven degrees, wind rising in the evening. ";
-  const isSummary = ({ body }: { body: unknown }) =>
-    JSON.stringify(body).includes("Write a summary from which you can");
-  await said(`The word is heliotrope. ${page.repeat(150)}`);
-  expect(small.requests.some(isSummary)).toBe(false);
-  const chat = await said(`Second page. ${page.repeat(150)}`);
-  expect(small.requests.some(isSummary)).toBe(true);
-  expect(chat.messages.at(-1)).toMatchObject({ role: "assistant", content: "Noted." });
-  // What was asked last arrived whole, with the summary before it.
-  expect(small.lastRead()).toContain("Summary of the work so far");
-  expect(small.lastRead()).toContain("Second page.");
-  small.stop();
-});
+    const said = async (message: string): Promise<Chat> => {
+      small.next({ text: "Noted." });
+      await call("POST", `/v1/chat/sessions/${id}/message`, { message });
+      for (;;) {
+        const chat = await call<Chat>("GET", `/v1/chat/sessions/${id}`);
+        if (chat.status !== "busy") return chat;
+      }
+    };
+    const isSummary = ({ body }: { body: unknown }) =>
+      JSON.stringify(body).includes("Write a summary from which you can");
+    await said(`The word is heliotrope. ${page.repeat(pages)}`);
+    expect(small.requests.some(isSummary)).toBe(false);
+    const chat = await said(`Second page. ${page.repeat(pages)}`);
+    expect(small.requests.some(isSummary)).toBe(true);
+    expect(chat.messages.at(-1)).toMatchObject({ role: "assistant", content: "Noted." });
+    // What was asked last arrived whole, with the summary before it.
+    expect(small.lastRead()).toContain("Summary of the work so far");
+    expect(small.lastRead()).toContain("Second page.");
+    small.stop();
+  },
+);
