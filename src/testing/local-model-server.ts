@@ -38,6 +38,8 @@ export interface LocalOptions {
   capabilities?: string[];
   /** Of Ollama: an older one, which does not say its window, or has no `/api/ps` at all. */
   age?: "silent" | "without-ps";
+  /** Of Ollama: part of a loaded model that its card holds. */
+  onCard?: number;
   /** Whether the model is in memory before the first request. */
   isLoaded?: boolean;
 }
@@ -137,7 +139,7 @@ export function createLocalModelServer(kind: LocalKind, options: LocalOptions = 
                   name: model,
                   model,
                   size: 6_000_000_000,
-                  size_vram: 6_000_000_000,
+                  size_vram: 6_000_000_000 * (options.onCard ?? 1),
                   ...(options.age ? {} : { context_length: loaded }),
                 },
               ],

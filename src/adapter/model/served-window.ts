@@ -79,18 +79,34 @@ async function ask({ endpoint, signal }: WindowQuestion, url: string, body?: unk
 /** How long a model may take to load, ms. */
 const LOAD_MS = 600_000;
 
+/** What Ollama says of the model where it is loaded. */
+async function loadedIn(question: WindowQuestion): Promise<Record<string, unknown> | undefined> {
+  const { endpoint, name } = question;
+  // Ollama takes names in any case, and says them as they were pulled.
+  const names = [name, `${name}:latest`].map((one) => one.toLowerCase());
+  const named = (one: unknown) => names.includes(String(one).toLowerCase());
+  const answer = await ask(question, `${ollamaRoot(endpoint.baseUrl)}/api/ps`);
+  return listIn(answer, "models").find((one) => named(one["model"]) || named(one["name"]));
+}
+
+/**
+ * Part of a loaded model, its window among it, that does not fit the memory of the card, so that the processor computes it,
+ * many times slower. Null: all of it fits, there is no card, or nobody says.
+ */
+export async function askBesideCard(question: WindowQuestion): Promise<number | null> {
+  if (question.endpoint.kind !== "ollama") return null;
+  const found = await loadedIn(question);
+  const [whole, onCard] = [sizeOf(found?.["size"]), sizeOf(found?.["size_vram"])];
+  return whole === null || onCard === null || onCard >= whole ? null : (whole - onCard) / whole;
+}
+
 async function ofOllama(question: WindowQuestion): Promise<ServedWindow> {
   const { endpoint, name, wanted, most, mayLoad } = question;
   const asked = least(wanted, wanted === null ? null : most);
   if (asked !== null) return { tokens: asked, ask: asked };
   const root = ollamaRoot(endpoint.baseUrl);
-  // Ollama takes names in any case, and says them as they were pulled.
-  const names = [name, `${name}:latest`].map((one) => one.toLowerCase());
-  const named = (one: unknown) => names.includes(String(one).toLowerCase());
   const loaded = async () => {
-    const found = listIn(await ask(question, `${root}/api/ps`), "models").find(
-      (one) => named(one["model"]) || named(one["name"]),
-    );
+    const found = await loadedIn(question);
     return found === undefined ? undefined : sizeOf(found["context_length"]);
   };
   let tokens = await loaded();

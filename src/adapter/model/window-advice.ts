@@ -2,7 +2,7 @@
 import type { Clock } from "../../core/clock.ts";
 import { type ModelPortDeps, resolveTarget } from "./model-port.ts";
 import { OWN_KINDS, splitModel } from "./providers.ts";
-import { createWindows, SMALL_WINDOW, USUAL_WINDOW, windowRemedy } from "./served-window.ts";
+import { askBesideCard, createWindows, SMALL_WINDOW, USUAL_WINDOW, windowRemedy } from "./served-window.ts";
 
 export interface ModelWindow {
   model: string;
@@ -23,6 +23,14 @@ export type ModelWindows = (
 ) => Promise<ModelWindow | undefined>;
 
 const said = (tokens: number): string => tokens.toLocaleString("en-US");
+/** Less than this is no reason to change anything. */
+const BESIDE_LEAST = 0.01;
+
+function besideText(part: number, served: number | null): string | null {
+  if (part < BESIDE_LEAST) return null;
+  const window = served === null ? "its window" : `a window of ${said(served)}`;
+  return `${Math.round(part * 100)} % of it does not fit the card with ${window} and is computed by the processor, which is slow; set a smaller window, not below ${said(SMALL_WINDOW)}, or take a smaller model`;
+}
 
 export function createModelWindows(deps: Pick<ModelPortDeps, "keys" | "prices"> & { clock: Clock }): ModelWindows {
   const { prices, clock } = deps;
@@ -36,7 +44,8 @@ export function createModelWindows(deps: Pick<ModelPortDeps, "keys" | "prices"> 
     const to = await resolveTarget(deps, { model, userId: undefined });
     const isOwn = !("code" in to) && OWN_KINDS.has(to.kind) && (to.local || to.providerId.startsWith("custom-"));
     if (!isOwn) return { ...answer, context_window: known.context_window, is_small: false, advice: null };
-    const { tokens } = await askWindow({ endpoint: to, name: to.name, wanted, most, mayLoad, signal });
+    const question = { endpoint: to, name: to.name, wanted, most, mayLoad, signal };
+    const { tokens } = await askWindow(question);
     const served = tokens ?? known.context_window;
     const remedy = windowRemedy(to.kind, to.providerId, model);
     if (served === null && to.kind === "ollama") {
@@ -44,7 +53,12 @@ export function createModelWindows(deps: Pick<ModelPortDeps, "keys" | "prices"> 
       return { ...answer, context_window: null, is_small: false, advice };
     }
     const is_small = served !== null && served < SMALL_WINDOW;
-    const advice = is_small ? `served window ${said(served)}: too small for agents; ${remedy}` : null;
+    if (is_small) {
+      const advice = `served window ${said(served)}: too small for agents; ${remedy}`;
+      return { ...answer, context_window: served, is_small, advice };
+    }
+    const beside = await askBesideCard(question);
+    const advice = beside === null ? null : besideText(beside, served);
     return { ...answer, context_window: served, is_small, advice };
   };
 }

@@ -123,3 +123,16 @@ test.each([
     small.stop();
   },
 );
+
+test.each([
+  [0.75, "25 % of it does not fit the card with a window of 32,768 and is computed by the processor"],
+  [1, null],
+  [0, null],
+])("a loaded model of which the card holds %p: what does not fit is said", async (onCard, advice) => {
+  const card = createLocalModelServer("ollama", { window: 32_768, isLoaded: true, onCard });
+  await call("PUT", "/v1/settings/providers/ollama", { base_url: card.origin, default: MODEL });
+  const found = await call("POST", "/v1/settings/models/window", { model: MODEL });
+  expect(found).toMatchObject({ context_window: 32_768, is_small: false });
+  expect(found["advice"]).toEqual(advice && expect.stringContaining(advice));
+  card.stop();
+});
