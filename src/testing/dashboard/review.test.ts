@@ -46,6 +46,23 @@ describe.skipIf(!hasBrowser())("a review", () => {
     await added.locator("[data-code]").first().waitFor();
     expect(await added.locator("[data-side]").count()).toBe(0);
     await expectSound(visitor);
+    // A line that was scrolled to stays where it is: a press aims at it. The window is low, so that most is out of sight.
+    await page.setViewportSize({ width: 1280, height: 150 });
+    const moved = await page.evaluate(`(async () => {
+      const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+      const moved = [];
+      for (const line of document.querySelectorAll("main [data-comment]")) {
+        line.scrollIntoView({ block: "nearest", behavior: "instant" });
+        const before = line.getBoundingClientRect().top;
+        for (let at = 0; at < 3; at++) await frame();
+        const by = line.getBoundingClientRect().top - before;
+        if (Math.abs(by) > 0.5) moved.push(line.getAttribute("aria-label") + " moved by " + by + " px");
+        scrollTo({ top: scrollY < 1 ? document.documentElement.scrollHeight : 0, behavior: "instant" });
+        await frame();
+      }
+      return moved;
+    })()`);
+    expect(moved).toEqual([]);
     // The view that was chosen is that of every run.
     await page.setViewportSize(WINDOW);
     await open(`/runs/${ids.changed}?tab=changes`);

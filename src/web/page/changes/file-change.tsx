@@ -161,7 +161,8 @@ function Hunks({ file, split, review }: Props) {
     <div ref={box} onCopy={copyCode} className="font-mono text-xs leading-6">
       {hunks.map(({ header, lines }, index) => (
         <div key={`${header}${index.toString()}`}>
-          <div className="row-block border-y border-line bg-sunken px-3 py-0.5 text-faint select-none first:border-t-0">
+          {/* Drawn whole: a heading whose height is guessed moves the lines below it a frame after a scroll. */}
+          <div className="border-y border-line bg-sunken px-3 py-0.5 text-faint select-none first:border-t-0">
             {header}
           </div>
           {sides === "split" ? (

@@ -151,11 +151,16 @@ const SCALARS = ["from", "whole", "now", "current", "costs", "isLatest"] as cons
 
 const Row = memo(DrawnRow, isSame);
 
+/** A row keeps its own height while it is out of sight, so that nothing moves when it comes into sight. */
+const FOLDED_HEIGHT = "[contain-intrinsic-block-size:auto_5.5rem] lg:[contain-intrinsic-block-size:auto_4.25rem]";
+
 function DrawnRow({ row, from, whole, now, current, costs, isLatest, pick, unfold }: RowProps) {
   const { key, step, name, note, status, inner, attempt, folded } = row;
   const span = attempt ? spanOf(attempt, from, now) : null;
   return (
-    <li className="row-block border-b border-line last:border-0">
+    <li
+      className={`row-block ${folded > 0 ? FOLDED_HEIGHT : "lg:[contain-intrinsic-block-size:auto_2.25rem]"} border-b border-line last:border-0`}
+    >
       <button
         type="button"
         data-row
