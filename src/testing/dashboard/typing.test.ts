@@ -60,6 +60,38 @@ describe.skipIf(!hasBrowser())("typing", () => {
     expect(faults).toEqual([]);
   });
 
+  test("a key that is pressed while the session, a page or its rows are loaded counts once they are there", async () => {
+    const { page, close, faults } = await visit(browser, server.url);
+    const gates = ["**/v1/auth/me", "**/assets/runs-page-*.js", /\/v1\/runs\?/].map((address) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      return { address, promise, open: resolve };
+    });
+    for (const { address, promise } of gates)
+      await page.route(address, async (route) => {
+        await promise;
+        await route.continue();
+      });
+    const [session, script, rows] = gates;
+    const loading = page.getByRole("status").filter({ hasText: "Loading" }).first();
+    await page.goto(`${server.url}/agents`);
+    await loading.waitFor();
+    // Nobody is known to be logged in yet.
+    await page.keyboard.press("g");
+    await page.keyboard.press("r");
+    session?.open();
+    await page.waitForURL("**/runs");
+    await loading.waitFor();
+    await page.keyboard.press("j");
+    script?.open();
+    await page.getByRole("heading", { name: "Runs", level: 1 }).waitFor();
+    await page.keyboard.press("j");
+    rows?.open();
+    const at = () => page.evaluate(`[...document.querySelectorAll("main [data-row]")].indexOf(document.activeElement)`);
+    await becomes(at, 1);
+    await close();
+    expect(faults).toEqual([]);
+  });
+
   test("a part whose script the browser drops once is there without loading the page again", async () => {
     const { page, close, open } = await visit(browser, server.url);
     let dropped = 0;

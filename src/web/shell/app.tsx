@@ -87,7 +87,7 @@ function Gate() {
   if (!user)
     return (
       <div className="mx-auto max-w-xl p-8">
-        {me.error ? <ProblemNote error={me.error} retry={me.refetch} /> : <Loading />}
+        {me.error ? <ProblemNote error={me.error} retry={me.refetch} /> : <Loading part />}
       </div>
     );
   openDrafts(user.id);
@@ -96,7 +96,7 @@ function Gate() {
       <Session value={user}>
         <Frame key={user.id}>
           <Guard fallback={(error, retry) => <BrokenPage error={error} retry={retry} />}>
-            <Suspense fallback={<Loading rows={6} />}>
+            <Suspense fallback={<Loading rows={6} part />}>
               <Pages />
             </Suspense>
           </Guard>

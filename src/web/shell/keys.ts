@@ -1,5 +1,6 @@
 /** Single keys outside of fields. They can be switched off on the account page, for people who use speech input. */
 import { useLayoutEffect, useRef } from "react";
+import { answerKeys, dropHeld, hold, isHolding, isLoading } from "../keys/held-keys.ts";
 import { pageKey } from "../keys/page-keys.ts";
 import { keysOn } from "../keys/single-keys.ts";
 import { PAGES } from "../routes.ts";
@@ -27,8 +28,11 @@ interface Handlers {
 const inField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
+const ROWS = "main [data-row]";
+const FILTER = "main [data-filter]";
+
 function moveRow(step: number): void {
-  const rows = [...document.querySelectorAll<HTMLElement>("main [data-row]")];
+  const rows = [...document.querySelectorAll<HTMLElement>(ROWS)];
   const at = document.activeElement instanceof HTMLElement ? rows.indexOf(document.activeElement) : -1;
   const row = rows[at < 0 ? (step > 0 ? 0 : rows.length - 1) : at + step];
   row?.focus();
@@ -37,6 +41,20 @@ function moveRow(step: number): void {
 
 function selectRow(): void {
   document.activeElement?.closest("tr")?.querySelector<HTMLInputElement>("input[type=checkbox]")?.click();
+}
+
+/** Keys that act on the page that is shown. */
+const OF_PAGE = /^[jkxn/pvcfam.]$/;
+
+/** Whether what the key is for may still come. */
+function mustWait(key: string, isOwn: boolean): boolean {
+  if (!OF_PAGE.test(key)) return false;
+  if (isLoading("part") || isHolding()) return true;
+  if (!isLoading("content") || isOwn) return false;
+  if (key === "/") return !document.querySelector(FILTER);
+  if (key === "j" || key === "k") return !document.querySelector(ROWS);
+  // These do something on every page.
+  return key !== "n" && key !== "x";
 }
 
 const SEQUENCE_MS = 1_500;
@@ -48,14 +66,17 @@ export function useKeys(handlers: Handlers): void {
   useLayoutEffect(() => {
     // By when the keys were pressed: a page that is busy between the two gets to the second one later.
     let leader = Number.NEGATIVE_INFINITY;
-    const go = (path: string) => now.current.go(path);
+    const go = (path: string) => {
+      dropHeld();
+      now.current.go(path);
+    };
     const single: Record<string, () => void> = {
       "?": () => now.current.help(),
       j: () => moveRow(1),
       k: () => moveRow(-1),
       x: selectRow,
       n: () => go("/runs/new"),
-      "/": () => document.querySelector<HTMLElement>("main [data-filter]")?.focus(),
+      "/": () => document.querySelector<HTMLElement>(FILTER)?.focus(),
     };
     const press = (event: KeyboardEvent) => {
       if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === "k") {
@@ -70,11 +91,11 @@ export function useKeys(handlers: Handlers): void {
       leader = event.key === "g" ? event.timeStamp : Number.NEGATIVE_INFINITY;
       const own = pageKey(event.key);
       const act = page ? () => go(page.path) : (own ?? single[event.key]);
+      if (!page && mustWait(event.key, own !== undefined)) return hold(event);
       if (!act) return;
       event.preventDefault();
       act();
     };
-    addEventListener("keydown", press);
-    return () => removeEventListener("keydown", press);
+    return answerKeys(press);
   }, []);
 }

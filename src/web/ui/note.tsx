@@ -1,6 +1,7 @@
 /** What is shown in place of content: nothing yet, loading, an error. */
 import { TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
+import { useHeldKeys } from "../keys/held-keys.ts";
 import { Guard } from "./guard.tsx";
 import { CliLine, PageHeader } from "./page.tsx";
 import { ProblemNote } from "./problem-note.tsx";
@@ -25,8 +26,12 @@ export function Warning({ children }: { children: ReactNode }) {
   );
 }
 
-/** Grey lines in the shape of the content to come. */
-export function Loading({ rows = 3 }: { rows?: number }) {
+/**
+ * Grey lines in the shape of the content to come.
+ * @param part a script is on its way, or the session: it may bring keys of its own.
+ */
+export function Loading({ rows = 3, part = false }: { rows?: number; part?: boolean }) {
+  useHeldKeys(part ? "part" : "content");
   return (
     <div role="status" className="flex flex-col gap-2">
       <span className="sr-only">Loading…</span>

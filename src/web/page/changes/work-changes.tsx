@@ -70,7 +70,7 @@ export function WorkChanges({ id }: { id: string }) {
             {work.at_work && " An agent is at work: what it has not committed yet is not shown."}
           </p>
           {work.notice && <Warning>{work.notice}</Warning>}
-          <Suspense fallback={<Loading rows={6} />}>
+          <Suspense fallback={<Loading rows={6} part />}>
             {work.base_commit === null ? <p>It has not begun to work on its files.</p> : <Changes work={work} />}
           </Suspense>
         </>

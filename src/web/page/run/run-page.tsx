@@ -93,7 +93,7 @@ function RunView({ run }: { run: Run }) {
       {view === "changes" ? (
         <>
           <Waiting run={run} />
-          <Suspense fallback={<Loading rows={6} />}>
+          <Suspense fallback={<Loading rows={6} part />}>
             <Changes work={workOfRun(run)} run={run} />
           </Suspense>
         </>
@@ -191,7 +191,7 @@ function Work({ run, view }: { run: Run; view: string }) {
       <>
         {problem}
         <Waiting run={run} />
-        <Suspense fallback={<Loading rows={6} />}>
+        <Suspense fallback={<Loading rows={6} part />}>
           <RunGraph steps={steps} attempts={rows} current={current} onPick={pick} />
         </Suspense>
         <div className="mt-5">{detail}</div>
