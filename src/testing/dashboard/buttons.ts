@@ -17,6 +17,9 @@ const MOST_PRESSES = 150;
 /** Ways back in a row without a press: what needs more leads elsewhere by itself. */
 const MOST_STRAYED = 3;
 
+/** Looks at what is aimed at, until it stands still; what moves for longer is pressed where it is. */
+const MOST_LOOKS = 20;
+
 /** The page on which the navigation is pressed as well. */
 const FRAMED = "/jobs";
 
@@ -122,9 +125,24 @@ const AIM = `(async () => {
   // A drawing that fills its frame already has nothing to fit.
   if (one.matches(".react-flow__controls-fitview")) one.parentElement.querySelector(".react-flow__controls-zoomin").click();
   one.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
-  await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
-  const box = [...one.getClientRects()].find(({ width, height }) => width > 0 && height > 0) ?? one.getBoundingClientRect();
-  const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
+  const middle = () => {
+    const box = [...one.getClientRects()].find(({ width, height }) => width > 0 && height > 0) ?? one.getBoundingClientRect();
+    return [box.left + box.width / 2, box.top + box.height / 2];
+  };
+  const twoFrames = () => new Promise((drawn) => {
+    requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(drawn)));
+    setTimeout(drawn, 2000);
+  });
+  // A person waits until what they aim at stands still: what comes into sight may be laid out anew.
+  let [x, y] = middle();
+  for (let looks = 0; looks < ${MOST_LOOKS}; looks++) {
+    await twoFrames();
+    if (!one.isConnected) return null;
+    const [left, top] = middle();
+    const stands = Math.abs(left - x) < 1 && Math.abs(top - y) < 1;
+    [x, y] = [left, top];
+    if (stands) break;
+  }
   const hit = document.elementFromPoint(x, y);
   buttons.seen = null;
   buttons.refused = [];

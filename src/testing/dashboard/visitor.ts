@@ -44,7 +44,6 @@ interface Broken {
   none: { message: string }[];
 }
 
-/** Two frames, in which the page lays out and draws what has changed. */
 /** Two frames of the page; a page that the browser draws no frames for at the moment is as it is. */
 const DRAWN = `new Promise((done) => {
   requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 20)));
