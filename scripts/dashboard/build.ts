@@ -137,7 +137,24 @@ function partFiles(meta: Meta, first: string[]): PartFiles {
     const chunks = staticChunks(script, meta).filter((name) => !first.includes(name));
     return { script, places: chunks.map(placeOf) };
   });
-  return { files, parts: Object.fromEntries(parts.map(({ script, places }) => [script, places])) };
+  return {
+    files,
+    parts: Object.fromEntries(parts.map(({ script, places }) => [script, places])),
+    pages: pagesOf(scripts),
+  };
+}
+
+/** The script of each page, as routes.ts imports it. */
+function pagesOf(scripts: string[]): Record<string, string> {
+  const routes = readFileSync(join(WEB, "routes.ts"), "utf8");
+  const pages = [...routes.matchAll(/page\("([^"]+)", "[^"]+", \(\) => import\("([^"]+)\.tsx"\)/g)];
+  return Object.fromEntries(
+    pages.map(([, address = "", file = ""]) => {
+      const script = scripts.find((name) => name.replace(/-\w+\.js$/, "") === basename(file));
+      if (!script) throw new Error(`the page ${address} has no script ${basename(file)}`);
+      return [address, script];
+    }),
+  );
 }
 
 /** @returns whether anything was made. */

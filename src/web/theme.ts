@@ -1,7 +1,9 @@
 /**
- * Loaded before anything is drawn: light or dark, as chosen on this machine or as its system says; and a page whose script
- * or style could not be loaded, because the network changed meanwhile, is loaded again.
+ * Loaded before anything is drawn: light or dark, as chosen on this machine or as its system says; the first questions
+ * and the scripts of the page; and a page whose script or style could not be loaded, because the network changed meanwhile, is loaded again.
  */
+import { askFirst } from "./api/first-answers.ts";
+import { askPage } from "./ui/early-files.ts";
 import { loaded, reloadOnce } from "./ui/reload-once.ts";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -22,6 +24,10 @@ dark.addEventListener("change", apply);
 addEventListener("skep-theme", apply);
 addEventListener("storage", apply);
 
+const site = new URL(document.documentElement.dataset["base"] ?? "/", location.href);
+askFirst(site.href);
+askPage(site);
+
 /** What the page needs before it draws anything, noted as one file. */
 const FIRST_FILES = "first files";
 /** A connection that was just dropped needs a moment. */
@@ -31,8 +37,7 @@ const RELOAD_AFTER_MS = 500;
 function isAsset(target: EventTarget | null): boolean {
   const isStyle = target instanceof HTMLLinkElement && target.rel === "stylesheet";
   const address = target instanceof HTMLScriptElement ? target.src : isStyle ? target.href : "";
-  const assets = new URL(`${document.documentElement.dataset["base"] ?? "/"}assets/`, location.href);
-  return address.startsWith(assets.href);
+  return address.startsWith(`${site.href}assets/`);
 }
 
 let isWhole = true;

@@ -3,6 +3,7 @@ import createClient from "openapi-fetch";
 import createHooks from "openapi-react-query";
 import type { components, paths } from "../../api/schema.gen.ts";
 import { again } from "./again.ts";
+import { takeFirst } from "./first-answers.ts";
 
 export type Schemas = components["schemas"];
 export type Problem = Schemas["Problem"];
@@ -33,14 +34,18 @@ export const onSessionEnd = (act: () => void): (() => void) => {
   return () => removeEventListener(SESSION_ENDED, act);
 };
 
+async function read(request: Request): Promise<Response> {
+  const first = await takeFirst(request.url)?.catch(() => undefined);
+  return first ?? again(() => fetch(request), request.signal);
+}
+
 export const client = createClient<paths>({
   baseUrl: BASE.replace(/\/$/, ""),
   credentials: "same-origin",
   async fetch(request: Request) {
     try {
       // What changes something is sent once: nobody knows whether it arrived.
-      const ask = () => fetch(request);
-      const answer = await (request.method === "GET" ? again(ask, request.signal) : ask());
+      const answer = await (request.method === "GET" ? read(request) : fetch(request));
       if (answer.status === 401 && !request.url.includes("/v1/auth/login")) dispatchEvent(new Event(SESSION_ENDED));
       return answer;
     } catch (error) {

@@ -12,7 +12,7 @@ type Loads = "part" | "content";
 /** A hand that rests on a key is not held for ever. */
 const MOST = 20;
 /** What was pressed longer ago is forgotten: nobody expects it any more. */
-const FORGOTTEN_MS = 30_000;
+const FORGOTTEN_MS = 60_000;
 
 const under = { part: 0, content: 0 };
 let held: KeyboardEvent[] = [];

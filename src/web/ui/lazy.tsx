@@ -2,22 +2,28 @@
 import { type ComponentType, lazy as lazily } from "react";
 import { again } from "../api/again.ts";
 import { siteUrl, unreachable } from "../api/client.ts";
-import { filesIn, type PartFiles } from "./part-files.ts";
+import { notedFiles, takeEarly } from "./early-files.ts";
+import { filesIn } from "./part-files.ts";
 import { loaded, reloadOnce } from "./reload-once.ts";
 
 type Load<P> = () => Promise<{ default: ComponentType<P> }>;
 
-/** Read when a part is loaded, a few times in the life of a page. */
-function notedFiles(): PartFiles {
-  const text = document.querySelector<HTMLTemplateElement>("#part-files")?.content.textContent;
-  return JSON.parse(text ?? '{"files":[],"parts":{}}');
-}
-
 /** The dashboard changed on the server, or it lost a file. */
 class MissingFile extends Error {}
 
+/** Files that are here, or on their way. */
+const files = new Map<string, Promise<void>>();
+
+/** @throws if it cannot be had; then it is fetched again the next time. */
+function fetchFile(name: string): Promise<void> {
+  const under = files.get(name) ?? takeEarly(name)?.catch(() => fetchOnce(name)) ?? fetchOnce(name);
+  files.set(name, under);
+  under.catch(() => files.delete(name));
+  return under;
+}
+
 /** @throws if it cannot be had. What the server does not have is asked for once. */
-async function fetchFile(name: string): Promise<void> {
+async function fetchOnce(name: string): Promise<void> {
   const isThere = await again(async () => {
     const answer = await fetch(siteUrl(`/assets/${name}`));
     // The browser keeps only what was read to its end.

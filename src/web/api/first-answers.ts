@@ -1,0 +1,33 @@
+/**
+ * What every page asks first: who is logged in, and where the log of events is. `theme.ts` asks while the page's scripts are
+ * still on their way, and the client takes the answers, each once.
+ */
+const ME = "v1/auth/me";
+const POSITION = "v1/events?limit=1";
+
+declare global {
+  interface Window {
+    /** By address. Two scripts share it, each of which is a bundle of its own. */
+    skepFirst?: Map<string, Promise<Response>>;
+  }
+}
+
+/** @param base address of the site, with a slash at its end. */
+export function askFirst(base: string): void {
+  const me = fetch(base + ME);
+  // Without a session the log is not asked: it would only refuse.
+  const position = me.then((answer) => (answer.ok ? fetch(base + POSITION) : Promise.reject(new Error("no session"))));
+  window.skepFirst = new Map([
+    [base + ME, me],
+    [base + POSITION, position],
+  ]);
+  // Who takes an answer asks again where there is none.
+  for (const answer of window.skepFirst.values()) answer.catch(() => {});
+}
+
+/** @returns the answer that was asked for before the script was here, if it was not taken yet. */
+export function takeFirst(address: string): Promise<Response> | undefined {
+  const answer = window.skepFirst?.get(address);
+  window.skepFirst?.delete(address);
+  return answer;
+}
