@@ -1,5 +1,6 @@
 /** The query cache: how long answers stay fresh, what is retried, and how lists load page by page. */
 import { QueryClient, useInfiniteQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
 import type { paths } from "../../api/schema.gen.ts";
 import { client, must, problemOf } from "./client.ts";
 
@@ -68,5 +69,7 @@ export function usePages<P extends ListPaths>(path: P, params: ParamsOf<P>, opti
     },
     ...asked,
   });
-  return { ...query, rows: query.data?.pages.flatMap(({ items }) => items) ?? [] };
+  // The same rows until there are others: what is drawn from them is not drawn again.
+  const rows = useMemo(() => query.data?.pages.flatMap(({ items }) => items) ?? [], [query.data]);
+  return { ...query, rows };
 }

@@ -1,16 +1,8 @@
 /** Rows of one kind: a table whose rows are links, with selection, keys (j k Enter x) and more rows on demand. */
-import {
-  memo,
-  type ReactNode,
-  type RefObject,
-  startTransition,
-  useEffect,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from "react";
+import { memo, type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from "react";
 import { Link } from "wouter";
 import { Button } from "./button.tsx";
+import { useSlices } from "./slices.ts";
 
 export interface Column<T> {
   title: string;
@@ -169,24 +161,6 @@ const Rows = <T,>({ rows, keyOf, ...rest }: RowsProps<T>) => (
 
 /** A row of two lines, px: what a block that was never in sight counts for each of its rows. */
 const ROW_PX = 58;
-/** Rows that are drawn at once, and rows that each further slice adds. */
-const FIRST = 50;
-const SLICE = 20;
-
-/** Many rows that come together are drawn a slice in each frame, so that keys and scrolling come in between. */
-function useSlices<T>(rows: T[]): T[] {
-  const [many, setMany] = useState(FIRST);
-  useEffect(() => {
-    // A list that became shorter begins with its first rows again when it grows.
-    const most = Math.max(FIRST, rows.length);
-    if (many > most) setMany(most);
-    if (many >= most) return;
-    const frame = requestAnimationFrame(() => startTransition(() => setMany(Math.min(many + SLICE, most))));
-    return () => cancelAnimationFrame(frame);
-  }, [many, rows.length]);
-  return many < rows.length ? rows.slice(0, many) : rows;
-}
-
 type RowProps<T> = Pick<TableProps<T>, "columns" | "keyOf" | "hrefOf" | "selection"> & { row: T };
 
 /** Whether a row would be drawn as it is: the thousand before a new page are not drawn again. */

@@ -9,6 +9,7 @@ import { Button } from "../../ui/button.tsx";
 import { lastChoice, rememberChoice } from "../../ui/choice.ts";
 import { plural } from "../../ui/format.ts";
 import { Await, Empty, Loading } from "../../ui/note.tsx";
+import { useSlices } from "../../ui/slices.ts";
 import { useParam } from "../../ui/tabs.tsx";
 import { useMayDo } from "../projects/roles.ts";
 import { OtherComments } from "./comments.tsx";
@@ -25,6 +26,8 @@ type Diff = Schemas["Diff"];
 
 /** Files per request. */
 const FILES = 50;
+/** Files that are put into the page at once, and in each frame after that. */
+const AT_ONCE = { first: 10, slice: 5 };
 
 interface ChangesProps {
   work: Work;
@@ -79,6 +82,7 @@ function ReviewPage({ work, run, diff, shown, more }: PageProps) {
     setView(other);
   };
   const { stats } = diff;
+  const drawn = useSlices(shown, AT_ONCE);
   const quiet = !work.at_work;
   const files: readonly ChangedFile[] = list.rows.length > 0 ? list.rows : shown;
   const pick = (path: string) => {
@@ -140,7 +144,7 @@ function ReviewPage({ work, run, diff, shown, more }: PageProps) {
         ) : (
           <div className="min-w-0">
             <div className="flex flex-col gap-4">
-              {shown.map((file) => (
+              {drawn.map((file) => (
                 <FileSection key={file.path} file={file} split={split} review={review} />
               ))}
             </div>

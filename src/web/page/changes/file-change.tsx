@@ -1,6 +1,6 @@
 /** One changed file: its hunks, below each other or side by side, with comments at their lines. */
 import { ChevronRight, MessageSquarePlus } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, memo, type ReactNode, useMemo, useRef, useState } from "react";
 import { Pieces } from "../../ui/code/pieces.tsx";
 import { draftKeys } from "../../ui/draft.ts";
 import { Badge } from "../../ui/facts.tsx";
@@ -9,7 +9,7 @@ import { CopyButton } from "../../ui/page.tsx";
 import { CommentEditor, CommentNote } from "./comments.tsx";
 import { copyCode } from "./copy-code.ts";
 import { Amount } from "./file-tree.tsx";
-import { type FileChange, foldedBecause, type Line, lineKey, numbered, sideBySide } from "./lines.ts";
+import { type FileChange, foldedBecause, type Line, lineKey, numbered, pairsIn, sideBySide } from "./lines.ts";
 import { useNear } from "./near.ts";
 import { type Paint, usePaint } from "./paint.ts";
 import { type Comment, type Review, standsAt } from "./review.ts";
@@ -22,11 +22,19 @@ interface Props {
   review: Review;
 }
 
-/** Pixels of a line, to keep the room of lines that are drawn later. */
+/** Pixels of a line and of a hunk's heading, to keep the room of lines that are drawn later. */
 const LINE = 24;
+const HEADING = 30;
+
+/** What is beside each other has one line; lines that are too long for the window have more than that. */
+const heightOf = (file: FileChange, split: boolean): number =>
+  file.hunks.reduce((sum, { lines }) => sum + HEADING + LINE * (split ? pairsIn(lines) : lines.length), 0);
+
+/** A thousand files that are shown are not drawn again when there are more. */
+export const FileSection = memo(DrawnSection);
 
 /** @param unfolded it was chosen: it is open, however long it is. */
-export function FileSection({ file, split, review, unfolded = false }: Props & { unfolded?: boolean }) {
+function DrawnSection({ file, split, review, unfolded = false }: Props & { unfolded?: boolean }) {
   const viewed = review.viewed.has(file.path);
   const because = foldedBecause(file);
   const [open, setOpen] = useState(unfolded || (because === null && !viewed));
@@ -73,9 +81,7 @@ export function FileSection({ file, split, review, unfolded = false }: Props & {
         </label>
       </div>
       {open && near && <Hunks file={file} split={split} review={review} />}
-      {open && !near && (
-        <div style={{ height: LINE * file.hunks.reduce((sum, { lines }) => sum + lines.length + 1, 0) }} />
-      )}
+      {open && !near && <div style={{ height: heightOf(file, split) }} />}
       {!open && because && !viewed && (
         <p className="px-3 py-2 text-sm text-dim">
           {because}{" "}

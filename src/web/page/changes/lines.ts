@@ -54,6 +54,27 @@ export function sideBySide(lines: Line[]): [Line | null, Line | null][] {
   return pairs;
 }
 
+/** How many lines a hunk has side by side. @param lines as the API gives them, each with its mark. */
+export function pairsIn(lines: readonly string[]): number {
+  let [pairs, gone, fresh] = [0, 0, 0];
+  const flush = () => {
+    pairs += Math.max(gone, fresh);
+    [gone, fresh] = [0, 0];
+  };
+  for (const line of lines) {
+    if (line.startsWith("-")) {
+      if (fresh > 0) flush();
+      gone++;
+    } else if (line.startsWith("+")) fresh++;
+    else {
+      flush();
+      pairs++;
+    }
+  }
+  flush();
+  return pairs;
+}
+
 /** Lines above which a file is folded at first. */
 const HUGE_LINES = 400;
 const GENERATED =

@@ -1,5 +1,5 @@
 /** What people note while reading changes: comments, kept with the work, and files read, kept in this browser. */
-import { useCallback, useEffect, useState } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import type { FileChange, Line } from "./lines.ts";
@@ -69,26 +69,29 @@ export function useReview(work: string, head: string, mayComment: boolean): Revi
       }),
     [work],
   );
-  const erase = ({ id }: Comment) =>
-    must(client.DELETE("/v1/changes/{id}/comments/{comment_id}", { params: { path: { id: work, comment_id: id } } }));
-  return {
-    work,
-    comments: all.filter(({ sent_at }) => sent_at === null),
-    all,
-    viewed: new Set(kept.viewed),
-    mayComment,
-    async save(path, line, body, before) {
-      const place = line.after === null ? { line: line.before, side: "old" as const } : { line: line.after };
-      await must(client.POST(COMMENTS, { params: { path: { id: work } }, body: { path, ...place, body } }));
-      if (before) await erase(before);
-      await refresh(COMMENTS);
-    },
-    async remove(comment) {
-      await erase(comment);
-      await refresh(COMMENTS);
-    },
-    toggleViewed,
-  };
+  // The same one until something of it changes: a file that is shown is not drawn again for nothing.
+  return useMemo(() => {
+    const erase = ({ id }: Comment) =>
+      must(client.DELETE("/v1/changes/{id}/comments/{comment_id}", { params: { path: { id: work, comment_id: id } } }));
+    return {
+      work,
+      comments: all.filter(({ sent_at }) => sent_at === null),
+      all,
+      viewed: new Set(kept.viewed),
+      mayComment,
+      async save(path, line, body, before) {
+        const place = line.after === null ? { line: line.before, side: "old" as const } : { line: line.after };
+        await must(client.POST(COMMENTS, { params: { path: { id: work } }, body: { path, ...place, body } }));
+        if (before) await erase(before);
+        await refresh(COMMENTS);
+      },
+      async remove(comment) {
+        await erase(comment);
+        await refresh(COMMENTS);
+      },
+      toggleViewed,
+    };
+  }, [work, all, kept, mayComment, toggleViewed]);
 }
 
 /** Whether the comment is at this line. One that was sent stands there while the line says what it said. */

@@ -2,6 +2,7 @@
 import { memo, useEffect, useMemo, useRef, useState } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { costText, duration } from "../../ui/format.ts";
+import { useSlices } from "../../ui/slices.ts";
 import { Status } from "../../ui/status.tsx";
 import { useNow } from "../../ui/time.tsx";
 import { type GanttRow, roundUp, rowsOf, type Span, spanOf, ticksOf } from "./spans.ts";
@@ -44,8 +45,9 @@ export function Gantt({ run, plan, timeline, step, attempt, onPick }: Props) {
   const current = attempt && rows.some(({ key }) => key === attempt) ? attempt : latest.get(step);
   const wanted = text.trim().toLowerCase();
   const shown = wanted ? rows.filter(({ name, note }) => `${name} ${note}`.toLowerCase().includes(wanted)) : rows;
+  const drawn = useSlices(shown);
   const list = useRef<HTMLOListElement>(null);
-  useKeepInSight(list, current, shown.length);
+  useKeepInSight(list, current, drawn.length);
   const pick = useRef(onPick);
   pick.current = onPick;
   const unfold = useRef((of: string) => setOpen((old) => new Set([...old, of])));
@@ -65,7 +67,7 @@ export function Gantt({ run, plan, timeline, step, attempt, onPick }: Props) {
       )}
       <Axis ticks={ticks} whole={whole} costs={costs} />
       <ol ref={list} aria-label="Steps" className="relative min-h-0 flex-1 overflow-x-hidden lg:overflow-y-auto">
-        {shown.map((row) => (
+        {drawn.map((row) => (
           <Row
             key={row.key}
             row={row}
