@@ -18,6 +18,7 @@ import { doctor } from "../feature/doctor/feature.ts";
 import { documents } from "../feature/documents/feature.ts";
 import { egress } from "../feature/egress/feature.ts";
 import { engine } from "../feature/engine/feature.ts";
+import { environmentCaches } from "../feature/environment-caches/feature.ts";
 import { environmentServices } from "../feature/environment-services/feature.ts";
 import { environments } from "../feature/environments/feature.ts";
 import { evals } from "../feature/evals/feature.ts";
@@ -92,6 +93,7 @@ export const FEATURES = noFeatures()
   .with(codehostConnection)
   .with(projects)
   .with(environments)
+  .with(environmentCaches)
   .with(knowledgeGraph)
   .with(agents)
   .with(secrets)

@@ -46,6 +46,7 @@ export function settingsOf(
     image: ownImage ?? environment.image ?? sandbox.image ?? undefined,
     // Made of the project's image: an agent that has one of its own does without.
     layer: ownImage === undefined ? environment.layer : undefined,
+    kept: environment.kept,
     env: environment.env ?? {},
     // Whoever holds a person's log-in reaches its vendor and nobody else.
     network: ownLogin ? { allow: [...OWN_LOGINS[ownLogin].hosts] } : (config.network ?? sandbox.network),

@@ -12,7 +12,7 @@ import type { Ending, Execution, ExecutionRows, FirstPrompt, StopRequest } from 
 import type { HarnessPort } from "./harness/port.ts";
 import type { ModelPort } from "./model.ts";
 import type { Permissions } from "./permission/permit.ts";
-import type { HarnessFolders, Sandbox, SandboxAbout, SandboxServices } from "./sandbox.ts";
+import type { CacheFolders, HarnessFolders, Sandbox, SandboxAbout, SandboxServices } from "./sandbox.ts";
 import type { SandboxPool } from "./sandbox-pool.ts";
 import type { Tool } from "./tool.ts";
 
@@ -23,6 +23,8 @@ export interface CodeEnvironment {
   host_labels?: readonly string[] | undefined;
   /** Image that its set-up left. */
   layer?: string | undefined;
+  /** What of the home is kept for this work. */
+  kept?: CacheFolders | undefined;
 }
 
 export interface EngineAgent {
@@ -35,6 +37,7 @@ export interface EngineAgent {
   maxTurns: number;
   image?: string | undefined;
   layer?: string | undefined;
+  kept?: CacheFolders | undefined;
   /** Variables of the environment of the project's code. */
   env: Readonly<Record<string, string>>;
   network: NetworkBounds;

@@ -85,8 +85,19 @@ export interface SandboxSpec {
    * as the sandbox is there; others leave it out.
    */
   cookies?: string | undefined;
+  /** Folders of the home that outlive it, where the driver can keep some; others leave them out. */
+  caches?: CacheFolders | undefined;
   /** Folders of an external agent besides its files; see `engine/harness/`. */
   harness?: HarnessFolders | undefined;
+}
+
+/** What of a home is kept from one sandbox to the next. */
+export interface CacheFolders {
+  /** Nobody else's sandboxes see them. */
+  owner: string;
+  projectId: string;
+  /** Below the home, of `core/caches.ts`. */
+  paths: readonly string[];
 }
 
 /** Absolute paths on this host of what an external agent's sandbox is given besides the files. */

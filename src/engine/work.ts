@@ -100,6 +100,7 @@ export async function workOn(
     const { image, network, runtime, hostLabels, memoryMb, cpus } = agent;
     // What the set-up left belongs to the project's files.
     const layer = workId === undefined ? undefined : agent.layer;
+    const caches = workId === undefined ? undefined : agent.kept;
     const variables = ports.variablesOf(execution, token);
     const env = { ...agent.env, ...variables.session, ...secrets };
     const held = { ...secrets, ...(token === null ? {} : { ENGINE_INTERNAL_TOKEN: token }) };
@@ -112,7 +113,7 @@ export async function workOn(
     const cookies = ports.cookiesOf(execution);
     const harness = isExternal(execution, agent) ? await ports.workspaces.harness(execution) : undefined;
     keepsSandbox = harness === undefined;
-    const box = { image, layer, home, network, services, runtime, hostLabels, memoryMb, cpus, env, cookies };
+    const box = { image, layer, caches, home, network, services, runtime, hostLabels, memoryMb, cpus, env, cookies };
     const preview = ports.previews.of(execution);
     const ways = { harness, routes: harness !== undefined || preview !== undefined };
     const spec = { executionId, sessionId, agentId, runId, workId, ...box, ...ways };

@@ -63,6 +63,8 @@ export function sandboxFixture({
     end: async () => {
       await driver.sweep(() => false);
       await driver.close();
+      for (const { name } of await deps.docker.volumes.list([`skep.instance=${instanceId}`, "skep.cache"]))
+        await deps.docker.volumes.remove(name);
       await rm(join(tmpdir(), `skep-relay-${instanceId}`), { recursive: true, force: true });
       for (const folder of folders) await rm(folder, { recursive: true, force: true });
     },

@@ -8,11 +8,26 @@ export interface VolumeRow {
   labels: Record<string, string>;
 }
 
+export interface VolumeUse extends VolumeRow {
+  bytes: number;
+  /** ISO 8601; empty where the engine does not say. */
+  createdAt: string;
+}
+
+/** What is read of the engine's answer. */
+interface Used {
+  Volumes?:
+    | { Name: string; Labels?: Record<string, string> | null; CreatedAt?: string; UsageData?: { Size: number } }[]
+    | null;
+}
+
 export interface VolumeApi {
   /** Makes it, or finds the one of that name. @returns its folder, on the engine's machine. */
   ensure(name: string, labels: Record<string, string>): Promise<string>;
   /** Volumes that carry every one of these labels (`key` or `key=value`). */
   list(labels: readonly string[]): Promise<VolumeRow[]>;
+  /** All volumes with their sizes. The engine walks all their files: not for every request of a page. */
+  usage(): Promise<VolumeUse[]>;
   /** No error when it is gone already. Throws `docker_conflict` while a container has it. */
   remove(name: string): Promise<void>;
 }
@@ -29,6 +44,16 @@ export function createVolumeApi(docker: () => Docker, address: string, attend: A
       call(async () => {
         const { Volumes: rows } = await docker().listVolumes({ filters: { label: [...labels] } });
         return (rows ?? []).map((row) => ({ name: row.Name, labels: row.Labels ?? {} }));
+      }),
+    usage: () =>
+      call(async () => {
+        const { Volumes: rows }: Used = await docker().df();
+        return (rows ?? []).map(({ Name: name, Labels, CreatedAt: createdAt = "", UsageData }) => ({
+          name,
+          labels: Labels ?? {},
+          createdAt,
+          bytes: Math.max(0, UsageData?.Size ?? 0),
+        }));
       }),
     remove: (name) =>
       call(async () => {

@@ -98,7 +98,7 @@ const dockerfileLines = ({ dockerfile }: Shown): string[] =>
     : [];
 
 const definitionLines = ({
-  definition: { image, build, env = {}, setup, check, network, services = {} },
+  definition: { image, build, env = {}, setup, check, network, services = {}, caches },
   dockerfile,
 }: Shown): string[] =>
   fieldLines([
@@ -110,6 +110,7 @@ const definitionLines = ({
     ["check", check ?? null],
     ["hosts", network?.allow.join(", ") ?? null],
     ...Object.entries(services).map(([name, service]): [string, string] => ["service", serviceText(name, service)]),
+    ["caches", caches?.join(", ") ?? null],
   ]).map((line) => `  ${line}`);
 
 const builtOf = (

@@ -12,6 +12,7 @@ import { findOne } from "./find.ts";
 import { everythingOf } from "./history.ts";
 import { jobEnded } from "./jobs.ts";
 import { exportVerb, importVerb } from "./project-archive.ts";
+import { cachesVerb } from "./project-caches.ts";
 import { environmentVerb } from "./project-environment.ts";
 import { inviteVerb } from "./project-invitations.ts";
 import { membersVerb, shareVerb } from "./project-members.ts";
@@ -142,6 +143,7 @@ export const projects: Resource<List> = {
     },
     environmentVerb,
     setupVerb,
+    cachesVerb,
     membersVerb((client, name) => findOne(client, projects, name)),
     inviteVerb((client, name) => findOne(client, projects, name)),
     shareVerb,

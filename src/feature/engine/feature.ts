@@ -27,6 +27,7 @@ import type { agents } from "../agents/feature.ts";
 import type { Budgets } from "../budgets/service.ts";
 import type { Cookies } from "../cookies/service.ts";
 import type { Egress } from "../egress/service.ts";
+import type { EnvironmentCaches } from "../environment-caches/service.ts";
 import type { EnvironmentServicesService } from "../environment-services/service.ts";
 import type { Environments } from "../environments/service.ts";
 import type { Evals } from "../evals/service.ts";
@@ -66,6 +67,7 @@ type Needs = Core & {
   skills: Pick<Skills, "forAgents">;
   projects: Pick<ServiceOf<typeof projects>, "find" | "workspaces" | "branches" | "works" | "texts">;
   environments: Pick<Environments, "of">;
+  environmentCaches: Pick<EnvironmentCaches, "foldersOf">;
   agents: Pick<ServiceOf<typeof agents>, "ready" | "overrides" | "files" | "powers">;
   secrets: Pick<Secrets, "envOf" | "edgeNames">;
   cookies: Pick<Cookies, "fileFor" | "grantedFor">;
@@ -149,9 +151,11 @@ export const engine = defineFeature(
       ownLoginOf: ownLoginsFor(deps, sandbox.driver.capabilities),
       attachments: () => contributions.attachments,
       projectOf: projects.find,
-      environmentOf({ projectId }) {
+      environmentOf(execution) {
+        const { projectId } = execution;
         const found = projectId === undefined ? undefined : deps.environments.of(projectId);
-        return found && { ...found, layer: projectId && deps.setups.layerFor(projectId) };
+        const layer = projectId && deps.setups.layerFor(projectId);
+        return found && { ...found, layer, kept: deps.environmentCaches.foldersOf(execution) };
       },
       servicesOf: (work, { runtime }, signal) =>
         deps.environmentServices.ready(work, { runtime, isolation: sandbox.driver.capabilities.isolation }, signal),

@@ -10,6 +10,7 @@ import { visit } from "../../testing/dashboard/visitor.ts";
 import { dockerForTests, testImage } from "../../testing/docker-image.ts";
 import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
+import type { ProjectCaches } from "../environment-caches/model.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Project } from "../projects/model.ts";
 import type { Run } from "../runs/model.ts";
@@ -18,6 +19,9 @@ import type { ProjectEnvironment } from "./model.ts";
 
 setDefaultTimeout(300_000);
 const docker = await dockerForTests(process.env);
+
+/** Of a server without accounts. */
+const CACHES_OF = ({ id }: Pick<Project, "id">): string => `skep.cache=${id} local`;
 
 describe.skipIf(!docker)("the environment of a project", () => {
   const folder = mkdtempSync(join(tmpdir(), "skep-environments-"));
@@ -89,7 +93,8 @@ describe.skipIf(!docker)("the environment of a project", () => {
     mkdirSync(source);
     git("init", "-q", "-b", "main");
     commit({ "package.json": '{"scripts":{"test":"true"}}' });
-    const look = 'echo "said $GREETING" > seen.txt; cat deps/made /made-by-set-up >> seen.txt 2>/dev/null; true';
+    const look =
+      'echo "said $GREETING" > seen.txt; cat deps/made /made-by-set-up ~/.cache/tool/left >> seen.txt 2>/dev/null; mkdir -p ~/.cache/tool; echo kept > ~/.cache/tool/left';
     const script = {
       version: 1,
       default: [
@@ -115,6 +120,7 @@ describe.skipIf(!docker)("the environment of a project", () => {
     // By name: one that others begin with goes with the last of them.
     for (const { id, tags } of layers) await docker!.images.remove(tags[0] ?? id);
     await docker!.images.remove(image);
+    for (const { name } of await docker!.volumes.list([CACHES_OF(project)])) await docker!.volumes.remove(name);
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -147,6 +153,28 @@ describe.skipIf(!docker)("the environment of a project", () => {
   test("an agent's commands have the accepted image and variables", async () => {
     // The server's own image does not exist: without the project's nothing would run.
     expect(await outputOfRun()).toBe("said hello\n");
+  });
+
+  test("a cache of the home comes again in the person's next run, is shown, and goes when it is cleared", async () => {
+    const caches = () => call<ProjectCaches>("GET", `/v1/projects/${project.id}/caches`);
+    const definition = { image, env: { GREETING: "hello" } };
+    for (const path of ["node_modules/.cache", "~/.ssh"])
+      expect([path, (await put({ definition: { ...definition, caches: [path] } })).status]).toEqual([path, 422]);
+    expect((await put({ definition: { ...definition, caches: ["~/.cache/tool"] } })).status).toBe(200);
+    expect(await outputOfRun()).toBe("said hello\n");
+    expect(await outputOfRun()).toBe("said hello\nkept\n");
+    expect(await caches()).toMatchObject({ paths: ["~/.cache/tool"], unavailable: null, items: [{ user_id: null }] });
+    const shown = await skep(["projects", "caches", "web", "--data", server.data]);
+    expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining("web keeps ~/.cache/tool")]);
+    // The last run's sandbox may have it for a moment yet.
+    for (;;) {
+      const cleared = await skep(["projects", "caches", "web", "--clear", "--json", "--data", server.data]);
+      expect([cleared.code, cleared.stderr]).toEqual([0, ""]);
+      if (JSON.parse(cleared.stdout).in_use === 0) break;
+    }
+    expect((await caches()).items).toEqual([]);
+    expect(await docker!.volumes.list([CACHES_OF(project)])).toEqual([]);
+    expect((await put({ definition })).status).toBe(200);
   });
 
   test("what the repository says later changes nothing, and is shown as a new proposal", async () => {

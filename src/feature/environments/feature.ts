@@ -1,4 +1,5 @@
 /** What the sandboxes of a project's work are started with: proposed by its repository, accepted by a person. */
+import { whyNoCaches } from "../../core/caches.ts";
 import { readDockerHosts } from "../../core/docker-options.ts";
 import { placeProblems, schemaProblems } from "../../engine/schema-problems.ts";
 import { readYaml } from "../../engine/yaml-text.ts";
@@ -24,8 +25,9 @@ export const environments = defineFeature(
   ({ store, clock, audit, config, projects, docker, replaced }: Needs) => {
     const hosts = readDockerHosts(config.dockerHosts) ?? [];
     const whyNoBuild = whyNoSetUps(config, docker !== undefined && replaced.sandboxes === undefined);
-    const service = createEnvironments({ store, clock, audit, projects, readOwn, hosts, whyNoBuild });
-    return { service, routes: () => environmentRoutes(service) };
+    const noCaches = whyNoCaches(config, docker !== undefined);
+    const service = createEnvironments({ store, clock, audit, projects, readOwn, hosts, whyNoBuild, noCaches });
+    return { service, routes: () => environmentRoutes(service), checks: service.findings };
   },
   environmentEvents,
 );

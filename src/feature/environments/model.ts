@@ -1,5 +1,6 @@
 /** The environment of a project's code: what the sandboxes of its agents are started with. */
 import { type Static, Type as t } from "@sinclair/typebox";
+import { Caches } from "../../core/caches.ts";
 import { HostLabels } from "../../core/host-labels.ts";
 import { ImageName } from "../../core/image-name.ts";
 import { AllowList } from "../../core/network.ts";
@@ -74,6 +75,7 @@ export const Environment = t.Object(
     host_labels: t.Optional(HostLabels),
     network: t.Optional(AllowList),
     services: t.Optional(EnvironmentServices),
+    caches: t.Optional(Caches),
   },
   { title: "Environment", additionalProperties: false },
 );

@@ -13,6 +13,7 @@ import { actorOf, type Caller } from "../../http/caller.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import { projectEnvironments } from "../../store/tables/environments.ts";
+import { type Finding, warn } from "../doctor/model.ts";
 import type { AllowedHost } from "../egress/model.ts";
 import type { Project, ProjectUpdate } from "../projects/model.ts";
 import type { RepositoryTexts } from "../projects/repository-text.ts";
@@ -47,6 +48,8 @@ export interface EnvironmentsDeps {
   hosts: readonly LabeledHost[];
   /** Why no Dockerfile is built here; undefined where they are. */
   whyNoBuild: string | undefined;
+  /** Why nothing of a home is kept here; undefined where it is. */
+  noCaches: string | undefined;
 }
 
 interface Wanted extends Pick<NonNullable<ProjectEnvironment["accepted"]>, "definition" | "dockerfile"> {
@@ -56,7 +59,7 @@ interface Wanted extends Pick<NonNullable<ProjectEnvironment["accepted"]>, "defi
 export type Environments = ReturnType<typeof createEnvironments>;
 
 export function createEnvironments(deps: EnvironmentsDeps) {
-  const { store, clock, audit, projects, readOwn, hosts, whyNoBuild } = deps;
+  const { store, clock, audit, projects, readOwn, hosts, whyNoBuild, noCaches } = deps;
   const rows = store.rows(projectEnvironments);
   const pins = createPins(projects.sources);
   const assertProject = (id: string): void => {
@@ -161,6 +164,7 @@ export function createEnvironments(deps: EnvironmentsDeps) {
       const { definition, dockerfile, proposal_hash } = await wanted(id, change);
       const lack = lackOfHost(hosts, definition.host_labels ?? []);
       if (lack !== undefined) throw invalidField("/definition/host_labels", lack);
+      if (definition.caches && noCaches !== undefined) throw invalidField("/definition/caches", noCaches);
       const { check } = definition;
       if (check !== undefined && projects.find(id)?.check !== check) await projects.update(id, { check });
       store.write(({ emit }) => {
@@ -178,6 +182,19 @@ export function createEnvironments(deps: EnvironmentsDeps) {
       });
       return await get(id);
     },
+    /** Environments that ask for what this server does not have any more. */
+    findings: (): Finding[] =>
+      rows.list([]).flatMap((row) => {
+        const { host_labels: labels = [], caches } = ownJson<Environment>(row.definition);
+        const name = projects.find(row.project_id)?.name ?? row.project_id;
+        const remedy = `skep projects environment ${name} --set FILE`;
+        const lack = lackOfHost(hosts, labels);
+        const lost = caches && noCaches;
+        return [
+          ...(lack === undefined ? [] : [warn("environment", `${name}: ${lack}; its work waits`, remedy)]),
+          ...(lost === undefined ? [] : [warn("environment", `${name}: ${lost}; its work goes on without`, remedy)]),
+        ];
+      }),
     /** What `project` stands for in the allow-list of an agent that works on it. */
     hostsOf,
     /** Adds a host to what the project allows. @throws Problem 404, 409 `too_many_hosts`. */

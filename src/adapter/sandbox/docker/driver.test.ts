@@ -11,6 +11,7 @@ import { isRoot, lacks } from "../../../testing/parts.ts";
 import { EXEC, type SandboxFixture, sandboxFixture } from "../../../testing/sandbox-fixture.ts";
 import { dockerEndpoint } from "../../docker/endpoint.ts";
 import { connectDocker, type DockerClient } from "../../docker.ts";
+import { createCacheVolumes } from "./caches.ts";
 import type { DockerSandbox as Sandbox } from "./driver.ts";
 import { GUARD_NETWORK } from "./network.ts";
 
@@ -70,9 +71,41 @@ describe.skipIf(!docker)("a sandbox's container", () => {
     await Promise.all([alone.stop(), connected.stop()]);
   });
 
+  test("what is cached of a home comes again in the same person's and project's work, and nowhere else", async () => {
+    const start = (owner: string, projectId: string) =>
+      fixture.start({ caches: { owner, projectId, paths: [".cache/tool", "go/pkg/mod"] } });
+    const look = "cat ~/.cache/tool/left ~/go/pkg/mod/left 2>/dev/null; echo x >~/.cache/other && echo end";
+    const first = await start("ann", "web");
+    expect(await sh(first, `${look}; echo tool >~/.cache/tool/left; echo go >~/go/pkg/mod/left`)).toBe("end");
+    expect(await sh(first, "ls /run/skep-caches/kept 2>&1; echo x >/run/skep-caches/x || echo refused")).toContain(
+      "refused",
+    );
+    await first.stop();
+    for (const [owner, projectId, said] of [
+      ["ann", "web", "tool\ngo\nend"],
+      ["bob", "web", "end"],
+      ["ann", "other", "end"],
+    ] as const) {
+      const sandbox = await start(owner, projectId);
+      expect(`${owner} in ${projectId}: ${await sh(sandbox, look)}`).toBe(`${owner} in ${projectId}: ${said}`);
+      await sandbox.stop();
+    }
+    const volumes = createCacheVolumes(engine, fixture.instanceId);
+    const there = (await volumes.list()).filter(({ projectId }) => projectId !== "killed");
+    expect(there.map(({ owner, projectId }) => `${owner} ${projectId}`).sort()).toEqual([
+      "ann other",
+      "ann web",
+      "bob web",
+    ]);
+    for (const { name } of there) await volumes.remove(name);
+    expect((await volumes.list()).filter(({ projectId }) => projectId !== "killed")).toEqual([]);
+  });
+
   test("gives commands the cookie file to read and not to change, in memory alone, also after it had to be started again", async () => {
     const text = `# Netscape HTTP Cookie File\nexample.com\tFALSE\t/\tTRUE\t0\tsid\t${CANARY}\\n %s  \n`;
-    const sandbox = await fixture.start({ cookies: text });
+    const caches = { owner: "ann", projectId: "killed", paths: [".npm"] };
+    const sandbox = await fixture.start({ cookies: text, caches });
+    await sh(sandbox, "echo cached >~/.npm/left");
     const file = (await fixture.driver.about(await fixture.spec({ cookies: text }))).cookies ?? "";
     const read = async () => (await sandbox.exec(["cat", file], EXEC)).output;
     expect(await read()).toBe(text);
@@ -96,6 +129,7 @@ describe.skipIf(!docker)("a sandbox's container", () => {
     const script = "(while :; do sleep 60 & done) 2>/dev/null; echo full; exec sleep 61";
     await sandbox.exec(["sh", "-c", script], { ...EXEC, signal: full.signal, onOutput: () => full.abort() });
     expect(await read()).toBe(text);
+    expect(`after the kill: ${await sh(sandbox, "cat ~/.npm/left")}`).toBe("after the kill: cached");
     await sandbox.stop();
     const without = await fixture.start();
     expect((await fixture.driver.about(await fixture.spec())).cookies).toBeUndefined();

@@ -15,6 +15,7 @@ import { sandboxOwner } from "../workspace-owner.ts";
 import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
 import { aboutOf } from "./about.ts";
 import type { AgentImages } from "./agent-image.ts";
+import { linkCaches, openCaches } from "./caches.ts";
 import { type Copies, createCopies, type SandboxFiles } from "./carried-files.ts";
 import { containerRequest, HARNESS_STATE, LABELS } from "./container-spec.ts";
 import { writeCookies } from "./cookie-file.ts";
@@ -156,7 +157,8 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
   if (spec.runtime !== undefined) await parts.runtimes.assertWorks(spec.runtime, image.id, signal);
   const wanted = { docker: parts.deps.docker, spec, home, server, owner, arch, relayFolder };
   const network = spec.network === "bridge" ? await parts.networks.bridge() : (spec.services?.network ?? "none");
-  for (let triesLeft = COPY_TRIES; ; triesLeft--) {
+  const caches = spec.caches && (await openCaches({ ...parts.deps, caches: spec.caches, imageId: image.id, owner }));
+  for (let triesLeft = COPY_TRIES + (caches ? 1 : 0); ; triesLeft--) {
     const { copies } = parts;
     const place = copies ? await carriedPlace(copies, wanted, image.id) : await mountedPlace(wanted);
     const harness = place.state === undefined ? undefined : { state: place.state };
@@ -168,7 +170,7 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
       owner,
       network,
       usernsMode,
-      mounts: place.mounts,
+      mounts: [...place.mounts, ...(caches?.mounts ?? [])],
       isEngines: place.isEngines,
       program: place.program,
       spec: { ...spec, home: place.home, harness },
@@ -177,6 +179,10 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
       const id = await startContainer(parts, { spec, request, attach: place.attach }, signal);
       return await beginSandbox(parts, { id, spec, owner, place, isSetUp: layer !== undefined });
     } catch (error) {
+      if (caches && triesLeft > 0 && isProblem(error) && caches.isMissing(error.detail)) {
+        await caches.make();
+        continue;
+      }
       // A copy that somebody removed from the engine is made again.
       const gone = isProblem(error) && /bind source path does not exist/.test(error.detail);
       if (!gone || !copies || triesLeft === 0) throw startFailure(error, image);
@@ -203,6 +209,7 @@ async function startContainer(parts: Parts, { spec, request, attach }: Starting,
       await attach(id);
       await docker.containers.start(id);
       await writeCookies(docker, id, spec.cookies);
+      await linkCaches(docker, id, spec.caches);
       signal.throwIfAborted();
       return id;
     } catch (error) {
@@ -298,7 +305,7 @@ interface SandboxParts {
 function createSandbox(parts: Parts, { id, spec, relay, files, during }: SandboxParts): DockerSandbox {
   const { docker, removeMs = REMOVE_MS } = parts.deps;
   const { clock } = parts;
-  const { cookies, env } = spec;
+  const { cookies, caches, env } = spec;
   let restarting: Promise<void> | undefined;
   let freezing: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
@@ -309,6 +316,7 @@ function createSandbox(parts: Parts, { id, spec, relay, files, during }: Sandbox
       await docker.containers.start(id);
       // What is in memory went with it.
       await writeCookies(docker, id, cookies);
+      await linkCaches(docker, id, caches);
       await relay?.restart();
     })().finally(() => {
       restarting = undefined;

@@ -22,7 +22,8 @@ export interface VolumePlan {
   imageId: string;
   /** Whom the files belong to. */
   owner: Owner;
-  arch: string;
+  /** Of the programs in it; none are there when absent. */
+  arch?: string | undefined;
 }
 
 /** Where the volume is mounted for its programs. Nothing else of it can be looked into from there. */
@@ -47,8 +48,11 @@ export async function makeFilesVolume(docker: DockerClient, plan: VolumePlan): P
   } finally {
     await docker.containers.remove(id);
   }
-  return { name, folder: `${mountpoint}/kept/files` };
+  return { name, folder: filesFolder(mountpoint) };
 }
+
+/** Where the files of a volume are, on the engine's machine. */
+export const filesFolder = (mountpoint: string): string => `${mountpoint}/kept/files`;
 
 /** Not what the image has at that place. */
 const VolumeOptions: Docker.MountSettings["VolumeOptions"] = {
@@ -57,22 +61,29 @@ const VolumeOptions: Docker.MountSettings["VolumeOptions"] = {
   DriverConfig: { Name: "local", Options: {} },
 };
 
-export const programsOf = ({ name }: FilesVolume): Docker.MountSettings => ({
+export const programsOf = ({ name }: FilesVolume): Docker.MountSettings => mountedVolume(name, PROGRAMS);
+
+/** The volume itself, whose files are closed to the container's user there. */
+export const mountedVolume = (name: string, target: string): Docker.MountSettings => ({
   Type: "volume",
   Source: name,
-  Target: PROGRAMS,
+  Target: target,
   ReadOnly: true,
   VolumeOptions,
 });
 
-function contents({ uid, gid }: Owner, arch: string): Readable {
+function contents({ uid, gid }: Owner, arch: string | undefined): Readable {
   const tar = pack();
   // Closed to the container's user, who has the files by their own mount.
   tar.entry({ name: "kept", type: "directory", mode: 0o700, uid: 0, gid: 0 });
   tar.entry({ name: "kept/files", type: "directory", mode: 0o755, uid, gid });
+  if (arch !== undefined) addPrograms(tar, arch);
+  tar.finalize();
+  return Readable.from(tar);
+}
+
+function addPrograms(tar: ReturnType<typeof pack>, arch: string): void {
   tar.entry({ name: "bin", type: "directory", mode: 0o755, uid: 0, gid: 0 });
   tar.entry({ name: "bin/carrier", mode: 0o555, uid: 0, gid: 0 }, carrierBytes(arch));
   tar.entry({ name: "bin/relay", mode: 0o555, uid: 0, gid: 0 }, relayBytes(arch));
-  tar.finalize();
-  return Readable.from(tar);
 }

@@ -132,7 +132,7 @@ function serviceWords({ image, command, env, health }: NonNullable<Definition["s
 }
 
 function Facts({ definition, dockerfile }: { definition: Definition; dockerfile: Dockerfile | null }) {
-  const { image, build, env, setup, check, network, services } = definition;
+  const { image, build, env, setup, check, network, services, caches } = definition;
   const rows: [name: string, value: string | undefined][] = [
     ["Image", image],
     ["Dockerfile", build?.dockerfile],
@@ -146,6 +146,7 @@ function Facts({ definition, dockerfile }: { definition: Definition; dockerfile:
       `Service ${name}`,
       serviceWords(service),
     ]),
+    ["Caches", caches?.join(", ")],
   ];
   const given = rows.filter(([, value]) => value !== undefined);
   return (

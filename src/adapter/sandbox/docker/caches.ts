@@ -1,0 +1,93 @@
+/**
+ * Caches of sandboxes: one volume for each person and project, mounted away from the home. The home is in memory and would get
+ * folders of root for what is mounted in it; links lead from it to the volume instead. Only sandboxes read what is there.
+ */
+import type Docker from "dockerode";
+import { hashJson } from "../../../core/json-hash.ts";
+import type { CacheFolders } from "../../../engine/sandbox.ts";
+import type { DockerClient } from "../../docker.ts";
+import type { Owner } from "../workspace-path.ts";
+import { bound } from "./lock-down.ts";
+import { filesFolder, makeFilesVolume, mountedVolume } from "./volume.ts";
+
+const CACHES = "/skep/caches";
+/** Closed to the container's user: it keeps the engine from removing the volume meanwhile. */
+const HELD = "/run/skep-caches";
+/** On a volume: project and whose. */
+const LABEL = "skep.cache";
+
+/** A cache must never hold work up: where the image lacks what this needs, it goes on without. */
+const LINK = `for path do
+  [ -e "$HOME/$path" ] || [ -L "$HOME/$path" ] && continue
+  case "$path" in */*) mkdir -p "$HOME/\${path%/*}" ;; esac
+  mkdir -p "${CACHES}/$path" && ln -s "${CACHES}/$path" "$HOME/$path"
+done
+true`;
+
+export interface CachesPlan {
+  docker: DockerClient;
+  instanceId: string;
+  caches: CacheFolders;
+  imageId: string;
+  /** The container's user. */
+  owner: Owner;
+}
+
+export interface OpenCaches {
+  mounts: Docker.MountSettings[];
+  /** Called when the engine does not have the folder that is mounted: it is new, or was removed by hand. */
+  make(): Promise<void>;
+  isMissing(detail: string): boolean;
+}
+
+export async function openCaches({ docker, instanceId, caches, imageId, owner }: CachesPlan): Promise<OpenCaches> {
+  const { projectId, owner: whose } = caches;
+  const name = `skep-cache-${hashJson({ instanceId, projectId, whose }).slice(0, 40)}`;
+  const labels = { "skep.instance": instanceId, [LABEL]: `${projectId} ${whose}` };
+  const folder = filesFolder(await docker.volumes.ensure(name, labels));
+  return {
+    mounts: [bound({ source: folder, target: CACHES, isEngines: true }), mountedVolume(name, HELD)],
+    async make() {
+      await makeFilesVolume(docker, { name, labels, imageId, owner });
+    },
+    isMissing: (detail) => detail.includes("bind source path does not exist") && detail.includes(folder),
+  };
+}
+
+/** Leads from the home to them, in a container that runs: what is in memory is gone after each start. */
+export async function linkCaches(
+  docker: DockerClient,
+  containerId: string,
+  caches: CacheFolders | undefined,
+): Promise<void> {
+  if (!caches) return;
+  const argv = ["sh", "-c", LINK, "sh", ...caches.paths];
+  const linking = await docker.containers.exec(containerId, { argv, cwd: "/", onOutput() {} });
+  await linking.closed;
+}
+
+export interface CacheVolume {
+  name: string;
+  projectId: string;
+  owner: string;
+  bytes: number;
+  /** As the engine says it; empty where it does not. */
+  createdAt: string;
+}
+
+export type CacheVolumes = ReturnType<typeof createCacheVolumes>;
+
+export function createCacheVolumes(docker: DockerClient, instanceId: string) {
+  return {
+    async list(): Promise<CacheVolume[]> {
+      const rows = await docker.volumes.usage();
+      return rows.flatMap(({ name, labels, bytes, createdAt }) => {
+        const [projectId, owner] = (labels[LABEL] ?? "").split(" ");
+        const isOurs = labels["skep.instance"] === instanceId && projectId && owner;
+        return isOurs ? [{ name, projectId, owner, bytes, createdAt }] : [];
+      });
+    },
+    /** Throws `docker_conflict` while a sandbox has it. */
+    remove: docker.volumes.remove,
+  };
+}

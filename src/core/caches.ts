@@ -1,0 +1,52 @@
+/** Folders of a sandbox's home that are kept from one work to the next: what package managers have downloaded. */
+import { Type as t } from "@sinclair/typebox";
+
+/**
+ * A closed list: none of it lies in another of it, and nothing in it is run or read as configuration by a shell or a tool that
+ * does not look for a cache there. Any other tool can be told by a variable to use a folder of `~/.cache`.
+ */
+const PLACES = [
+  String.raw`\.cache/[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}`,
+  String.raw`\.npm`,
+  String.raw`\.yarn/berry/cache`,
+  String.raw`\.bun/install/cache`,
+  String.raw`\.local/share/pnpm/store`,
+  String.raw`\.cargo/registry`,
+  String.raw`\.cargo/git`,
+  "go/pkg/mod",
+  String.raw`\.m2/repository`,
+  String.raw`\.gradle/caches`,
+  String.raw`\.nuget/packages`,
+];
+
+export const Caches = t.Array(
+  t.String({
+    pattern: `^~/(?:${PLACES.join("|")})$`,
+    description:
+      "A cache of the home: `~/.cache/NAME` (pip, go-build, …), `~/.npm`, `~/.yarn/berry/cache`, `~/.bun/install/cache`, `~/.local/share/pnpm/store`, `~/.cargo/registry`, `~/.cargo/git`, `~/go/pkg/mod`, `~/.m2/repository`, `~/.gradle/caches`, `~/.nuget/packages`. Tell another tool by a variable in `env` to use a folder of `~/.cache`. Nothing of the working copy: what `setup` leaves there is kept already.",
+  }),
+  {
+    minItems: 1,
+    maxItems: 8,
+    uniqueItems: true,
+    description:
+      "Folders that are kept from one work to the next, for each person and project by themselves: what one person's agents leave there never reaches another's.",
+  },
+);
+
+/** As a sandbox is given it: without the home. */
+export const belowHome = (caches: readonly string[]): string[] => caches.map((path) => path.slice(2));
+
+/** Why nothing is kept here, with what to do instead; undefined where it is. */
+export function whyNoCaches(
+  { sandbox, dockerHosts }: { sandbox: string; dockerHosts: readonly string[] },
+  hasEngine: boolean,
+): string | undefined {
+  if (sandbox === "kubernetes")
+    return "Nothing is kept between Pods: take `caches` out, and put what the code needs into the image";
+  if (dockerHosts.length > 0 && sandbox !== "process")
+    return "With DOCKER_HOSTS nothing is kept, since work moves between hosts: take `caches` out, and put what the code needs into the image";
+  return hasEngine && sandbox !== "process"
+    ? undefined
+    : "Agents do not work in containers here, so there is nothing to keep: take `caches` out";
+}

@@ -1,0 +1,104 @@
+/**
+ * Caches of projects' environments: who gets which volume, and when one goes. The container engine's volumes say themselves whose
+ * they are, so what is listed here is what is there.
+ */
+import type { CacheVolumes } from "../../adapter/sandbox/docker/caches.ts";
+import { belowHome } from "../../core/caches.ts";
+import { type Clock, DAY_MS } from "../../core/clock.ts";
+import { codeOf, invalid, messageOf, notFound } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { Logger } from "../../core/log.ts";
+import type { Execution } from "../../engine/execution.ts";
+import type { CacheFolders } from "../../engine/sandbox.ts";
+import type { Caller } from "../../http/caller.ts";
+import type { Store } from "../../store/store.ts";
+import { LOCAL_USER } from "../../store/tables/providers.ts";
+import type { Environment } from "../environments/model.ts";
+import type { CachesCleared, ProjectCaches } from "./model.ts";
+
+export interface EnvironmentCachesDeps {
+  store: Store;
+  clock: Clock;
+  log: Logger;
+  volumes: CacheVolumes | undefined;
+  /** Why there are none. */
+  why: string | undefined;
+  /** The server has no accounts. */
+  localUser: boolean;
+  projects: { find(id: string): object | undefined };
+  environmentOf(projectId: string): Environment | undefined;
+}
+
+export type EnvironmentCaches = ReturnType<typeof createEnvironmentCaches>;
+
+export function createEnvironmentCaches(deps: EnvironmentCachesDeps) {
+  const { store, clock, log, volumes, why, localUser, projects, environmentOf } = deps;
+  const isForeign = store.statement("SELECT 1 FROM codehost_runs WHERE run_id = ? AND read_only = 1");
+  const hasUser = store.statement("SELECT 1 FROM users WHERE id = ?");
+  const pathsOf = (projectId: string): readonly string[] => environmentOf(projectId)?.caches ?? [];
+  async function seenBy(projectId: string, caller: Caller) {
+    if (!projects.find(projectId)) throw notFound("project");
+    const rows = (await volumes?.list()) ?? [];
+    const own = caller.userId ?? (localUser ? LOCAL_USER : undefined);
+    return rows.filter((row) => row.projectId === projectId && (caller.admin || row.owner === own));
+  }
+  /** @returns false while a sandbox has it. */
+  async function remove(name: string): Promise<boolean> {
+    try {
+      await volumes?.remove(name);
+      return true;
+    } catch (error) {
+      if (codeOf(error) === "docker_conflict") return false;
+      throw error;
+    }
+  }
+  const isGone = (projectId: string, owner: string): boolean =>
+    pathsOf(projectId).length === 0 ||
+    !projects.find(projectId) ||
+    (owner === LOCAL_USER ? !localUser : hasUser.get([owner]) === undefined);
+  const isOld = (createdAt: string): boolean => Date.parse(createdAt) < clock.now() - LIMITS.cacheDays * DAY_MS;
+  return {
+    /** What the sandbox of this work keeps; undefined where it keeps nothing. */
+    foldersOf({
+      projectId,
+      userId,
+      runId,
+    }: Pick<Execution, "projectId" | "userId" | "runId">): CacheFolders | undefined {
+      const owner = userId ?? (localUser ? LOCAL_USER : undefined);
+      if (!volumes || projectId === undefined || owner === undefined) return undefined;
+      const paths = belowHome(pathsOf(projectId));
+      // What strangers propose could leave there what the person's next work runs.
+      if (paths.length === 0 || (runId !== undefined && isForeign.get([runId]) !== undefined)) return undefined;
+      return { owner, projectId, paths };
+    },
+    /** @throws Problem 404, 503 when the engine does not answer. */
+    async get(projectId: string, caller: Caller): Promise<ProjectCaches> {
+      const seen = await seenBy(projectId, caller);
+      const items = seen.map(({ owner, bytes, createdAt }) => ({
+        user_id: owner === LOCAL_USER ? null : owner,
+        bytes,
+        made_at: createdAt === "" ? null : createdAt,
+      }));
+      return { project_id: projectId, paths: [...pathsOf(projectId)], unavailable: why ?? null, items };
+    },
+    /** Removes the caller's; an administrator removes all. @throws Problem 404, 422, 503. */
+    async clear(projectId: string, caller: Caller): Promise<CachesCleared> {
+      const seen = await seenBy(projectId, caller);
+      if (!volumes && why !== undefined) throw invalid(`${why}.`);
+      const ends = await Promise.all(seen.map(({ name }) => remove(name)));
+      const removed = ends.filter(Boolean).length;
+      return { removed, in_use: ends.length - removed };
+    },
+    /** Removes what is nobody's any more, too old, or too large. One that a sandbox has is tried again. */
+    async sweep(): Promise<void> {
+      try {
+        for (const { name, projectId, owner, bytes, createdAt } of (await volumes?.list()) ?? []) {
+          const goes = isGone(projectId, owner) || isOld(createdAt) || bytes > LIMITS.cacheBytes;
+          if (goes) await remove(name);
+        }
+      } catch (error) {
+        log.debug({ err: error }, `caches were not swept: ${messageOf(error)}`);
+      }
+    },
+  };
+}
