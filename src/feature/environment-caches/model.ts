@@ -1,6 +1,6 @@
 /** What sandboxes of a project's work keep of their homes. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { orNull } from "../../core/schema.ts";
+import { orNull, Time } from "../../core/schema.ts";
 
 export const ProjectCaches = t.Object(
   {
@@ -11,7 +11,7 @@ export const ProjectCaches = t.Object(
       t.Object({
         user_id: orNull(t.String({ description: "Whose; null on a server without accounts." })),
         bytes: t.Integer(),
-        made_at: orNull(t.String({ description: "As the container engine says it." })),
+        made_at: orNull(Time),
       }),
       { description: "Your own; an administrator sees all." },
     ),

@@ -4,7 +4,7 @@
  */
 import type { CacheVolumes } from "../../adapter/sandbox/docker/caches.ts";
 import { belowHome } from "../../core/caches.ts";
-import { type Clock, DAY_MS } from "../../core/clock.ts";
+import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
 import { codeOf, invalid, messageOf, notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Logger } from "../../core/log.ts";
@@ -77,7 +77,7 @@ export function createEnvironmentCaches(deps: EnvironmentCachesDeps) {
       const items = seen.map(({ owner, bytes, createdAt }) => ({
         user_id: owner === LOCAL_USER ? null : owner,
         bytes,
-        made_at: createdAt === "" ? null : createdAt,
+        made_at: Number.isNaN(Date.parse(createdAt)) ? null : timestamp(Date.parse(createdAt)),
       }));
       return { project_id: projectId, paths: [...pathsOf(projectId)], unavailable: why ?? null, items };
     },
