@@ -121,6 +121,18 @@ describe("composing", () => {
     await house.stop();
   });
 
+  test("what a stop cuts short is no failure: it is continued at the next start", async () => {
+    const logged: string[] = [];
+    const { promise: stopped, reject } = Promise.withResolvers<never>();
+    const house = await create(noFeatures().with(defineFeature("slow", () => ({ resume: () => stopped }))), logged);
+    await house.start();
+    const resumed = house.resume();
+    await house.stop();
+    reject(new Error("The database connection is not open"));
+    await resumed;
+    expect([logged, house.contributions.startFailures]).toEqual([[], []]);
+  });
+
   test("what the disk refuses is no matter of one feature: the start fails", async () => {
     for (const code of ["SQLITE_FULL", "SQLITE_CORRUPT", "ENOSPC"]) {
       const failing = defineFeature("failing", () => ({

@@ -111,6 +111,7 @@ async function createComposition<Services>(
     log.error({ err: cause, feature }, `${feature} could not ${when === "start" ? "start" : CONTINUE}`);
   };
   let housekeeping: ReturnType<typeof createHousekeeping> | undefined;
+  let isStopping = false;
   return {
     services: services as Services,
     contributions,
@@ -130,12 +131,14 @@ async function createComposition<Services>(
           try {
             if (!isOff(name)) await feature.resume?.();
           } catch (error) {
-            note(name, "resume", error);
+            // What a stop has cut short is continued at the next start.
+            if (!isStopping) note(name, "resume", error);
           }
         }),
       );
     },
     async stop() {
+      isStopping = true;
       await housekeeping?.stop();
       await inReverse("stop");
     },
