@@ -32,10 +32,14 @@ export const EnvironmentBuild = t.Object(
     dockerfile: RepositoryPath,
     context: t.Optional(RepositoryPath),
     args: t.Optional(
-      t.Record(t.String({ pattern: VariableName }), t.String({ maxLength: 4_000, pattern: "^[^\\x00]*$" }), {
-        maxProperties: MAX_VARIABLES,
-        additionalProperties: false,
-      }),
+      t.Record(
+        t.String({ pattern: VariableName }),
+        t.String({ maxLength: 4_000, pattern: "^[^\\x00]*$", description: "Text without null bytes." }),
+        {
+          maxProperties: MAX_VARIABLES,
+          additionalProperties: false,
+        },
+      ),
     ),
   },
   { title: "EnvironmentBuild", additionalProperties: false },

@@ -1,6 +1,6 @@
 /** SCIP indexes: what a compiler says replaces what the graph found, for files that are as the compiler saw them. */
 import { afterEach, expect, test } from "bun:test";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ScipSample, scipOf } from "../../testing/scip-sample.ts";
 import { createSourceTree, type SourceTree } from "../../testing/source-tree.ts";
@@ -46,6 +46,7 @@ function shop(): { tree: SourceTree; session: GraphSession } {
 /** Takes in a SCIP index as a person's command does. */
 async function importScip({ store }: SourceTree, session: GraphSession, bytes: Uint8Array) {
   const file = join(store, "sent.scip");
+  mkdirSync(store, { recursive: true });
   writeFileSync(file, bytes);
   await putScip(store, file);
   return session.index({ force: false });

@@ -1,5 +1,5 @@
 /** An index job that also takes in a SCIP index that was put beside the graph, and uses what earlier ones said. */
-import { readFileSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { GraphError } from "../graph-error.ts";
 import { type IndexOptions, type IndexReport, indexRepository } from "../index/indexer.ts";
 import { openSources } from "../index/source-files.ts";
@@ -30,6 +30,7 @@ export interface ScipIndexReport extends IndexReport {
  */
 export async function indexWithScip(options: IndexOptions, setUp?: string): Promise<ScipIndexReport> {
   const { folder } = options.store;
+  mkdirSync(folder, { recursive: true });
   const failed = offerSetUp(options.root, folder, setUp);
   const report = await indexRepository(options);
   const scip = takeIn(options.root, options.store, failed);

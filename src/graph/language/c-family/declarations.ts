@@ -39,7 +39,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
       const kind = tree.kind(list);
       if (kind !== "attribute_declaration" && kind !== "attribute_specifier") continue;
       const holder = kind === "attribute_specifier" ? tree.firstNamed(list) : list;
-      for (const one of isNone(holder) ? [] : tree.namedChildren(holder)) {
+      for (const one of tree.namedChildren(holder)) {
         const called = tree.kind(one) === "call_expression" ? tree.child(one, "function") : one;
         const prefix = this.field(one, "prefix");
         const name = exists(tree.child(one, "name")) ? this.field(one, "name") : this.text(called);
@@ -101,7 +101,8 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
   private macroFunction(node: TreeNode, found: Declarator, body: TreeNode, at: Place): void {
     const { tree } = this;
     const list = tree.child(found.functionNode, "parameters");
-    const words = (isNone(list) ? [] : tree.namedChildren(list))
+    const words = tree
+      .namedChildren(list)
       .map((one) => this.text(one))
       .filter((text) => /^\w+$/.test(text));
     const name = words.length > 0 ? words.join("_") : this.text(found.name);
@@ -145,7 +146,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     const type = isNone(result) || flags & SymbolFlag.Constructor ? NONE : this.type(result, inside);
     if (exists(type)) facts.setSymbol(symbol, "type", type);
     const initializers = tree.childOfKind(node, "field_initializer_list");
-    for (const one of isNone(initializers) ? [] : tree.namedChildren(initializers)) this.initializer(one, inside);
+    for (const one of tree.namedChildren(initializers)) this.initializer(one, inside);
     this.statements(body, inside);
     this.close(symbol, inside);
   }
@@ -163,7 +164,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
   private initializer(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const [target = NONE, list = NONE] = tree.namedChildren(node);
-    const args = isNone(list) ? [] : tree.namedChildren(list);
+    const args = tree.namedChildren(list);
     const kind = tree.kind(target);
     if (kind === "field_identifier") {
       // A base class or a field: resolution sees what the name stands for.
@@ -185,7 +186,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     const rows: BindingRow[] = [];
     let required = 0;
     let variadic = exists(list) && this.text(list).includes("...");
-    for (const parameter of isNone(list) ? [] : tree.namedChildren(list)) {
+    for (const parameter of tree.namedChildren(list)) {
       const kind = tree.kind(parameter);
       if (!kind.endsWith("parameter_declaration")) continue;
       if (kind === "variadic_parameter_declaration") variadic = true;
@@ -228,7 +229,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     if (isEnum) this.enumerators(body, symbol, at, isNone(tree.childOfKind(node, "class")));
     else {
       const bases = tree.childOfKind(node, "base_class_clause");
-      for (const base of isNone(bases) ? [] : tree.namedChildren(bases))
+      for (const base of tree.namedChildren(bases))
         if (/type_identifier|qualified_identifier|template_type/.test(tree.kind(base)))
           facts.heritage(symbol, HeritageKind.Extends, this.type(base, inside), tree.line(base));
       this.statements(body, inside);
@@ -293,7 +294,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     if (at.names === undefined) return false;
     const { tree } = this;
     const list = tree.child(found.functionNode, "parameters");
-    const parameters = isNone(list) ? [] : tree.namedChildren(list);
+    const parameters = tree.namedChildren(list);
     return parameters.some((one) => {
       const declarator = tree.child(one, "declarator");
       if (isNone(declarator)) return at.names?.has(this.text(one)) === true;
@@ -308,7 +309,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
   private readAsParameters(functionNode: TreeNode, built: TypeRow, typeNode: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const list = tree.child(functionNode, "parameters");
-    for (const one of isNone(list) ? [] : tree.namedChildren(list)) {
+    for (const one of tree.namedChildren(list)) {
       if (tree.kind(tree.child(one, "declarator")) !== "abstract_function_declarator") continue;
       const type = tree.child(one, "type");
       const callee =

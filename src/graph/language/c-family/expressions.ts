@@ -1,5 +1,5 @@
 /** Expressions of C and C++. */
-import { type ExprRow, exists, FILE_SCOPE, isNone, NONE, type TreeNode, type TypeRow } from "../../rows.ts";
+import { type ExprRow, exists, FILE_SCOPE, NONE, type TreeNode, type TypeRow } from "../../rows.ts";
 import type { Place } from "../block-walk.ts";
 import { CallFlag, Expr, Type } from "../fact-layout.ts";
 import { CFamilyTypes } from "./types.ts";
@@ -16,7 +16,7 @@ export abstract class CFamilyExpressions extends CFamilyTypes {
     const declarator = tree.child(node, "declarator");
     if (exists(declarator)) this.parameters(declarator, symbol, inside);
     const captures = tree.child(node, "captures");
-    for (const capture of isNone(captures) ? [] : tree.namedChildren(captures))
+    for (const capture of tree.namedChildren(captures))
       if (tree.kind(capture) === "lambda_capture_initializer") {
         const value = this.expression(tree.child(capture, "right"), at);
         this.local(this.field(capture, "left"), inside, NONE, value);
@@ -168,7 +168,7 @@ export abstract class CFamilyExpressions extends CFamilyTypes {
 
   protected argumentsOf(node: TreeNode): TreeNode[] {
     const list = this.tree.child(node, "arguments");
-    return isNone(list) ? [] : this.tree.namedChildren(list);
+    return this.tree.namedChildren(list);
   }
 
   private call(node: TreeNode, at: Place): ExprRow {

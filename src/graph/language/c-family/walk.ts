@@ -97,7 +97,7 @@ export class CFamilyWalk extends CFamilyDeclarations {
       case "catch_clause": {
         const inside = this.block(at);
         const list = tree.child(node, "parameters");
-        for (const one of isNone(list) ? [] : tree.namedChildren(list)) {
+        for (const one of tree.namedChildren(list)) {
           const found = this.declarator(tree.child(one, "declarator"));
           const type = this.type(tree.child(one, "type"), inside);
           if (exists(found.name)) this.local(this.text(found.name), inside, type, NONE);

@@ -186,7 +186,7 @@ export abstract class CSharpExpressions extends CSharpTypes {
     const { tree } = this;
     const named = tree.child(node, "arguments");
     const list = exists(named) ? named : tree.childOfKind(node, "argument_list");
-    return isNone(list) ? [] : tree.namedChildren(list).map((argument) => this.inner(argument));
+    return tree.namedChildren(list).map((argument) => this.inner(argument));
   }
 
   private invocation(node: TreeNode, at: Place): ExprRow {

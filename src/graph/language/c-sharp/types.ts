@@ -65,7 +65,7 @@ export abstract class CSharpTypes extends BlockWalk {
 
   protected typeArguments(node: TreeNode, at: Place): TypeRow[] {
     const list = this.tree.childOfKind(node, "type_argument_list");
-    return isNone(list) ? [] : this.tree.namedChildren(list).map((child) => this.type(child, at));
+    return this.tree.namedChildren(list).map((child) => this.type(child, at));
   }
 
   private genericName(node: TreeNode, at: Place): TypeRow {

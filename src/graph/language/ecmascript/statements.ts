@@ -203,7 +203,7 @@ export function functionBody(
   facts.setSymbol(symbol, "typeParameters", typeParameters(walk, tree.child(node, "type_parameters"), inside));
   const single = tree.child(node, "parameter");
   const list = tree.child(node, "parameters");
-  const parameters = exists(single) ? [single] : exists(list) ? tree.namedChildren(list) : [];
+  const parameters = exists(single) ? [single] : tree.namedChildren(list);
   const documented = documentedTypes(walk, node, inside);
   const rows: BindingRow[] = [];
   let required = 0;

@@ -82,7 +82,7 @@ export abstract class GoExpressions extends BlockWalk {
     const { tree, facts } = this;
     const named = tree.child(node, "type");
     const argsNode = tree.child(node, "type_arguments");
-    const args = isNone(argsNode) ? [] : tree.namedChildren(argsNode).map((child) => this.type(child, at));
+    const args = tree.namedChildren(argsNode).map((child) => this.type(child, at));
     if (tree.kind(named) === "qualified_type") {
       const left = facts.typeRef(this.field(named, "package"), at.scope);
       const row = facts.type(Type.Qualified, left, facts.name(this.field(named, "name")), facts.list(args));
@@ -260,7 +260,7 @@ export abstract class GoExpressions extends BlockWalk {
     const { tree, facts } = this;
     const callee = tree.child(node, "function");
     const argsNode = tree.child(node, "arguments");
-    const args = isNone(argsNode) ? [] : tree.namedChildren(argsNode);
+    const args = tree.namedChildren(argsNode);
     const plain = tree.kind(callee) === "identifier" ? this.text(callee) : "";
     if ((plain === "make" || plain === "new") && args.length > 0) {
       for (const argument of args.slice(1)) this.expression(argument, at);
@@ -304,6 +304,6 @@ export abstract class GoExpressions extends BlockWalk {
   }
 
   private typeArguments(node: TreeNode, at: Place): TypeRow[] {
-    return isNone(node) ? [] : this.tree.namedChildren(node).map((child) => this.type(child, at));
+    return this.tree.namedChildren(node).map((child) => this.type(child, at));
   }
 }

@@ -133,7 +133,7 @@ export class GoWalk extends GoExpressions {
     const args: TypeRow[] = [];
     if (tree.kind(named) === "generic_type") {
       const list = tree.child(named, "type_arguments");
-      for (const arg of isNone(list) ? [] : tree.namedChildren(list)) {
+      for (const arg of tree.namedChildren(list)) {
         facts.local(inside.scope, this.text(arg), NONE, NONE, BindingKind.TypeParameter);
         args.push(facts.typeRef(this.text(arg), inside.scope));
       }
@@ -238,7 +238,7 @@ export class GoWalk extends GoExpressions {
     const { tree, facts } = this;
     const declared = tree.child(node, "type");
     const valueList = tree.child(node, "value");
-    const values = isNone(valueList) ? [] : tree.namedChildren(valueList);
+    const values = tree.namedChildren(valueList);
     let type = this.type(declared, at);
     if (isNone(type) && values.length === 0) type = repeated;
     const names = tree.namedChildren(node).filter((child) => tree.fieldName(child) === "name");
@@ -279,8 +279,8 @@ export class GoWalk extends GoExpressions {
     const { tree } = this;
     const left = tree.child(node, "left");
     const right = tree.child(node, "right");
-    const rows = isNone(right) ? [] : tree.namedChildren(right).map((child) => this.expression(child, at));
-    const names = isNone(left) ? [] : tree.namedChildren(left);
+    const rows = tree.namedChildren(right).map((child) => this.expression(child, at));
+    const names = tree.namedChildren(left);
     const read = new Set(this.text(right).match(/(?<![.\w])[\p{L}_][\p{L}\p{N}_]*/gu));
     const shadows = names.some((name) => read.has(this.text(name)));
     const place = shadows ? this.block(at) : at;
@@ -292,8 +292,8 @@ export class GoWalk extends GoExpressions {
     const { tree, facts } = this;
     const left = tree.child(node, "left");
     const right = tree.child(node, "right");
-    const rows = isNone(right) ? [] : tree.namedChildren(right).map((child) => this.expression(child, at));
-    const targets = isNone(left) ? [] : tree.namedChildren(left);
+    const rows = tree.namedChildren(right).map((child) => this.expression(child, at));
+    const targets = tree.namedChildren(left);
     for (const [i, target] of targets.entries()) {
       const row = this.expression(target, at);
       const value = this.valueFor(rows, i, targets.length);

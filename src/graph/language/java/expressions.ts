@@ -36,7 +36,7 @@ export abstract class JavaExpressions extends BlockWalk {
       case "generic_type": {
         const named = tree.firstNamed(node);
         const argsNode = tree.childOfKind(node, "type_arguments");
-        const args = isNone(argsNode) ? [] : tree.namedChildren(argsNode).map((child) => this.type(child, at));
+        const args = tree.namedChildren(argsNode).map((child) => this.type(child, at));
         if (tree.kind(named) === "scoped_type_identifier") return this.scopedType(named, at, args);
         return this.namedType(this.text(named), at, tree.line(node), args);
       }
@@ -214,7 +214,7 @@ export abstract class JavaExpressions extends BlockWalk {
 
   protected argumentsOf(node: TreeNode): TreeNode[] {
     const list = this.tree.child(node, "arguments");
-    return isNone(list) ? [] : this.tree.namedChildren(list);
+    return this.tree.namedChildren(list);
   }
 
   private invocation(node: TreeNode, at: Place): ExprRow {
@@ -223,7 +223,7 @@ export abstract class JavaExpressions extends BlockWalk {
     const nameNode = tree.child(node, "name");
     const name = this.text(nameNode);
     const typeArgsNode = tree.childOfKind(node, "type_arguments");
-    const typeArgs = isNone(typeArgsNode) ? [] : tree.namedChildren(typeArgsNode).map((child) => this.type(child, at));
+    const typeArgs = tree.namedChildren(typeArgsNode).map((child) => this.type(child, at));
     const callee = isNone(object)
       ? facts.expr(Expr.Name, facts.name(name), at.scope, 1)
       : this.calledMember(this.receiver(node, object, at), name);

@@ -1,17 +1,7 @@
 /** Java's declarations and statements. */
-
 import type { SymbolLabel } from "../../model.ts";
-import {
-  type BindingRow,
-  type ExprRow,
-  exists,
-  isNone,
-  NONE,
-  ROOT,
-  type SymbolRow,
-  type TreeNode,
-  type TypeRow,
-} from "../../rows.ts";
+import type { BindingRow, ExprRow, SymbolRow, TreeNode, TypeRow } from "../../rows.ts";
+import { exists, isNone, NONE, ROOT } from "../../rows.ts";
 import { arity, type Place } from "../block-walk.ts";
 import { BindingKind, Expr, HeritageKind, ImportKind, SymbolFlag, Type } from "../fact-layout.ts";
 import type { DecoratorInput } from "../facts-builder.ts";
@@ -172,15 +162,12 @@ export class JavaWalk extends JavaExpressions {
   protected override decoratorsOf(node: TreeNode, at: Place): readonly DecoratorInput[] {
     const { tree } = this;
     const list = tree.childOfKind(node, "modifiers");
-    const annotations = isNone(list)
-      ? []
-      : tree.namedChildren(list).filter((one) => tree.kind(one).endsWith("annotation"));
+    const annotations = tree.namedChildren(list).filter((one) => tree.kind(one).endsWith("annotation"));
     return annotations.map((one) => {
       const name = tree.child(one, "name");
       const plain = tree.kind(name) === "identifier";
-      return this.decorator(one, this.text(name), {
-        type: plain ? this.facts.typeRef(this.text(name), at.scope) : NONE,
-      });
+      const type = plain ? this.facts.typeRef(this.text(name), at.scope) : NONE;
+      return this.decorator(one, this.text(name), { type });
     });
   }
 
@@ -298,7 +285,8 @@ export class JavaWalk extends JavaExpressions {
   }
 
   private withDimensions(node: TreeNode, type: TypeRow): TypeRow {
-    return exists(this.tree.child(node, "dimensions")) ? this.facts.type(Type.Array, type) : type;
+    const isArray = exists(type) && exists(this.tree.child(node, "dimensions"));
+    return isArray ? this.facts.type(Type.Array, type) : type;
   }
 
   protected parameters(list: TreeNode, symbol: SymbolRow, inside: Place): void {
@@ -345,12 +333,7 @@ export class JavaWalk extends JavaExpressions {
     for (const declarator of tree.namedChildren(node)) {
       if (tree.kind(declarator) !== "variable_declarator") continue;
       const value = this.initial(tree.child(declarator, "value"), at, type);
-      this.local(
-        this.field(declarator, "name"),
-        at,
-        isNone(type) ? NONE : this.withDimensions(declarator, type),
-        value,
-      );
+      this.local(this.field(declarator, "name"), at, this.withDimensions(declarator, type), value);
     }
   }
 

@@ -304,7 +304,7 @@ export abstract class PhpExpressions extends PhpTypes {
     this.expression(tree.child(node, "condition"), at);
     const body = tree.child(node, "body");
     const rows: ExprRow[] = [];
-    for (const arm of isNone(body) ? [] : tree.namedChildren(body)) {
+    for (const arm of tree.namedChildren(body)) {
       const conditions = tree.child(arm, "conditional_expressions");
       if (exists(conditions)) this.unknown(conditions, at);
       rows.push(this.expression(tree.child(arm, "return_expression"), at));

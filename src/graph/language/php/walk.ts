@@ -175,7 +175,7 @@ export class PhpWalk extends PhpExpressions {
   protected override decoratorsOf(node: TreeNode, at: Place): readonly DecoratorInput[] {
     const { tree, facts } = this;
     const list = tree.childOfKind(node, "attribute_list");
-    const groups = isNone(list) ? [] : tree.namedChildren(list);
+    const groups = tree.namedChildren(list);
     return groups.flatMap((group) =>
       tree.namedChildren(group).map((one) => {
         const name = this.text(tree.firstNamed(one));
@@ -253,7 +253,7 @@ export class PhpWalk extends PhpExpressions {
     const rows: BindingRow[] = [];
     let required = 0;
     let variadic = false;
-    for (const parameter of isNone(list) ? [] : tree.namedChildren(list)) {
+    for (const parameter of tree.namedChildren(list)) {
       const kind = tree.kind(parameter);
       const nameNode = tree.child(parameter, "name");
       if (isNone(nameNode)) continue;

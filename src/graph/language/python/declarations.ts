@@ -198,8 +198,7 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
     const bases = tree.child(node, "superclasses");
     const around = this.classTypeParameters(tree.child(node, "type_parameters"), bases, symbol, outer);
     const inside = this.openClass(symbol, around);
-    for (const base of isNone(bases) ? [] : tree.namedChildren(bases))
-      this.base(base, symbol, around === outer ? at : around, inside);
+    for (const base of tree.namedChildren(bases)) this.base(base, symbol, around === outer ? at : around, inside);
     this.statements(body, { ...inside, names: new Set() });
   }
 

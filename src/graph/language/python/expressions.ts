@@ -1,14 +1,5 @@
 /** Python's expressions. */
-import {
-  type BindingRow,
-  type ExprRow,
-  exists,
-  isNone,
-  type NameRow,
-  NONE,
-  type ScopeRow,
-  type TreeNode,
-} from "../../rows.ts";
+import { type BindingRow, type ExprRow, exists, type NameRow, NONE, type ScopeRow, type TreeNode } from "../../rows.ts";
 import type { Place } from "../block-walk.ts";
 import { BindingKind, Expr, ScopeKind, Type } from "../fact-layout.ts";
 import { PythonBinding } from "./binding.ts";
@@ -44,7 +35,7 @@ export abstract class PythonExpressions extends PythonBinding {
     const inside = this.open(symbol, at);
     const list = tree.child(node, "parameters");
     const rows: BindingRow[] = [];
-    for (const [i, parameter] of (isNone(list) ? [] : tree.namedChildren(list)).entries()) {
+    for (const [i, parameter] of tree.namedChildren(list).entries()) {
       const named = tree.child(parameter, "name");
       const name = exists(named)
         ? named

@@ -17,9 +17,9 @@ export abstract class PythonTypeVariables extends PythonExpressions {
     const { tree } = this;
     if (tree.kind(value) !== "call" || this.typingWord(tree.child(value, "function")) !== "TypeVar") return;
     const args = tree.child(value, "arguments");
-    const bound = (isNone(args) ? [] : tree.namedChildren(args)).find(
-      (child) => tree.kind(child) === "keyword_argument" && this.field(child, "name") === "bound",
-    );
+    const bound = tree
+      .namedChildren(args)
+      .find((child) => tree.kind(child) === "keyword_argument" && this.field(child, "name") === "bound");
     this.bounds.set(name, bound === undefined ? NONE : this.type(tree.child(bound, "value"), at));
   }
 
@@ -46,7 +46,7 @@ export abstract class PythonTypeVariables extends PythonExpressions {
   private declareTypeParameters(list: TreeNode, variables: readonly string[], symbol: SymbolRow, at: Place): void {
     const { tree, facts } = this;
     const rows: BindingRow[] = [];
-    for (const parameter of isNone(list) ? [] : tree.namedChildren(list)) {
+    for (const parameter of tree.namedChildren(list)) {
       const constrained = tree.firstNamed(parameter);
       const parts = tree.kind(constrained) === "constrained_type" ? tree.namedChildren(constrained) : [parameter];
       const bound = parts[1] === undefined ? NONE : this.type(parts[1], at);

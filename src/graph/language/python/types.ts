@@ -29,7 +29,7 @@ export abstract class PythonTypes extends BlockWalk {
         return this.attributeType(node, at);
       case "generic_type": {
         const parameters = tree.childOfKind(node, "type_parameter");
-        return this.generic(tree.firstNamed(node), isNone(parameters) ? [] : tree.namedChildren(parameters), at);
+        return this.generic(tree.firstNamed(node), tree.namedChildren(parameters), at);
       }
       case "subscript": {
         const value = tree.child(node, "value");

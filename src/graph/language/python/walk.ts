@@ -113,7 +113,7 @@ export class PythonWalk extends PythonDeclarations {
   private withStatement(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const clause = tree.childOfKind(node, "with_clause");
-    for (const item of isNone(clause) ? [] : tree.namedChildren(clause)) {
+    for (const item of tree.namedChildren(clause)) {
       const value = tree.child(item, "value");
       if (tree.kind(value) !== "as_pattern") {
         this.expression(value, at);
@@ -147,7 +147,7 @@ export class PythonWalk extends PythonDeclarations {
     const subject = tree.child(node, "subject");
     this.expression(subject, at);
     const body = tree.child(node, "body");
-    for (const clause of isNone(body) ? [] : tree.namedChildren(body)) {
+    for (const clause of tree.namedChildren(body)) {
       const inside = this.block(at);
       for (const child of tree.namedChildren(clause)) {
         if (tree.kind(child) === "case_pattern")

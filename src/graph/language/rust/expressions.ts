@@ -15,7 +15,7 @@ export abstract class RustExpressions extends RustPatterns {
     const inside = this.open(symbol, at);
     const list = tree.child(node, "parameters");
     const rows: BindingRow[] = [];
-    for (const [i, parameter] of (isNone(list) ? [] : tree.namedChildren(list)).entries()) {
+    for (const [i, parameter] of tree.namedChildren(list).entries()) {
       const typed = tree.kind(parameter) === "parameter";
       const type = typed ? this.type(tree.child(parameter, "type"), inside) : NONE;
       const value = isNone(type) ? (contextual?.(i) ?? NONE) : facts.expr(Expr.Typed, type);
@@ -190,12 +190,11 @@ export abstract class RustExpressions extends RustPatterns {
     const subject = this.expression(tree.child(node, "value"), at);
     const body = tree.child(node, "body");
     const rows: ExprRow[] = [];
-    for (const arm of isNone(body) ? [] : tree.namedChildren(body)) {
+    for (const arm of tree.namedChildren(body)) {
       const inside = this.block(at);
       const pattern = tree.child(arm, "pattern");
       const condition = tree.child(pattern, "condition");
-      for (const part of isNone(pattern) ? [] : tree.namedChildren(pattern))
-        if (part !== condition) this.pattern(part, inside, subject);
+      for (const part of tree.namedChildren(pattern)) if (part !== condition) this.pattern(part, inside, subject);
       if (exists(condition)) this.condition(condition, inside);
       rows.push(this.expression(tree.child(arm, "value"), inside));
     }
@@ -246,7 +245,7 @@ export abstract class RustExpressions extends RustPatterns {
       calleeNode = tree.child(calleeNode, "function");
     }
     const list = tree.child(node, "arguments");
-    const args = isNone(list) ? [] : tree.namedChildren(list).filter((child) => tree.kind(child) !== "attribute_item");
+    const args = tree.namedChildren(list).filter((child) => tree.kind(child) !== "attribute_item");
     const kind = tree.kind(calleeNode);
     const name = kind === "identifier" ? this.text(calleeNode) : "";
     // Wrappers are seen through, and so is making one.
@@ -272,7 +271,7 @@ export abstract class RustExpressions extends RustPatterns {
     const { tree, facts } = this;
     const type = this.type(tree.child(node, "name"), at);
     const body = tree.child(node, "body");
-    for (const child of isNone(body) ? [] : tree.namedChildren(body)) {
+    for (const child of tree.namedChildren(body)) {
       const value = tree.child(child, "value");
       if (tree.kind(child) === "shorthand_field_initializer") this.expression(tree.firstNamed(child), at);
       else this.expression(exists(value) ? value : tree.firstNamed(child), at);

@@ -14,7 +14,7 @@ export abstract class RustImports extends RustExpressions {
         const path = tree.child(node, "path");
         const list = tree.child(node, "list");
         const whole = isNone(path) ? prefix : under(this.text(path).replace(/\s+/g, ""));
-        for (const child of isNone(list) ? [] : tree.namedChildren(list)) this.use(child, whole, at, tree.line(child));
+        for (const child of tree.namedChildren(list)) this.use(child, whole, at, tree.line(child));
         return;
       }
       case "use_list":

@@ -199,13 +199,13 @@ export abstract class RustTypes extends BlockWalk {
     const { tree, facts } = this;
     const rows = new Map<string, BindingRow>();
     const bounds: [string, TreeNode][] = [];
-    for (const parameter of isNone(list) ? [] : tree.namedChildren(list)) {
+    for (const parameter of tree.namedChildren(list)) {
       if (!/type_parameter|const_parameter/.test(tree.kind(parameter))) continue;
       const name = this.field(parameter, "name");
       rows.set(name, facts.local(at.scope, name, NONE, NONE, BindingKind.TypeParameter));
       bounds.push([name, tree.child(parameter, "bounds")]);
     }
-    for (const predicate of isNone(where) ? [] : tree.namedChildren(where))
+    for (const predicate of tree.namedChildren(where))
       bounds.push([this.field(predicate, "left"), tree.child(predicate, "bounds")]);
     const found = new Map<BindingRow, TypeRow[]>();
     for (const [name, node] of bounds) {

@@ -175,7 +175,7 @@ export class RustWalk extends RustImports {
     const inside = this.openClass(symbol, at);
     this.typeParameters(tree.child(node, "type_parameters"), symbol, inside, tree.childOfKind(node, "where_clause"));
     const bounds = tree.child(node, "bounds");
-    for (const bound of isNone(bounds) ? [] : tree.namedChildren(bounds))
+    for (const bound of tree.namedChildren(bounds))
       if (tree.kind(bound) !== "lifetime")
         facts.heritage(symbol, HeritageKind.Extends, this.type(bound, inside), tree.line(bound));
     if (isNone(body)) return;
@@ -278,7 +278,7 @@ export class RustWalk extends RustImports {
   private parameters(list: TreeNode, symbol: SymbolRow, inside: Place): void {
     const { tree, facts } = this;
     const rows: BindingRow[] = [];
-    for (const parameter of isNone(list) ? [] : tree.namedChildren(list)) {
+    for (const parameter of tree.namedChildren(list)) {
       const kind = tree.kind(parameter);
       const pattern = tree.child(parameter, "pattern");
       if (kind === "self_parameter" || (kind === "parameter" && tree.kind(pattern) === "self")) {

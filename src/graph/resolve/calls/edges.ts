@@ -3,7 +3,6 @@
  *
  * Precision before recall: a target that is ambiguous, or comes from outside, gives no edge.
  */
-
 import { BindingKind, CallFlag, Expr, SymbolFlag, Type } from "../../language/fact-layout.ts";
 import type { EdgeType, Reason, SymbolLabel } from "../../model.ts";
 import { type BindingRow, type ExprRow, exists, isNone, NONE, type SymbolRow, type TypeRow } from "../../rows.ts";

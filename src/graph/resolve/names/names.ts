@@ -1,18 +1,9 @@
 /** What a name stands for: scopes outwards, members of enclosing classes, name spaces, imports, exports. */
-
 import { BindingKind, ExportKind, ImportKind, ScopeKind, SymbolFlag } from "../../language/fact-layout.ts";
 import type { ImportTarget } from "../../language/language.ts";
 import { basename, dirname, join } from "../../language/paths.ts";
-import {
-  type BindingRow,
-  exists,
-  FILE_SCOPE,
-  type ImportRow,
-  isNone,
-  type NameRow,
-  rowAfter,
-  type ScopeRow,
-} from "../../rows.ts";
+import type { BindingRow, ImportRow, NameRow, ScopeRow } from "../../rows.ts";
+import { exists, FILE_SCOPE, isNone } from "../../rows.ts";
 import type { Engine, Entity, NameSpaceOf } from "../engine.ts";
 import type { ValueType } from "../types/value-type.ts";
 import { createGlobalImports } from "./global-imports.ts";
@@ -28,6 +19,8 @@ const filesOf = (target: ImportTarget): readonly number[] =>
   target.kind === "file" ? [target.file] : target.kind === "files" ? target.files : [];
 
 type Names = Pick<Engine, "lookup" | "inModule" | "exported" | "exportedRow" | "followImport" | "submodule">;
+/** What was asked on the way: names may lead in a circle. */
+type Seen = Set<string>;
 
 export function createNames(engine: Engine): Names {
   const { repo } = engine;
@@ -41,12 +34,7 @@ export function createNames(engine: Engine): Names {
   const packages = new Set(repo.files.flatMap(({ language }) => language.rules.packages ?? []));
 
   /** The binding that a name means among those of one scope, or undefined. */
-  function choose(
-    file: number,
-    rows: readonly BindingRow[],
-    space: NameSpaceOf,
-    seen?: Set<string>,
-  ): Entity | undefined {
+  function choose(file: number, rows: readonly BindingRow[], space: NameSpaceOf, seen?: Seen): Entity | undefined {
     const facts = repo.facts(file);
     let fallback: Entity | undefined;
     for (let i = rows.length - 1; i >= 0; i--) {
@@ -55,8 +43,7 @@ export function createNames(engine: Engine): Names {
       if (kind === BindingKind.Symbol) {
         const symbol = repo.base[file]! + facts.bindings.symbol(row);
         const label = repo.label(symbol);
-        const fits = labelsOf(space).has(label);
-        if (fits && !(repo.has(symbol, SymbolFlag.Hidden) && rows.length > 1)) {
+        if (labelsOf(space).has(label) && !(repo.has(symbol, SymbolFlag.Hidden) && rows.length > 1)) {
           // An interface is a value only where nothing else of the name is one.
           if (space === "type" || label !== "Interface") return { kind: "symbol", symbol, via: "scope" };
           fallback ??= { kind: "symbol", symbol, via: "scope" };
@@ -117,7 +104,7 @@ export function createNames(engine: Engine): Names {
     scope: ScopeRow,
     text: string,
     space: NameSpaceOf,
-    seen: Set<string>,
+    seen: Seen,
   ): Entity | undefined {
     for (const row of indexes.wildcards(file, scope)) {
       const target = engine.importTarget(file, row);
@@ -174,7 +161,7 @@ export function createNames(engine: Engine): Names {
     name: string,
     space: NameSpaceOf,
     fromFile: number,
-    seen: Set<string>,
+    seen: Seen,
   ): Entity | undefined {
     switch (target.kind) {
       case "external":
@@ -235,7 +222,7 @@ export function createNames(engine: Engine): Names {
     name: string,
     space: NameSpaceOf,
     fromFile: number,
-    seen: Set<string>,
+    seen: Seen,
   ): Entity | undefined {
     const type = insideType(target, fromFile);
     if (!type) return undefined;
@@ -272,12 +259,7 @@ export function createNames(engine: Engine): Names {
     return entity?.kind === "symbol" && entity.via !== "import" ? { ...entity, via: "import" } : entity;
   }
 
-  function followImport(
-    file: number,
-    row: ImportRow,
-    space: NameSpaceOf,
-    seen = new Set<string>(),
-  ): Entity | undefined {
+  function followImport(file: number, row: ImportRow, space: NameSpaceOf, seen: Seen = new Set()): Entity | undefined {
     const facts = repo.facts(file);
     const kind = facts.imports.kind(row);
     const name = facts.strings[facts.imports.name(row)]!;
@@ -309,7 +291,7 @@ export function createNames(engine: Engine): Names {
     index = new Map();
     const stars: number[] = [];
     const { exports, strings } = repo.facts(file);
-    for (let row = exports.first; row < exports.length; row = rowAfter(row)) {
+    for (let row = 0; row < exports.length; row++) {
       if (exports.kind(row) === ExportKind.Star) stars.push(row);
       else {
         const name = strings[exports.name(row)]!;
@@ -323,7 +305,7 @@ export function createNames(engine: Engine): Names {
     return index;
   }
 
-  function exportedFrom(file: number, name: string, space: NameSpaceOf, seen: Set<string>): Entity | undefined {
+  function exportedFrom(file: number, name: string, space: NameSpaceOf, seen: Seen): Entity | undefined {
     const key = `${file}\n${space}\n${name}`;
     const cached = exportCache.get(key);
     if (cached !== undefined) return cached ?? undefined;
@@ -337,7 +319,7 @@ export function createNames(engine: Engine): Names {
     return found;
   }
 
-  function fromExportList(file: number, name: string, space: NameSpaceOf, seen: Set<string>): Entity | undefined {
+  function fromExportList(file: number, name: string, space: NameSpaceOf, seen: Seen): Entity | undefined {
     const index = exportIndex(file);
     const own = ownExport(file, name, space, seen);
     if (own) return own;
@@ -358,7 +340,7 @@ export function createNames(engine: Engine): Names {
     return search.members[0] ? { kind: "symbol", symbol: search.members[0].symbol, via: "import" } : undefined;
   }
 
-  function ownExport(file: number, name: string, space: NameSpaceOf, seen: Set<string>): Entity | undefined {
+  function ownExport(file: number, name: string, space: NameSpaceOf, seen: Seen): Entity | undefined {
     for (const row of exportIndex(file).get(name) ?? []) {
       const found = exportRow(file, row, space, seen);
       if (found) return found;
@@ -366,7 +348,7 @@ export function createNames(engine: Engine): Names {
     return undefined;
   }
 
-  function exportRow(file: number, row: number, space: NameSpaceOf, seen: Set<string>): Entity | undefined {
+  function exportRow(file: number, row: number, space: NameSpaceOf, seen: Seen): Entity | undefined {
     const facts = repo.facts(file);
     const from = facts.exports.from(row);
     const importRow = facts.exports.importRow(row);
@@ -393,7 +375,7 @@ export function createNames(engine: Engine): Names {
   }
 
   /** Languages without export lists: every top-level name, and what the file itself imported. */
-  function fromTop(file: number, name: string, space: NameSpaceOf, seen: Set<string>): Entity | undefined {
+  function fromTop(file: number, name: string, space: NameSpaceOf, seen: Seen): Entity | undefined {
     const row = repo.stringRow(file, name);
     const rows = isNone(row) ? [] : repo.bindingsOf(file, FILE_SCOPE, row);
     const found = rows.length > 0 ? choose(file, rows, space, seen) : undefined;

@@ -1,5 +1,4 @@
 /** Members of types: own, attached from elsewhere, inherited. */
-
 import { BindingKind, HeritageKind, SymbolFlag } from "../../language/fact-layout.ts";
 import { exists, isNone, type TypeRow } from "../../rows.ts";
 import type { Engine, Entity, Member, MemberSearch } from "../engine.ts";
@@ -144,12 +143,10 @@ export function createMembers(engine: Engine): Members {
   /** A type declared in parts: the other declarations of its name in its name spaces, of as many type parameters. */
   function partsOfType(file: number, symbol: number): readonly number[] {
     const found = [symbol];
-    const count = (other: number) =>
-      repo.facts(repo.fileOf(other)).lists.items(repo.column(other, "typeParameters")).length;
+    const count = (one: number) => repo.facts(repo.fileOf(one)).lists.items(repo.column(one, "typeParameters")).length;
     for (const space of repo.spacesAt(file, repo.column(symbol, "scope")))
-      for (const other of repo.inSpace(space, repo.name(symbol), file))
-        if (other !== symbol && exists(repo.column(other, "inner")) && count(other) === count(symbol))
-          found.push(other);
+      for (const one of repo.inSpace(space, repo.name(symbol), file))
+        if (one !== symbol && exists(repo.column(one, "inner")) && count(one) === count(symbol)) found.push(one);
     return found;
   }
 
