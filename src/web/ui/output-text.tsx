@@ -43,7 +43,8 @@ function kindOf(line: string): Kind {
 
 export function OutputText({ text }: { text: string }): ReactNode {
   const diff = diffLines(text);
-  if (!diff) return text;
+  // In JSX, where characters that nobody sees are shown.
+  if (!diff) return <>{text}</>;
   return (
     <>
       {diff.lines.map((line, at) => (
