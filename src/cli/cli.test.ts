@@ -164,7 +164,7 @@ describe("a place that cannot be written", () => {
     writeFileSync(join(folder.path, "a.ts"), "export const a = 1;");
     const env = { HOME: "/dev/null/home" };
     for (const [args, says] of [
-      [["graph", "index", folder.path], /^skep: Cannot make the folder \/dev\/null\/home\/.* Is HOME right/],
+      [["graph", "index", folder.path], /^skep: Cannot \w+ [^\n]*\/dev\/null\/home\/.* Is HOME right/],
       [["demo", "--folder", "/dev/null/demo"], /^skep: Cannot make the folder \/dev\/null\/demo/],
       [["admin", "token", "--data", join(folder.path, "none")], /^skep: .*\/none is not a data folder of a server/],
     ] as const) {

@@ -1,5 +1,5 @@
 /** An index job that also takes in a SCIP index that was put beside the graph, and uses what earlier ones said. */
-import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { readFileSync, rmSync, statSync } from "node:fs";
 import { GraphError } from "../graph-error.ts";
 import { type IndexOptions, type IndexReport, indexRepository } from "../index/indexer.ts";
 import { openSources } from "../index/source-files.ts";
@@ -30,9 +30,9 @@ export interface ScipIndexReport extends IndexReport {
  */
 export async function indexWithScip(options: IndexOptions, setUp?: string): Promise<ScipIndexReport> {
   const { folder } = options.store;
-  mkdirSync(folder, { recursive: true });
-  const failed = offerSetUp(options.root, folder, setUp);
+  // It makes the folder, unless the graph was removed meanwhile.
   const report = await indexRepository(options);
+  const failed = offerSetUp(options.root, folder, setUp);
   const scip = takeIn(options.root, options.store, failed);
   const scipError = setUpError(folder);
   if (!scip) return { ...report, ...(scipError === undefined ? {} : { scipError }) };

@@ -106,7 +106,7 @@ function generationAt(root: string, number: number): Generation & { number: numb
   };
 }
 
-/** The store in a folder, which an index job makes: a question after it was removed does not bring it back. */
+/** The store in a folder, which the first generation makes: a question after it was removed does not bring it back. */
 export function createGraphStore(root: string): GraphStore {
   const manifestPath = join(root, "manifest.json");
 
