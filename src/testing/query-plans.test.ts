@@ -19,7 +19,7 @@ setDefaultTimeout(300_000);
 /** As many as there are people, or things that people set up by hand. */
 const SMALL = new Set(
   `migrations facts users recovery_codes api_keys oidc_providers identities settings providers user_provider_keys harness_logins secrets
-   secret_grants projects project_setups drained_hosts tool_overrides workflow_policies mcp_servers mcp_tools cookie_sets cookie_grants agent_totals
+   secret_grants projects project_environments project_setups drained_hosts tool_overrides workflow_policies mcp_servers mcp_tools cookie_sets cookie_grants agent_totals
    agent_tts_settings permission_answers codehost_rules notification_channels notification_position messengers notification_links pulse_routines preferences`.split(
     /\s+/,
   ),
@@ -40,6 +40,7 @@ const MAY: [statement: RegExp, why: string][] = [
     "runs that have not ended: an index finds them",
   ],
   [/SCAN budget_notices: DELETE/, "a notice for each budget and period that was nearly used up"],
+  [/INDEX evals_running:/, "an index of those that run alone"],
   [/INDEX permission_requests_open:/, "an index of those that wait alone"],
   [/INDEX sessions_user .*permission_requests\.session_id/, "questions to people are few: a person answers each"],
   [/INDEX onboardings_active/, "an index of those that are active alone"],
