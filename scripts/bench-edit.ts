@@ -19,6 +19,8 @@ import { copyOf, editableFiles } from "./source-copy.ts";
 const TICK_MS = 10;
 /** What is left to do after an answer begins within this time, and a pause in it is no longer. */
 const QUIET_MS = 5_000;
+/** Of a processor, what a server takes that has nothing to do. */
+const IDLE_PART = 0.08;
 
 interface Spent {
   /** Processor time until the answer, and in all, ms. */
@@ -68,8 +70,8 @@ function usedBy(root: number): { ms: number; megabytes: number } {
 async function quiet(pid: number): Promise<number> {
   for (let last = -1; ; await Bun.sleep(QUIET_MS)) {
     const { ms } = usedBy(pid);
-    // A server that has nothing to do still looks at its timers.
-    if (last >= 0 && ms - last <= 3 * TICK_MS) return last;
+    // A server that has nothing to do still looks at its timers, and collects garbage.
+    if (last >= 0 && ms - last <= IDLE_PART * QUIET_MS) return last;
     last = ms;
   }
 }
