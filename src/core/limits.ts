@@ -43,7 +43,7 @@ export const LIMITS = {
   checkMs: 30 * 60_000,
   /** Of what a service of a run writes outside of its memory. */
   serviceBytes: 4 * 1024 ** 3,
-  /** Of what sandboxes of one person and project keep of their homes; beyond either it is begun anew. */
+  /** What sandboxes of one person and project keep of their homes. Beyond either bound it is removed. */
   cacheBytes: 4 * 1024 ** 3,
   cacheDays: 30,
   /** Of a project's files that are copied for its set-up. */

@@ -1,4 +1,4 @@
-/** What programs are told of their model before they start. */
+/** What a program's configuration says of its model. */
 import { expect, test } from "bun:test";
 import { launchOf } from "./definitions.ts";
 

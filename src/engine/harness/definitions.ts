@@ -38,7 +38,7 @@ const opencodeLimit = (window: number | undefined) =>
     ? {}
     : { limit: { context: window, output: Math.min(LIMITS.replyTokensAmple, Math.ceil(window / REPLY_PART)) } };
 
-/** opencode with that configuration, whoever answers it. */
+/** Starts opencode with that configuration. */
 export function opencodeWith(
   state: string,
   config: Readonly<Record<string, unknown>>,

@@ -146,7 +146,7 @@ export function createEnvironmentServices(deps: EnvironmentServicesDeps) {
   }
   function begin(services: Services, group: Group): void {
     group.opened = open(services, group);
-    // Whoever waits for it is told; there may be nobody.
+    // Who waits for it gets the error. There may be nobody.
     group.opened.catch(() => {});
   }
   async function open(services: Services, group: Group): Promise<OpenServices> {
@@ -163,7 +163,7 @@ export function createEnvironmentServices(deps: EnvironmentServicesDeps) {
       throw error;
     }
   }
-  /** Whoever asks next begins anew. */
+  /** The next one who asks starts them again. */
   function giveUp(group: Group, error: unknown): void {
     const { place } = group.plan;
     if (groups.get(place) === group) groups.delete(place);
@@ -224,7 +224,7 @@ export function createEnvironmentServices(deps: EnvironmentServicesDeps) {
     if (failure) return unavailable("service_failed", `The service ${failure.service} ${detailOf(failure)}`);
     return isProblem(error) && error.code === "services_unsupported" ? unsupported(error.detail) : error;
   }
-  /** A service that fills the disk is ended, and begins anew. */
+  /** A service that fills the disk is ended and started again. */
   async function endTooLarge(services: Services, group: Group): Promise<void> {
     for (const id of (await group.opened).containers.values()) {
       if ((await services.writtenBytes(id)) <= LIMITS.serviceBytes) continue;
