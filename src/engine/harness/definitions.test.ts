@@ -21,3 +21,13 @@ test("where it is unknown they are told nothing", () => {
   expect(JSON.parse(fileOf("opencode")).provider.skep.models).toEqual({ "custom-lab/m": { name: "custom-lab/m" } });
   expect(Bun.TOML.parse(fileOf("codex"))).not.toHaveProperty("model_context_window");
 });
+
+test("opencode finds its package for plugins installed, and no configuration of a repository lifts its questions", () => {
+  const { env, files } = launchOf("opencode", PLACE);
+  const lock = JSON.parse(files["/skep/state/config/opencode/package-lock.json"] ?? "{}");
+  expect(lock.packages[""].dependencies).toHaveProperty("@opencode-ai/plugin");
+  expect(Object.keys(files)).toContainEqual(expect.stringMatching(/\/config\/opencode\/node_modules\/./));
+  expect(env["XDG_CONFIG_HOME"]).toBe("/skep/state/config");
+  expect(JSON.parse(env["OPENCODE_PERMISSION"] ?? "{}")).toEqual({ edit: "ask", bash: "ask", webfetch: "ask" });
+  expect(env["OPENCODE_DISABLE_PROJECT_CONFIG"]).toBe("1");
+});

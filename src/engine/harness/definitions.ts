@@ -38,6 +38,15 @@ const opencodeLimit = (window: number | undefined) =>
     ? {}
     : { limit: { context: window, output: Math.min(LIMITS.replyTokensAmple, Math.ceil(window / REPLY_PART)) } };
 
+/**
+ * opencode installs its package for plugins into its folder of configuration at each start, unless the lock there names it;
+ * without a network that costs seconds of processor time. Plugins of the user's own are none in a fresh folder.
+ */
+const PLUGINS_INSTALLED: Readonly<Record<string, string>> = {
+  "node_modules/.package-lock.json": "{}",
+  "package-lock.json": json({ packages: { "": { dependencies: { "@opencode-ai/plugin": "*" } } } }),
+};
+
 /** Starts opencode with that configuration. */
 export function opencodeWith(
   state: string,
@@ -45,13 +54,17 @@ export function opencodeWith(
   env: Readonly<Record<string, string>> = {},
 ): Launch {
   const path = `${state}/opencode.json`;
-  // Each is asked for: the agent's rules decide.
+  const installed = Object.entries(PLUGINS_INSTALLED).map(([name, text]) => [`${state}/config/opencode/${name}`, text]);
+  // Each is asked for: the agent's rules decide, whatever another configuration says.
   const permission = { edit: "ask", bash: "ask", webfetch: "ask" };
   return {
     argv: ["opencode", "acp"],
     env: {
       ...env,
       OPENCODE_CONFIG: path,
+      OPENCODE_PERMISSION: JSON.stringify(permission),
+      // The repository's words are in the prompt, quoted. Its servers and plugins are started by nobody who did not approve them.
+      OPENCODE_DISABLE_PROJECT_CONFIG: "1",
       OPENCODE_DISABLE_AUTOUPDATE: "1",
       OPENCODE_DISABLE_MODELS_FETCH: "1",
       OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
@@ -60,7 +73,10 @@ export function opencodeWith(
       XDG_STATE_HOME: `${state}/state`,
       XDG_CACHE_HOME: `${state}/cache`,
     },
-    files: { [path]: json({ autoupdate: false, share: "disabled", ...config, permission }) },
+    files: {
+      [path]: json({ autoupdate: false, share: "disabled", ...config, permission }),
+      ...Object.fromEntries(installed),
+    },
   };
 }
 
