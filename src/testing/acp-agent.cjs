@@ -94,6 +94,7 @@ const MODES = {
   },
   /** One model call after the other at its vendor, as far as this can be seen: words, a tool, its result. */
   async "own turns"(id) {
+    update(id, { sessionUpdate: "usage_update", used: 50_000, size: 200_000 });
     for (let n = 1; n <= 20; n++) {
       say(id, `I do ${n}. `);
       for (const status of ["in_progress", "completed"])

@@ -152,4 +152,5 @@ function tell(handlers: HarnessHandlers, params: unknown): void {
   if (update?.type === "thinking") handlers.onThinking(update.text);
   if (update?.type === "call") handlers.onCall(update.call);
   if (update?.type === "plan") handlers.onPlan(update.entries);
+  if (update?.type === "filled") handlers.onFilled(update.tokens);
 }

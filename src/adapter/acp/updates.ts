@@ -7,6 +7,7 @@ import type { ModelUsage } from "../../engine/model.ts";
 export type Update =
   | { type: "text" | "thinking"; text: string }
   | { type: "call"; call: CallUpdate }
+  | { type: "filled"; tokens: number }
   | { type: "plan"; entries: { content: string; status: string }[] };
 
 const TITLE_CHARACTERS = 500;
@@ -42,6 +43,8 @@ export function updateIn(params: unknown): Update | undefined {
       const call = callIn(update);
       return call && { type: "call", call };
     }
+    case "usage_update":
+      return { type: "filled", tokens: countIn(update, "used") };
     case "plan":
       return {
         type: "plan",
@@ -70,13 +73,15 @@ export function permissionIn(params: unknown): PermissionRequest | undefined {
 
 const TOKENS_MOST = 1e12;
 
+function countIn(value: unknown, name: string): number {
+  const found = numberIn(value, name) ?? 0;
+  return found > 0 && found < TOKENS_MOST ? Math.floor(found) : 0;
+}
+
 /** Of the answer to a prompt. */
 export function usageIn(answer: unknown): ModelUsage | undefined {
   const { usage } = membersOf(answer);
-  const count = (name: string): number => {
-    const found = numberIn(usage, name) ?? 0;
-    return found > 0 && found < TOKENS_MOST ? Math.floor(found) : 0;
-  };
+  const count = (name: string) => countIn(usage, name);
   if (!isObject(usage)) return undefined;
   const [read, written] = [count("cachedReadTokens"), count("cachedWriteTokens")];
   return {

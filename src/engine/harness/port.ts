@@ -52,6 +52,8 @@ export interface HarnessHandlers {
   onThinking(piece: string): void;
   onCall(call: CallUpdate): void;
   onPlan(entries: readonly { content: string; status: string }[]): void;
+  /** Its conversation has so many tokens. */
+  onFilled(tokens: number): void;
   /** @returns the id of the option that is chosen; undefined: none. */
   onPermission(request: PermissionRequest): Promise<string | undefined>;
   /** It says more than is read, and was ended. */

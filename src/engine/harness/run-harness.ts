@@ -7,7 +7,6 @@ import { isProblem, messageOf } from "../../core/errors.ts";
 import { raceSignal } from "../../core/race-signal.ts";
 import type { HarnessConfig } from "../agent-file.ts";
 import { schemaCheck } from "../calls.ts";
-import { sizeOf } from "../context.ts";
 import type { Ending } from "../execution.ts";
 import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import { kindOf } from "../kinds.ts";
@@ -17,9 +16,10 @@ import { failed, resultOf } from "../result.ts";
 import type { ToolResult } from "../tool.ts";
 import { harnessTitle, type Launch, launchOf } from "./definitions.ts";
 import { programOf } from "./launch.ts";
-import { launchWithLogin, loginModel, loginNote, vendorNames } from "./own-login.ts";
+import { createLoginMeter, type LoginMeter } from "./login-meter.ts";
+import { launchWithLogin, vendorNames } from "./own-login.ts";
 import { createPermissionDesk, optionFor, type PermissionDesk } from "./permission.ts";
-import type { HarnessConnection, HarnessPlace, StopReason, TurnEnd } from "./port.ts";
+import type { HarnessConnection, HarnessPlace, StopReason } from "./port.ts";
 import { type Prompt, promptParts, saidAfter } from "./prompt.ts";
 import { recapOf } from "./recap.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
@@ -102,6 +102,7 @@ async function live(life: Life): Promise<Ending | { died: string }> {
   life.onRecorder(recorder);
   const outOf = Promise.withResolvers<Ending>();
   const count = countTurns(life, outOf.resolve);
+  const meter = createLoginMeter(life);
   const over = new AbortController();
   const isOver = AbortSignal.any([signal, over.signal]);
   const names = new Set((await ports.toolsFor(execution, life.sandbox)).map(({ name }) => name));
@@ -119,10 +120,12 @@ async function live(life: Life): Promise<Ending | { died: string }> {
       {
         onText(piece) {
           count?.say();
+          meter?.say(piece);
           recorder.onText(piece);
         },
         onThinking(piece) {
           count?.say();
+          meter?.say(piece);
           recorder.onThinking(piece);
         },
         onCall(update) {
@@ -130,6 +133,7 @@ async function live(life: Life): Promise<Ending | { died: string }> {
           recorder.onCall(update);
         },
         onPlan: recorder.onPlan,
+        onFilled: (tokens) => meter?.fill(tokens),
         async onPermission({ call, options }) {
           const answer = await life.desk.decide(recorder.wholeCall(call), {
             tools: names,
@@ -163,19 +167,23 @@ async function live(life: Life): Promise<Ending | { died: string }> {
     });
     gatewayOver.catch(() => {});
     const completed = life.completed.then((end) => endingOf(end, recorder.endMessage()));
-    const turns = takeTurns(life, connection, { place: place!, recorder, turn, count }).catch(async (error) => {
-      signal.throwIfAborted();
-      if (!isProblem(error) || error.code !== "harness_refused") throw error;
-      // What ends it says more than what its program makes of that.
-      const gone = await Promise.race([connection.ended, new Promise<undefined>((go) => setTimeout(go, REFUSAL_MS))]);
-      if (gone !== undefined) return { died: withLine(gone, lastLine) };
-      return failed("harness_failed", `${harnessTitle(harness)}: ${error.detail}`, recorder.endMessage());
-    });
+    const turns = takeTurns(life, connection, { place: place!, recorder, turn, count, meter, isOver }).catch(
+      async (error) => {
+        signal.throwIfAborted();
+        if (!isProblem(error) || error.code !== "harness_refused") throw error;
+        // What ends it says more than what its program makes of that.
+        const gone = await Promise.race([connection.ended, new Promise<undefined>((go) => setTimeout(go, REFUSAL_MS))]);
+        if (gone !== undefined) return { died: withLine(gone, lastLine) };
+        return failed("harness_failed", `${harnessTitle(harness)}: ${error.detail}`, recorder.endMessage());
+      },
+    );
     return await raceSignal(Promise.race([completed, gatewayOver, flooded, outOf.promise, turns, died]), signal);
   } finally {
     over.abort();
     recorder.endTurn();
     if (turn.sessionId !== undefined) await letGo(connection, turn.sessionId);
+    // A program that heeds the stop has said by now what its turn used.
+    meter?.cut();
     await connection.close();
   }
 }
@@ -233,13 +241,16 @@ interface Given {
   recorder: Recorder;
   turn: UnderWay;
   count: TurnCount | undefined;
+  meter: LoginMeter | undefined;
+  /** Aborted once something else has ended this life. */
+  isOver: AbortSignal;
 }
 
 /** Turn after turn until the work has a result. */
 async function takeTurns(
   life: Life,
   connection: HarnessConnection,
-  { place, recorder, turn, count }: Given,
+  { place, recorder, turn, count, meter, isOver }: Given,
 ): Promise<Ending> {
   const { execution, ports } = life;
   const { sessionId, first } = await openSession(life, connection, place);
@@ -250,10 +261,11 @@ async function takeTurns(
     if (count?.prompt() === false) return outOfTurns(life.agent.maxTurns, undefined);
     turn.sessionId = sessionId;
     sayUnseen(life, connection.takesPictures ? undefined : harnessTitle(life.harness));
-    const metered = beginTurn(life, prompt.text);
+    meter?.begin(prompt.text);
     const end = await connection.prompt(sessionId, await promptParts(life, prompt, connection.takesPictures));
     turn.sessionId = undefined;
-    metered(end);
+    meter?.end(end);
+    isOver.throwIfAborted();
     // Its model calls have their rows before the turn has an end.
     const said = recorder.endTurn();
     const refused = refusalOf(end.reason, said);
@@ -276,25 +288,6 @@ async function takeTurns(
       return failed("no_completion", "The agent stopped without calling complete.", said);
     }
   }
-}
-
-/** A turn that a vendor answers is one call in the books, with the counts that the program gives and no price. */
-function beginTurn({ execution, ports, agent, model, login }: Life, text: string): (end: TurnEnd) => void {
-  const { ownLogin } = agent;
-  if (ownLogin === undefined || login === undefined) return () => {};
-  const note = loginNote(ownLogin);
-  if (!ports.rows.notes(execution).includes(note)) ports.rows.addNote(execution, note, "announced");
-  const asked = loginModel(ownLogin, model);
-  const started = ports.clock.monotonic();
-  const input_tokens = sizeOf([text]);
-  const measured = { input_tokens, output_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 };
-  ports.rows.beginCall(execution, { model: asked.model, purpose: "turn", input_tokens, cost_usd: null });
-  return ({ usage }) => {
-    const reply = { ...asked, parts: [], finish: "stop", cost_usd: null, cost_source: "unknown" } as const;
-    const times = { duration_ms: ports.clock.monotonic() - started, time_to_first_token_ms: null, attempts: 1 };
-    const counted = { usage: usage ?? measured, usage_estimated: usage === undefined };
-    ports.rows.logCall(execution, { ...reply, ...times, ...counted, parts: [], key_source: "user" }, "turn");
-  };
 }
 
 function refusalOf(reason: StopReason, said: string): Ending | undefined {

@@ -75,11 +75,22 @@ isRun("it reaches the container of its owner's run, and no other place", async (
 
   // What Skep does not see go by is counted by what the program says.
   const long = await own({ prompt: "MODE: own turns\n.", max_turns: 3 });
-  expect((await set("codex", { login: LOGIN, agents: [named, long] })).status).toBe(200);
-  expect(missing(await metered.run(long, user))).toEqual([
-    "turns_exceeded",
-    expect.stringContaining("It took 3 turns"),
-  ]);
+  const completing = await own({ prompt: "MODE: complete\n." });
+  expect((await set("codex", { login: LOGIN, agents: [named, long, completing] })).status).toBe(200);
+  const stopped = await metered.run(long, user);
+  expect(missing(stopped)).toEqual(["turns_exceeded", expect.stringContaining("It took 3 turns")]);
+  // A turn that did not come to its end, by a limit or by its result, is in the books as far as it is known.
+  const completed = await metered.run(completing, user);
+  expect(completed).toMatchObject({ status: "succeeded", error: null });
+  const cutCalls = async ({ id }: EndedRun) => {
+    const { body } = await metered.call<{ items: Record<string, number>[] }>("GET", `/v1/llm-calls?run_id=${id}`);
+    const cut = { cost_usd: null, key_source: "user", estimated: true };
+    expect(body.items).toEqual([expect.objectContaining({ ...cut, model: "openai/default" })]);
+    return body.items.map((call) => (call["input_tokens"] ?? 0) + (call["output_tokens"] ?? 0));
+  };
+  expect(await cutCalls(stopped)).toEqual([50_000]);
+  expect(await cutCalls(completed)).toEqual([expect.any(Number)]);
+  expect([stopped, completed]).toMatchObject([{ calls_without_price: 1 }, { calls_without_price: 1 }]);
 
   const plain = Bun.spawnSync(["grep", "-rlaF", TOKEN, server.data]);
   expect(plain.stdout.toString()).toBe("");

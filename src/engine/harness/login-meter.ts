@@ -1,0 +1,76 @@
+/**
+ * The books of a program that asks its vendor and not the gateway: each turn is one call, with the counts that the program
+ * gives and without a price. A turn that is cut off is in them as well, as far as it is known.
+ */
+import { sizeOf, tokensOf } from "../context.ts";
+import type { LoopInput } from "../loop.ts";
+import type { ModelReply, ModelUsage } from "../model.ts";
+import { loginModel, loginNote } from "./own-login.ts";
+import type { TurnEnd } from "./port.ts";
+
+export interface LoginMeter {
+  /** The program is given a prompt. */
+  begin(prompt: string): void;
+  /** It says or thinks that. */
+  say(piece: string): void;
+  /** It says how many tokens its conversation has by now. */
+  fill(tokens: number): void;
+  /** Its turn has ended. */
+  end(turn: TurnEnd): void;
+  /** The turn under way, if there is one, has no end of its own: a limit, a stop, a result, or the end of the program. */
+  cut(): void;
+}
+
+interface UnderWay {
+  input_tokens: number;
+  started: number;
+  said: number;
+  conversation: number;
+}
+
+/** @returns undefined where the program asks the gateway, which keeps the books. */
+export function createLoginMeter(
+  input: Pick<LoopInput, "execution" | "ports" | "agent" | "model"> & { login: string | undefined },
+): LoginMeter | undefined {
+  const { execution, ports, agent, login, model } = input;
+  const { ownLogin } = agent;
+  if (ownLogin === undefined || login === undefined) return undefined;
+  const asked = loginModel(ownLogin, model);
+  let turn: UnderWay | undefined;
+
+  function settle(finish: ModelReply["finish"], told: ModelUsage | undefined): void {
+    if (!turn) return;
+    const { said, conversation, input_tokens, started } = turn;
+    turn = undefined;
+    const output_tokens = tokensOf(said, []);
+    const measured = {
+      ...NOTHING_CACHED,
+      // The last call of the turn has read all that was said before it.
+      input_tokens: Math.max(input_tokens, conversation - output_tokens),
+      output_tokens,
+    };
+    const times = { duration_ms: ports.clock.monotonic() - started, time_to_first_token_ms: null, attempts: 1 };
+    const price = { cost_usd: null, cost_source: "unknown", key_source: "user" } as const;
+    const usage = { usage: told ?? measured, usage_estimated: told === undefined };
+    ports.rows.logCall(execution, { ...asked, ...times, ...price, ...usage, parts: [], finish }, "turn");
+  }
+  return {
+    begin(prompt) {
+      const note = loginNote(ownLogin);
+      if (!ports.rows.notes(execution).includes(note)) ports.rows.addNote(execution, note, "announced");
+      const input_tokens = sizeOf([prompt]);
+      turn = { input_tokens, started: ports.clock.monotonic(), said: 0, conversation: 0 };
+      ports.rows.beginCall(execution, { model: asked.model, purpose: "turn", input_tokens, cost_usd: null });
+    },
+    say(piece) {
+      if (turn) turn.said += piece.length;
+    },
+    fill(tokens) {
+      if (turn) turn.conversation = tokens;
+    },
+    end: ({ usage }) => settle("stop", usage),
+    cut: () => settle("aborted", undefined),
+  };
+}
+
+const NOTHING_CACHED = { cache_read_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 };
