@@ -168,6 +168,8 @@ export interface ExecutionRows {
     reply: ModelReply,
     shorter?: { by: number; least: number },
   ): void;
+  /** The model that answered an external agent, where another may have been asked first. */
+  answeredBy(execution: Execution, model: string): void;
   /** Logs a model call that gave no reply to store. */
   logCall(execution: Execution, reply: ModelReply, purpose?: CallPurpose): void;
   /** The reply, its tool calls as `requested`, its cost: before anything else happens. */

@@ -15,13 +15,26 @@ const FALLS: ReadonlySet<string> = new Set([
   "provider_not_configured",
 ]);
 
-const mayFall = ({ finish, error, parts }: ModelReply): boolean =>
+/** Whether another model may answer what this one did not. */
+export const mayFall = ({ finish, error, parts }: ModelReply): boolean =>
   finish === "error"
     ? FALLS.has(error?.code ?? "")
     : finish === "content_filter" && parts.every(({ type }) => type !== "tool_call");
 
 const attachesIn = (messages: readonly ModelMessage[]): boolean =>
   messages.some((message) => message.role === "user" && message.parts.some(({ type }) => type !== "text"));
+
+/** Whether that model can read the whole of a prompt of so many tokens. */
+export async function canRead(
+  input: Parameters<typeof windowOf>[0],
+  messages: readonly ModelMessage[],
+  tokens: number,
+  model: string,
+): Promise<boolean> {
+  const window = await windowOf(input, model);
+  if (window !== null && tokens > window) return false;
+  return input.ports.models.info(model).images || !attachesIn(messages);
+}
 
 /**
  * Asks the model, then the fallbacks in order, each inside its own budget and window.
@@ -39,9 +52,7 @@ export async function callWithFallback(
   const needed = sizeOf([input.system, messages, tools.shown.map(modelTool)]);
   let retryAt = first.error?.retry_at;
   for (const other of others) {
-    const window = await windowOf(input, other);
-    if (window !== null && needed > window) continue;
-    if (attachesIn(messages) && !ports.models.info(other).images) continue;
+    if (!(await canRead(input, messages, needed, other))) continue;
     const reply = await callModel(input, messages, tools, other, "turn");
     // Its budget does not allow it: the next may be cheaper.
     if ("status" in reply) continue;

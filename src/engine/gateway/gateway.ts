@@ -11,20 +11,18 @@ import { LIMITS } from "../../core/limits.ts";
 import { waitForProvider } from "../ask.ts";
 import { sizeOf, tokensOf } from "../context.ts";
 import type { Ending } from "../execution.ts";
-import type { ModelReply, PassedOn } from "../model.ts";
-import { allowed, type CallInput, scopeOf } from "../model-call.ts";
+import type { ModelReply } from "../model.ts";
+import { allowed } from "../model-call.ts";
 import { failed } from "../result.ts";
-import { boundBody, boundHeaders } from "./bounds.ts";
+import { boundBody } from "./bounds.ts";
+import { type Asked, type CallsInput, logCall, makeCall, refuse } from "./calls.ts";
 import { chat } from "./chat.ts";
 import { GENERATION_BOUNDS, type GeminiCall, gemini, geminiCallIn } from "./gemini.ts";
 import { messages } from "./messages.ts";
 import { responses } from "./responses.ts";
-import { renameTools } from "./scripted-tools.ts";
 import type { WireFailure, WireProtocol, WireRequest } from "./wire.ts";
 
-export interface GatewayInput extends Pick<CallInput, "execution" | "ports" | "agent" | "masker" | "signal"> {
-  /** The one model that it may ask. */
-  model: string;
+export interface GatewayInput extends CallsInput {
   token: string;
   /** Answers what comes to `/mcp`. */
   tools(request: Request, body: unknown): Promise<Response>;
@@ -79,17 +77,10 @@ export function createGateway(input: GatewayInput): Gateway {
     const message = budget.status === "failed" ? budget.error.message : "It was stopped.";
     return end({ ending: budget }, quota(message));
   }
-  /** No reply is longer than what was reserved for it. */
-  function mostOf(most: number | undefined): number | undefined {
-    const price = ports.models.estimateUsd(model, 0, LIMITS.replyTokensAmple);
-    if (most !== undefined || !price) return most;
-    return Math.min(LIMITS.replyTokensAmple, ports.models.info(model).max_output_tokens ?? LIMITS.replyTokensAmple);
-  }
   /** The row of a call, and what follows from how it ended. */
   function settle(reply: ModelReply): void {
     made++;
-    const error = reply.error && input.masker.json(reply.error);
-    ports.rows.logCall(execution, { ...reply, parts: [], ...(error ? { error } : {}) }, "turn");
+    const error = logCall(input, reply);
     // The program has read an answer to half of its prompt, and would ask the same again.
     if (error?.code === "context_truncated")
       return void end({ ending: failed(error.code, error.message) }, { kind: "provider", message: error.message });
@@ -110,11 +101,9 @@ export function createGateway(input: GatewayInput): Gateway {
   }
 
   async function call(protocol: WireProtocol, request: Request, named?: GeminiCall): Promise<Response> {
-    const read = await readCall(protocol, request, named);
-    if ("kind" in read) return refuse(protocol, read);
-    const { body } = read;
-    const tokens = tokensOf(read.characters, read.wire.request.messages);
-    const wire = renameTools(read.wire, model);
+    const asked = await readCall(protocol, request, named);
+    if ("kind" in asked) return refuse(protocol, asked);
+    const { wire, tokens } = asked;
     if (!isSameModel(wire.model, model))
       return refuse(protocol, {
         kind: "not_found",
@@ -127,10 +116,7 @@ export function createGateway(input: GatewayInput): Gateway {
       if (gone.aborted) return answered.resolve(refuse(protocol, busy("It was stopped.")));
       const room = admit(tokens, wire.cachesForHour);
       if ("kind" in room) return answered.resolve(refuse(protocol, room));
-      const cost_usd = ports.models.estimateUsd(model, tokens, 0, wire.cachesForHour);
-      ports.rows.beginCall(execution, { model, purpose: "turn", input_tokens: tokens, cost_usd });
-      const one = { protocol, wire, body, headers: request.headers, signal: gone, most: mostOf(room.most) };
-      const reply = await make(input, one, answered.resolve);
+      const reply = await makeCall({ ...input, signal: gone }, asked, room.most, answered.resolve);
       // The end of the answer leaves first: its client does not wait for the disk.
       await new Promise((go) => setImmediate(go));
       settle(reply);
@@ -178,11 +164,6 @@ export function createGateway(input: GatewayInput): Gateway {
 const quota = (message: string): WireFailure => ({ kind: "quota", message });
 const busy = (message: string): WireFailure => ({ kind: "busy", message });
 
-function refuse(protocol: WireProtocol, failure: WireFailure): Response {
-  const { status, body } = protocol.failure(failure);
-  return Response.json(body, { status });
-}
-
 /** `provider/model`, or the model's own name. */
 const isSameModel = (asked: string, model: string): boolean =>
   asked === model || asked === model.slice(model.indexOf("/") + 1) || asked === model.slice(model.lastIndexOf("/") + 1);
@@ -211,18 +192,21 @@ async function readCall(
   protocol: WireProtocol,
   request: Request,
   named: GeminiCall | undefined,
-): Promise<{ body: Record<string, unknown>; wire: WireRequest; characters: number } | WireFailure> {
+): Promise<Asked | WireFailure> {
   const text = await textOf(request);
   const given = jsonIn(text);
-  const characters = text?.length ?? 0;
+  const askedBy = (body: Record<string, unknown>, wire: WireRequest): Asked => {
+    const tokens = tokensOf(text?.length ?? 0, wire.request.messages);
+    return { protocol, headers: request.headers, body, wire, tokens };
+  };
   if (!isObject(given)) return { kind: "bad_request", message: "The body is no JSON object, or too long." };
   try {
     const body = boundBody(given, protocol.bounds);
-    if (!named) return { body, wire: protocol.read(body), characters };
+    if (!named) return askedBy(body, protocol.read(body));
     const generationConfig = boundBody(membersOf(given["generationConfig"]), GENERATION_BOUNDS);
     const whole = { ...body, generationConfig };
     const wire = { ...protocol.read(whole), model: named.model, stream: named.method === "stream" };
-    return { body: whole, wire, characters };
+    return askedBy(whole, wire);
   } catch (error) {
     if (isProblem(error)) return { kind: "bad_request", message: error.detail };
     throw error;
@@ -250,108 +234,4 @@ async function textOf(request: Request): Promise<string | undefined> {
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString("utf8");
-}
-
-interface One {
-  protocol: WireProtocol;
-  wire: ReturnType<typeof renameTools>;
-  body: Record<string, unknown>;
-  headers: Headers;
-  signal: AbortSignal;
-  /** Tokens of the reply that the budgets have room for. */
-  most: number | undefined;
-}
-
-/** Makes one call. @param respond with the answer, as soon as it begins. @returns what it used, once it has ended. */
-async function make(input: GatewayInput, one: One, respond: (answer: Response) => void): Promise<ModelReply> {
-  const { ports, execution, model } = input;
-  const passed: PassedOn | ModelReply | undefined = await ports.models.pass?.({
-    model,
-    userId: execution.userId,
-    protocol: one.protocol.name,
-    body: one.body,
-    signal: one.signal,
-    headers: boundHeaders(one.headers),
-    maxOutputTokens: one.most,
-    stream: one.wire.stream,
-  });
-  if (passed === undefined) return translate(input, one, respond);
-  if ("answer" in passed) {
-    respond(passed.answer);
-    return passed.reply;
-  }
-  respond(refuse(one.protocol, failureOf(passed)));
-  return passed;
-}
-
-const failureOf = ({ error }: ModelReply): WireFailure => ({
-  kind: error?.retry_at === undefined ? "provider" : "busy",
-  message: error?.message ?? "The model gave no answer.",
-});
-
-/** A provider of another protocol, the scripted model, or a recorded one: through the engine's own words. */
-async function translate(
-  { ports, execution, agent, model }: GatewayInput,
-  { protocol, wire, signal, most }: One,
-  respond: (answer: Response) => void,
-): Promise<ModelReply> {
-  const left = new AbortController();
-  const { request, stream, nameOf } = wire;
-  const wanted = [request.maxOutputTokens, most].filter((tokens) => tokens !== undefined);
-  const writer = protocol.writer(wire);
-  const pipe = stream ? openStream(() => left.abort()) : undefined;
-  if (pipe) respond(new Response(pipe.body, { headers: { "Content-Type": "text/event-stream" } }));
-  let withdrawn = false;
-  const reply = await ports.models.call({
-    ...request,
-    model,
-    userId: execution.userId,
-    thinkingLevel: agent.thinkingLevel,
-    temperature: request.temperature ?? agent.temperature,
-    scope: scopeOf({ execution, ports }),
-    maxOutputTokens: wanted.length > 0 ? Math.min(...wanted) : undefined,
-    signal: AbortSignal.any([signal, left.signal]),
-    onText: (piece) => pipe?.send(writer.text(piece)),
-    onThinking: (piece) => pipe?.send(writer.thinking(piece)),
-    onWithdrawn() {
-      withdrawn = true;
-    },
-  });
-  const named = {
-    ...reply,
-    parts: reply.parts.map((part) => (part.type === "tool_call" ? { ...part, tool: nameOf(part.tool) } : part)),
-  };
-  const isBad = reply.finish === "error" || reply.finish === "aborted";
-  // What was sent cannot be taken back: the client asks again.
-  const failure: WireFailure | undefined = isBad
-    ? failureOf(reply)
-    : withdrawn && pipe
-      ? { kind: "provider", message: "The reply broke off and was begun again." }
-      : undefined;
-  if (pipe) pipe.end(failure ? writer.fail(failure) : writer.end(named));
-  else respond(failure ? refuse(protocol, failure) : Response.json(protocol.whole(wire, named)));
-  return reply;
-}
-
-function openStream(onGone: () => void) {
-  const encoder = new TextEncoder();
-  let to: ReadableStreamDefaultController<Uint8Array> | undefined;
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      to = controller;
-    },
-    cancel() {
-      to = undefined;
-      onGone();
-    },
-  });
-  return {
-    body,
-    send: (text: string) => text && to?.enqueue(encoder.encode(text)),
-    end(text: string) {
-      to?.enqueue(encoder.encode(text));
-      to?.close();
-      to = undefined;
-    },
-  };
 }

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { membersOf } from "../../core/is-object.ts";
 import { searchFiles, searchMemory } from "../../testing/container-bytes.ts";
 import { dockerForTests } from "../../testing/docker-image.ts";
 import { EXAMPLE, type ExampleAgents, startExampleAgents } from "../../testing/example-agents.ts";
@@ -72,6 +73,44 @@ isRun("a budget that is used up ends the turn as budget_exceeded, in the midst o
   const run = await metered.run(await pipeline("spend", {}, { budget_usd: 1 }));
   expect(run).toMatchObject({ status: "failed", error: { code: "budget_exceeded", step_id: "work" }, cost_usd: 0.6 });
 });
+
+isRun(
+  "where its model does not answer, the next one of its list does, and the calls and the step name it",
+  async () => {
+    const served = (id: string) => [{ id, input_usd_per_mtok: 0, output_usd_per_mtok: 100, context_window: 200_000 }];
+    const add = (id: string, more: object) =>
+      metered.call("PUT", `/v1/settings/providers/${id}`, {
+        base_url: metered.models.origin,
+        api_key: SHARED_KEY,
+        ...more,
+      });
+    await add("custom-down", { kind: "anthropic", models: served("other-words") });
+    await add("custom-spare", { base_url: `${metered.models.origin}/v1`, models: served("spare") });
+    metered.models.answerBy(({ body }) =>
+      membersOf(body)["model"] === "spare"
+        ? reply({ text: "I am the spare.", usage: { input: 10, output: 1_000 } })
+        : { kind: "status", status: 503, body: { error: { message: "overloaded" } } },
+    );
+    // One that speaks the program's protocol, and one whose answer is translated into a stream that has begun.
+    for (const model of [MODEL, "custom-down/other-words"]) {
+      const run = await metered.run(await pipeline("works", { model, fallback: ["custom-spare/spare"] }));
+      expect(run).toMatchObject({ status: "succeeded", error: null, cost_usd: 0.1 });
+      const { body } = await metered.call<{ items: Record<string, unknown>[] }>(
+        "GET",
+        `/v1/llm-calls?run_id=${run.id}`,
+      );
+      const calls = body.items.map((call) => [call["model"], call["finish_reason"], call["cost_usd"]]);
+      expect(calls.toSorted()).toEqual(
+        [
+          [model, "error", 0],
+          ["custom-spare/spare", "stop", 0.1],
+        ].toSorted(),
+      );
+      const step = await metered.call("GET", `/v1/steps/${run.id}`);
+      expect(JSON.stringify(step.body)).toContain('"model":"custom-spare/spare"');
+    }
+  },
+);
 
 isRun(
   "a prompt that the provider cut ends the step as context_truncated: the program does not go on with half of it",

@@ -242,6 +242,7 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
         if (shorter && last !== null)
           rows.updateSession(sessionId, { context_tokens: Math.max(shorter.least, last - shorter.by) });
       }),
+    answeredBy: ({ id }, model) => store.write(() => store.statement(ANSWERED_BY).run({ id, model })),
     logCall: (execution, reply, purpose) => store.write((tx) => spend(tx, execution, reply, purpose)),
     addReply: (execution, reply) =>
       store.write((tx) => {
