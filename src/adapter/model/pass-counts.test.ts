@@ -1,6 +1,7 @@
 /** What is read of a reply that is passed on, wherever its bytes were cut on the way. */
 import { expect, test } from "bun:test";
 import { LIMITS } from "../../core/limits.ts";
+import type { PassRequest } from "../../engine/model.ts";
 import { createEventCounter } from "./pass-counts.ts";
 
 const line = (event: object): string => `data: ${JSON.stringify(event)}\n\n`;
@@ -8,7 +9,7 @@ const said = (content: string): string => line({ choices: [{ delta: { content } 
 const counted = (input: number): string => line({ usage: { prompt_tokens: input, completion_tokens: 7 }, choices: [] });
 
 /** Counts a reply that comes in pieces of that size. */
-function count(text: string, pieceBytes: number, protocol: "chat" | "gemini" = "chat") {
+function count(text: string, pieceBytes: number, protocol: PassRequest["protocol"] = "chat") {
   const counter = createEventCounter(protocol);
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at += pieceBytes) counter.add(bytes.subarray(at, at + pieceBytes));
@@ -36,6 +37,24 @@ test("an event that is too long is passed over, and the next one is read", () =>
   const { usage, received } = count(`${long}${counted(9)}`, 1_000_003);
   expect([usage?.input_tokens, received.characters()]).toEqual([9, 0]);
 });
+
+test.each([100, 16_384, 300_000])(
+  "counts at the beginning and in a long last event are found in pieces of %d bytes, whatever is between",
+  (pieceBytes) => {
+    const between = said("word ".repeat(20)).repeat(5_000);
+    const begun = line({ type: "message_start", message: { usage: { input_tokens: 21, output_tokens: 1 } } });
+    const ended = line({ type: "message_delta", delta: {}, usage: { output_tokens: 500 } });
+    const messages = count(`${begun}${between}${ended}${line({ type: "message_stop" })}`, pieceBytes, "messages");
+    expect(messages.usage).toMatchObject({ input_tokens: 21, output_tokens: 500 });
+    const repeated = { output: "x".repeat(1_000_000), usage: { input_tokens: 11, output_tokens: 7 }, metadata: {} };
+    const completed = line({ type: "response.completed", response: repeated });
+    for (const after of ["", said("late").repeat(500)])
+      expect(count(`${between}${completed}${after}`, pieceBytes, "responses").usage).toMatchObject({
+        input_tokens: 11,
+        output_tokens: 7,
+      });
+  },
+);
 
 test("the texts of a long reply are measured by samples", () => {
   const text = said("word ".repeat(20)).repeat(20_000);

@@ -1,11 +1,12 @@
 /**
- * What a reply that is passed on used, read from its bytes on the way. Counts are in few events and are found by their
- * name, so that the others are not read one by one: what is passed on is slowed by what is read of it.
+ * What a reply that is passed on used, read from its bytes. What is passed on is slowed by what is read of it: counts are
+ * in an event at the beginning or at the end, and are found there by their name once the reply has ended.
  */
 import { membersOf, numberIn } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { ModelUsage, PassRequest } from "../../engine/model.ts";
+import { createKeptBytes, createKeptLines } from "./kept-bytes.ts";
 import { believedUsd } from "./usage.ts";
 
 /** `characters` reads what was kept of the reply: it is asked for only where the provider's counts are not believed. */
@@ -27,19 +28,18 @@ const LINE_FEED = 10;
 const DATA = "data:";
 const COMPLETED = '"response.completed"';
 
-/** Of a stream of events. */
+/** Of a stream of events. What is between its beginning and its end is passed on unread: counts are in neither. */
 export function createEventCounter(protocol: PassRequest["protocol"]): ReplyCounter {
   const counts = createCounts(protocol);
   const name = protocol === "gemini" ? '"usageMetadata"' : '"usage"';
-  const texts = createTextMeasure();
+  const beginning = createKeptBytes();
+  const last = createKeptLines(LAST_BYTES, LIMITS.providerEventBytes);
+  const samples = createSamples();
   let bytes = 0;
-  /** Of the line that has begun; undefined: it is longer than an event may be. */
-  let begun: Uint8Array[] | undefined = [];
-  let begunBytes = 0;
+  let isAtLine = true;
 
-  /** Of whole lines. */
+  /** @param lines whole ones. */
   function read(lines: Buffer): void {
-    texts.add(lines);
     for (let at = lines.indexOf(name); at !== -1; at = lines.indexOf(name, at)) {
       at += name.length;
       // OpenAI has it in every event, without a value in all but the last.
@@ -51,29 +51,37 @@ export function createEventCounter(protocol: PassRequest["protocol"]): ReplyCoun
       if (line.startsWith(DATA)) counts.read(line.slice(DATA.length));
     }
   }
-  function begin(piece: Uint8Array): void {
-    begunBytes += piece.byteLength;
-    if (begunBytes > LIMITS.providerEventBytes) begun = undefined;
-    else if (piece.byteLength > 0) begun?.push(piece);
-  }
   return {
     add(piece) {
+      if (piece.byteLength === 0) return;
       bytes += piece.byteLength;
       const given = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
-      const last = given.lastIndexOf(LINE_FEED);
-      if (last === -1) return begin(given);
-      const first = begunBytes === 0 ? -1 : given.indexOf(LINE_FEED);
-      begin(given.subarray(0, first + 1));
-      if (begun && begunBytes > 0) read(Buffer.concat(begun));
-      [begun, begunBytes] = [[], 0];
-      if (first < last) read(given.subarray(first + 1, last + 1));
-      begin(given.subarray(last + 1));
+      if (beginning.bytes() < EXACT_BYTES) beginning.add(given);
+      else {
+        last.add(given);
+        samples.add(given, isAtLine);
+      }
+      isAtLine = given[given.length - 1] === LINE_FEED;
     },
-    end: () => ({ ...counts.all(), received: { bytes, characters: texts.characters } }),
+    end() {
+      const begun = beginning.all();
+      // The line in which the beginning ends goes on in what follows.
+      const lines = begun.subarray(0, begun.lastIndexOf(LINE_FEED) + 1);
+      const rest = last.all();
+      read(lines);
+      read(rest.isWhole ? Buffer.concat([begun.subarray(lines.length), rest.lines]) : rest.lines);
+      return {
+        ...counts.all(),
+        received: { bytes, characters: () => charactersOf(lines, samples.all(), bytes - begun.length) },
+      };
+    },
   };
 }
 
 const NULL_CHARACTERS = 6;
+/** The beginning of a reply is kept whole; so are so many bytes at its end, from the beginning of a line on. */
+const EXACT_BYTES = 256 * 1024;
+const LAST_BYTES = 128 * 1024;
 
 /** Of an answer that is no stream. */
 export function createWholeCounter(protocol: PassRequest["protocol"]): ReplyCounter {
@@ -102,43 +110,41 @@ function charactersIn(text: string): number {
   return characters;
 }
 
-/** The beginning of a reply is kept whole. Of the rest, the beginning of every so many pieces is kept and stands for the others. */
-const EXACT_BYTES = 256 * 1024;
+/** Of what follows the beginning, the first lines of every so many pieces are kept and stand for the others. */
 const SAMPLED = 7;
 const SAMPLE_BYTES = 8 * 1024;
 const SAMPLES_BYTES = 512 * 1024;
 
-/** Keeps what is needed to measure the texts of a reply, for providers that do not count: on the way it is only copied. */
-function createTextMeasure() {
-  const begun: Uint8Array[] = [];
-  const samples: Uint8Array[] = [];
-  let [begunBytes, restBytes, samplesBytes, pieces] = [0, 0, 0, 0];
+/** Keeps what is needed to measure the texts of a long reply, for providers that do not count: on the way it is only copied. */
+function createSamples() {
+  const samples: Buffer[] = [];
+  let [bytes, pieces] = [0, 0];
   return {
-    /** @param lines whole ones. */
-    add(lines: Buffer): void {
-      if (begunBytes < EXACT_BYTES) {
-        begunBytes += lines.length;
-        begun.push(new Uint8Array(lines));
-        return;
-      }
-      restBytes += lines.length;
-      if (pieces++ % SAMPLED !== 0 || samplesBytes >= SAMPLES_BYTES) return;
+    /** @param isAtLine a line begins with it. */
+    add(piece: Buffer, isAtLine: boolean): void {
+      if (pieces++ % SAMPLED !== 0 || bytes >= SAMPLES_BYTES) return;
+      const from = isAtLine ? 0 : piece.indexOf(LINE_FEED) + 1;
+      if (from === 0 && !isAtLine) return;
       // To the end of a line, so that no event is cut.
-      const last = lines.indexOf(LINE_FEED, SAMPLE_BYTES);
-      const sample = new Uint8Array(last === -1 ? lines : lines.subarray(0, last + 1));
-      samplesBytes += sample.length;
+      const enough = piece.indexOf(LINE_FEED, from + SAMPLE_BYTES);
+      const to = enough === -1 ? piece.lastIndexOf(LINE_FEED) : enough;
+      if (to < from) return;
+      const sample = Buffer.from(piece.subarray(from, to + 1));
+      bytes += sample.length;
       samples.push(sample);
     },
-    characters(): number {
-      const exact = charactersBeforeEnd(begun);
-      return samplesBytes === 0 ? exact : exact + Math.round((charactersBeforeEnd(samples) / samplesBytes) * restBytes);
-    },
+    all: () => Buffer.concat(samples),
   };
 }
 
+function charactersOf(begun: Buffer, samples: Buffer, restBytes: number): number {
+  const exact = charactersBeforeEnd(begun);
+  return samples.length === 0 ? exact : exact + Math.round((charactersBeforeEnd(samples) / samples.length) * restBytes);
+}
+
 /** The last event of OpenAI's responses repeats the whole reply. */
-function charactersBeforeEnd(pieces: readonly Uint8Array[]): number {
-  const text = Buffer.concat(pieces).toString("utf8");
+function charactersBeforeEnd(bytes: Buffer): number {
+  const text = bytes.toString("utf8");
   const end = text.indexOf(COMPLETED);
   return charactersIn(end === -1 ? text : text.slice(0, end));
 }

@@ -1,0 +1,102 @@
+/** Bytes of a stream that are kept until its end: its first ones, or its last lines. */
+
+const LINE_FEED = 10;
+/** Smaller pieces are copied together, so that a piece costs no more than its bytes. */
+const SMALL_BYTES = 4 * 1024;
+const BLOCK_BYTES = 16 * 1024;
+
+interface Block {
+  bytes: Buffer;
+  length: number;
+  /** Made here, so that more can be put into it. */
+  isOwn: boolean;
+  /** Where its first line feed is; -1: not in what was looked through. */
+  feed: number;
+  looked: number;
+}
+
+function addTo(blocks: Block[], piece: Buffer): void {
+  const last = blocks.at(-1);
+  if (piece.length >= SMALL_BYTES) {
+    blocks.push({ bytes: piece, length: piece.length, isOwn: false, feed: -1, looked: 0 });
+    return;
+  }
+  if (last?.isOwn && last.length + piece.length <= BLOCK_BYTES) {
+    last.bytes.set(piece, last.length);
+    last.length += piece.length;
+    return;
+  }
+  const bytes = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+  bytes.set(piece);
+  blocks.push({ bytes, length: piece.length, isOwn: true, feed: -1, looked: 0 });
+}
+
+const joined = (blocks: readonly Block[]): Buffer =>
+  Buffer.concat(blocks.map(({ bytes, length }) => bytes.subarray(0, length)));
+
+/** Keeps all that is added. */
+export function createKeptBytes() {
+  const blocks: Block[] = [];
+  let bytes = 0;
+  return {
+    add(piece: Buffer): void {
+      bytes += piece.length;
+      addTo(blocks, piece);
+    },
+    bytes: () => bytes,
+    all: () => joined(blocks),
+  };
+}
+
+/**
+ * Keeps the last lines that have so many bytes together, and the line before them whole.
+ * @param most bytes of one line: a longer one is given up.
+ */
+export function createKeptLines(least: number, most: number) {
+  const blocks: Block[] = [];
+  let total = 0;
+  let isWhole = true;
+  /** The first block after the first one in which a line begins, and the bytes before it. */
+  let [next, before] = [1, 0];
+
+  function hasFeed(block: Block): boolean {
+    if (block.feed === -1 && block.looked < block.length) {
+      block.feed = block.bytes.subarray(0, block.length).indexOf(LINE_FEED, block.looked);
+      block.looked = block.length;
+    }
+    return block.feed !== -1;
+  }
+  function drop(count: number): void {
+    for (const { length } of blocks.splice(0, count)) total -= length;
+    isWhole = false;
+    next = 1;
+    before = blocks[0]?.length ?? 0;
+  }
+  /** @returns the block in which the next line begins; undefined: it has not come yet. */
+  function nextLine(): Block | undefined {
+    if (next === 1) before = blocks[0]?.length ?? 0;
+    for (let block = blocks[next]; block; block = blocks[next]) {
+      if (hasFeed(block)) return block;
+      // More may come into the last one.
+      if (next === blocks.length - 1) return undefined;
+      before += block.length;
+      next++;
+    }
+    return undefined;
+  }
+  return {
+    add(piece: Buffer): void {
+      total += piece.length;
+      addTo(blocks, piece);
+      for (let line = nextLine(); line && total - before - line.feed > least; line = nextLine()) drop(next);
+      if (total > most + least) drop(blocks.length);
+    },
+    /** Whole lines from the beginning of one on, and whether nothing was dropped before them. */
+    all(): { lines: Buffer; isWhole: boolean } {
+      const all = joined(blocks);
+      const from = isWhole ? 0 : all.indexOf(LINE_FEED) + 1;
+      const to = all.lastIndexOf(LINE_FEED) + 1;
+      return { lines: all.subarray(from, Math.max(from, to)), isWhole };
+    },
+  };
+}
