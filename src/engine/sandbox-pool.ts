@@ -364,7 +364,7 @@ function lazy(
         signal,
       );
     },
-    openRoute: async (onConnection) => (await open()).openRoute(onConnection),
+    openRoute: async (onConnection, port) => (await open()).openRoute(onConnection, port),
     connect: async (port) => {
       // A visitor starts none.
       if (!isOpen()) throw new Problem(502, "nothing_listens", "The sandbox has not been started yet.");

@@ -222,8 +222,10 @@ export interface Sandbox {
    * stream of both directions. It needs no network of the sandbox, and opens none. Closed with the sandbox.
    * Whoever takes a connection bounds it in bytes and time, and destroys it. At most 8 routes, and 64 connections at once.
    * Throws Problem 503 `sandbox_lost`, `network_unguarded` where the driver has no such way (`spec.routes` was not set).
+   * @param port on this machine's loopback where the same is listened for. Where programs inside reach that by themselves, the
+   *   route is this port, and no connection is handed over.
    */
-  openRoute(onConnection: (connection: Duplex) => void): Promise<Route>;
+  openRoute(onConnection: (connection: Duplex) => void, port?: number): Promise<Route>;
   /**
    * Connects to a port of the sandbox's own loopback. The caller bounds bytes and time, as for `openRoute`. Needs `spec.routes`.
    * @throws Problem 502 `nothing_listens`, 503 `sandbox_lost`, 403 `previews_unavailable` where `capabilities.previews` is none.

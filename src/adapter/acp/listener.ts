@@ -23,7 +23,7 @@ export const listen: HarnessPort["listen"] = async (openRoute, handler) => {
     to.on("error", () => from.destroy()).on("close", () => from.destroy());
   };
   try {
-    const route = await openRoute(join);
+    const route = await openRoute(join, server.port);
     return {
       url: `http://${route.host}:${route.port}`,
       async close() {

@@ -156,8 +156,9 @@ function createSandbox(spec: SandboxSpec, root: string, { capabilities, clock, k
       used = true;
       return openProcess({ argv, env: { ...base, ...env }, folder: root }, events, signal);
     },
-    openRoute: async (onConnection) => {
+    openRoute: async (onConnection, port) => {
       if (stopping) throw unavailable("sandbox_lost", "The sandbox has been stopped.");
+      if (port !== undefined) return { host: "127.0.0.1", port, close() {} };
       const route = await listenOnLoopback(onConnection);
       routes.add(route);
       return route;
