@@ -1,21 +1,26 @@
 /**
  * Checks that no regular expression of the product takes more than linear time: texts of strangers reach most of them.
- * Asks `recheck` (no network), which takes some minutes for all of them; what it said is kept in node_modules.
+ * Asks `recheck` (no network), which takes minutes for all of them. Its verdict depends on the text of an expression
+ * alone: the safe ones are listed by digest in regexps-safe.txt, and those judged since then in node_modules.
  *   bun scripts/lint-regexps.ts [FILE…]
+ *   bun scripts/lint-regexps.ts --keep   also writes regexps-safe.txt anew, of what the sources hold now
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { Glob } from "bun";
 import { check } from "recheck";
+import checker from "recheck/package.json" with { type: "json" };
 import ts from "typescript-api";
 import { EXCEPTIONS } from "./regexp-exceptions.ts";
 
 const KEPT = "node_modules/.regexps.json";
+const SAFE = "scripts/regexps-safe.txt";
 /** By what it counts and not by the clock: a busy machine changes no verdict. */
 const BOUNDS = { timeout: 300_000, attackTimeout: null, incubationTimeout: null };
 const OURS = /\.test\.tsx?$|^src\/testing\/|\/fixtures\/|\.gen\.ts$|\.d\.ts$/;
 
-const files = process.argv.slice(2);
+const isKeeping = process.argv.includes("--keep");
+const files = process.argv.slice(2).filter((argument) => argument !== "--keep");
 const sources = files.length > 0 ? files : [...new Glob("src/**/*.{ts,tsx}").scanSync(".")];
 /** Where each is, by its text. */
 const places = new Map<string, string[]>();
@@ -36,12 +41,21 @@ for (const file of sources.filter((path) => !OURS.test(path)).sort()) {
   visit(source);
 }
 
+const digestOf = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 24);
+
+/** What judged: verdicts of another version, or with other bounds, count for nothing. */
+const JUDGE = `recheck ${checker.version} ${JSON.stringify(BOUNDS)}`;
+const [judge, ...digests] = readIfThere(SAFE).trim().split("\n");
+const safe = new Set(judge === JUDGE ? digests : []);
+
 /** "safe", or what is wrong. */
-let known: Record<string, string> = {};
-try {
-  known = JSON.parse(readFileSync(KEPT, "utf8"));
-} catch {
-  // The first time.
+const known: Record<string, string> = {};
+const kept: { judge?: string; safe?: string[] } = JSON.parse(readIfThere(KEPT) || "{}");
+for (const digest of kept.judge === JUDGE ? (kept.safe ?? []) : []) safe.add(digest);
+for (const text of places.keys()) if (safe.has(digestOf(text))) known[text] = "safe";
+
+function readIfThere(path: string): string {
+  return existsSync(path) ? readFileSync(path, "utf8") : "";
 }
 
 async function verdictOf(text: string): Promise<string> {
@@ -59,8 +73,11 @@ await Promise.all(
     for (let text = open.pop(); text !== undefined; text = open.pop()) known[text] = await verdictOf(text);
   }),
 );
-const kept = Object.entries(known).filter(([, verdict]) => verdict === "safe");
-writeFileSync(KEPT, JSON.stringify(Object.fromEntries(kept)));
+const found = [...places.keys()].filter((text) => known[text] === "safe").map(digestOf);
+// By another name first: this file may be shared with other copies of the sources.
+writeFileSync(`${KEPT}.${process.pid}`, JSON.stringify({ judge: JUDGE, safe: [...new Set([...safe, ...found])] }));
+renameSync(`${KEPT}.${process.pid}`, KEPT);
+if (isKeeping) writeFileSync(SAFE, `${[JUDGE, ...found.sort()].join("\n")}\n`);
 
 const slow = [...places].filter(([text]) => EXCEPTIONS[text] === undefined && known[text] !== "safe");
 for (const [text, at] of slow) console.log(`${at.join(" ")}: ${text}\n  ${known[text]}`);
