@@ -1,5 +1,5 @@
 /** The worked examples for contributors, performed on a copy of the sources: they compile, and the server does what they say. */
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -11,35 +11,45 @@ import { startServer, type TestServer } from "./server.ts";
 setDefaultTimeout(300_000);
 
 const ROOT = resolve(import.meta.dir, "../..");
-const copies: string[] = [];
+let copy = "";
 const servers: TestServer[] = [];
+beforeAll(async () => {
+  copy = copySources();
+  performOn(copy, "CONTRIBUTING.md", "A column.", 7);
+  performOn(copy, "src/feature/README.md", "A feature.", 12);
+  await act("scripts/dashboard/build.ts", "--types");
+  // Both at once, as compiling is most of the work. The dashboard's page and the command compile with the types of the API alone.
+  await Promise.all([compile(), compile("-p", "src/web")]);
+}, 1_200_000);
 afterAll(async () => {
   for (const server of servers) await server.remove();
-  for (const copy of copies) rmSync(copy, { recursive: true, force: true });
+  if (copy) rmSync(copy, { recursive: true, force: true });
 });
 
-/** The sources after an example of a page, with the types that follow from them. @returns their folder. */
-async function perform(page: string, title: string, files: number): Promise<string> {
-  const example = readExample(readFileSync(join(ROOT, page), "utf8"), title);
-  expect(example).toHaveLength(files);
-  const copy = mkdtempSync(join(tmpdir(), "skep-contributing-"));
-  copies.push(copy);
+function copySources(): string {
+  const folder = mkdtempSync(join(tmpdir(), "skep-contributing-"));
   for (const part of ["src", "scripts", "agents", "docs", "package.json", "tsconfig.json", "build.ts"])
-    cpSync(join(ROOT, part), join(copy, part), { recursive: true });
-  symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
-  performExample(copy, example);
-  await act(copy, "scripts/dashboard/build.ts", "--types");
-  return copy;
+    cpSync(join(ROOT, part), join(folder, part), { recursive: true });
+  symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  return folder;
 }
 
-async function serve(copy: string, env: Record<string, string> = {}): Promise<TestServer> {
+function performOn(folder: string, page: string, title: string, files: number): void {
+  const example = readExample(readFileSync(join(ROOT, page), "utf8"), title);
+  expect(example).toHaveLength(files);
+  performExample(folder, example);
+}
+
+const compile = (...args: string[]) => act("node_modules/.bin/tsc", "--checkers", "1", ...args);
+
+async function serve(env: Record<string, string> = {}): Promise<TestServer> {
   const server = await startServer({ env, command: [process.execPath, join(copy, "src/main.ts")] });
   servers.push(server);
   return server;
 }
 
 /** @throws Error with what it says when it fails. */
-async function act(copy: string, ...command: string[]): Promise<string> {
+async function act(...command: string[]): Promise<string> {
   const env = { PATH: process.env["PATH"] ?? "", HOME: copy, XDG_STATE_HOME: "/dev/null" };
   const child = Bun.spawn([process.execPath, ...command], { cwd: copy, env, stdout: "pipe", stderr: "pipe" });
   const [said, complaint, code] = await Promise.all([
@@ -52,12 +62,9 @@ async function act(copy: string, ...command: string[]): Promise<string> {
 }
 
 test("a column of runs takes seven files: it is given by the command line, stored, listed, shown and typed", async () => {
-  const copy = await perform("CONTRIBUTING.md", "A column.", 7);
-  // The dashboard's page and the command compile with the types of the API alone.
-  await Promise.all([act(copy, "node_modules/.bin/tsc"), act(copy, "node_modules/.bin/tsc", "-p", "src/web")]);
-  const server = await serve(copy);
+  const server = await serve();
   const flags = ["--label", "blue", "--json", "--url", server.url];
-  const started = JSON.parse(await act(copy, "src/main.ts", "run", "hello", "Greet", ...flags));
+  const started = JSON.parse(await act("src/main.ts", "run", "hello", "Greet", ...flags));
   expect(started.label).toBe("blue");
   expect((await server.request("GET", `/v1/runs/${started.id}`)).body["label"]).toBe("blue");
   const { body } = await server.request<{ items: { label: string | null }[] }>("GET", "/v1/runs");
@@ -67,11 +74,9 @@ test("a column of runs takes seven files: it is given by the command line, store
 });
 
 test("a feature takes twelve files: its rows are their owner's, paged and followed live", async () => {
-  const copy = await perform("src/feature/README.md", "A feature.", 12);
-  await act(copy, "node_modules/.bin/tsc");
   // What every table must say of itself.
-  await act(copy, "test", "src/store/whose.test.ts", "src/store/deletion-plan.test.ts", "src/testing/architecture");
-  const server = await serve(copy, { AUTH_ENABLED: "true", RATE_LIMIT: "0" });
+  await act("test", "src/store/whose.test.ts", "src/store/deletion-plan.test.ts", "src/testing/architecture");
+  const server = await serve({ AUTH_ENABLED: "true", RATE_LIMIT: "0" });
   const admin = await setupAdmin(server);
   const { token } = admin;
   const { token: other } = await makeUser(server, admin, "other@example.test");
