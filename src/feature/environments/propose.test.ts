@@ -7,6 +7,9 @@ import { hashOf, proposeEnvironment } from "./propose.ts";
 
 const propose = (files: Record<string, string>) => proposeEnvironment((path) => files[path], readOwn);
 
+const NPM = { allow: ["npm"] };
+const CRATES = { CARGO_HOME: "/usr/local/cargo" };
+
 describe("what a repository proposes", () => {
   test("nothing where no file says how its code is run", () => {
     expect(propose({ "README.md": "node:22" })).toBeUndefined();
@@ -16,7 +19,7 @@ describe("what a repository proposes", () => {
     [
       "npm",
       { "package.json": '{"scripts":{"test":"vitest"},"engines":{"node":">=20"}}' },
-      { image: "node:20", check: "npm test" },
+      { image: "node:22", check: "npm test" },
     ],
     [
       "npm without tests",
@@ -25,33 +28,158 @@ describe("what a repository proposes", () => {
     ],
     [
       "npm with a lock file",
-      { "package.json": '{"scripts":{"test":"vitest"}}', "package-lock.json": "{}" },
-      { image: "node:22", setup: "npm ci", check: "npm test", network: { allow: ["npm"] } },
+      { "package.json": '{"scripts":{"test":"vitest"}}', "package-lock.json": "{}", ".nvmrc": "v20.11.0\n" },
+      { image: "node:20", setup: "npm ci", check: "npm test", network: NPM },
+    ],
+    [
+      "npm without a lock file, with hooks of git",
+      {
+        "package.json":
+          '{"scripts":{"test":"a","prepare":"husky"},"devDependencies":{"a":"1"},"engines":{"node":"^18.0.0 || >=24.1"}}',
+      },
+      { image: "node:24", setup: "HUSKY=0 npm install", check: "npm test", network: NPM },
+    ],
+    [
+      "npm with workspaces that have tests",
+      { "package.json": '{"workspaces":["packages/*"],"engines":{"node":">=18 <21"}}', ".node-version": "lts/jod" },
+      { image: "node:22", setup: "npm install", check: "npm test --workspaces --if-present", network: NPM },
+    ],
+    [
+      "pnpm of the version that is named",
+      { "package.json": '{"packageManager":"pnpm@9.15.0+sha512.ab","scripts":{"test":"a"}}', "pnpm-lock.yaml": "" },
+      {
+        image: "node:22",
+        setup: "npm install --global --force pnpm@9.15.0 && pnpm install --frozen-lockfile",
+        check: "pnpm test",
+        network: NPM,
+      },
+    ],
+    [
+      "pnpm of the time of its lock file, with workspaces",
+      { "package.json": "{}", "pnpm-lock.yaml": "lockfileVersion: '6.0'\n", "pnpm-workspace.yaml": "packages: []" },
+      {
+        image: "node:22",
+        setup: "npm install --global --force pnpm@8 && pnpm install --frozen-lockfile",
+        check: "pnpm --recursive --if-present run test",
+        network: NPM,
+      },
+    ],
+    [
+      "Yarn, classic",
+      { "package.json": '{"scripts":{"test":"a"}}', "yarn.lock": "# yarn lockfile v1\n" },
+      {
+        image: "node:22",
+        setup: "npm install --global --force yarn@1 && yarn install --frozen-lockfile",
+        check: "yarn test",
+        network: NPM,
+      },
+    ],
+    [
+      "Yarn since version 2",
+      { "package.json": '{"scripts":{"test":"a"}}', "yarn.lock": "__metadata:\n  version: 8\n" },
+      {
+        image: "node:22",
+        env: { YARN_ENABLE_GLOBAL_CACHE: "false" },
+        setup: "npm install --global --force @yarnpkg/cli-dist@4 && yarn install --immutable",
+        check: "yarn test",
+        network: NPM,
+      },
+    ],
+    [
+      "Bun",
+      { "package.json": '{"scripts":{"test":"a"}}', "bun.lock": "{}" },
+      {
+        image: "node:22",
+        setup: "npm install --global --force bun@1 && bun install --frozen-lockfile",
+        check: "bun run test",
+        network: NPM,
+      },
     ],
     [
       "Python with requirements",
       { "setup.py": "", "requirements.txt": "six", "requirements-dev.txt": "pytest" },
       {
         image: "python:3",
-        setup: "pip install --root-user-action=ignore -r requirements.txt -r requirements-dev.txt",
+        setup: "pip install --root-user-action=ignore --editable . -r requirements.txt -r requirements-dev.txt pytest",
+        check: "python3 -m pytest",
+        network: { allow: ["pypi"] },
+      },
+    ],
+    [
+      "Python with dependency groups, whose version is git's",
+      {
+        "pyproject.toml":
+          '[build-system]\nrequires = ["hatch-vcs"]\n[project]\nname = "a"\nrequires-python = ">=3.9,<3.13"\n[dependency-groups]\ndocs = []\ntests = [\n  "pytest",\n]\n',
+      },
+      {
+        image: "python:3.12",
+        env: { SETUPTOOLS_SCM_PRETEND_VERSION: "0.0.0" },
+        setup: "pip install --root-user-action=ignore --editable . --group tests pytest",
+        check: "python3 -m pytest",
+        network: { allow: ["pypi"] },
+      },
+    ],
+    [
+      "Python with an extra and tests of the standard library",
+      {
+        "pyproject.toml": '[project]\nname = "a"\n[project.optional-dependencies]\ntest = ["b"]\n',
+        "tox.ini": "[testenv]\ncommands = python -m unittest\n",
+        ".python-version": "3.12.4\n",
+      },
+      {
+        image: "python:3.12",
+        setup: "pip install --root-user-action=ignore --editable '.[test]'",
+        check: "python3 -m unittest",
+        network: { allow: ["pypi"] },
+      },
+    ],
+    [
+      "Poetry",
+      { "pyproject.toml": '[tool.poetry]\nname = "a"\n', "poetry.lock": "" },
+      {
+        image: "python:3",
+        env: { POETRY_VIRTUALENVS_CREATE: "false" },
+        setup: "pip install --root-user-action=ignore poetry && poetry install --no-interaction",
         check: "python3 -m pytest",
         network: { allow: ["pypi"] },
       },
     ],
     ["Go", { "go.mod": "module x\n\ngo 1.22.3\n" }, { image: "golang:1.22", check: "go test ./..." }],
     [
+      "Go with modules of others",
+      { "go.mod": "module x\n\ngo 1.22\ntoolchain go1.24.1\nrequire (\n  a v1\n)\n", "go.sum": "" },
+      { image: "golang:1.24", setup: "go mod download", check: "go test ./...", network: { allow: ["go"] } },
+    ],
+    [
+      "Go with modules that it brings along",
+      { "go.mod": "module x\nrequire a v1\n", "vendor/modules.txt": "" },
+      { image: "golang:1", check: "go test ./..." },
+    ],
+    [
       "Cargo",
-      { "Cargo.toml": "[package]" },
-      { image: "rust:1", env: { CARGO_HOME: "/home/agent/.cargo" }, check: "cargo test" },
+      { "Cargo.toml": "[package]\n[features]\ndependencies = []\n" },
+      { image: "rust:1", env: CRATES, check: "cargo test --offline" },
+    ],
+    [
+      "Cargo with crates of others",
+      { "Cargo.toml": "[workspace]\n[target.'cfg(unix)'.dev-dependencies]\na = '1'\n", "Cargo.lock": "" },
+      {
+        image: "rust:1",
+        env: CRATES,
+        setup: "cargo fetch --locked",
+        check: "cargo test --workspace --offline",
+        network: { allow: ["crates"] },
+      },
     ],
     ["Maven", { "pom.xml": "<project/>" }, { image: "maven:3", check: "mvn -o -q -B test" }],
-    [
-      "Python",
-      { "pyproject.toml": "", ".python-version": "3.12.4\n" },
-      { image: "python:3.12", check: "python3 -m pytest" },
-    ],
   ])("the image and the tests of %s", (_, files, definition) => {
     expect(propose(files)?.definition).toEqual(definition);
+  });
+
+  test("of several languages the one whose tests can be run, and the others are named", () => {
+    const found = propose({ "package.json": '{"devDependencies":{"a":"1"}}', "go.mod": "module x\ngo 1.22\n" });
+    expect(found?.definition).toEqual({ image: "golang:1.22", check: "go test ./..." });
+    expect(found?.notes).toEqual([expect.stringContaining("Not for package.json (JavaScript)")]);
   });
 
   test.each<[string, Record<string, string>, object]>([

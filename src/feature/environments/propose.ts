@@ -12,7 +12,8 @@ import { COMPOSE_FILES, readCompose } from "./compose.ts";
 import { readJsonWithComments } from "./json-comments.ts";
 import { type AcceptedDockerfile, Environment } from "./model.ts";
 import { reservedIn } from "./reserved.ts";
-import { STACK_FILES, STACKS, type TextOf } from "./stacks.ts";
+import type { TextOf } from "./stack.ts";
+import { findStack, STACK_FILES } from "./stacks.ts";
 
 const OWN = ".skep/environment.yml";
 const DEVCONTAINERS = [".devcontainer/devcontainer.json", ".devcontainer.json"];
@@ -177,9 +178,6 @@ function composePart(textOf: TextOf, readOwn: ReadOwn): Part | undefined {
 }
 
 function stackPart(textOf: TextOf): Part | undefined {
-  for (const stack of STACKS) {
-    const found = stack(textOf);
-    if (found) return { ...found, notes: [] };
-  }
-  return undefined;
+  const { files, definition, notes = [] } = findStack(textOf) ?? {};
+  return files && definition && { files, definition, notes };
 }

@@ -1,82 +1,88 @@
 /** What the files of a repository say about the language its code is in: an image with its tools, and how its tests are run. */
-import { isObject, textIn } from "../../core/is-object.ts";
-import { readJson } from "../../core/json-reader.ts";
 import type { Environment } from "./model.ts";
+import { present, type Stack, type TextOf, tablesOf } from "./stack.ts";
+import { JAVASCRIPT_FILES, javascript } from "./stack-javascript.ts";
+import { PYTHON_FILES, python } from "./stack-python.ts";
 
-/** Texts of the files at the top of a repository. */
-export type TextOf = (path: string) => string | undefined;
-
-export interface Stack {
-  files: string[];
-  definition: Environment;
-}
-
-/** In order: the first that fits is proposed. */
-export const STACKS: readonly ((textOf: TextOf) => Stack | undefined)[] = [javascript, rust, go, java, python];
+/** In order: of those that fit, the first whose tests can be run is proposed. */
+const STACKS: readonly [language: string, stack: (textOf: TextOf) => Stack | undefined][] = [
+  ["JavaScript", javascript],
+  ["Rust", rust],
+  ["Go", go],
+  ["Java", java],
+  ["Python", python],
+];
 
 /** Files that the stacks ask for. */
-export const STACK_FILES = [
-  "package.json",
-  ".nvmrc",
-  ".node-version",
-  "package-lock.json",
-  "npm-shrinkwrap.json",
-  "pnpm-lock.yaml",
-  "yarn.lock",
-  "bun.lock",
+export const STACK_FILES: readonly string[] = [
+  ...JAVASCRIPT_FILES,
   "Cargo.toml",
   "Cargo.lock",
   "rust-toolchain",
   "rust-toolchain.toml",
   "go.mod",
   "go.sum",
+  "vendor/modules.txt",
   "pom.xml",
   "gradlew",
   "build.gradle",
   "build.gradle.kts",
-  "pyproject.toml",
-  "setup.py",
-  "setup.cfg",
-  "tox.ini",
-  "requirements.txt",
-  "requirements-dev.txt",
-  "requirements-test.txt",
-  ".python-version",
-] as const;
+  ...PYTHON_FILES,
+];
 
-const REQUIREMENTS = ["requirements.txt", "requirements-dev.txt", "requirements-test.txt"];
-
-/** npm writes it where nobody has written one. */
-const NO_TEST = "no test specified";
-
-function javascript(textOf: TextOf): Stack | undefined {
-  const text = textOf("package.json");
-  if (text === undefined) return undefined;
-  const manifest = objectOf(text);
-  const wanted = textOf(".nvmrc") ?? textOf(".node-version") ?? textIn(manifest["engines"], "node") ?? "";
-  const test = textIn(manifest["scripts"], "test") ?? NO_TEST;
-  const files = ["package.json", ".nvmrc", ".node-version"].filter((path) => textOf(path) !== undefined);
-  const definition: Environment = { image: `node:${numberIn(wanted) ?? "22"}` };
-  const lock = ["package-lock.json", "npm-shrinkwrap.json"].find((path) => textOf(path) !== undefined);
-  if (lock !== undefined) {
-    files.push(lock);
-    Object.assign(definition, { setup: "npm ci", network: { allow: ["npm"] } });
-  }
-  if (!test.includes(NO_TEST)) definition.check = "npm test";
-  return { files, definition };
+/** @returns undefined where no language is found. Which other languages there are is a note. */
+export function findStack(textOf: TextOf): Stack | undefined {
+  const found = STACKS.flatMap(([language, stack]) => {
+    const one = stack(textOf);
+    return one ? [{ language, ...one }] : [];
+  });
+  const chosen = found.find(({ definition }) => definition.check !== undefined) ?? found[0];
+  if (!chosen) return undefined;
+  const { language, files, definition, notes = [] } = chosen;
+  const others = found.filter((one) => one !== chosen).map(({ files, language }) => `${files[0]} (${language})`);
+  const left =
+    others.length === 0
+      ? []
+      : [`Proposed for ${language}. Not for ${others.join(", ")}: name an image with both, and its set-up.`];
+  return { files, definition, notes: [...notes, ...left] };
 }
 
+/** Crates lie where the image has its own: in a sandbox, the home is empty. */
+const CARGO_HOME = "/usr/local/cargo";
+
 function rust(textOf: TextOf): Stack | undefined {
-  if (textOf("Cargo.toml") === undefined) return undefined;
-  const env = { CARGO_HOME: "/home/agent/.cargo" };
-  return { files: ["Cargo.toml"], definition: { image: "rust:1", env, check: "cargo test" } };
+  const text = textOf("Cargo.toml");
+  if (text === undefined) return undefined;
+  const files = ["Cargo.toml", ...present(textOf, ["Cargo.lock", "rust-toolchain", "rust-toolchain.toml"])];
+  const tables = tablesOf(text);
+  const isWorkspace = tables.some(({ name }) => name === "workspace" || name.startsWith("workspace."));
+  const needsCrates = isWorkspace || tables.some(({ name }) => /(?:^|[.-])dependencies(?:\.|$)/.test(name));
+  const definition: Environment = { image: "rust:1", env: { CARGO_HOME } };
+  if (needsCrates) {
+    definition.setup = textOf("Cargo.lock") === undefined ? "cargo fetch" : "cargo fetch --locked";
+    definition.network = { allow: ["crates"] };
+  }
+  definition.check = ["cargo test", ...(isWorkspace ? ["--workspace"] : []), "--offline"].join(" ");
+  const toolchain = files.find((path) => path.startsWith("rust-toolchain"));
+  const notes =
+    toolchain === undefined
+      ? []
+      : [`${toolchain} names a toolchain: if the image lacks it, name an image that has it.`];
+  return { files, definition, notes };
 }
 
 function go(textOf: TextOf): Stack | undefined {
   const text = textOf("go.mod");
   if (text === undefined) return undefined;
-  const version = /^go (\d{1,3}\.\d{1,3})/m.exec(text)?.[1] ?? "1";
-  return { files: ["go.mod"], definition: { image: `golang:${version}`, check: "go test ./..." } };
+  const version = (/^toolchain go(\d{1,3}\.\d{1,3})/m.exec(text) ?? /^go (\d{1,3}\.\d{1,3})/m.exec(text))?.[1] ?? "1";
+  const files = ["go.mod", ...present(textOf, ["go.sum", "vendor/modules.txt"])];
+  const definition: Environment = { image: `golang:${version}` };
+  if (/^require\b/m.test(text) && !files.includes("vendor/modules.txt")) {
+    definition.setup = "go mod download";
+    definition.network = { allow: ["go"] };
+  }
+  definition.check = "go test ./...";
+  return { files, definition };
 }
 
 function java(textOf: TextOf): Stack | undefined {
@@ -86,29 +92,3 @@ function java(textOf: TextOf): Stack | undefined {
   if (build === undefined || textOf("gradlew") === undefined) return undefined;
   return { files: [build, "gradlew"], definition: { image: "gradle:jdk21", check: "./gradlew --offline test" } };
 }
-
-function python(textOf: TextOf): Stack | undefined {
-  const files = ["pyproject.toml", "setup.py", "requirements.txt"].filter((path) => textOf(path) !== undefined);
-  if (files.length === 0) return undefined;
-  const version = /^3\.\d{1,2}/.exec(textOf(".python-version") ?? "")?.[0] ?? "3";
-  const definition: Environment = { image: `python:${version}`, check: "python3 -m pytest" };
-  const lists = REQUIREMENTS.filter((path) => textOf(path) !== undefined);
-  if (lists.length > 0) {
-    files.push(...lists.filter((path) => !files.includes(path)));
-    definition.setup = `pip install --root-user-action=ignore ${lists.map((path) => `-r ${path}`).join(" ")}`;
-    definition.network = { allow: ["pypi"] };
-  }
-  return { files, definition };
-}
-
-function objectOf(text: string): Record<string, unknown> {
-  try {
-    const value = readJson(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
-}
-
-/** The first number of a version or a range of versions. */
-const numberIn = (text: string): string | undefined => /\d{1,3}/.exec(text.slice(0, 200))?.[0];

@@ -49,7 +49,8 @@ const LOCKS = new Set([
   "composer.lock",
   "mix.lock",
 ]);
-const REQUIREMENTS = /^requirements[\w.-]{0,60}\.txt$/;
+const REQUIREMENTS =
+  /(?:^|\/)(?:(?:dev|test)-)?requirements[\w.-]{0,60}\.txt$|(?:^|\/)requirements\/[\w.-]{1,60}\.txt$/;
 const LOCKS_MOST = 2_000;
 const FOLDERS_MOST = 2_000;
 const IGNORES_MOST = 200;
@@ -81,7 +82,7 @@ export function createProjectSources({ git, rows, folder }: ProjectSourcesDeps) 
     async of(projectId: string): Promise<ProjectSource> {
       const { repository, commit, branch } = await headOf(projectId);
       const files = await git.sourceFiles(repository, commit, LIMITS.sourceFiles);
-      const locks = files.filter(({ path }) => LOCKS.has(nameOf(path)) || REQUIREMENTS.test(nameOf(path)));
+      const locks = files.filter(({ path }) => LOCKS.has(nameOf(path)) || REQUIREMENTS.test(path));
       const rules = new Map<string, IgnoreRules>();
       for (const { path } of files.filter(({ path }) => nameOf(path) === ".gitignore").slice(0, IGNORES_MOST))
         rules.set(folderOf(path), parseIgnoreRules((await git.fileAt(repository, commit, path)) ?? ""));
