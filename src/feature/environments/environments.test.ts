@@ -191,8 +191,10 @@ describe.skipIf(!docker)("the environment of a project", () => {
   test("a set-up runs once for what it depends on, and an agent's commands begin with what it left", async () => {
     const setUp = (...args: string[]) => skep(["projects", "setup", "web", ...args, "--data", server.data]);
     const setup =
-      "mkdir deps && echo one >deps/made && echo root >/made-by-set-up && wget -q -O - http://denied.example/; env | grep -c GREETING";
-    const check = 'echo "checked"; cat deps/made && ! touch /x && test "$(id -u)" != 0';
+      "mkdir deps && echo one >deps/made && echo root >/made-by-set-up && echo x >~/left && wget -q -O - http://denied.example/; env | grep -c GREETING";
+    // As in an agent's sandbox: the home is empty.
+    const check =
+      'echo "checked"; cat deps/made && ! test -e ~/left && touch ~/own && ! touch /x && test "$(id -u)" != 0';
     const definition = { image, env: { GREETING: "hello" }, setup, check, network: { allow: ["allowed.example"] } };
     commit({ ".gitignore": "deps/\n", "package-lock.json": "{}" });
     await fetchProject();

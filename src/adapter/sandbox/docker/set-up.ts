@@ -18,7 +18,7 @@ import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
 import { HOME, LABELS } from "./container-spec.ts";
 import { execInContainer } from "./exec.ts";
 import { LAID_OUT, LAY_OUT } from "./laid-out.ts";
-import { lockedDown, NO_NAMES_OUTSIDE } from "./lock-down.ts";
+import { CONTAINER_LIMITS, lockedDown, NO_NAMES_OUTSIDE } from "./lock-down.ts";
 import { createContainerRelay, RELAY_PATH } from "./relay.ts";
 
 export interface SetUpsDeps {
@@ -189,9 +189,13 @@ async function makeLayer(deps: SetUpsDeps, work: SetUpWork, signal: AbortSignal)
 
 async function runCheck(deps: SetUpsDeps, work: CheckWork, signal: AbortSignal): Promise<ExecResult> {
   const { docker } = deps;
-  const { rootless } = await docker.info();
+  const { rootless, engine } = await docker.info();
   const owner = rootless ? { uid: 0, gid: 0 } : sandboxOwner(deps.server);
-  const id = await startContainer(deps, work, { owner, capabilities: [], network: work.network }, signal);
+  // An agent's home is empty, too: what the set-up left there helps none of them, and must not help the check.
+  const home = `rw,nosuid,nodev,exec,size=${CONTAINER_LIMITS.homeBytes},mode=0700,uid=${owner.uid},gid=${owner.gid}`;
+  // Podman cannot give a folder in memory to a user.
+  const tmpfs: Record<string, string> = engine === "podman" ? {} : { [HOME]: home };
+  const id = await startContainer(deps, work, { owner, capabilities: [], network: work.network, tmpfs }, signal);
   try {
     await layOut(deps, id);
     const { env, timeoutMs, maxOutputBytes, onOutput } = work;
@@ -211,11 +215,19 @@ async function layOut(deps: SetUpsDeps, id: string): Promise<void> {
 const execIn = ({ docker, clock }: SetUpsDeps, containerId: string, ...call: Parameters<Sandbox["exec"]>) =>
   execInContainer({ docker, containerId, clock, restart: () => docker.containers.kill(containerId) }, ...call);
 
+interface Powers {
+  owner: Owner;
+  capabilities: string[];
+  network?: string | undefined;
+  /** Folders in memory, with their options. */
+  tmpfs?: Readonly<Record<string, string>>;
+}
+
 /** A container with the project's files in a root of its own. Leaves none behind when that fails. */
 async function startContainer(
   { docker, instanceId }: SetUpsDeps,
   { image, projectId, memoryMb, cpus, source }: Pick<SetUpWork, "image" | "projectId" | "memoryMb" | "cpus" | "source">,
-  { owner, capabilities, network }: { owner: Owner; capabilities: string[]; network?: string | undefined },
+  { owner, capabilities, network, tmpfs = {} }: Powers,
   signal: AbortSignal,
   addTo: (tar: ReturnType<typeof pack>) => void = () => {},
 ): Promise<string> {
@@ -240,6 +252,7 @@ async function startContainer(
       ...locked,
       ...(network === undefined ? {} : NO_NAMES_OUTSIDE),
       ReadonlyRootfs: false,
+      Tmpfs: { ...locked.Tmpfs, ...tmpfs },
       CapAdd: capabilities,
       LogConfig: { Type: "json-file", Config: { "max-size": "1m", "max-file": "1" } },
     },
