@@ -184,6 +184,11 @@ describe.skipIf(!docker)("an engine", () => {
     expect(await engine.info()).toMatchObject({ engine: expect.stringMatching(/^(docker|podman)$/), os: "linux" });
   });
 
+  test("tells what volumes take to each of those who ask at once", async () => {
+    const answers = await Promise.all(Array.from({ length: 4 }, () => engine.volumes.usage()));
+    expect(answers.map((rows) => Array.isArray(rows))).toEqual([true, true, true, true]);
+  });
+
   test("lists containers by label with their state, and samples what they use", async () => {
     const id = await run("sleep 60");
     const [row] = await engine.containers.list([label]);

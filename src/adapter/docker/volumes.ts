@@ -47,7 +47,7 @@ export function createVolumeApi(docker: () => Docker, address: string, attend: A
       }),
     usage: () =>
       call(async () => {
-        const { Volumes: rows }: Used = await docker().df();
+        const { Volumes: rows } = await askUsage(docker);
         return (rows ?? []).map(({ Name: name, Labels, CreatedAt: createdAt = "", UsageData }) => ({
           name,
           labels: Labels ?? {},
@@ -64,4 +64,20 @@ export function createVolumeApi(docker: () => Docker, address: string, attend: A
         }
       }),
   };
+}
+
+const USAGE_TRIES = 120;
+const USAGE_PAUSE_MS = 500;
+
+/** The engine measures once at a time, for whoever asks, and refuses a second one meanwhile: that one waits and asks again. */
+async function askUsage(docker: () => Docker): Promise<Used> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await docker().df();
+    } catch (error) {
+      const isBusy = error instanceof Error && error.message.includes("disk usage operation is already running");
+      if (!isBusy || tries === USAGE_TRIES) throw error;
+      await Bun.sleep(USAGE_PAUSE_MS);
+    }
+  }
 }
