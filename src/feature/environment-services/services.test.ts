@@ -9,6 +9,7 @@ import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { Project } from "../projects/model.ts";
 import type { Run, Step } from "../runs/model.ts";
+import type { ProjectSetup } from "../setups/model.ts";
 
 setDefaultTimeout(300_000);
 const docker = await dockerForTests(process.env);
@@ -185,13 +186,18 @@ describe.skipIf(!docker)("services of a project's environment", () => {
 
   test("the project's check runs beside them, and they go with it", async () => {
     const check = "wget -q -O - http://db:5432/cgi-bin/n";
-    await accept({ image, services: { db: db() }, check });
+    const setup = "cat /proc/sys/kernel/random/uuid > /made";
+    const layer = async () => (await call<ProjectSetup>("GET", `/v1/projects/${project.id}/setup`)).last;
+    await accept({ image, setup, services: { db: db() }, check });
     const made = await skep(["projects", "setup", "web", "--data", server.data]);
     expect([made.code, made.stdout]).toEqual([0, expect.stringContaining("` passes")]);
     await gone(`check-${project.id}`);
-    await accept({ image, services: { db: { ...db(), command: ["sh", "-c", "exit 3"] } }, check });
+    const before = await layer();
+    await accept({ image, setup, services: { db: { ...db(), command: ["sh", "-c", "exit 3"] } }, check });
     const failed = await skep(["projects", "setup", "web", "--data", server.data]);
     expect([failed.code, failed.stdout]).toEqual([1, expect.stringContaining("The service db ended with exit code 3")]);
+    // Other services are no reason to install again what the code needs.
+    expect([(await layer())?.image, await layer()]).toEqual([expect.stringContaining("skep/setup:"), before]);
     const shown = await skep(["projects", "environment", "web", "--data", server.data]);
     expect(shown.stdout).toContain("healthy: wget -q");
     await call("DELETE", `/v1/projects/${project.id}/environment`);

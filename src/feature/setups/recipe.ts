@@ -10,13 +10,17 @@ export interface Recipe {
   /** That image is what its Dockerfile begins with. */
   build?: Build | undefined;
   env: Readonly<Record<string, string>>;
-  /** What its check runs beside. */
+  /** What its check runs beside. The set-up never sees them, so they are in none of its fingerprints. */
   services?: EnvironmentServices | undefined;
 }
 
 /** Of what the environment says alone. */
-export const recipeOf = ({ build, ...recipe }: Recipe): string =>
-  hashJson({ form: 1, ...recipe, setup: recipe.setup ?? null, build: build && { ...build, commit: undefined } });
+export const recipeOf = ({ image, setup, env, build }: Recipe): string =>
+  hashJson({ form: 1, image, env, setup: setup ?? null, build: build && { ...build, commit: undefined } });
+
+/** Of what the check runs beside; null where it runs alone. */
+export const besideOf = ({ services }: Pick<Recipe, "services">): string | null =>
+  services === undefined ? null : hashJson(services);
 
 /** Of everything that the result depends on. Never the same for two projects: their files are in it. */
 export const keyOf = (

@@ -19,7 +19,7 @@ import type { Jobs } from "../jobs/service.ts";
 import type { Project } from "../projects/model.ts";
 import { setupChanged } from "./events.ts";
 import type { ProjectSetup, SetupStart } from "./model.ts";
-import { type Recipe, recipeOf } from "./recipe.ts";
+import { besideOf, type Recipe, recipeOf } from "./recipe.ts";
 import { assertReady, type SetUpDeps, type SetupRow, setUpProject } from "./set-up.ts";
 
 export interface SetupsDeps extends Omit<SetUpDeps, "setUps" | "builds" | "clock"> {
@@ -131,18 +131,25 @@ export function createSetups(deps: SetupsDeps) {
     const environment = environmentOf(id);
     return environment !== undefined && (hasLayer(environment) || check !== null);
   }
-  function stateOf(project: Project): Pick<ProjectSetup, "state" | "detail" | "job"> & { row: SetupRow | undefined } {
+  function stateOf(project: Project): Pick<ProjectSetup, "state" | "detail" | "job"> & Found {
     const recipe = recipeFor(project.id);
     const row = recipe && newest(project.id, recipe);
+    const found = { row, recipe };
     const job = jobs.live(definition, project.id) ?? null;
     if (!recipe || !isNeeded(project))
-      return { state: "none", detail: "The environment that holds names no Dockerfile, set-up or check.", job, row };
-    if (!deps.setUps) return { state: "unsupported", detail: deps.why, job: null, row };
-    if (job) return { state: "running", detail: job.detail ?? "It waits for its turn.", job, row };
-    if (!row) return { state: "needed", detail: "It was not done yet, or was cancelled or not possible.", job, row };
+      return {
+        state: "none",
+        detail: "The environment that holds names no Dockerfile, set-up or check.",
+        job,
+        ...found,
+      };
+    if (!deps.setUps) return { state: "unsupported", detail: deps.why, job: null, ...found };
+    if (job) return { state: "running", detail: job.detail ?? "It waits for its turn.", job, ...found };
+    if (!row)
+      return { state: "needed", detail: "It was not done yet, or was cancelled or not possible.", job, ...found };
     if (row.state === "ready")
-      return { state: "ready", detail: "Sandboxes of the project's work start from it.", job, row };
-    return { state: "failed", detail: "Sandboxes start without what it should have installed.", job, row };
+      return { state: "ready", detail: "Sandboxes of the project's work start from it.", job, ...found };
+    return { state: "failed", detail: "Sandboxes start without what it should have installed.", job, ...found };
   }
   /** Images that no row names, oldest rows beyond the bounds, rows whose image is gone. */
   async function prune(): Promise<void> {
@@ -192,8 +199,8 @@ export function createSetups(deps: SetupsDeps) {
     get(projectId: string): ProjectSetup {
       const project = projects.find(projectId);
       if (!project) throw notFound("project");
-      const { row, ...now } = stateOf(project);
-      return { project_id: projectId, ...now, last: row ? lastOf(row) : null, check: row ? checkOf(row) : null };
+      const { row, recipe, ...now } = stateOf(project);
+      return { project_id: projectId, ...now, last: row ? lastOf(row) : null, check: checkOf(row, recipe) };
     },
     /**
      * The image that sandboxes of the project's work start from; undefined where there is none.
@@ -222,7 +229,7 @@ export function createSetups(deps: SetupsDeps) {
     baselineOf(projectId: string): ProjectSetup["check"] {
       const recipe = recipeFor(projectId);
       const row = recipe && newest(projectId, recipe, "ready");
-      return row ? checkOf(row) : null;
+      return checkOf(row, recipe);
     },
     /** Removes what set-ups of the project left. Ends the one that is under way. @throws Problem 404. */
     async remove(projectId: string, _caller: Caller): Promise<void> {
@@ -245,14 +252,14 @@ export function createSetups(deps: SetupsDeps) {
       }
     },
     findings(): Finding[] {
-      const found = new Map<string, SetupRow>();
+      const found = new Map<string, { row: SetupRow; recipe: Recipe }>();
       for (const row of rows.list([], { order: "made_at" })) {
         const recipe = recipeFor(row.project_id);
-        if (recipe && recipeOf(recipe) === row.recipe) found.set(row.project_id, row);
+        if (recipe && recipeOf(recipe) === row.recipe) found.set(row.project_id, { row, recipe });
       }
-      return [...found].flatMap(([id, row]) => {
+      return [...found].flatMap(([id, { row, recipe }]) => {
         const name = projects.find(id)?.name ?? id;
-        const failed = checkOf(row)?.passed === false;
+        const failed = checkOf(row, recipe)?.passed === false;
         if (row.state === "failed")
           return [warn("set-up", `${name}: its set-up fails; agents work without it`, `skep projects setup ${name}`)];
         return failed
@@ -267,6 +274,12 @@ export function createSetups(deps: SetupsDeps) {
       });
     },
   };
+}
+
+/** What the environment that holds says, and what there is of it. */
+interface Found {
+  row: SetupRow | undefined;
+  recipe: Recipe | undefined;
 }
 
 /** Whether sandboxes start from an image that is made here. */
@@ -287,7 +300,9 @@ const lastOf = ({ state, image, image_bytes, commit_id, exit_code, log, seconds,
   used_at,
 });
 
-function checkOf(row: SetupRow): ProjectSetup["check"] {
+/** Null where it was not run, or not beside the services that hold now. */
+function checkOf(row: SetupRow | undefined, recipe: Recipe | undefined): ProjectSetup["check"] {
+  if (!row || !recipe || row.check_beside !== besideOf(recipe)) return null;
   const { check_command: command, check_commit: commit, checked_at, check_exit_code: exit_code } = row;
   if (command === null || commit === null || checked_at === null) return null;
   return { command, passed: exit_code === 0, exit_code, log: row.check_log ?? "", commit, checked_at };

@@ -18,7 +18,7 @@ import type { Project } from "../projects/model.ts";
 import type { ProjectSource } from "../projects/source.ts";
 import { type BuildDeps, type BuildWanted, buildImage } from "./build.ts";
 import { logText } from "./log-text.ts";
-import { imageNameOf, keyOf, type Recipe, recipeOf } from "./recipe.ts";
+import { besideOf, imageNameOf, keyOf, type Recipe, recipeOf } from "./recipe.ts";
 
 export type SetupRow = typeof projectSetups.$inferSelect;
 
@@ -70,7 +70,8 @@ export async function setUpProject(deps: SetUpDeps, wanted: Wanted, job: Running
   const known = wanted.known(key);
   const hasImage = known?.image ? await setUps.has(known.image) : known?.state === "ready";
   const isDone = known !== undefined && !again && (known.state === "failed" || hasImage);
-  if (isDone && (known.state === "failed" || known.check_command === project.check)) return known;
+  const isChecked = known?.check_command === project.check && known.check_beside === besideOf(recipe);
+  if (isDone && (known.state === "failed" || isChecked)) return known;
   const file = join(folder, `${job.id}.tar`);
   await mkdir(dirname(file), { recursive: true });
   try {
@@ -105,11 +106,7 @@ async function make(
     commit_id: source.commit,
     made_at,
     used_at: made_at,
-    check_command: null,
-    check_exit_code: null,
-    check_log: null,
-    check_commit: null,
-    checked_at: null,
+    ...NOT_CHECKED,
   };
   const denied = new Set<string>();
   const wayOut = wayOutOf(deps, hosts, denied);
@@ -149,15 +146,24 @@ async function make(
   };
 }
 
+const NOT_CHECKED = {
+  check_command: null,
+  check_exit_code: null,
+  check_log: null,
+  check_commit: null,
+  check_beside: null,
+  checked_at: null,
+};
+type CheckMembers = Pick<SetupRow, keyof typeof NOT_CHECKED>;
+
 async function check(
   deps: SetUpDeps,
   { project, recipe }: Wanted,
   { source, file, image }: At & { image: string },
   job: RunningJob,
-): Promise<Pick<SetupRow, "check_command" | "check_exit_code" | "check_log" | "check_commit" | "checked_at">> {
-  const command = project.check;
-  if (command === null)
-    return { check_command: null, check_exit_code: null, check_log: null, check_commit: null, checked_at: null };
+): Promise<CheckMembers> {
+  const [command, check_beside] = [project.check, besideOf(recipe)];
+  if (command === null) return { ...NOT_CHECKED, check_beside };
   job.report({ detail: `check: ${command.slice(0, 200)}` });
   const work = {
     projectId: project.id,
@@ -172,6 +178,7 @@ async function check(
     check_exit_code,
     check_log,
     check_commit: source.commit,
+    check_beside,
     checked_at: timestamp(deps.clock.now()),
   });
   const services = await servicesFor(deps, project.id, job);

@@ -34,6 +34,7 @@ import screenshots from "./0032-screenshots.sql" with { type: "text" };
 import phoneCommands from "./0033-phone-commands.sql" with { type: "text" };
 import eventsOfUsers from "./0034-events-of-users.sql" with { type: "text" };
 import dockerfiles from "./0036-dockerfiles.sql" with { type: "text" };
+import checkServices from "./0038-check-services.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -73,4 +74,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0033-phone-commands", sql: phoneCommands },
   { name: "0034-events-of-users", sql: eventsOfUsers },
   { name: "0036-dockerfiles", sql: dockerfiles },
+  { name: "0038-check-services", sql: checkServices },
 ];

@@ -29,6 +29,8 @@ export const projectSetups = sqliteTable(
     check_exit_code: integer(),
     check_log: text(),
     check_commit: text(),
+    /** Fingerprint of the services that it ran beside. */
+    check_beside: text(),
     /** Null: it was not run, or there is none. */
     checked_at: text(),
   },
