@@ -29,7 +29,7 @@ export function diskCommand(usage: Command, exit: (code: number) => void): void 
     });
 }
 
-function linesOf({ database, kinds, users, projects, largest, ...usage }: Usage): string[] {
+function linesOf({ database, kinds, users, projects, largest, engine, ...usage }: Usage): string[] {
   const table = (head: string, rows: [name: string, bytes: number][]): string[] =>
     rows.length === 0
       ? []
@@ -62,5 +62,13 @@ function linesOf({ database, kinds, users, projects, largest, ...usage }: Usage)
       "LARGEST",
       largest.map(({ id, name, bytes }) => [name === null ? id : `${id} ${name}`, bytes]),
     ),
+    ...table(
+      "IN THE CONTAINER ENGINE",
+      (engine ?? []).map(({ kind, project_id, name, count, bytes }) => [
+        `${kind} of ${name ?? `${project_id} (deleted)`} (${count.toLocaleString("en")})`,
+        bytes,
+      ]),
+    ),
+    ...(engine === null ? ["", "The container engine did not answer: caches and set-ups were not measured."] : []),
   ];
 }

@@ -88,6 +88,8 @@ export function createEnvironmentCaches(deps: EnvironmentCachesDeps) {
       const removed = ends.filter(Boolean).length;
       return { removed, in_use: ends.length - removed };
     },
+    /** All that there are. @throws Problem where the engine does not answer. */
+    list: async () => (await volumes?.list()) ?? [],
     /** Removes what is nobody's any more, too old, or too large. One that a sandbox has is tried again. */
     async sweep(): Promise<void> {
       try {

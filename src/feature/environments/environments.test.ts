@@ -166,6 +166,7 @@ describe.skipIf(!docker)("the environment of a project", () => {
     expect(await caches()).toMatchObject({ paths: ["~/.cache/tool"], unavailable: null, items: [{ user_id: null }] });
     const shown = await skep(["projects", "caches", "web", "--data", server.data]);
     expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining("web keeps ~/.cache/tool")]);
+    expect((await skep(["usage", "disk", "--data", server.data])).stdout).toContain("caches of web (1)");
     // The last run's sandbox may have it for a moment yet.
     for (;;) {
       const cleared = await skep(["projects", "caches", "web", "--clear", "--json", "--data", server.data]);

@@ -1,6 +1,6 @@
 /** /v1/admin/disk: who takes what on the disk. */
 import { Type as t } from "@sinclair/typebox";
-import { orNull, Time } from "../../core/schema.ts";
+import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { Job } from "../jobs/model.ts";
 import type { DiskUsages } from "./disk.ts";
@@ -30,6 +30,21 @@ const DiskUsageView = t.Object(
         name: orNull(t.String({ description: "A run's task; null for a session." })),
         bytes: Bytes,
       }),
+    ),
+    engine: orNull(
+      t.Array(
+        t.Object({
+          kind: oneOf("caches", "set-ups"),
+          project_id: t.String(),
+          name: orNull(t.String()),
+          count: t.Integer(),
+          bytes: Bytes,
+        }),
+      ),
+      {
+        description:
+          "What the container engine keeps of projects, outside the data folder and in no sum above; null: it did not answer. Those that take most.",
+      },
     ),
   },
   { title: "DiskUsage" },

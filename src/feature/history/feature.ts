@@ -6,6 +6,7 @@ import { codeOf } from "../../core/errors.ts";
 import { selfCommand } from "../../process/self-command.ts";
 import { createDiskAsker } from "../../store/disk-worker.ts";
 import type { AttachmentService } from "../attachments/service.ts";
+import type { EnvironmentCaches } from "../environment-caches/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { projects } from "../projects/feature.ts";
@@ -28,6 +29,7 @@ type Needs = Core & {
   projects: Pick<ServiceOf<typeof projects>, "workspaces" | "erase">;
   sessions: ServiceOf<typeof sessions>;
   attachments: Pick<AttachmentService, "dropUnheld">;
+  environmentCaches: Pick<EnvironmentCaches, "list">;
 };
 
 const RETENTION_MS = 60_000;
@@ -80,7 +82,7 @@ export const history = defineFeature(
     });
     const service = createHistory({ ...deps, rows, deletion });
     const retention = createRetention({ ...deps, history: service, disk, settings });
-    const usage = createDiskUsage({ ...deps, disk });
+    const usage = createDiskUsage({ ...deps, disk, caches: deps.environmentCaches.list });
     return {
       service,
       routes: () => [...historyRoutes(service, retention), ...diskRoutes(usage)],

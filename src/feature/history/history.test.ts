@@ -258,6 +258,7 @@ describe("on the command line", () => {
     expect(disk).toMatchObject({
       total_bytes: expect.any(Number),
       largest: [{ id: run.id, name: expect.stringMatching(/^The key is /), bytes: expect.any(Number) }],
+      engine: [],
     });
     expect((await cli("usage", "disk", "--last")).stdout).toMatch(/database: [\d.]+ MB/);
     const preview = (await cli("runs", "delete", run.id, "--preview")).stdout;

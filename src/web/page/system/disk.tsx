@@ -109,6 +109,15 @@ function Measured({ usage }: { usage: NonNullable<Schemas["DiskUsage"]> }) {
         ...(id.startsWith("run_") ? { href: `/runs/${id}` } : {}),
       })),
     ],
+    [
+      "In the container engine",
+      (usage.engine ?? []).map(({ kind, project_id, name, count, bytes: size }) => ({
+        key: `${kind} ${project_id}`,
+        name: `${sentence(kind)} of ${name ?? "a project that was deleted"}: ${count}`,
+        size,
+        ...(name === null ? {} : { href: `/projects/${project_id}` }),
+      })),
+    ],
   ];
   return (
     <>
