@@ -34,6 +34,9 @@ export const Caches = t.Array(
   },
 );
 
+/** Whose the caches of set-ups are: no person's, so that only set-ups of the project have them. */
+export const SET_UP_CACHES = "set-up";
+
 /** As a sandbox is given it: without the home. */
 export const belowHome = (caches: readonly string[]): string[] => caches.map((path) => path.slice(2));
 

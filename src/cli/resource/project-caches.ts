@@ -27,9 +27,9 @@ async function caches({ client, item, path, flags }: Call<Item, `${List}/${strin
   const now = await client.call("GET", address);
   const paths = now["paths"].join(", ") || "nothing: its environment names no `caches`";
   const lines = [`${name} keeps ${paths}`, ...(now["unavailable"] === null ? [] : [now["unavailable"]])];
-  const items = now["items"].map(({ user_id, bytes, made_at }) => {
+  const items = now["items"].map(({ of, user_id, user_name, bytes, made_at }) => {
     const made = made_at === null ? "" : `, made ${timeText(made_at)}`;
-    return `  ${user_id ?? "yours"}: ${(bytes / 1e6).toFixed(1)} MB${made}`;
+    return `  ${of === "set-up" ? "of set-ups" : (user_name ?? user_id ?? "yours")}: ${(bytes / 1e6).toFixed(1)} MB${made}`;
   });
   return { json: now, text: [...lines, ...items] };
 }

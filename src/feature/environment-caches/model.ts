@@ -1,6 +1,6 @@
 /** What sandboxes of a project's work keep of their homes. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { orNull, Time } from "../../core/schema.ts";
+import { oneOf, orNull, Time } from "../../core/schema.ts";
 
 export const ProjectCaches = t.Object(
   {
@@ -9,11 +9,13 @@ export const ProjectCaches = t.Object(
     unavailable: orNull(t.String({ description: "Why nothing is kept on this server." })),
     items: t.Array(
       t.Object({
-        user_id: orNull(t.String({ description: "Whose; null on a server without accounts." })),
+        of: oneOf("person", "set-up"),
+        user_id: orNull(t.String({ description: "Whose; null for the set-up's, and on a server without accounts." })),
+        user_name: orNull(t.String()),
         bytes: t.Integer(),
         made_at: orNull(Time),
       }),
-      { description: "Your own; an administrator sees all." },
+      { description: "Your own; an administrator sees all, and those of set-ups." },
     ),
   },
   { title: "ProjectCaches" },

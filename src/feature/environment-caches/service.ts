@@ -3,7 +3,7 @@
  * they are, so what is listed here is what is there.
  */
 import type { CacheVolumes } from "../../adapter/sandbox/docker/caches.ts";
-import { belowHome } from "../../core/caches.ts";
+import { belowHome, SET_UP_CACHES } from "../../core/caches.ts";
 import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
 import { codeOf, messageOf, notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -35,6 +35,7 @@ export function createEnvironmentCaches(deps: EnvironmentCachesDeps) {
   const { store, clock, log, volumes, why, localUser, projects, environmentOf } = deps;
   const isForeign = store.statement("SELECT 1 FROM codehost_runs WHERE run_id = ? AND read_only = 1");
   const hasUser = store.statement("SELECT 1 FROM users WHERE id = ?");
+  const usersName = store.statement<{ name: string }>("SELECT display_name AS name FROM users WHERE id = ?");
   const pathsOf = (projectId: string): readonly string[] => environmentOf(projectId)?.caches ?? [];
   async function seenBy(projectId: string, caller: Caller) {
     if (!projects.find(projectId)) throw notFound("project");
@@ -55,7 +56,7 @@ export function createEnvironmentCaches(deps: EnvironmentCachesDeps) {
   const isGone = (projectId: string, owner: string): boolean =>
     pathsOf(projectId).length === 0 ||
     !projects.find(projectId) ||
-    (owner === LOCAL_USER ? !localUser : hasUser.get([owner]) === undefined);
+    (owner !== SET_UP_CACHES && (owner === LOCAL_USER ? !localUser : hasUser.get([owner]) === undefined));
   const isOld = (createdAt: string): boolean => Date.parse(createdAt) < clock.now() - LIMITS.cacheDays * DAY_MS;
   return {
     /** What the sandbox of this work keeps; undefined where it keeps nothing. */
@@ -71,11 +72,18 @@ export function createEnvironmentCaches(deps: EnvironmentCachesDeps) {
       if (paths.length === 0 || (runId !== undefined && isForeign.get([runId]) !== undefined)) return undefined;
       return { owner, projectId, paths };
     },
+    /** What the project's set-up keeps. Nobody's work has it, so what a set-up leaves there reaches set-ups alone. */
+    foldersOfSetUp(projectId: string): CacheFolders | undefined {
+      const paths = belowHome(pathsOf(projectId));
+      return volumes && paths.length > 0 ? { owner: SET_UP_CACHES, projectId, paths } : undefined;
+    },
     /** @throws Problem 404, 503 when the engine does not answer. */
     async get(projectId: string, caller: Caller): Promise<ProjectCaches> {
       const seen = await seenBy(projectId, caller);
       const items = seen.map(({ owner, bytes, createdAt }) => ({
-        user_id: owner === LOCAL_USER ? null : owner,
+        of: owner === SET_UP_CACHES ? ("set-up" as const) : ("person" as const),
+        user_id: owner === LOCAL_USER || owner === SET_UP_CACHES ? null : owner,
+        user_name: usersName.get([owner])?.name ?? null,
         bytes,
         made_at: Number.isNaN(Date.parse(createdAt)) ? null : timestamp(Date.parse(createdAt)),
       }));

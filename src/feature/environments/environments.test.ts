@@ -21,7 +21,7 @@ setDefaultTimeout(300_000);
 const docker = await dockerForTests(process.env);
 
 /** Of a server without accounts. */
-const CACHES_OF = ({ id }: Pick<Project, "id">): string => `skep.cache=${id} local`;
+const CACHES_OF = ({ id }: Pick<Project, "id">, owner = "local"): string => `skep.cache=${id} ${owner}`;
 
 describe.skipIf(!docker)("the environment of a project", () => {
   const folder = mkdtempSync(join(tmpdir(), "skep-environments-"));
@@ -120,7 +120,9 @@ describe.skipIf(!docker)("the environment of a project", () => {
     // By name: one that others begin with goes with the last of them.
     for (const { id, tags } of layers) await docker!.images.remove(tags[0] ?? id);
     await docker!.images.remove(image);
-    for (const { name } of await docker!.volumes.list([CACHES_OF(project)])) await docker!.volumes.remove(name);
+    for (const owner of ["local", "set-up"])
+      for (const { name } of await docker!.volumes.list([CACHES_OF(project, owner)]))
+        await docker!.volumes.remove(name);
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -192,11 +194,19 @@ describe.skipIf(!docker)("the environment of a project", () => {
   test("a set-up runs once for what it depends on, and an agent's commands begin with what it left", async () => {
     const setUp = (...args: string[]) => skep(["projects", "setup", "web", ...args, "--data", server.data]);
     const setup =
-      "mkdir deps && echo one >deps/made && echo root >/made-by-set-up && echo x >~/left && wget -q -O - http://denied.example/; env | grep -c GREETING";
-    // As in an agent's sandbox: the home is empty.
+      "mkdir deps && echo one >deps/made && echo root >/made-by-set-up && echo x >~/left && wget -q -O - http://denied.example/; env | grep -c GREETING; cat ~/.cache/tool/left; echo of the set-up >~/.cache/tool/left";
+    // As in an agent's sandbox: the home is empty, and has nothing of the set-up's cache.
     const check =
-      'echo "checked"; cat deps/made && ! test -e ~/left && touch ~/own && ! touch /x && test "$(id -u)" != 0';
-    const definition = { image, env: { GREETING: "hello" }, setup, check, network: { allow: ["allowed.example"] } };
+      'echo "checked"; cat deps/made && ! test -e ~/left && touch ~/own && ! touch /x && test "$(id -u)" != 0 && ! ls -A ~/.cache/tool';
+    const caches = ["~/.cache/tool"];
+    const definition = {
+      image,
+      env: { GREETING: "hello" },
+      setup,
+      check,
+      caches,
+      network: { allow: ["allowed.example"] },
+    };
     commit({ ".gitignore": "deps/\n", "package-lock.json": "{}" });
     await fetchProject();
     expect((await put({ definition })).status).toBe(200);
@@ -211,6 +221,8 @@ describe.skipIf(!docker)("the environment of a project", () => {
       last: { exit_code: 0 },
       check: { passed: true },
     });
+    // What the set-up keeps of its home is for set-ups alone.
+    expect(first.last?.log).not.toContain("of the set-up");
     expect(await outputOfRun()).toBe("said hello\none\nroot\n");
     // Nothing that it depends on has changed.
     commit({ "code.js": "1" });
@@ -222,6 +234,10 @@ describe.skipIf(!docker)("the environment of a project", () => {
     await setUp();
     const second = await call<ProjectSetup>("GET", `/v1/projects/${project.id}/setup`);
     expect(second.last?.image).not.toBe(first.last!.image);
+    expect(second.last?.log).toContain("of the set-up");
+    expect((await call<ProjectCaches>("GET", `/v1/projects/${project.id}/caches`)).items).toContainEqual(
+      expect.objectContaining({ of: "set-up", user_id: null }),
+    );
     expect((await docker!.images.list()).filter(({ tags }) => tags.includes(first.last!.image!))).toHaveLength(1);
     expect((await setUp("--clear")).code).toBe(0);
     expect((await docker!.images.list()).filter(({ labels }) => labels["skep.layer"]?.startsWith(project.id))).toEqual(

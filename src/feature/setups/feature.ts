@@ -6,6 +6,7 @@ import { createSetUps } from "../../adapter/sandbox/docker/set-up.ts";
 import { HOUR_MS } from "../../core/clock.ts";
 import { SHELL } from "../../engine/sandbox.ts";
 import type { Egress } from "../egress/service.ts";
+import type { EnvironmentCaches } from "../environment-caches/service.ts";
 import type { EnvironmentServicesService } from "../environment-services/service.ts";
 import { environmentChanged } from "../environments/events.ts";
 import type { Environments } from "../environments/service.ts";
@@ -25,6 +26,7 @@ type Needs = Core & {
   projects: Pick<ServiceOf<typeof projects>, "find" | "sources">;
   environments: Pick<Environments, "definitionOf" | "dockerfileOf">;
   egress: Pick<Egress, "openTo">;
+  environmentCaches: Pick<EnvironmentCaches, "foldersOfSetUp">;
   environmentServices: Pick<EnvironmentServicesService, "beside">;
 };
 
@@ -39,6 +41,7 @@ export const setups = defineFeature(
       argvOf: (line: string) => ["sh", "-c", SHELL, "sh", line],
       sources: deps.projects.sources,
       services: deps.environmentServices,
+      cachesOf: deps.environmentCaches.foldersOfSetUp,
       settings: () => {
         const { memory_mb, cpus, runtime } = settings.get().sandbox;
         return { memory_mb, cpus, runtime };

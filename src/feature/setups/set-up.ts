@@ -10,7 +10,7 @@ import { codeOf, conflict, messageOf, Problem } from "../../core/errors.ts";
 import type { RunningJob } from "../../core/jobs.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
-import type { ExecResult } from "../../engine/sandbox.ts";
+import type { CacheFolders, ExecResult } from "../../engine/sandbox.ts";
 import type { projectSetups } from "../../store/tables/setups.ts";
 import type { Egress } from "../egress/service.ts";
 import type { EnvironmentServicesService } from "../environment-services/service.ts";
@@ -32,6 +32,7 @@ export interface SetUpDeps {
   sources: BuildDeps["sources"] & { of(projectId: string): Promise<ProjectSource> };
   egress: Pick<Egress, "openTo">;
   services: Pick<EnvironmentServicesService, "beside">;
+  cachesOf(projectId: string): CacheFolders | undefined;
   /** Of a command line. */
   argvOf(line: string): readonly string[];
   settings(): { memory_mb: number; cpus: number; runtime: string | null };
@@ -130,6 +131,7 @@ async function make(
       folders: source.folders,
       isLeftOut: source.isLeftOut,
       maxBytes: LIMITS.setUpBytes,
+      caches: deps.cachesOf(project.id),
       wayOut,
     },
     job.signal,

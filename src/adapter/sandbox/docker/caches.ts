@@ -24,6 +24,10 @@ const LINK = `for path do
 done
 true`;
 
+const UNLINK = `for path do
+  [ ! -L "$HOME/$path" ] || rm -f "$HOME/$path"
+done`;
+
 export interface CachesPlan {
   docker: DockerClient;
   instanceId: string;
@@ -60,10 +64,22 @@ export async function linkCaches(
   containerId: string,
   caches: CacheFolders | undefined,
 ): Promise<void> {
-  if (!caches) return;
-  const argv = ["sh", "-c", LINK, "sh", ...caches.paths];
-  const linking = await docker.containers.exec(containerId, { argv, cwd: "/", onOutput() {} });
-  await linking.closed;
+  if (caches) await runInHome(docker, containerId, LINK, caches.paths);
+}
+
+/** Before a container becomes an image: what is kept is not in it, and the links would lead nowhere. */
+export async function unlinkCaches(
+  docker: DockerClient,
+  containerId: string,
+  caches: CacheFolders | undefined,
+): Promise<void> {
+  if (caches) await runInHome(docker, containerId, UNLINK, caches.paths);
+}
+
+async function runInHome(docker: DockerClient, id: string, script: string, paths: readonly string[]): Promise<void> {
+  const argv = ["sh", "-c", script, "sh", ...paths];
+  const running = await docker.containers.exec(id, { argv, cwd: "/", onOutput() {} });
+  await running.closed;
 }
 
 export interface CacheVolume {

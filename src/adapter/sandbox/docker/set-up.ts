@@ -9,12 +9,13 @@ import type Docker from "dockerode";
 import { extract, pack } from "tar-stream";
 import type { Clock } from "../../../core/clock.ts";
 import { unavailable } from "../../../core/errors.ts";
-import type { ExecResult, Sandbox, WayOut } from "../../../engine/sandbox.ts";
+import type { CacheFolders, ExecResult, Sandbox, WayOut } from "../../../engine/sandbox.ts";
 import type { ImageDetail } from "../../docker/images.ts";
 import type { DockerClient } from "../../docker.ts";
 import { relayBytes } from "../relay/program.ts";
 import { sandboxOwner } from "../workspace-owner.ts";
 import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
+import { linkCaches, openCaches, unlinkCaches } from "./caches.ts";
 import { HOME, LABELS } from "./container-spec.ts";
 import { execInContainer } from "./exec.ts";
 import { LAID_OUT, LAY_OUT } from "./laid-out.ts";
@@ -54,6 +55,8 @@ export interface SetUpWork extends Work {
   isLeftOut(path: string, isFolder: boolean): boolean;
   /** Of what it may write. */
   maxBytes: number;
+  /** What its home keeps for the next set-up. None of it is in the image. */
+  caches?: CacheFolders | undefined;
   /** Opens its way out; undefined where it has none. */
   wayOut?: ((sandbox: Pick<Sandbox, "exec" | "openRoute">) => Promise<WayOut>) | undefined;
 }
@@ -145,7 +148,8 @@ async function makeLayer(deps: SetUpsDeps, work: SetUpWork, signal: AbortSignal)
   const { docker, instanceId } = deps;
   const engine = await docker.info();
   const owner = engine.rootless ? { uid: 0, gid: 0 } : sandboxOwner(deps.server);
-  const id = await startContainer(deps, work, { owner: ROOT, capabilities: CAPABILITIES }, signal, (tar) => {
+  const how = { owner: ROOT, capabilities: CAPABILITIES, mounts: await cacheMounts(deps, work) };
+  const id = await startContainer(deps, work, how, signal, (tar) => {
     if (work.wayOut) tar.entry({ name: RELAY_PATH.slice(1), mode: 0o555, uid: 0, gid: 0 }, relayBytes(engine.arch));
   });
   const relay = createContainerRelay({ docker, containerId: id, user: "0:0", program: RELAY_PATH });
@@ -159,6 +163,7 @@ async function makeLayer(deps: SetUpsDeps, work: SetUpWork, signal: AbortSignal)
   }, LOOK_MS);
   try {
     const exec: Sandbox["exec"] = (argv, options) => execIn(deps, id, argv, options);
+    await linkCaches(docker, id, work.caches);
     wayOut = await work.wayOut?.({ exec, openRoute: relay.openRoute });
     const { env, timeoutMs, maxOutputBytes, onOutput } = work;
     const result = await exec(work.argv, {
@@ -172,6 +177,7 @@ async function makeLayer(deps: SetUpsDeps, work: SetUpWork, signal: AbortSignal)
     const isTooLarge = tooLarge.signal.aborted || (await docker.containers.writtenBytes(id)) > work.maxBytes;
     if (isTooLarge || result.exitCode !== 0) return { ...result, tooLarge: isTooLarge };
     relay.end();
+    await unlinkCaches(docker, id, work.caches);
     await putAside(deps, id, work, owner);
     signal.throwIfAborted();
     await docker.containers.kill(id);
@@ -185,6 +191,14 @@ async function makeLayer(deps: SetUpsDeps, work: SetUpWork, signal: AbortSignal)
     relay.end();
     await docker.containers.remove(id);
   }
+}
+
+/** Mounts of what it keeps; the folder is made where the engine has none. */
+async function cacheMounts({ docker, instanceId }: SetUpsDeps, { caches, image }: SetUpWork) {
+  if (!caches) return [];
+  const opened = await openCaches({ docker, instanceId, caches, imageId: image, owner: ROOT });
+  await opened.make();
+  return opened.mounts;
 }
 
 async function runCheck(deps: SetUpsDeps, work: CheckWork, signal: AbortSignal): Promise<ExecResult> {
@@ -215,19 +229,20 @@ async function layOut(deps: SetUpsDeps, id: string): Promise<void> {
 const execIn = ({ docker, clock }: SetUpsDeps, containerId: string, ...call: Parameters<Sandbox["exec"]>) =>
   execInContainer({ docker, containerId, clock, restart: () => docker.containers.kill(containerId) }, ...call);
 
-interface Powers {
+interface Start {
   owner: Owner;
   capabilities: string[];
   network?: string | undefined;
   /** Folders in memory, with their options. */
   tmpfs?: Readonly<Record<string, string>>;
+  mounts?: Docker.MountSettings[];
 }
 
 /** A container with the project's files in a root of its own. Leaves none behind when that fails. */
 async function startContainer(
   { docker, instanceId }: SetUpsDeps,
   { image, projectId, memoryMb, cpus, source }: Pick<SetUpWork, "image" | "projectId" | "memoryMb" | "cpus" | "source">,
-  { owner, capabilities, network, tmpfs = {} }: Powers,
+  { owner, capabilities, network, tmpfs = {}, mounts = [] }: Start,
   signal: AbortSignal,
   addTo: (tar: ReturnType<typeof pack>) => void = () => {},
 ): Promise<string> {
@@ -254,6 +269,7 @@ async function startContainer(
       ReadonlyRootfs: false,
       Tmpfs: { ...locked.Tmpfs, ...tmpfs },
       CapAdd: capabilities,
+      Mounts: [...(locked.Mounts ?? []), ...mounts],
       LogConfig: { Type: "json-file", Config: { "max-size": "1m", "max-file": "1" } },
     },
   };
