@@ -301,6 +301,20 @@ describe.skipIf(!docker)("the environment of a project", () => {
         await page.getByText("The environment counts from the next sandbox on.").waitFor();
         await page.getByText("team/web:2").waitFor();
         expect((await environment()).accepted?.definition).toEqual({ image: "team/web:2" });
+        expect((await put({ definition: { image, caches: ["~/.cache/tool"] } })).status).toBe(200);
+        const facts = new Database(join(server.data, "skep.db"), { readonly: true });
+        const own = facts.query<{ value: string }, []>("SELECT value FROM facts WHERE name = 'instance_id'").get();
+        facts.close();
+        const labels = { "skep.instance": own!.value, "skep.cache": `${project.id} local` };
+        await docker!.volumes.ensure(`skep-test-cache-${process.pid}`, labels);
+        await open(`/projects/${project.id}`);
+        await page.getByText("What its caches hold").click();
+        await page.getByRole("cell", { name: "Yours" }).waitFor();
+        expect(await axe()).toEqual([]);
+        await page.getByRole("button", { name: "Clear the caches" }).click();
+        await page.getByRole("button", { name: "Clear", exact: true }).click();
+        await page.getByText("Nothing is kept yet.").waitFor();
+        expect(await docker!.volumes.list([CACHES_OF(project)])).toEqual([]);
         expect(faults).toEqual([]);
       } finally {
         await browser.close();

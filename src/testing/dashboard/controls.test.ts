@@ -22,7 +22,6 @@ const WITHOUT: Record<string, string> = {
   "POST /v1/projects/{id}/knowledge-graph/scip": "a file that a build makes where it runs: skep graph import-scip",
   "DELETE /v1/projects/{id}/knowledge-graph/scip": "as above",
   "DELETE /v1/projects/{id}/setup": "for disks that are full; images go by themselves: skep projects setup --clear",
-  "DELETE /v1/projects/{id}/caches": "for disks that are full; they go by age and size: skep projects caches --clear",
   "POST /v1/projects/{id}/export": "called by a plain request, since it answers a file",
   "POST /v1/evals": "tasks are folders: skep eval",
   "POST /v1/projects/{id}/tool-servers": "what a repository proposes: skep mcp proposed",

@@ -12,6 +12,7 @@ import { Await } from "../../ui/note.tsx";
 import { Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
+import { ProjectCaches } from "./project-caches.tsx";
 import { ProjectSetup } from "./project-setup.tsx";
 
 type Environment = Schemas["ProjectEnvironment"];
@@ -37,6 +38,7 @@ export function ProjectEnvironment({ id, maySetUp }: { id: string; maySetUp: boo
               </p>
             )}
             {accepted && <ProjectSetup id={id} mayStart={maySetUp} />}
+            {accepted?.definition.caches && <ProjectCaches id={id} />}
             {changed && proposal && <Proposed key={proposal.hash} id={id} proposal={proposal} />}
             {!proposal && !accepted && <p className="text-dim">The repository proposes none.</p>}
           </div>
