@@ -291,7 +291,7 @@ const MODES = {
   },
   /** Calls through the gateway beside calls of the provider itself, turn about. */
   async bench(id, text) {
-    const [, direct, calls] = /DIRECT: (\S+) (\d+)/.exec(text);
+    const [, direct, calls, first = 10] = /DIRECT: (\S+) (\d+)(?: after (\d+))?/.exec(text);
     const body = JSON.stringify(chat("hi", { stream: true, model: "m" }));
     const timed = async (url, key) => {
       const begun = performance.now();
@@ -302,7 +302,7 @@ const MODES = {
       return [performance.now() - begun, length];
     };
     const figures = { through: [], beside: [], bytes: 0 };
-    for (let n = -10; n < Number(calls); n++) {
+    for (let n = -Number(first); n < Number(calls); n++) {
       const [through, bytes] = await timed(`${process.env.OPENAI_BASE_URL}/chat/completions`, process.env.OPENAI_API_KEY);
       const [beside] = await timed(`${direct}/v1/chat/completions`, "sk-direct");
       if (n < 0) continue;
