@@ -30,10 +30,12 @@ export const PendingApproval = t.Object(
     id: t.String(),
     run_id: t.String(),
     step_id: t.String(),
+    step_name: t.String(),
     state: oneOf("waiting", "approved", "refused"),
     message: t.String(),
     comment: orNull(t.String()),
     pipeline_id: t.String(),
+    pipeline_name: t.String({ description: "As the pipeline was called when the run began." }),
     task_description: t.String(),
     project_id: orNull(t.String()),
     project_name: orNull(t.String()),
@@ -45,9 +47,12 @@ export const PendingApproval = t.Object(
     answered_at: orNull(Time),
     deadline: orNull(Time),
     on_timeout: orNull(oneOf("fail", "approve")),
-    results: t.Array(t.Object({ step_id: t.String(), outputs: t.Record(t.String(), t.Unknown()) }), {
-      description: "Outputs of the steps before it.",
-    }),
+    results: t.Array(
+      t.Object({ step_id: t.String(), step_name: t.String(), outputs: t.Record(t.String(), t.Unknown()) }),
+      {
+        description: "Outputs of the steps before it.",
+      },
+    ),
     if_approved: Effect,
     if_refused: Effect,
   },
@@ -91,8 +96,12 @@ export function eachOnItsOwn<T extends { run_id: string }>(items: T[], act: (ite
   });
 }
 
+/** What people call the step. */
+const stepName = (definition: PipelineDefinition, id: string): string =>
+  definition.steps.find((one) => one.id === id)?.name ?? id;
+
 function effectsOf(definition: PipelineDefinition, step: PipelineStep): { yes: Effect; no: Effect } {
-  const nameOf = (id: string) => definition.steps.find((one) => one.id === id)?.name ?? id;
+  const nameOf = (id: string) => stepName(definition, id);
   const goOn = (steps: string[]): Effect => {
     const names = steps.length > 0 ? steps.map(nameOf).join(", ") : "the end of the run";
     return { outcome: "go_on", steps, says: `Continues with ${names}.` };
@@ -151,10 +160,12 @@ export function createApprovals({ rows, runs, permissions }: ApprovalsDeps): App
       id: step.id,
       run_id: run.id,
       step_id: step.step_id,
+      step_name: stepName(definition, step.step_id),
       state: step.status === "waiting" ? "waiting" : approved === true ? "approved" : "refused",
       message: String(step.inputs["message"] ?? ""),
       comment: typeof step.outputs["comment"] === "string" ? step.outputs["comment"] : null,
       pipeline_id: run.pipeline_id,
+      pipeline_name: definition.name,
       task_description: run.task_description,
       project_id: run.project_id,
       project_name: run.project_name,
@@ -168,7 +179,7 @@ export function createApprovals({ rows, runs, permissions }: ApprovalsDeps): App
       on_timeout: deadline !== null && "approval" in planned ? (planned.approval.on_timeout ?? "fail") : null,
       results: taken
         .filter((row) => before.has(row.step_id) && row.status === "succeeded" && !row.superseded)
-        .map(({ step_id, outputs }) => ({ step_id, outputs })),
+        .map(({ step_id, outputs }) => ({ step_id, step_name: stepName(definition, step_id), outputs })),
       if_approved: effects.yes,
       if_refused: effects.no,
     };

@@ -51,6 +51,7 @@ export const Run = t.Object({
   steps_done: t.Integer(),
   steps_total: t.Integer(),
   current_step: orNull(t.String({ description: "Step that is at work, waits, or failed." })),
+  current_step_name: orNull(t.String({ description: "Its name, as the run's own pipeline gives it." })),
   waiting_reason: orNull(
     t.String({
       description:

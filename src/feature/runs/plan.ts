@@ -116,7 +116,10 @@ export function planOf(run: RunRow, rows: readonly StepRow[]): RunPlan {
   return { run_id: run.id, pipeline_id: run.pipeline_id, name: definition.name, steps };
 }
 
-export type Progress = Pick<Run, "steps_done" | "steps_total" | "current_step" | "waiting_reason">;
+export type Progress = Pick<
+  Run,
+  "steps_done" | "steps_total" | "current_step" | "current_step_name" | "waiting_reason"
+>;
 
 /** How far the run is, and where. */
 export function progressOf(
@@ -126,11 +129,13 @@ export function progressOf(
   const counting = steps.flatMap(({ id }) => latestOf(rows, id) ?? []);
   const of = (...statuses: string[]) => counting.find(({ status }) => statuses.includes(status));
   const current = of("waiting") ?? of("running") ?? of("queued") ?? (runStatus === "failed" ? of("failed") : undefined);
+  const named = current && steps.find(({ id }) => id === current.step_id);
   const waiting = runStatus === "waiting" ? of("waiting") : undefined;
   return {
     steps_done: counting.filter(({ status }) => DONE.has(status)).length,
     steps_total: steps.length,
     current_step: current?.step_id ?? null,
+    current_step_name: named ? (named.name ?? named.id) : null,
     waiting_reason: waiting ? String(waiting.inputs["message"] ?? "") : null,
   };
 }

@@ -17,7 +17,7 @@ const SCRIPT = { version: 1, steps: { draft: done({ text: "a draft" }) }, defaul
 const agent = (id: string, more = {}) => ({ id, agent: "ann", input: `Do ${id}`, ...more });
 const PIPELINES = {
   asks: [
-    agent("draft", { outputs: ["text"] }),
+    agent("draft", { name: "Write a draft", outputs: ["text"] }),
     { id: "ok", approval: { message: "Publish {{ steps.draft.outputs.text }}?", timeout_seconds: 3_600 } },
     agent("publish"),
   ],
@@ -75,15 +75,23 @@ const waiting = async (token = admin) => (await get<{ items: PendingApproval[] }
 
 test("an approval says what it asks, what came before it and what each answer does", async () => {
   const run = await until("run_waiting", "asks");
-  expect(run).toMatchObject({ status: "waiting", steps_done: 1, steps_total: 3, current_step: "ok" });
+  expect(run).toMatchObject({
+    status: "waiting",
+    steps_done: 1,
+    steps_total: 3,
+    current_step: "ok",
+    current_step_name: "ok",
+  });
   expect(run.waiting_reason).toBe("Publish a draft?");
   const [found] = (await waiting()).filter(({ run_id }) => run_id === run.id);
   expect(found).toMatchObject({
     step_id: "ok",
+    step_name: "ok",
+    pipeline_name: "asks",
     state: "waiting",
     message: "Publish a draft?",
     on_timeout: "fail",
-    results: [{ step_id: "draft", outputs: { text: "a draft" } }],
+    results: [{ step_id: "draft", step_name: "Write a draft", outputs: { text: "a draft" } }],
     if_approved: { outcome: "go_on", steps: ["publish"] },
     if_refused: { outcome: "fail_run" },
   });

@@ -39,7 +39,7 @@ export function AnswerSeveral({ approvals, onClose }: { approvals: Approval[]; o
   return (
     <Dialog title="Answer several" wide onClose={onClose}>
       <ul className="mb-3">
-        {approvals.map(({ id, message, task_description, step_id, if_approved, if_refused }) => (
+        {approvals.map(({ id, message, task_description, step_name, if_approved, if_refused }) => (
           <li key={id} className="border-b border-line py-2 last:border-0">
             <label className="flex items-start gap-2">
               <input
@@ -51,7 +51,7 @@ export function AnswerSeveral({ approvals, onClose }: { approvals: Approval[]; o
               <span className="min-w-0">
                 <b className="font-medium">{message}</b>
                 <span className="line-clamp-1 text-sm text-dim">
-                  {task_description} · {step_id}
+                  {task_description} · {step_name}
                 </span>
                 <span className="block text-sm text-dim">Approved: {if_approved.says}</span>
                 <span className="block text-sm text-dim">Refused: {if_refused.says}</span>

@@ -81,7 +81,7 @@ function Row({ one: { run, steps, agent_id, last_words } }: { one: AtWork }) {
         ) : run.status === "queued" ? (
           "In the queue."
         ) : (
-          (run.current_step ?? "It begins.")
+          (run.current_step_name ?? "It begins.")
         )}
       </p>
     </li>

@@ -45,7 +45,7 @@ export function Broken() {
                     <span className="min-w-0 flex-1">
                       <RunLink run={run} />
                       <span className="line-clamp-1 pl-[23px] text-sm text-bad">
-                        {run.error?.step_id && <span className="text-dim">{run.error.step_id}: </span>}
+                        {run.error?.step_id && <span className="text-dim">{brokenStep(run)}: </span>}
                         {run.error?.message ?? "It failed."}
                       </span>
                     </span>
@@ -64,6 +64,10 @@ export function Broken() {
     </>
   );
 }
+
+/** The name of the step that failed; its id where another one failed after it. */
+const brokenStep = ({ error, current_step, current_step_name }: Run): string | undefined | null =>
+  current_step === error?.step_id ? current_step_name : error?.step_id;
 
 /** Not for viewers of the run's project. */
 function Restart({ run, restart }: { run: Run; restart(run: Run): void }) {

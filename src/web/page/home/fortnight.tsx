@@ -30,6 +30,7 @@ export function Fortnight() {
   const runs = api.useQuery("get", "/v1/runs/days", { params: { query: { days: DAYS } } });
   const status = api.useQuery("get", "/v1/status");
   const usage = api.useQuery("get", "/v1/usage");
+  const atWork = status.data?.counts?.["active_runs"];
   const days = daysOf(runs.data?.items ?? [], spend.data?.items ?? []);
   const today = days.at(-1);
   const spent = days.reduce((sum, day) => sum + day.spent, 0);
@@ -44,8 +45,8 @@ export function Fortnight() {
         {budget && <Small>of {usd(budget.limit_usd)}</Small>}
       </Figure>
       <Figure name="At work" href="/runs?status=running,queued,waiting">
-        {status.data?.counts?.["active_runs"] ?? "…"}
-        <Small>runs</Small>
+        {atWork ?? "…"}
+        <Small>{atWork === 1 ? "run" : "runs"}</Small>
       </Figure>
       <Figure name="Succeeded in 14 days" href="/runs?status=failed">
         {runs.data ? (succeeded + failed > 0 ? `${Math.round((succeeded / (succeeded + failed)) * 100)} %` : "–") : "…"}

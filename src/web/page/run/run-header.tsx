@@ -2,7 +2,7 @@
 import { GitBranch, Play, RotateCw, ScrollText, Square, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { client, must, type Schemas } from "../../api/client.ts";
+import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useVerbs } from "../../keys/verbs.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
@@ -38,6 +38,9 @@ export function RunHeader({ run, files, tab, around }: Props) {
   const [dialog, setDialog] = useState<"restart" | "cancel" | "delete" | null>(null);
   const [isOpen, setOpen] = useState(false);
   const [, navigate] = useLocation();
+  // The page asks for the plan as well.
+  const plan = api.useQuery("get", "/v1/runs/{id}/plan", { params: { path: { id: run.id } } });
+  const pipelineName = plan.data?.name;
   const ended = ENDED.has(run.status);
   const keeping = useKeeping(run.id, run.created_by);
   const may = useMayDo(run.project_id);
@@ -71,7 +74,7 @@ export function RunHeader({ run, files, tab, around }: Props) {
             </Link>
             {" / "}
             <Link href={`/pipelines/${run.pipeline_id}`} className="hover:underline">
-              {run.pipeline_id}
+              {pipelineName ?? run.pipeline_id}
             </Link>
           </div>
           <div className="flex items-center gap-x-3">

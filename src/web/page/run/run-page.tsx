@@ -105,14 +105,16 @@ function RunView({ run }: { run: Run }) {
 }
 
 function RunError({ run }: { run: Run }) {
+  const plan = api.useQuery("get", "/v1/runs/{id}/plan", { params: { path: { id: run.id } } });
   if (!run.error || run.status !== "failed") return null;
   const { code, message, step_id } = run.error;
+  const step = plan.data?.steps.find(({ id }) => id === step_id);
   return (
     <div role="alert" className="mb-4 rounded-lg border border-bad/40 bg-bad-soft px-4 py-3">
       <p className="whitespace-pre-wrap">
         {step_id && (
           <Link href={`?step=${step_id}`} className="font-semibold underline">
-            {step_id}
+            {step?.name ?? step_id}
           </Link>
         )}{" "}
         failed: {message}

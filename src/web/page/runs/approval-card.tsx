@@ -77,14 +77,14 @@ export function ApprovalCard({ approval, bare = false, compact = false }: Props)
             <Link href={`/runs/${run_id}?step=${step_id}`} className="font-medium text-ink hover:underline" data-row>
               <span className="line-clamp-1">{approval.task_description}</span>
             </Link>
-            {approval.pipeline_id} · {step_id}
+            {approval.pipeline_name} · {approval.step_name}
             {approval.project_name && ` · ${approval.project_name}`}
           </div>
         )}
         <div className={compact ? "my-1" : "my-2 text-lg"}>
           <MarkdownText text={message} />
         </div>
-        {results.map(({ step_id: from, outputs }) => (
+        {results.map(({ step_id: from, step_name, outputs }) => (
           <details
             key={from}
             className="group my-1 rounded-md bg-sunken"
@@ -92,7 +92,7 @@ export function ApprovalCard({ approval, bare = false, compact = false }: Props)
           >
             <summary className="flex min-h-8 items-center gap-1 px-2 text-sm text-dim max-sm:min-h-11">
               <ChevronRight aria-hidden size={14} className="transition-transform group-open:rotate-90" />
-              What <b className="font-medium text-ink">{from}</b> gave
+              What <b className="font-medium text-ink">{step_name}</b> gave
             </summary>
             <div className="px-3 pb-2">
               <Value given value={outputs} />

@@ -10,9 +10,9 @@ const TONE: Record<string, string> = {
 };
 
 export function Progress({ run }: { run: Schemas["Run"] }) {
-  const { steps_done, steps_total, current_step, waiting_reason, status } = run;
+  const { steps_done, steps_total, current_step_name, waiting_reason, status } = run;
   const part = steps_total === 0 ? 0 : Math.round((steps_done / steps_total) * 100);
-  const detail = waiting_reason || current_step;
+  const detail = waiting_reason || current_step_name;
   return (
     <span className="flex min-w-0 items-center gap-2 text-sm">
       <span aria-hidden className="h-1.5 w-14 shrink-0 overflow-hidden rounded-full bg-line">
