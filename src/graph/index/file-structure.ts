@@ -7,7 +7,7 @@ import { endingOf, languageOf } from "../language/languages.ts";
 import { factsOf, isMachineMade } from "../language/parse-file.ts";
 import type { LanguageId } from "../model.ts";
 import type { SourceFile } from "../resolve/repository.ts";
-import { resolveFiles } from "./analyse.ts";
+import { Resolution } from "../resolve/resolution.ts";
 import { parseFiles } from "./parse-files.ts";
 import { addStructure, GraphBuilder } from "./structure.ts";
 
@@ -47,6 +47,6 @@ async function structureOf(
     if (facts) files.push({ path, language, facts });
   }
   const builder = new GraphBuilder();
-  addStructure(builder, resolveFiles({ files, configs: [], readConfig: () => undefined }).repo);
+  addStructure(builder, new Resolution({ files, configs: [], readConfig: () => undefined }).repo);
   return builder.finish();
 }

@@ -11,13 +11,13 @@ import { unpackFacts } from "../language/facts.ts";
 import { languageOf } from "../language/languages.ts";
 import { PHASES } from "../model.ts";
 import type { SourceFile } from "../resolve/repository.ts";
+import { Resolution } from "../resolve/resolution.ts";
 import { createExactEdges } from "../scip/exact-edges.ts";
 import { type ExactReferences, readExactReferences } from "../scip/exact-references.ts";
 import { type CachedFile, type FactCache, readFactCache } from "../store/fact-cache.ts";
 import type { Generation, GraphStore, Manifest } from "../store/graph-store.ts";
 import { hasKeyIndex } from "../store/key-index.ts";
 import type { Found } from "../store/snapshot.ts";
-import { resolveFiles } from "./analyse.ts";
 import { joinDeclarations } from "./declarations.ts";
 import { writeGeneration } from "./generation.ts";
 import { type GitPlace, headCommit } from "./git.ts";
@@ -194,7 +194,7 @@ function resolveAll(options: IndexOptions, walk: Walk, material: Material, phase
   phases.start("structure", 1);
   const builder = new GraphBuilder();
   const configs = { configs: walk.configs, readConfig: material.readConfig };
-  let resolution = resolveFiles({ files: sources, ...configs });
+  let resolution = new Resolution({ files: sources, ...configs });
   const symbolNodes = addStructure(builder, resolution.repo);
   phases.end("structure");
   phases.start("resolution", sources.length);
@@ -207,7 +207,7 @@ function resolveAll(options: IndexOptions, walk: Walk, material: Material, phase
       return work();
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      resolution = resolveFiles({ files: sources, ...configs });
+      resolution = new Resolution({ files: sources, ...configs });
       return undefined;
     }
   };

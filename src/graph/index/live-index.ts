@@ -10,13 +10,13 @@ import type { Grammars } from "../language/grammar.ts";
 import { languageOf } from "../language/languages.ts";
 import { affectedFiles } from "../resolve/affected.ts";
 import type { SourceFile } from "../resolve/repository.ts";
+import { Resolution } from "../resolve/resolution.ts";
 import { createExactEdges } from "../scip/exact-edges.ts";
 import { type ExactReferences, readExactReferences } from "../scip/exact-references.ts";
 import { type CachedFile, type FactCache, readFactCache } from "../store/fact-cache.ts";
 import type { GraphStore, Manifest } from "../store/graph-store.ts";
 import { type KeyIndex, keyIndexOf } from "../store/key-index.ts";
 import { type FoundEdges, readFoundEdges } from "../store/snapshot.ts";
-import { type Resolution, resolveFiles } from "./analyse.ts";
 import { joinDeclarations } from "./declarations.ts";
 import { writeGeneration } from "./generation.ts";
 import { findGroups, finishWith, type Groups } from "./groups.ts";
@@ -96,7 +96,7 @@ export async function openLiveIndex(root: string, store: GraphStore, look: Look)
     await turn();
   }
   using disk = openSources(root);
-  const resolution = resolveFiles({ files: sources, configs: look.walk.configs, readConfig: disk.text });
+  const resolution = new Resolution({ files: sources, configs: look.walk.configs, readConfig: disk.text });
   await turn();
   const laid = layOut(resolution.repo);
   await turn();
@@ -170,7 +170,7 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
     });
     if (!sources.every((source) => source !== undefined)) return undefined;
     using disk = openSources(root);
-    const resolution = resolveFiles({ files: sources, configs: look.walk.configs, readConfig: disk.text });
+    const resolution = new Resolution({ files: sources, configs: look.walk.configs, readConfig: disk.text });
     const packed = files.filter(({ note }) => note === "");
     const affected = affectedFiles({
       before: state.resolution.engine,

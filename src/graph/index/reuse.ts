@@ -7,9 +7,9 @@ import { symbolRowsOf } from "../code-graph.ts";
 import { unpackFacts } from "../language/facts.ts";
 import { affectedFiles } from "../resolve/affected.ts";
 import type { SourceFile } from "../resolve/repository.ts";
+import { Resolution } from "../resolve/resolution.ts";
 import type { CachedFile, FactCache } from "../store/fact-cache.ts";
 import { type FoundEdges, readFoundEdges } from "../store/snapshot.ts";
-import { type Resolution, resolveFiles } from "./analyse.ts";
 import { addSymbols, GraphBuilder } from "./structure.ts";
 
 interface ReuseInput {
@@ -53,7 +53,7 @@ export function reuseEdges(input: ReuseInput, builder: GraphBuilder): Reuse | un
     if (!facts) return undefined;
     old.push({ ...source, facts });
   }
-  const resolution = resolveFiles({
+  const resolution = new Resolution({
     files: old,
     configs: input.configPaths,
     readConfig: input.readConfig,

@@ -1,12 +1,12 @@
 /** Which files an edit makes be resolved again: no more than needed, and never fewer. */
 import { beforeAll, describe, expect, test } from "bun:test";
-import { type Resolution, resolveFiles } from "../index/analyse.ts";
 import { packFacts, textsOf } from "../language/facts.ts";
 import { createGrammars, type Grammars } from "../language/grammar.ts";
 import { endingOf, languageOf } from "../language/languages.ts";
 import { factsOf } from "../language/parse-file.ts";
 import { affectedFiles } from "./affected.ts";
 import type { SourceFile } from "./repository.ts";
+import { Resolution } from "./resolution.ts";
 
 type Files = Readonly<Record<string, string>>;
 let grammars: Grammars;
@@ -21,14 +21,16 @@ async function resolve(files: Files): Promise<Resolution> {
     await grammars.load(language.grammars.get(endingOf(path))!);
     sources.push({ path, language, facts: factsOf(path, text, grammars) });
   }
-  return resolveFiles({ files: sources, configs: [], readConfig: () => undefined });
+  return new Resolution({ files: sources, configs: [], readConfig: () => undefined });
 }
 
 /** The edges of a file, by name. */
-function edges({ repo, edgesOf }: Resolution, file: number): string[] {
+function edges(resolution: Resolution, file: number): string[] {
+  const { repo } = resolution;
   const name = (end: number) =>
     end < 0 ? repo.files[-1 - end]!.path : `${repo.files[repo.fileOf(end)]!.path}#${repo.name(end)}`;
-  return edgesOf(file).map(({ type, from, to, line, reason }) => `${type} ${name(from)} ${name(to)} ${line} ${reason}`);
+  const found = resolution.edgesOf(file);
+  return found.map(({ type, from, to, line, reason }) => `${type} ${name(from)} ${name(to)} ${line} ${reason}`);
 }
 
 /** The last byte before the names is 0xff, as that of a number below 0: it is no letter of the first name. */

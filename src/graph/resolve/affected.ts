@@ -5,7 +5,7 @@
  */
 import { textsOf } from "../language/facts.ts";
 import type { Engine } from "./engine.ts";
-import { createSurfaces } from "./surface.ts";
+import { Surfaces } from "./surface.ts";
 
 export interface Edit {
   /** The repository before and after, with the same files in the same rows. */
@@ -24,8 +24,8 @@ const MAX_SHARE = 0.25;
 /** @returns rows of the files to resolve again; undefined for all of them. */
 export function affectedFiles(edit: Edit): ReadonlySet<number> | undefined {
   const { before, after, changed } = edit;
-  const surfaceBefore = createSurfaces(before);
-  const surfaceAfter = createSurfaces(after);
+  const surfacesBefore = new Surfaces(before);
+  const surfacesAfter = new Surfaces(after);
   const count = after.repo.files.length;
   const affected = new Set(changed);
   const names = new Set<string>();
@@ -33,7 +33,7 @@ export function affectedFiles(edit: Edit): ReadonlySet<number> | undefined {
   while (fresh.length > 0) {
     const news = new Set<string>();
     for (const file of fresh) {
-      const [old, now] = [surfaceBefore(file), surfaceAfter(file)];
+      const [old, now] = [surfacesBefore.of(file), surfacesAfter.of(file)];
       if (old.whole !== now.whole) return undefined;
       for (const [name, text] of now.names) if (old.names.get(name) !== text && !names.has(name)) news.add(name);
       for (const name of old.names.keys()) if (!now.names.has(name) && !names.has(name)) news.add(name);

@@ -1,9 +1,24 @@
-/** What the parts of type evaluation offer each other. `resolver.ts` joins them. */
-
-import type { ImportTarget, ProjectFiles } from "../language/language.ts";
-import type { BindingRow, ExprRow, ImportRow, NameRow, ScopeRow, TypeRow } from "../rows.ts";
+/**
+ * The evaluator of a repository: its parts, which ask each other. Everything is found when it is first asked for, and
+ * remembered for the life of the engine; README.md lists the parts and what each remembers.
+ */
+import type { ProjectFiles } from "../language/language.ts";
+import type { BindingRow, ExprRow } from "../rows.ts";
+import { Calls } from "./calls/calls.ts";
+import { Overloads } from "./calls/overloads.ts";
+import { Signatures } from "./calls/signatures.ts";
+import { Exports } from "./names/exports.ts";
+import { ImportTargets } from "./names/import-targets.ts";
+import { Includes } from "./names/includes.ts";
+import { Names } from "./names/names.ts";
 import type { Repository } from "./repository.ts";
-import type { Library } from "./types/library.ts";
+import { Assignments } from "./types/assignments.ts";
+import { Bases } from "./types/bases.ts";
+import { Expressions } from "./types/expressions.ts";
+import { Library } from "./types/library.ts";
+import { Members } from "./types/members.ts";
+import { Types } from "./types/types.ts";
+import { Unifier } from "./types/unify.ts";
 import type { TypeEnv, ValueType } from "./types/value-type.ts";
 
 /**
@@ -40,62 +55,55 @@ export interface CallSite {
   expr: ExprRow;
 }
 
-export interface Engine {
+export class Engine {
+  readonly repo: Repository;
+  readonly project: ProjectFiles;
+  /** Where imports lead. */
+  readonly imports: ImportTargets;
+  /** What names stand for. */
+  readonly names: Names;
+  /** What files give each other. */
+  readonly exports: Exports;
+  /** What included files declare. */
+  readonly includes: Includes;
   /** The libraries of the repository's languages. */
-  library: Library;
-  repo: Repository;
-  project: ProjectFiles;
-  importTarget(file: number, importRow: ImportRow): ImportTarget;
-  lookup(file: number, scope: ScopeRow, name: NameRow, space: NameSpaceOf): Entity | undefined;
-  /** A name by its text, from a scope outwards: what a module that is written inside a file has. */
-  inModule(file: number, scope: ScopeRow, name: string, space: NameSpaceOf): Entity | undefined;
-  /** A name as another file sees it. */
-  exported(file: number, name: string, space: NameSpaceOf): Entity | undefined;
-  /** The same, of what the file's own list of exports says, without the members of what it exports as a whole. */
-  exportedRow(file: number, name: string, space: NameSpaceOf): Entity | undefined;
-  /** A module by its place in a package folder. */
-  submodule(folder: string, name: string): Entity | undefined;
-  followImport(file: number, importRow: ImportRow, space: NameSpaceOf): Entity | undefined;
-  /** Type of a type row, type parameters standing for themselves. */
-  typeAt(file: number, row: TypeRow): ValueType | undefined;
-  /** Type of an expression row, likewise. */
-  exprType(file: number, row: ExprRow): ValueType | undefined;
-  entityType(entity: Entity | undefined): ValueType | undefined;
-  symbolType(symbol: number): ValueType | undefined;
-  bindingType(file: number, binding: BindingRow): ValueType | undefined;
-  /** Instance of a class-like symbol whose type parameters are given, in order. */
-  instanceOf(symbol: number, args: readonly (ValueType | undefined)[]): ValueType;
-  /** `called`: a method rather than a field of that name. */
-  members(type: ValueType | undefined, name: string, depth?: number, called?: boolean): MemberSearch;
-  memberType(type: ValueType | undefined, name: string, called?: boolean): ValueType | undefined;
-  /** The symbol among its overloads that fits a call; none when several do. The symbol itself where it has none. */
-  overloadFor(symbol: number, site: CallSite | undefined): number;
-  /** What the files that a file includes declare under a name. */
-  included(file: number, name: string, space: NameSpaceOf): Entity | undefined;
-  /** Whether a file includes another, directly or not; itself counts. */
-  reaches(file: number, other: number): boolean;
-  /** The definition that a declaration without a body stands for, or none. */
-  definitionOf(symbol: number): number;
-  /**
-   * The bases of a class-like symbol, seen from an instance with that environment, in the order in which members are
-   * looked for: what is mixed in, what is extended, what is implemented. `parents`: only what `super` may mean.
-   */
-  bases(symbol: number, env: TypeEnv | undefined, parents?: boolean): ValueType[];
-  /** What calling a value yields; `site` gives the arguments. */
-  callResult(type: ValueType | undefined, site: CallSite | undefined): ValueType | undefined;
-  /** The type of a Call row. */
-  callType(file: number, row: ExprRow): ValueType | undefined;
-  /** The instance a class makes, its type parameters inferred from the arguments. */
-  constructResult(symbol: number, site: CallSite): ValueType;
-  returnType(symbol: number): ValueType | undefined;
-  /** The type of the elements a value yields when iterated or indexed. */
-  elementType(type: ValueType | undefined): ValueType | undefined;
-  awaited(type: ValueType | undefined): ValueType | undefined;
-  /** What is assigned to a property or variable beside its declaration. */
-  assignedType(symbol: number): ValueType | undefined;
-  assignedToBinding(file: number, binding: BindingRow): ValueType | undefined;
-  /** What is assigned to a member that nothing declares: of a symbol itself (`F.x = e`), or of its instances. */
-  assignedMember(symbol: number, name: string, instance: boolean): ValueType | undefined;
-  /** The type of a lambda's parameter from the call it is passed to. */
-  contextual(file: number, source: ExprRow, argument: number, parameter: number): ValueType | undefined;
+  readonly library: Library;
+  /** Types as they are written; types of symbols and bindings. */
+  readonly types: Types;
+  /** Types of expressions. */
+  readonly expressions: Expressions;
+  /** What is assigned apart from declarations. */
+  readonly assignments: Assignments;
+  /** Bases of types. */
+  readonly bases: Bases;
+  /** Members of types. */
+  readonly members: Members;
+  /** Type parameters, from what is given for them. */
+  readonly unifier: Unifier;
+  /** Arguments, parameters and signatures. */
+  readonly signatures: Signatures;
+  /** What calls yield. */
+  readonly calls: Calls;
+  /** Which of several functions of a name a call means. */
+  readonly overloads: Overloads;
+
+  constructor(repo: Repository, project: ProjectFiles) {
+    this.repo = repo;
+    this.project = project;
+    // A part asks another only once it is asked itself, when all of them are there.
+    this.imports = new ImportTargets(this);
+    this.names = new Names(this);
+    this.exports = new Exports(this);
+    this.includes = new Includes(this);
+    this.library = new Library(this);
+    this.types = new Types(this);
+    this.expressions = new Expressions(this);
+    this.assignments = new Assignments(this);
+    this.bases = new Bases(this);
+    this.members = new Members(this);
+    this.unifier = new Unifier(this);
+    this.signatures = new Signatures(this);
+    this.calls = new Calls(this);
+    this.overloads = new Overloads(this);
+  }
 }

@@ -11,7 +11,7 @@ import { BindingKind, ExportKind, Expr, ImportKind, SymbolFlag } from "../langua
 import type { ImportTarget } from "../language/language.ts";
 import { type BindingRow, exists, isNone, rowAfter } from "../rows.ts";
 import type { Engine, Entity } from "./engine.ts";
-import { isReference } from "./repository.ts";
+import { isReference, type Repository } from "./repository.ts";
 import { THIS_ID, type TypeEnv, type ValueType } from "./types/value-type.ts";
 
 interface Surface {
@@ -28,16 +28,57 @@ const MAX_MEMBERS = 40;
 /** Names as sources write them; others (`()`, `[]`, `=`) are found without being mentioned. */
 const WORD = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
 
-export function createSurfaces(engine: Engine): (file: number) => Surface {
-  const { repo } = engine;
-  const places: (string[] | undefined)[] = [];
-  const described = new Map<number, string>();
+/** A surface while it is collected. */
+class Collected {
+  readonly names = new Map<string, string>();
+  readonly whole: string[] = [];
+  private readonly special: RegExp | undefined;
+
+  /** @param special names that the language itself looks for: they are found without being mentioned */
+  constructor(special: RegExp | undefined) {
+    this.special = special;
+  }
+
+  put(name: string, text: string): void {
+    if (WORD.test(name) && !this.special?.test(name)) this.names.set(name, `${this.names.get(name) ?? ""}\n${text}`);
+    else this.whole.push(`${name} ${text}`);
+  }
+
+  finish(): Surface {
+    return { names: this.names, whole: this.whole.sort().join("\n") };
+  }
+}
+
+export class Surfaces {
+  private readonly engine: Engine;
+  private readonly repo: Repository;
+  /** What names each symbol of a file, by row. */
+  private readonly places: (string[] | undefined)[] = [];
+  /** Symbols met as values, in full. */
+  private readonly described = new Map<number, string>();
+
+  constructor(engine: Engine) {
+    this.engine = engine;
+    this.repo = engine.repo;
+  }
+
+  /** Collects the surface of a file. */
+  of(file: number): Surface {
+    const rules = this.repo.rules(file);
+    const into = new Collected(rules.specialMembers);
+    this.addSymbols(file, into);
+    this.addAttached(file, into);
+    if (rules.openValues) this.addAssigned(file, into);
+    this.addImports(file, into);
+    this.addExports(file, into);
+    return into.finish();
+  }
 
   /** Texts that name each symbol of a file, by row. */
-  function placesOf(file: number): string[] {
-    const known = places[file];
+  private placesOf(file: number): string[] {
+    const known = this.places[file];
     if (known) return known;
-    const { symbols, strings } = repo.facts(file);
+    const { symbols, strings } = this.repo.facts(file);
     const seen = new Map<string, number>();
     const found: string[] = [];
     for (let row = symbols.first; row < symbols.length; row = rowAfter(row)) {
@@ -53,113 +94,114 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
       seen.set(chain, ordinal);
       found.push(ordinal > 1 ? `${chain}~${ordinal}` : chain);
     }
-    places[file] = found;
+    this.places[file] = found;
     return found;
   }
 
-  function place(symbol: number): string {
-    const file = repo.fileOf(symbol);
-    return `${repo.files[file]!.path}#${placesOf(file)[symbol - repo.base[file]!]}`;
+  private place(symbol: number): string {
+    const file = this.repo.fileOf(symbol);
+    return `${this.repo.files[file]!.path}#${this.placesOf(file)[symbol - this.repo.base[file]!]}`;
   }
 
-  function bindingPlace(file: number, binding: BindingRow): string {
-    const { bindings, scopes, strings } = repo.facts(file);
+  private bindingPlace(file: number, binding: BindingRow): string {
+    const { bindings, scopes, strings } = this.repo.facts(file);
     const owner = scopes.symbol(bindings.scope(binding));
     const name = strings[bindings.name(binding)]!;
-    return `${repo.files[file]!.path}#${isNone(owner) ? "" : placesOf(file)[owner]}/${name}`;
+    return `${this.repo.files[file]!.path}#${isNone(owner) ? "" : this.placesOf(file)[owner]}/${name}`;
   }
 
-  function envText(env: TypeEnv | undefined, depth: number): string {
-    return env ? `<${Array.from(env.values(), (type) => typeText(type, depth + 1)).join()}>` : "";
+  private envText(env: TypeEnv | undefined, depth: number): string {
+    return env ? `<${Array.from(env.values(), (type) => this.typeText(type, depth + 1)).join()}>` : "";
   }
 
-  function typeText(type: ValueType | undefined, depth: number): string {
+  private typeText(type: ValueType | undefined, depth: number): string {
     if (!type) return "?";
     switch (type.kind) {
       case "instance":
       case "class":
-        return `${type.kind[0]}${valueText(type.symbol, depth)}${depth < MAX_DEPTH ? envText(type.env, depth) : ""}`;
+        return `${type.kind[0]}${this.valueText(type.symbol, depth)}${depth < MAX_DEPTH ? this.envText(type.env, depth) : ""}`;
       case "function":
-        return `f${valueText(type.symbol, depth)}`;
+        return `f${this.valueText(type.symbol, depth)}`;
       case "module":
-        return `m${type.files.map((file) => repo.files[file]!.path).join()}${type.folder ?? ""}`;
+        return `m${type.files.map((file) => this.repo.files[file]!.path).join()}${type.folder ?? ""}`;
       case "space":
         return `s${type.name}`;
       case "builtin":
         return depth < MAX_DEPTH
-          ? `b${type.name}(${type.args.map((arg) => typeText(arg, depth + 1)).join()})`
+          ? `b${type.name}(${type.args.map((arg) => this.typeText(arg, depth + 1)).join()})`
           : type.name;
       case "union":
-        return type.of.map((part) => typeText(part, depth)).join("|");
+        return type.of.map((part) => this.typeText(part, depth)).join("|");
       case "parameter":
-        return type.id === THIS_ID ? `this${place(type.file)}` : `p${bindingPlace(type.file, type.binding)}`;
+        return type.id === THIS_ID ? `this${this.place(type.file)}` : `p${this.bindingPlace(type.file, type.binding)}`;
       case "external":
         return "x";
     }
   }
 
   /** A symbol met as a value. One that can be called or looked into without being named is described in full. */
-  function valueText(symbol: number, depth: number): string {
-    const label = repo.label(symbol);
-    const hidden = repo.has(symbol, SymbolFlag.Hidden);
-    if (depth >= MAX_DEPTH || (!hidden && label !== "Function" && label !== "Method")) return place(symbol);
+  private valueText(symbol: number, depth: number): string {
+    const label = this.repo.label(symbol);
+    const hidden = this.repo.has(symbol, SymbolFlag.Hidden);
+    if (depth >= MAX_DEPTH || (!hidden && label !== "Function" && label !== "Method")) return this.place(symbol);
     const key = symbol * MAX_DEPTH + depth;
-    const known = described.get(key);
+    const known = this.described.get(key);
     if (known !== undefined) return known;
-    const text = describe(symbol, hidden, depth);
-    described.set(key, text);
+    const text = this.describe(symbol, hidden, depth);
+    this.described.set(key, text);
     return text;
   }
 
-  function describe(symbol: number, hidden: boolean, depth: number): string {
-    let text = `${place(symbol)}{${ownText(symbol, depth + 1)}`;
+  private describe(symbol: number, hidden: boolean, depth: number): string {
+    let text = `${this.place(symbol)}{${this.ownText(symbol, depth + 1)}`;
     if (hidden) {
       let members = 0;
-      for (const [name, found] of repo.childrenOf(symbol)) {
+      for (const [name, found] of this.repo.childrenOf(symbol)) {
         if (++members > MAX_MEMBERS) break;
-        text += `,${name}:${typeText(engine.symbolType(found[0]!), depth + 1)}`;
+        text += `,${name}:${this.typeText(this.engine.types.typeOfSymbol(found[0]!), depth + 1)}`;
       }
     }
     return `${text}}`;
   }
 
   /** What a symbol is, apart from its name: parameters, types, flags. */
-  function ownText(symbol: number, depth: number): string {
+  private ownText(symbol: number, depth: number): string {
+    const { engine, repo } = this;
     const file = repo.fileOf(symbol);
     const { bindings } = repo.facts(file);
     const label = repo.label(symbol);
     let text = `${label} ${repo.flags(symbol)} ${repo.column(symbol, "arity")}`;
     for (const row of repo.facts(file).lists.items(repo.column(symbol, "typeParameters"))) {
-      text += ` T${typeText(engine.typeAt(file, bindings.constraint(row)), depth)}=${typeText(engine.typeAt(file, bindings.fallback(row)), depth)}`;
+      text += ` T${this.typeText(engine.types.typeAt(file, bindings.constraint(row)), depth)}=${this.typeText(engine.types.typeAt(file, bindings.fallback(row)), depth)}`;
     }
     for (const row of repo.facts(file).lists.items(repo.column(symbol, "parameters")))
-      text += ` P${typeText(engine.typeAt(file, bindings.type(row)), depth)}`;
+      text += ` P${this.typeText(engine.types.typeAt(file, bindings.type(row)), depth)}`;
     const type = repo.column(symbol, "type");
-    if (exists(type)) text += ` :${typeText(engine.typeAt(file, type), depth)}`;
+    if (exists(type)) text += ` :${this.typeText(engine.types.typeAt(file, type), depth)}`;
     if (label === "Function" || label === "Method" || repo.has(symbol, SymbolFlag.Getter))
-      return `${text} >${typeText(engine.returnType(symbol), depth)}`;
+      return `${text} >${this.typeText(engine.calls.returnTypeOf(symbol), depth)}`;
     const value = repo.column(symbol, "value");
-    if (exists(value)) text += ` =${typeText(engine.exprType(file, value), depth)}`;
-    return `${text} ${typeText(engine.symbolType(symbol), depth)}`;
+    if (exists(value)) text += ` =${this.typeText(engine.expressions.typeAt(file, value), depth)}`;
+    return `${text} ${this.typeText(engine.types.typeOfSymbol(symbol), depth)}`;
   }
 
-  function entityText(entity: Entity | undefined): string {
+  private entityText(entity: Entity | undefined): string {
     switch (entity?.kind) {
       case undefined:
         return "?";
       case "symbol":
-        return place(entity.symbol);
+        return this.place(entity.symbol);
       case "binding":
-        return `${bindingPlace(entity.file, entity.binding)}:${typeText(engine.entityType(entity), 0)}`;
+        return `${this.bindingPlace(entity.file, entity.binding)}:${this.typeText(this.engine.types.typeOfEntity(entity), 0)}`;
       case "type":
-        return typeText(entity.type, 0);
+        return this.typeText(entity.type, 0);
       case "external":
         return "x";
     }
   }
 
-  function targetText(target: ImportTarget): string {
-    const pathOf = (file: number) => repo.files[file]?.path ?? "";
+  private targetText(target: ImportTarget): string {
+    const pathOf = (file: number) => this.repo.files[file]?.path ?? "";
     switch (target.kind) {
       case "external":
         return "x";
@@ -176,101 +218,112 @@ export function createSurfaces(engine: Engine): (file: number) => Surface {
     }
   }
 
-  /** Collects the surface of a file. */
-  return (file) => {
+  private addSymbols(file: number, into: Collected): void {
+    const { engine, repo } = this;
     const facts = repo.facts(file);
     const rules = repo.rules(file);
     const base = repo.base[file]!;
-    const names = new Map<string, string>();
-    const whole: string[] = [];
-    const put = (name: string, text: string) => {
-      if (WORD.test(name) && !rules.specialMembers?.test(name)) names.set(name, `${names.get(name) ?? ""}\n${text}`);
-      else whole.push(`${name} ${text}`);
-    };
-    symbolTexts();
+
+    for (let row = facts.symbols.first; row < facts.symbols.length; row = rowAfter(row)) {
+      if (isReference(facts.symbols.label(row))) continue;
+      const symbol = base + row;
+      const name = facts.strings[facts.symbols.name(row)]!;
+      const inner = exists(facts.symbols.inner(row));
+      const label = repo.label(symbol);
+      const type = inner && label !== "Function" && label !== "Method";
+      if (name === "" && !type) continue;
+      const text = `${this.place(symbol)} ${this.ownText(symbol, 0)}`;
+      if (name !== "") into.put(name, text);
+      // Bases decide where members are found that other files name; so does the one method a lambda stands for.
+      const bases = type ? engine.bases.basesOf(symbol, undefined).map((one) => this.typeText(one, 0)) : [];
+      if (bases.length > 0) into.whole.push(`${this.place(symbol)} < ${bases.join()}`);
+      const parent = repo.parent(symbol);
+      if (parent < 0 || label !== "Method") continue;
+      if (rules.overloads && repo.label(parent) === "Interface") into.whole.push(text);
+      if (name !== rules.constructorName && !repo.has(symbol, SymbolFlag.Constructor)) continue;
+      // Code that makes an instance names the class or was given it; in the latter case its type arguments say what
+      // is made.
+      if (exists(repo.column(parent, "typeParameters"))) into.whole.push(text);
+      else into.put(repo.name(parent), text);
+    }
+  }
+
+  private addAttached(file: number, into: Collected): void {
+    const { engine, repo } = this;
+    const facts = repo.facts(file);
     for (let row = 0; row < facts.attaches.length; row++) {
       const member = facts.symbols.name(facts.attaches.symbol(row));
-      put(facts.strings[member]!, `of ${typeText(engine.typeAt(file, facts.attaches.type(row)), 0)}`);
+      into.put(facts.strings[member]!, `of ${this.typeText(engine.types.typeAt(file, facts.attaches.type(row)), 0)}`);
     }
     for (let row = 0; row < facts.heritage.length; row++) {
       if (exists(facts.heritage.symbol(row))) continue;
       const [subject, type] = [facts.heritage.subject(row), facts.heritage.type(row)];
-      whole.push(`${typeText(engine.typeAt(file, subject), 0)} is ${typeText(engine.typeAt(file, type), 0)}`);
+      into.whole.push(
+        `${this.typeText(engine.types.typeAt(file, subject), 0)} is ${this.typeText(engine.types.typeAt(file, type), 0)}`,
+      );
     }
-    for (let row = 0; row < facts.spaces.length; row++) whole.push(`space ${facts.strings[facts.spaces.name(row)]}`);
-    if (rules.openValues) assignTexts();
-    importTexts();
-    exportTexts();
-    return { names, whole: whole.sort().join("\n") };
+    for (let row = 0; row < facts.spaces.length; row++)
+      into.whole.push(`space ${facts.strings[facts.spaces.name(row)]}`);
+  }
 
-    function symbolTexts(): void {
-      for (let row = facts.symbols.first; row < facts.symbols.length; row = rowAfter(row)) {
-        if (isReference(facts.symbols.label(row))) continue;
-        const symbol = base + row;
-        const name = facts.strings[facts.symbols.name(row)]!;
-        const inner = exists(facts.symbols.inner(row));
-        const label = repo.label(symbol);
-        const type = inner && label !== "Function" && label !== "Method";
-        if (name === "" && !type) continue;
-        const text = `${place(symbol)} ${ownText(symbol, 0)}`;
-        if (name !== "") put(name, text);
-        // Bases decide where members are found that other files name; so does the one method a lambda stands for.
-        const bases = type ? engine.bases(symbol, undefined).map((one) => typeText(one, 0)) : [];
-        if (bases.length > 0) whole.push(`${place(symbol)} < ${bases.join()}`);
-        const parent = repo.parent(symbol);
-        if (parent < 0 || label !== "Method") continue;
-        if (rules.overloads && repo.label(parent) === "Interface") whole.push(text);
-        if (name !== rules.constructorName && !repo.has(symbol, SymbolFlag.Constructor)) continue;
-        // Code that makes an instance names the class or was given it; in the latter case its type arguments say what
-        // is made.
-        if (exists(repo.column(parent, "typeParameters"))) whole.push(text);
-        else put(repo.name(parent), text);
-      }
-    }
+  /** Members that are only assigned, and the parents of constructor functions. */
+  private addAssigned(file: number, into: Collected): void {
+    const { engine, repo } = this;
+    const facts = repo.facts(file);
+    const rules = repo.rules(file);
+    const base = repo.base[file]!;
 
-    /** Members that are only assigned, and the parents of constructor functions. */
-    function assignTexts(): void {
-      for (let row = 0; row < facts.assigns.length; row++) {
-        const target = facts.assigns.target(row);
-        if (facts.exprs.op(target) !== Expr.Member) continue;
-        const name = facts.strings[facts.exprs.member(target)]!;
-        const text = `assigned ${typeText(engine.exprType(file, facts.assigns.expr(row)), 0)}`;
-        // A prototype's members are found by their own names.
-        if (name === rules.openValues?.prototype) whole.push(text);
-        else put(name, text);
-      }
-      for (let row = 0; row < facts.heritage.length; row++) {
-        const symbol = facts.heritage.symbol(row);
-        if (isNone(symbol) || repo.label(base + symbol) !== "Function") continue;
-        const bases = engine.bases(base + symbol, undefined).map((one) => typeText(one, 0));
-        whole.push(`${place(base + symbol)} < ${bases.join()}`);
-      }
+    for (let row = 0; row < facts.assigns.length; row++) {
+      const target = facts.assigns.target(row);
+      if (facts.exprs.op(target) !== Expr.Member) continue;
+      const name = facts.strings[facts.exprs.member(target)]!;
+      const text = `assigned ${this.typeText(engine.expressions.typeAt(file, facts.assigns.expr(row)), 0)}`;
+      // A prototype's members are found by their own names.
+      if (name === rules.openValues?.prototype) into.whole.push(text);
+      else into.put(name, text);
     }
+    for (let row = 0; row < facts.heritage.length; row++) {
+      const symbol = facts.heritage.symbol(row);
+      if (isNone(symbol) || repo.label(base + symbol) !== "Function") continue;
+      const bases = engine.bases.basesOf(base + symbol, undefined).map((one) => this.typeText(one, 0));
+      into.whole.push(`${this.place(base + symbol)} < ${bases.join()}`);
+    }
+  }
 
-    function importTexts(): void {
-      for (let row = facts.imports.first; row < facts.imports.length; row = rowAfter(row))
-        if (facts.imports.kind(row) === ImportKind.Wildcard)
-          whole.push(`all of ${targetText(engine.importTarget(file, row))}`);
-      if (rules.exportLists) return;
-      for (let row = facts.bindings.first; row < facts.bindings.length; row = rowAfter(row)) {
-        if (facts.bindings.scope(row) !== 0 || facts.bindings.kind(row) === BindingKind.Symbol) continue;
-        const name = facts.strings[facts.bindings.name(row)]!;
-        if (facts.bindings.kind(row) !== BindingKind.Import) put(name, typeText(engine.bindingType(file, row), 0));
-        else
-          for (const space of ["value", "type"] as const)
-            put(name, `${space} ${entityText(engine.followImport(file, facts.bindings.importRow(row), space))}`);
-      }
-    }
+  private addImports(file: number, into: Collected): void {
+    const { engine, repo } = this;
+    const facts = repo.facts(file);
+    const rules = repo.rules(file);
 
-    function exportTexts(): void {
-      for (let row = facts.exports.first; row < facts.exports.length; row = rowAfter(row)) {
-        const name = facts.strings[facts.exports.name(row)] ?? "";
-        if (facts.exports.kind(row) === ExportKind.Star)
-          whole.push(`gives ${targetText(engine.importTarget(file, facts.exports.importRow(row)))}`);
-        else
-          for (const space of ["value", "type"] as const)
-            put(name, `${space} ${entityText(engine.exported(file, name, space))}`);
-      }
+    for (let row = facts.imports.first; row < facts.imports.length; row = rowAfter(row))
+      if (facts.imports.kind(row) === ImportKind.Wildcard)
+        into.whole.push(`all of ${this.targetText(engine.imports.targetOf(file, row))}`);
+    if (rules.exportLists) return;
+    for (let row = facts.bindings.first; row < facts.bindings.length; row = rowAfter(row)) {
+      if (facts.bindings.scope(row) !== 0 || facts.bindings.kind(row) === BindingKind.Symbol) continue;
+      const name = facts.strings[facts.bindings.name(row)]!;
+      if (facts.bindings.kind(row) !== BindingKind.Import)
+        into.put(name, this.typeText(engine.types.typeOfBinding(file, row), 0));
+      else
+        for (const space of ["value", "type"] as const)
+          into.put(
+            name,
+            `${space} ${this.entityText(engine.names.followImport(file, facts.bindings.importRow(row), space))}`,
+          );
     }
-  };
+  }
+
+  private addExports(file: number, into: Collected): void {
+    const { engine, repo } = this;
+    const facts = repo.facts(file);
+
+    for (let row = facts.exports.first; row < facts.exports.length; row = rowAfter(row)) {
+      const name = facts.strings[facts.exports.name(row)] ?? "";
+      if (facts.exports.kind(row) === ExportKind.Star)
+        into.whole.push(`gives ${this.targetText(engine.imports.targetOf(file, facts.exports.importRow(row)))}`);
+      else
+        for (const space of ["value", "type"] as const)
+          into.put(name, `${space} ${this.entityText(engine.exports.findExport(file, name, space))}`);
+    }
+  }
 }

@@ -1,10 +1,10 @@
 /** Results of calls: return types, inferred type parameters, and the parameters of lambdas by context. */
 
-import { BindingKind, Expr, SymbolFlag } from "../../language/fact-layout.ts";
-import { type BindingRow, type ExprRow, exists, isNone, NONE, type Rows } from "../../rows.ts";
+import { Expr, SymbolFlag } from "../../language/fact-layout.ts";
+import { type ExprRow, exists, isNone, NONE } from "../../rows.ts";
 import type { CallSite, Engine } from "../engine.ts";
+import type { Repository } from "../repository.ts";
 import { TypeMemo } from "../types/type-memo.ts";
-import { createUnify } from "../types/unify.ts";
 import {
   builtin,
   EXTERNAL,
@@ -23,58 +23,33 @@ const MAX_CALL_DEPTH = 40;
 /** Type parameters bounded by one another, and interfaces called through one another. */
 const MAX_BOUNDS = 4;
 
-type Calls = Pick<Engine, "callType" | "callResult" | "constructResult" | "returnType" | "contextual">;
+export class Calls {
+  private readonly engine: Engine;
+  private readonly repo: Repository;
+  /** What functions return, by symbol. */
+  private readonly returnMemo: TypeMemo;
+  /** Calls under evaluation, one in another. */
+  private depth = 0;
 
-export function createCalls(engine: Engine): Calls {
-  const { repo } = engine;
-  const unify = createUnify(engine);
-  const returnMemo = new TypeMemo(repo.symbolTotal);
-
-  function argumentRows(site: CallSite): Rows<ExprRow> {
-    const facts = repo.facts(site.file);
-    return facts.lists.items(facts.exprs.args(site.expr));
-  }
-
-  function isLambda(file: number, row: ExprRow): boolean {
-    return repo.facts(file).exprs.op(row) === Expr.Function;
-  }
-
-  /** Parameter binding rows of a function symbol. */
-  function parameters(symbol: number): Rows<BindingRow> {
-    return repo.facts(repo.fileOf(symbol)).lists.items(repo.column(symbol, "parameters"));
-  }
-
-  function declaredParameter(symbol: number, index: number): ValueType | undefined {
-    const rows = parameters(symbol);
-    const file = repo.fileOf(symbol);
-    const max = repo.column(symbol, "arity") % 1000;
-    const variadic = max === 999 && index >= rows.length - 1;
-    const row = rows[variadic ? rows.length - 1 : index];
-    if (row === undefined) return undefined;
-    const type = engine.typeAt(file, repo.facts(file).bindings.type(row));
-    if (!variadic) return type;
-    // `...handlers: [First, Second]` says of each argument what it is.
-    const places = type?.kind === "builtin" && type.name === "Tuple" ? type.args : [];
-    return places[index - rows.length + 1] ?? engine.elementType(type);
-  }
-
-  function constraintOf(part: ValueType & { kind: "parameter" }): ValueType | undefined {
-    if (isNone(part.binding)) return undefined;
-    return engine.typeAt(part.file, repo.facts(part.file).bindings.constraint(part.binding));
+  constructor(engine: Engine) {
+    this.engine = engine;
+    this.repo = engine.repo;
+    this.returnMemo = new TypeMemo(this.repo.symbolTotal);
   }
 
   /** The functions that calling a value may reach: itself, the call signatures of its type, those of what bounds it. */
-  function callables(type: ValueType | undefined, depth = 0): (ValueType & { kind: "function" })[] {
+  private callablesOf(type: ValueType | undefined, depth = 0): (ValueType & { kind: "function" })[] {
     return partsOf(type).flatMap((part) => {
       if (part.kind === "function") return [part];
       if (depth > MAX_BOUNDS) return [];
-      if (part.kind === "instance") return callables(engine.memberType(part, "()"), depth + 1);
-      return part.kind === "parameter" ? callables(constraintOf(part), depth + 1) : [];
+      if (part.kind === "instance") return this.callablesOf(this.engine.members.typeOfMember(part, "()"), depth + 1);
+      return part.kind === "parameter" ? this.callablesOf(this.engine.signatures.constraintOf(part), depth + 1) : [];
     });
   }
 
   /** The environment of a call: what is written in `<…>`, else what the arguments say. */
-  function inferEnv(symbol: number, typeParameterOwner: number, site: CallSite, lambdas: boolean): TypeEnv | undefined {
+  private inferEnv(symbol: number, typeParameterOwner: number, site: CallSite, lambdas: boolean): TypeEnv | undefined {
+    const { engine, repo } = this;
     const file = repo.fileOf(typeParameterOwner);
     const rows = repo.facts(file).lists.items(repo.column(typeParameterOwner, "typeParameters"));
     if (rows.length === 0) return undefined;
@@ -83,15 +58,21 @@ export function createCalls(engine: Engine): Calls {
     const siteFacts = repo.facts(site.file);
     const written = siteFacts.lists.items(siteFacts.exprs.typeArgs(site.expr));
     for (const [i, id] of ids.entries()) {
-      const type = written[i] === undefined ? undefined : engine.typeAt(site.file, written[i]!);
+      const type = written[i] === undefined ? undefined : engine.types.typeAt(site.file, written[i]!);
       if (type) env.set(id, type);
     }
     if (written.length === 0) {
       const idSet = new Set(ids);
       for (const lambdaTurn of lambdas ? [false, true] : [false]) {
-        for (const [i, argument] of argumentRows(site).entries()) {
-          if (isLambda(site.file, argument) !== lambdaTurn) continue;
-          unify(declaredParameter(symbol, i), engine.exprType(site.file, argument), env, idSet, lambdas);
+        for (const [i, argument] of this.engine.signatures.argumentsOf(site).entries()) {
+          if (this.engine.signatures.isLambda(site.file, argument) !== lambdaTurn) continue;
+          engine.unifier.unify(
+            this.engine.signatures.declaredTypeOf(symbol, i),
+            engine.expressions.typeAt(site.file, argument),
+            env,
+            idSet,
+            lambdas,
+          );
         }
       }
     }
@@ -100,24 +81,26 @@ export function createCalls(engine: Engine): Calls {
       const row = rows[i]!;
       const facts = repo.facts(file);
       const fallback =
-        engine.typeAt(file, facts.bindings.fallback(row)) ?? engine.typeAt(file, facts.bindings.constraint(row));
+        engine.types.typeAt(file, facts.bindings.fallback(row)) ??
+        engine.types.typeAt(file, facts.bindings.constraint(row));
       if (fallback && lambdas) env.set(id, substitute(fallback, env) ?? fallback);
     }
     return env;
   }
 
-  function returnType(symbol: number): ValueType | undefined {
-    return returnMemo.of(symbol, () => findReturnType(symbol));
+  returnTypeOf(symbol: number): ValueType | undefined {
+    return this.returnMemo.of(symbol, () => this.findReturnType(symbol));
   }
 
-  function findReturnType(symbol: number): ValueType | undefined {
+  private findReturnType(symbol: number): ValueType | undefined {
+    const { engine, repo } = this;
     const file = repo.fileOf(symbol);
     const flags = repo.flags(symbol);
     const declared = repo.column(symbol, "type");
-    if (exists(declared)) return flags & SymbolFlag.Guard ? builtin("boolean") : engine.typeAt(file, declared);
+    if (exists(declared)) return flags & SymbolFlag.Guard ? builtin("boolean") : engine.types.typeAt(file, declared);
     const context = repo.column(symbol, "value");
     if (exists(context)) {
-      const typed = engine.callResult(engine.exprType(file, context), undefined);
+      const typed = engine.calls.resultOf(engine.expressions.typeAt(file, context), undefined);
       if (typed && typed.kind !== "external") return typed;
     }
     const facts = repo.facts(file);
@@ -128,90 +111,39 @@ export function createCalls(engine: Engine): Calls {
         if (exists(owner))
           return { kind: "parameter", id: THIS_ID, file: repo.base[file]! + owner, binding: NONE } satisfies ValueType;
       }
-      return engine.exprType(file, row);
+      return engine.expressions.typeAt(file, row);
     });
     const result = unionOf(types);
     if (flags & SymbolFlag.Generator) return builtin("Generator", result);
-    return flags & SymbolFlag.Async ? builtin("Promise", engine.awaited(result)) : result;
+    return flags & SymbolFlag.Async ? builtin("Promise", engine.expressions.awaitType(result)) : result;
   }
 
-  /** The overload that fits the arguments of a call, the symbol itself when it has no overloads. */
-  function overload(symbol: number, site: CallSite | undefined): number {
-    const file = repo.fileOf(symbol);
-    if (repo.rules(file).overloads) {
-      const fitting = engine.overloadFor(symbol, site);
-      return fitting < 0 ? symbol : fitting;
-    }
-    const parent = repo.parent(symbol);
-    const facts = repo.facts(file);
-    const siblings =
-      parent >= 0 && repo.label(symbol) === "Method"
-        ? repo.childrenNamed(parent, repo.name(symbol))
-        : Array.from(repo.bindingsOf(file, repo.column(symbol, "scope"), repo.column(symbol, "name")), (row) =>
-            facts.bindings.kind(row) === BindingKind.Symbol ? repo.base[file]! + facts.bindings.symbol(row) : -1,
-          );
-    const candidates = siblings.filter(
-      (other) => other >= 0 && repo.has(other, SymbolFlag.Signature) && exists(repo.column(other, "type")),
-    );
-    if (candidates.length === 0 || (candidates.length === 1 && candidates[0] === symbol)) return symbol;
-    if (!site) return candidates[0]!;
-    const args = argumentRows(site);
-    for (const candidate of candidates) {
-      const arity = repo.column(candidate, "arity");
-      if (args.length < Math.floor(arity / 1000) || (arity % 1000 !== 999 && args.length > arity % 1000)) continue;
-      if (args.every((argument, i) => mayBe(declaredParameter(candidate, i), site.file, argument))) return candidate;
-    }
-    return candidates[0]!;
-  }
-
-  /** False only when an argument certainly does not fit a parameter. */
-  function mayBe(declared: ValueType | undefined, file: number, argument: ExprRow): boolean {
-    const wanted = declared?.kind === "parameter" ? constraintOf(declared) : declared;
-    if (!wanted || wanted.kind === "external" || wanted.kind === "parameter") return true;
-    if (isLambda(file, argument))
-      return partsOf(wanted).some((part) => part.kind !== "builtin" || part.name === "Function");
-    const given = engine.exprType(file, argument);
-    if (!given || given.kind === "external" || given.kind === "parameter") return true;
-    return partsOf(given).some((one) =>
-      partsOf(wanted).some((other) => {
-        if (other.kind === "builtin" && one.kind === "builtin")
-          return (
-            other.name === one.name || ![other.name, one.name].some((name) => /^(string|number|boolean)$/.test(name))
-          );
-        if (other.kind === "builtin" || one.kind === "builtin")
-          return !/^(string|number|boolean)$/.test(
-            other.kind === "builtin" ? other.name : one.kind === "builtin" ? one.name : "",
-          );
-        return true;
-      }),
-    );
-  }
-
-  let depth = 0;
-
-  function callResult(type: ValueType | undefined, site: CallSite | undefined): ValueType | undefined {
-    if (!type || depth > MAX_CALL_DEPTH) return undefined;
-    depth++;
-    const result = resultOf(type, site);
-    depth--;
+  /** What calling a value yields; `site` gives the arguments. */
+  resultOf(type: ValueType | undefined, site: CallSite | undefined): ValueType | undefined {
+    if (!type || this.depth > MAX_CALL_DEPTH) return undefined;
+    this.depth++;
+    const result = this.resultOfEach(type, site);
+    this.depth--;
     return result;
   }
 
-  function resultOf(type: ValueType, site: CallSite | undefined): ValueType | undefined {
+  private resultOfEach(type: ValueType, site: CallSite | undefined): ValueType | undefined {
+    const { engine, repo } = this;
     return unionOf(
       partsOf(type).map((part) => {
         switch (part.kind) {
           case "function": {
-            const chosen = overload(part.symbol, site);
-            const inferred = site ? inferEnv(chosen, chosen, site, true) : undefined;
+            const chosen = this.engine.signatures.choose(part.symbol, site);
+            const inferred = site ? this.inferEnv(chosen, chosen, site, true) : undefined;
             const env = withSelf(mergeEnv(inferred, part.env), part.self);
-            return substitute(returnType(chosen), env);
+            return substitute(this.returnTypeOf(chosen), env);
           }
           case "instance": {
             const member = repo.rules(repo.fileOf(part.symbol)).callMember;
             const callable =
-              engine.memberType(part, "()") ?? (member === undefined ? undefined : engine.memberType(part, member));
-            if (callable) return callResult(callable, site);
+              engine.members.typeOfMember(part, "()") ??
+              (member === undefined ? undefined : engine.members.typeOfMember(part, member));
+            if (callable) return this.resultOf(callable, site);
             // `Enum::Variant(payload)` is a value of the enum.
             return repo.label(part.symbol) === "Enum" && repo.rules(repo.fileOf(part.symbol)).callConstructs
               ? part
@@ -219,10 +151,10 @@ export function createCalls(engine: Engine): Calls {
           }
           case "class":
             return site && repo.rules(repo.fileOf(part.symbol)).callConstructs
-              ? constructResult(part.symbol, site)
+              ? this.construct(part.symbol, site)
               : undefined;
           case "external":
-            return site ? heldOutside(site) : part;
+            return site ? this.typeHeldOutside(site) : part;
           default:
             return undefined;
         }
@@ -231,74 +163,79 @@ export function createCalls(engine: Engine): Calls {
   }
 
   /** What a function from outside makes: of `f<T>(…)` it is known that it holds a T. */
-  function heldOutside(site: CallSite): ValueType {
-    const { exprs, lists } = repo.facts(site.file);
+  private typeHeldOutside(site: CallSite): ValueType {
+    const { exprs, lists } = this.repo.facts(site.file);
     const written = lists.items(exprs.typeArgs(site.expr));
-    const holds = written.length === 1 ? engine.typeAt(site.file, written[0]!) : undefined;
+    const holds = written.length === 1 ? this.engine.types.typeAt(site.file, written[0]!) : undefined;
     return holds && holds.kind !== "external" ? { kind: "external", holds } : EXTERNAL;
   }
 
   /** The instance a constructor call makes, its type parameters from the arguments. */
-  function constructResult(symbol: number, site: CallSite): ValueType {
-    const plain = engine.instanceOf(symbol, []);
+  construct(symbol: number, site: CallSite): ValueType {
+    const { engine, repo } = this;
+    const plain = engine.types.instanceOf(symbol, []);
     if (isNone(repo.column(symbol, "typeParameters"))) return plain;
     const name = repo.rules(repo.fileOf(symbol)).constructorName;
-    const maker = engine.members(plain, name).members[0];
-    const env = inferEnv(maker?.symbol ?? symbol, symbol, site, true);
+    const maker = engine.members.find(plain, name).members[0];
+    const env = this.inferEnv(maker?.symbol ?? symbol, symbol, site, true);
     return plain.kind === "instance" ? { ...plain, key: undefined, env } : plain;
   }
 
-  function callType(file: number, row: ExprRow): ValueType | undefined {
-    const facts = repo.facts(file);
+  /** The type of a Call row. */
+  typeOfCall(file: number, row: ExprRow): ValueType | undefined {
+    const facts = this.repo.facts(file);
     const site = { file, expr: row };
     const callee = facts.exprs.callee(row);
     if (isNone(callee)) return undefined;
     if (facts.exprs.op(callee) === Expr.Member) {
-      const special = libraryCall(site, callee);
+      const special = this.callLibrary(site, callee);
       if (special) return special;
     }
-    return callResult(engine.exprType(file, callee), site);
+    return this.resultOf(this.engine.expressions.typeAt(file, callee), site);
   }
 
-  function libraryCall(site: CallSite, callee: ExprRow): ValueType | undefined {
+  private callLibrary(site: CallSite, callee: ExprRow): ValueType | undefined {
+    const { engine, repo } = this;
     const facts = repo.facts(site.file);
     const object = facts.exprs.object(callee);
     const method = facts.strings[facts.exprs.member(callee)]!;
-    const rows = argumentRows(site);
-    const argument = (i: number) => (rows[i] === undefined ? undefined : engine.exprType(site.file, rows[i]!));
+    const rows = this.engine.signatures.argumentsOf(site);
+    const argument = (i: number) =>
+      rows[i] === undefined ? undefined : engine.expressions.typeAt(site.file, rows[i]!);
     const callback = () => {
       for (let i = 0; i < Math.min(2, rows.length); i++) {
         const given = argument(i);
-        if (given?.kind === "function") return callResult(given, undefined);
-        if (given?.kind === "class") return engine.instanceOf(given.symbol, []);
+        if (given?.kind === "function") return this.resultOf(given, undefined);
+        if (given?.kind === "class") return engine.types.instanceOf(given.symbol, []);
       }
       return undefined;
     };
     const language = repo.language(site.file);
-    const receiver = engine.exprType(site.file, object);
+    const receiver = engine.expressions.typeAt(site.file, object);
     if (receiver?.kind === "external" && facts.exprs.op(object) === Expr.Name) {
       const owner = facts.strings[facts.exprs.name(object)]!;
-      return engine.library.staticCall(language, `${owner}.${method}`, argument, callback);
+      return engine.library.callStatic(language, `${owner}.${method}`, argument, callback);
     }
     const { functions, wrappers } = language.library;
     const ofFunction = receiver?.kind === "function" ? functions?.get(method) : undefined;
-    if (ofFunction) return ofFunction === "called" ? callResult(receiver, undefined) : receiver;
+    if (ofFunction) return ofFunction === "called" ? this.resultOf(receiver, undefined) : receiver;
     const wrapper = wrappers?.inside.has(method) ? "inside" : wrappers?.closure.has(method) ? "closure" : undefined;
     return unionOf(
       partsOf(receiver).map((part) => {
         if (part.kind === "builtin") {
-          const result = engine.library.methodCall(language, part, method, callback, argument);
+          const result = engine.library.callMethod(language, part, method, callback, argument);
           return result ?? (wrapper === "inside" ? part : wrapper ? callback() : undefined);
         }
         if (!wrapper || (part.kind !== "instance" && part.kind !== "parameter")) return undefined;
-        if (engine.members(part, method, 0, true).members.length > 0) return undefined;
+        if (engine.members.find(part, method, 0, true).members.length > 0) return undefined;
         return wrapper === "inside" ? part : callback();
       }),
     );
   }
 
   /** The one abstract method of an interface that a lambda may stand for: Java. */
-  function onlyMethod(symbol: number, env: TypeEnv | undefined): ValueType | undefined {
+  private findOnlyMethod(symbol: number, env: TypeEnv | undefined): ValueType | undefined {
+    const { repo } = this;
     if (!repo.rules(repo.fileOf(symbol)).overloads || repo.label(symbol) !== "Interface") return undefined;
     let only = -1;
     for (const children of repo.childrenOf(symbol).values()) {
@@ -312,68 +249,74 @@ export function createCalls(engine: Engine): Calls {
   }
 
   /** The type of a parameter of a function type, seen through an environment. */
-  function parameterOf(type: ValueType | undefined, parameter: number): ValueType | undefined {
+  private typeOfParameter(type: ValueType | undefined, parameter: number): ValueType | undefined {
     return unionOf(
       partsOf(type).map((part) => {
         if (part.kind === "function")
-          return substitute(declaredParameter(part.symbol, parameter), withSelf(part.env, part.self));
+          return substitute(
+            this.engine.signatures.declaredTypeOf(part.symbol, parameter),
+            withSelf(part.env, part.self),
+          );
         if (part.kind === "instance") {
-          const callable = engine.memberType(part, "()") ?? onlyMethod(part.symbol, part.env);
-          return callable ? parameterOf(callable, parameter) : undefined;
+          const callable = this.engine.members.typeOfMember(part, "()") ?? this.findOnlyMethod(part.symbol, part.env);
+          return callable ? this.typeOfParameter(callable, parameter) : undefined;
         }
         if (part.kind === "external") return part;
         return part.kind === "parameter"
-          ? unionOf(callables(part).map((one) => parameterOf(one, parameter)))
+          ? unionOf(this.callablesOf(part).map((one) => this.typeOfParameter(one, parameter)))
           : undefined;
       }),
     );
   }
 
-  function contextual(file: number, source: ExprRow, argument: number, parameter: number): ValueType | undefined {
-    if (argument < 0) return parameterOf(engine.exprType(file, source), parameter);
-    const asked = (type: ValueType | undefined) => (parameter < 0 ? type : parameterOf(type, parameter));
+  /** The type of a lambda's parameter from the call it is passed to. */
+  typeFromContext(file: number, source: ExprRow, argument: number, parameter: number): ValueType | undefined {
+    const { engine, repo } = this;
+    if (argument < 0) return this.typeOfParameter(engine.expressions.typeAt(file, source), parameter);
+    const asked = (type: ValueType | undefined) => (parameter < 0 ? type : this.typeOfParameter(type, parameter));
     const facts = repo.facts(file);
     const callee = facts.exprs.callee(source);
     const site = { file, expr: source };
     if (facts.exprs.op(source) === Expr.New) {
       return unionOf(
-        partsOf(engine.exprType(file, callee)).map((part) => {
+        partsOf(engine.expressions.typeAt(file, callee)).map((part) => {
           if (part.kind !== "class") return part.kind === "external" ? part : undefined;
           const name = repo.rules(repo.fileOf(part.symbol)).constructorName;
-          const maker = engine.members(engine.instanceOf(part.symbol, []), name).members[0];
-          return maker ? asked(substitute(declaredParameter(maker.symbol, argument), maker.env)) : undefined;
+          const maker = engine.members.find(engine.types.instanceOf(part.symbol, []), name).members[0];
+          return maker
+            ? asked(substitute(this.engine.signatures.declaredTypeOf(maker.symbol, argument), maker.env))
+            : undefined;
         }),
       );
     }
     if (parameter >= 0 && facts.exprs.op(callee) === Expr.Member) {
-      const receiver = engine.exprType(file, facts.exprs.object(callee));
+      const receiver = engine.expressions.typeAt(file, facts.exprs.object(callee));
       const method = facts.strings[facts.exprs.member(callee)]!;
       const language = repo.language(file);
       const through = parameter === 0 && language.library.wrappers?.handsInside.has(method);
       const found = unionOf(
         partsOf(receiver).map((part) => {
-          if (part.kind === "builtin") return engine.library.callback(language, part, method, parameter);
-          const own = through && part.kind === "instance" && engine.members(part, method, 0, true).members.length > 0;
+          if (part.kind === "builtin") return engine.library.typeOfCallback(language, part, method, parameter);
+          const own =
+            through && part.kind === "instance" && engine.members.find(part, method, 0, true).members.length > 0;
           return through && part.kind === "instance" && !own ? part : undefined;
         }),
       );
       if (found) return found;
       if (parameter === 0 && language.library.methods.sequence.get(method) === "reduced") {
-        const initial = argumentRows(site)[1];
-        if (initial !== undefined) return engine.exprType(file, initial);
+        const initial = this.engine.signatures.argumentsOf(site)[1];
+        if (initial !== undefined) return engine.expressions.typeAt(file, initial);
       }
     }
-    const called = engine.exprType(file, callee);
+    const called = engine.expressions.typeAt(file, callee);
     // What a function from outside hands to a callback comes from outside.
     if (called?.kind === "external") return EXTERNAL;
     return unionOf(
-      callables(called).map((part) => {
-        const chosen = overload(part.symbol, site);
-        const env = withSelf(mergeEnv(inferEnv(chosen, chosen, site, false), part.env), part.self);
-        return asked(substitute(declaredParameter(chosen, argument), env));
+      this.callablesOf(called).map((part) => {
+        const chosen = this.engine.signatures.choose(part.symbol, site);
+        const env = withSelf(mergeEnv(this.inferEnv(chosen, chosen, site, false), part.env), part.self);
+        return asked(substitute(this.engine.signatures.declaredTypeOf(chosen, argument), env));
       }),
     );
   }
-
-  return { callType, callResult, constructResult, returnType, contextual };
 }

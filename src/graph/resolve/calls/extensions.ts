@@ -1,9 +1,9 @@
 /** Extension methods of types from outside: C#'s `"{0}".FormatWith(x)`, where a class here declares `FormatWith(this string …)`. */
 import { fewestArguments, mostArguments, SymbolFlag } from "../../language/fact-layout.ts";
 import type { CallSite, Engine } from "../engine.ts";
-import { pushTo } from "../repository.ts";
+import { pushTo, type Repository } from "../repository.ts";
 import { partsOf, type ValueType } from "../types/value-type.ts";
-import type { Target } from "./edges.ts";
+import type { Target } from "./targets.ts";
 
 interface Extension {
   symbol: number;
@@ -11,38 +11,48 @@ interface Extension {
   type: ValueType | undefined;
 }
 
-/** @returns finds what a call of a member reaches on a value from outside: one extension method, or nothing */
-export function createExtensions(engine: Engine) {
-  const { repo } = engine;
-  let known: Map<string, Extension[]> | undefined;
+export class Extensions {
+  private readonly engine: Engine;
+  private readonly repo: Repository;
+  /** By name; made when they are first needed. */
+  private known: Map<string, Extension[]> | undefined;
 
-  function byName(): Map<string, Extension[]> {
-    if (known) return known;
-    known = new Map();
+  constructor(engine: Engine) {
+    this.engine = engine;
+    this.repo = engine.repo;
+  }
+
+  private indexByName(): Map<string, Extension[]> {
+    const { repo } = this;
+    if (this.known) return this.known;
+    this.known = new Map();
     for (let file = 0; file < repo.files.length; file++) {
       const { attaches } = repo.facts(file);
       for (let row = 0; row < attaches.length; row++) {
         const symbol = repo.base[file]! + attaches.symbol(row);
         if (!repo.has(symbol, SymbolFlag.Extension)) continue;
-        const type = engine.typeAt(file, attaches.type(row));
-        if (!partsOf(type).some((part) => part.kind === "instance")) pushTo(known, repo.name(symbol), { symbol, type });
+        const type = this.engine.types.typeAt(file, attaches.type(row));
+        if (!partsOf(type).some((part) => part.kind === "instance"))
+          pushTo(this.known, repo.name(symbol), { symbol, type });
       }
     }
-    return known;
+    return this.known;
   }
 
-  return function extensionsOf(receiver: ValueType | undefined, name: string, site: CallSite): Target[] {
+  /** What a call of a member reaches on a value from outside: one extension method, or nothing. */
+  find(receiver: ValueType | undefined, name: string, site: CallSite): Target[] {
+    const { repo } = this;
     const { exprs, lists } = repo.facts(site.file);
     if (repo.language(site.file).library.commonMembers.has(name)) return [];
     const count = lists.items(exprs.args(site.expr)).length + 1;
-    const fitting = (byName().get(name) ?? []).filter(({ symbol, type }) => {
+    const fitting = (this.indexByName().get(name) ?? []).filter(({ symbol, type }) => {
       const arity = repo.column(symbol, "arity");
       return fewestArguments(arity) <= count && count <= mostArguments(arity) && mayExtend(type, receiver);
     });
     const exact = fitting.filter(({ symbol }) => mostArguments(repo.column(symbol, "arity")) === count);
     const [first, second] = exact.length > 0 ? exact : fitting;
     return first && !second ? [{ symbol: first.symbol, reason: receiver ? "receiver_type" : "unique_name" }] : [];
-  };
+  }
 }
 
 /** Whether an extension of one type from outside may be meant by a value of another. */

@@ -8,7 +8,7 @@ import { partsOf } from "../types/value-type.ts";
 import type { RawEdge } from "./edges.ts";
 
 /** Appends the EXTENDS and IMPLEMENTS edges that a file states. */
-export function heritageEdges(engine: Engine, file: number, into: RawEdge[]): void {
+export function addHeritageEdges(engine: Engine, file: number, into: RawEdge[]): void {
   const { repo } = engine;
   const { heritage } = repo.facts(file);
   for (let row = 0; row < heritage.length; row++) {
@@ -16,7 +16,9 @@ export function heritageEdges(engine: Engine, file: number, into: RawEdge[]): vo
     const subjectRow = heritage.subject(row);
     const subjects = exists(symbol)
       ? [repo.base[file]! + symbol]
-      : partsOf(engine.typeAt(file, subjectRow)).flatMap((part) => (part.kind === "instance" ? [part.symbol] : []));
+      : partsOf(engine.types.typeAt(file, subjectRow)).flatMap((part) =>
+          part.kind === "instance" ? [part.symbol] : [],
+        );
     const implementing = heritage.kind(row) === HeritageKind.Implements;
     for (const subject of subjects) {
       if (repo.has(subject, SymbolFlag.Hidden)) continue;
@@ -42,9 +44,9 @@ function basesOfRow(engine: Engine, file: number, row: number): number[] {
   const expr = heritage.expr(row);
   const found = new Set<number>();
   if (exists(type))
-    for (const part of partsOf(engine.typeAt(file, type))) if (part.kind === "instance") found.add(part.symbol);
+    for (const part of partsOf(engine.types.typeAt(file, type))) if (part.kind === "instance") found.add(part.symbol);
   if (found.size === 0 && exists(expr))
-    for (const part of partsOf(engine.exprType(file, expr)))
+    for (const part of partsOf(engine.expressions.typeAt(file, expr)))
       if (part.kind === "class" || part.kind === "instance") found.add(part.symbol);
   return [...found];
 }

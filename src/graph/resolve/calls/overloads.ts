@@ -7,7 +7,7 @@ import { BindingKind, Expr, fewestArguments, mostArguments, SymbolFlag } from ".
 import type { Conversions } from "../../language/library.ts";
 import { type ExprRow, exists, isNone, type Rows } from "../../rows.ts";
 import type { CallSite, Engine } from "../engine.ts";
-import { pushTo } from "../repository.ts";
+import { pushTo, type Repository } from "../repository.ts";
 import { isClosed, libraryFit } from "../types/library-fit.ts";
 import { partsOf, typeKey, type ValueType } from "../types/value-type.ts";
 
@@ -20,7 +20,6 @@ interface Candidate {
 }
 
 type Builtin = ValueType & { kind: "builtin" };
-type Overloads = Pick<Engine, "overloadFor">;
 
 /** Whether a value of a type of the library is certainly no function. */
 const isNoFunction = (by: Conversions, name: string): boolean =>
@@ -28,72 +27,85 @@ const isNoFunction = (by: Conversions, name: string): boolean =>
 
 const isRoot = (by: Conversions, type: ValueType): boolean => type.kind === "builtin" && by.roots.has(type.name);
 
-export function createOverloads(engine: Engine): Overloads {
-  const { repo } = engine;
-  const memo = new Map<number, readonly Candidate[]>();
-  let attachedTo: Map<number, number> | undefined;
-  let attached: Map<number, number[]> | undefined;
+export class Overloads {
+  private readonly engine: Engine;
+  private readonly repo: Repository;
+  /** Every function that the name of one may mean. */
+  private readonly memo = new Map<number, readonly Candidate[]>();
+  /** Types that members outside them belong to, by member. */
+  private attachedTo: Map<number, number> | undefined;
+  /** Those members, by type. */
+  private attached: Map<number, number[]> | undefined;
+
+  constructor(engine: Engine) {
+    this.engine = engine;
+    this.repo = engine.repo;
+  }
 
   /** Types that have members outside them, and those members. */
-  function outside(): { owners: Map<number, number>; members: Map<number, number[]> } {
-    if (!attachedTo || !attached) {
-      attachedTo = new Map();
-      attached = new Map();
+  private indexOutside(): { owners: Map<number, number>; members: Map<number, number[]> } {
+    const { repo } = this;
+    if (!this.attachedTo || !this.attached) {
+      this.attachedTo = new Map();
+      this.attached = new Map();
       for (let file = 0; file < repo.files.length; file++) {
         if (!repo.rules(file).overloads) continue;
         const { attaches } = repo.facts(file);
         for (let row = 0; row < attaches.length; row++) {
           const symbol = repo.base[file]! + attaches.symbol(row);
-          for (const part of partsOf(engine.typeAt(file, attaches.type(row)))) {
+          for (const part of partsOf(this.engine.types.typeAt(file, attaches.type(row)))) {
             if (part.kind !== "instance") continue;
-            if (!repo.has(symbol, SymbolFlag.Extension)) attachedTo.set(symbol, part.symbol);
-            pushTo(attached, part.symbol, symbol);
+            if (!repo.has(symbol, SymbolFlag.Extension)) this.attachedTo.set(symbol, part.symbol);
+            pushTo(this.attached, part.symbol, symbol);
           }
         }
       }
     }
-    return { owners: attachedTo, members: attached };
+    return { owners: this.attachedTo, members: this.attached };
   }
 
-  function functionLike(symbol: number): boolean {
-    const label = repo.label(symbol);
+  private isFunctionLike(symbol: number): boolean {
+    const label = this.repo.label(symbol);
     return label === "Function" || label === "Method";
   }
 
   /** Every function that the name may mean where this one was found. */
-  function candidates(symbol: number): readonly Candidate[] {
-    const known = memo.get(symbol);
+  private candidatesOf(symbol: number): readonly Candidate[] {
+    const { repo } = this;
+    const known = this.memo.get(symbol);
     if (known) return known;
     const found: Candidate[] = [];
-    const { owners } = outside();
+    const { owners } = this.indexOutside();
     const owner = owners.get(symbol) ?? repo.parent(symbol);
     const label = owner < 0 ? "" : repo.label(owner);
     if (owner >= 0 && label !== "Namespace" && label !== "Function" && label !== "Method")
-      fromType(owner, repo.name(symbol), found);
-    else for (const other of inScope(symbol)) found.push({ symbol: other, depth: 0 });
-    const kept = found.filter((one) => functionLike(one.symbol));
+      this.searchType(owner, repo.name(symbol), found);
+    else for (const other of this.searchScope(symbol)) found.push({ symbol: other, depth: 0 });
+    const kept = found.filter((one) => this.isFunctionLike(one.symbol));
     const all = kept.some((one) => one.symbol === symbol) ? kept : [{ symbol, depth: 0 }, ...kept];
-    memo.set(symbol, all);
+    this.memo.set(symbol, all);
     return all;
   }
 
-  function fromType(owner: number, name: string, into: Candidate[]): void {
-    const { members } = outside();
-    const queue: { type: ValueType; depth: number }[] = [{ type: engine.instanceOf(owner, []), depth: 0 }];
+  private searchType(owner: number, name: string, into: Candidate[]): void {
+    const { engine } = this;
+    const { members } = this.indexOutside();
+    const queue: { type: ValueType; depth: number }[] = [{ type: engine.types.instanceOf(owner, []), depth: 0 }];
     const seen = new Set<number>();
     for (let next = queue.shift(); next && seen.size < MAX_BASES; next = queue.shift()) {
       if (next.type.kind !== "instance" || seen.has(next.type.symbol)) continue;
       const { symbol, env } = next.type;
       seen.add(symbol);
-      for (const own of ownNamed(symbol, name)) into.push({ symbol: own, depth: next.depth });
+      for (const own of this.findOwn(symbol, name)) into.push({ symbol: own, depth: next.depth });
       for (const other of members.get(symbol) ?? [])
-        if (repo.name(other) === name) into.push({ symbol: other, depth: next.depth });
-      for (const base of engine.bases(symbol, env)) queue.push({ type: base, depth: next.depth + 1 });
+        if (this.repo.name(other) === name) into.push({ symbol: other, depth: next.depth });
+      for (const base of engine.bases.basesOf(symbol, env)) queue.push({ type: base, depth: next.depth + 1 });
     }
   }
 
   /** Own members of a name, those of a type's other parts included. */
-  function ownNamed(symbol: number, name: string): readonly number[] {
+  private findOwn(symbol: number, name: string): readonly number[] {
+    const { repo } = this;
     const file = repo.fileOf(symbol);
     const own = repo.childrenNamed(symbol, name);
     if (!repo.rules(file).partialTypes || !repo.isTopLevel(symbol)) return own;
@@ -104,7 +116,8 @@ export function createOverloads(engine: Engine): Overloads {
     return all;
   }
 
-  function inScope(symbol: number): readonly number[] {
+  private searchScope(symbol: number): readonly number[] {
+    const { repo } = this;
     const file = repo.fileOf(symbol);
     const scope = repo.column(symbol, "scope");
     const facts = repo.facts(file);
@@ -116,14 +129,15 @@ export function createOverloads(engine: Engine): Overloads {
     return [...found];
   }
 
-  function countFits(symbol: number, count: number): boolean {
-    const known = repo.column(symbol, "arity");
+  private fitsCount(symbol: number, count: number): boolean {
+    const known = this.repo.column(symbol, "arity");
     if (known < 0) return true;
     return count >= fewestArguments(known) && count <= mostArguments(known);
   }
 
   /** How well arguments fit: -1 not at all, else how many are known to be just what is declared. */
-  function typeFit(symbol: number, site: CallSite, args: Rows<ExprRow>, skip: number): number {
+  private rateTypes(symbol: number, site: CallSite, args: Rows<ExprRow>, skip: number): number {
+    const { repo } = this;
     const file = repo.fileOf(symbol);
     const conversions = repo.rules(file).overloads;
     if (!conversions) return 0;
@@ -137,8 +151,8 @@ export function createOverloads(engine: Engine): Overloads {
       if (row === undefined) break;
       // A parameter for any number of arguments is not compared.
       if (i + skip >= rows.length || (variadic && i + skip === rows.length - 1)) break;
-      const wanted = engine.typeAt(file, bindings.type(row));
-      const fit = argumentFit(conversions, wanted, site.file, args[i]!);
+      const wanted = this.engine.types.typeAt(file, bindings.type(row));
+      const fit = this.rateArgument(conversions, wanted, site.file, args[i]!);
       if (fit < 0) return -1;
       sure += fit;
     }
@@ -146,29 +160,30 @@ export function createOverloads(engine: Engine): Overloads {
   }
 
   /** -1 certainly not, 0 perhaps, more the nearer the argument is to what is declared. */
-  function argumentFit(by: Conversions, wanted: ValueType | undefined, file: number, argument: ExprRow): number {
+  private rateArgument(by: Conversions, wanted: ValueType | undefined, file: number, argument: ExprRow): number {
+    const { repo } = this;
     const { exprs } = repo.facts(file);
     const loose = repo.rules(file).includes === true;
     if (!wanted || wanted.kind === "parameter" || wanted.kind === "union") return 0;
     if (exprs.op(argument) === Expr.Function)
       return wanted.kind === "builtin" && isNoFunction(by, wanted.name) ? -1 : 0;
-    const given = engine.exprType(file, argument);
+    const given = this.engine.expressions.typeAt(file, argument);
     if (!given || given.kind === "union") return 0;
-    if (given.kind === "parameter") return loose || isBound(given) ? 0 : isRoot(by, wanted) ? 1 : -1;
+    if (given.kind === "parameter") return loose || this.isBound(given) ? 0 : isRoot(by, wanted) ? 1 : -1;
     if (given.kind === "builtin") {
-      if (wanted.kind === "builtin") return builtinFit(by, given, wanted, loose);
+      if (wanted.kind === "builtin") return this.rateBuiltin(by, given, wanted, loose);
       if (given.name === "null") return wanted.kind === "instance" ? 1 : 0;
       // What comes from a library cannot derive from what is here; it may be what a constructor takes.
       return wanted.kind !== "instance" || loose ? 0 : -1;
     }
     if (given.kind !== "instance") return 0;
-    if (wanted.kind === "instance") return derives(given, wanted.symbol);
+    if (wanted.kind === "instance") return this.rateDerivation(given, wanted.symbol);
     if (wanted.kind !== "builtin" || isRoot(by, wanted)) return 0;
-    return isClosed(by, wanted.name) || (!loose && derives(given, -1) < 0) ? -1 : 0;
+    return isClosed(by, wanted.name) || (!loose && this.rateDerivation(given, -1) < 0) ? -1 : 0;
   }
 
   /** Arrays of scalars only fit arrays of the same. */
-  function builtinFit(by: Conversions, given: Builtin, wanted: Builtin, loose: boolean): number {
+  private rateBuiltin(by: Conversions, given: Builtin, wanted: Builtin, loose: boolean): number {
     const [from, to] = [given.args[0], wanted.args[0]];
     if (given.name !== "Array" || wanted.name !== "Array" || !from || !to || loose)
       return libraryFit(by, given.name, wanted.name);
@@ -178,12 +193,12 @@ export function createOverloads(engine: Engine): Overloads {
     return libraryFit(by, from.name, to.name);
   }
 
-  function isBound(type: ValueType & { kind: "parameter" }): boolean {
-    return isNone(type.binding) || exists(repo.facts(type.file).bindings.constraint(type.binding));
+  private isBound(type: ValueType & { kind: "parameter" }): boolean {
+    return isNone(type.binding) || exists(this.repo.facts(type.file).bindings.constraint(type.binding));
   }
 
   /** 10 the same type, less the farther it is derived, -1 not at all while all bases are known, else 0. */
-  function derives(given: ValueType & { kind: "instance" }, wanted: number): number {
+  private rateDerivation(given: ValueType & { kind: "instance" }, wanted: number): number {
     if (given.symbol === wanted) return 10;
     const seen = new Set<number>();
     const queue: ValueType[] = [given];
@@ -196,46 +211,51 @@ export function createOverloads(engine: Engine): Overloads {
       if (next.symbol === wanted) return Math.max(2, 9 - seen.size);
       if (seen.has(next.symbol)) continue;
       seen.add(next.symbol);
-      queue.push(...engine.bases(next.symbol, next.env));
+      queue.push(...this.engine.bases.basesOf(next.symbol, next.env));
     }
     return unknown ? 0 : -1;
   }
 
-  function overloadFor(symbol: number, site: CallSite | undefined): number {
-    if (!functionLike(symbol)) return symbol;
-    const all = candidates(symbol);
-    if (all.length < 2 || !site) return defined(symbol);
-    const first = defined(all[0]!.symbol);
-    if (all.every((one) => defined(one.symbol) === first)) return first;
+  /** The symbol among its overloads that fits a call; none when several do. The symbol itself where it has none. */
+  choose(symbol: number, site: CallSite | undefined): number {
+    const { repo } = this;
+    if (!this.isFunctionLike(symbol)) return symbol;
+    const all = this.candidatesOf(symbol);
+    if (all.length < 2 || !site) return this.toDefinition(symbol);
+    const first = this.toDefinition(all[0]!.symbol);
+    if (all.every((one) => this.toDefinition(one.symbol) === first)) return first;
     const facts = repo.facts(site.file);
     const args = facts.lists.items(facts.exprs.args(site.expr));
     const callee = facts.exprs.callee(site.expr);
     const receiver =
-      facts.exprs.op(callee) === Expr.Member ? engine.exprType(site.file, facts.exprs.object(callee)) : undefined;
+      facts.exprs.op(callee) === Expr.Member
+        ? this.engine.expressions.typeAt(site.file, facts.exprs.object(callee))
+        : undefined;
     const skipOf = (one: number) => (repo.has(one, SymbolFlag.Extension) && receiver?.kind !== "class" ? 1 : 0);
-    const fitting = all.filter((one) => countFits(one.symbol, args.length + skipOf(one.symbol)));
-    const counted = fitting.filter((one) => bodyOf(one, fitting) === one);
-    if (counted.length < 2) return counted[0] ? defined(bodyOf(counted[0], all).symbol) : -1;
+    const fitting = all.filter((one) => this.fitsCount(one.symbol, args.length + skipOf(one.symbol)));
+    const counted = fitting.filter((one) => this.bodyOf(one, fitting) === one);
+    if (counted.length < 2) return counted[0] ? this.toDefinition(this.bodyOf(counted[0], all).symbol) : -1;
     const scored = counted
-      .map((one) => ({ ...one, sure: typeFit(one.symbol, site, args, skipOf(one.symbol)) }))
+      .map((one) => ({ ...one, sure: this.rateTypes(one.symbol, site, args, skipOf(one.symbol)) }))
       .filter((one) => one.sure >= 0);
     const most = Math.max(...scored.map((one) => one.sure));
     const best = scored.filter((one) => one.sure === most);
     const depth = Math.min(...best.map((one) => one.depth));
-    const nearest = new Set(best.filter((one) => one.depth === depth).map((one) => defined(one.symbol)));
+    const nearest = new Set(best.filter((one) => one.depth === depth).map((one) => this.toDefinition(one.symbol)));
     if (nearest.size !== 1) {
       // A function with exactly this many parameters goes before one that takes any number.
       const exact = best.filter(
         (one) => one.depth === depth && Number.isFinite(mostArguments(repo.column(one.symbol, "arity"))),
       );
-      const named = new Set(exact.map((one) => defined(one.symbol)));
-      return named.size === 1 ? [...named][0]! : preferred([...nearest]);
+      const named = new Set(exact.map((one) => this.toDefinition(one.symbol)));
+      return named.size === 1 ? [...named][0]! : this.choosePreferred([...nearest]);
     }
     return [...nearest][0]!;
   }
 
   /** The definition of a declared member among the candidates: it alone may leave out the default values. */
-  function bodyOf(one: Candidate, all: readonly Candidate[]): Candidate {
+  private bodyOf(one: Candidate, all: readonly Candidate[]): Candidate {
+    const { repo } = this;
     if (!repo.has(one.symbol, SymbolFlag.Signature) || !repo.rules(repo.fileOf(one.symbol)).includes) return one;
     const most = mostArguments(repo.column(one.symbol, "arity"));
     const alike = all.filter(
@@ -247,28 +267,29 @@ export function createOverloads(engine: Engine): Overloads {
   }
 
   /** Of several that fit, the one that is not a declaration of another; none when there is no such one. */
-  function preferred(symbols: readonly number[]): number {
-    const bodies = symbols.filter((symbol) => !repo.has(symbol, SymbolFlag.Hidden));
-    return bodies.length === 1 || bodies.every((symbol) => isAlternative(symbol, bodies[0]!)) ? (bodies[0] ?? -1) : -1;
+  private choosePreferred(symbols: readonly number[]): number {
+    const bodies = symbols.filter((symbol) => !this.repo.has(symbol, SymbolFlag.Hidden));
+    return bodies.length === 1 || bodies.every((symbol) => this.isAlternative(symbol, bodies[0]!))
+      ? (bodies[0] ?? -1)
+      : -1;
   }
 
   /** Whether two definitions are one function to a caller: the same parameters, under different conditions. */
-  function isAlternative(one: number, other: number): boolean {
+  private isAlternative(one: number, other: number): boolean {
+    const { repo } = this;
     if (!repo.rules(repo.fileOf(one)).includes || repo.column(one, "arity") !== repo.column(other, "arity"))
       return false;
     const types = (symbol: number) => {
       const file = repo.fileOf(symbol);
       const { bindings } = repo.facts(file);
       const rows = repo.facts(file).lists.items(repo.column(symbol, "parameters"));
-      return Array.from(rows, (row) => typeKey(engine.typeAt(file, bindings.type(row)))).join();
+      return Array.from(rows, (row) => typeKey(this.engine.types.typeAt(file, bindings.type(row)))).join();
     };
     return one === other || types(one) === types(other);
   }
 
-  function defined(symbol: number): number {
-    const definition = engine.definitionOf(symbol);
+  private toDefinition(symbol: number): number {
+    const definition = this.engine.includes.definitionOf(symbol);
     return definition >= 0 ? definition : symbol;
   }
-
-  return { overloadFor };
 }

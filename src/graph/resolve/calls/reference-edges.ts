@@ -1,18 +1,18 @@
 /** Edges of what refers to declarations without being called: imports, and decorators. */
 
 import { Expr, SymbolFlag, Type } from "../../language/fact-layout.ts";
-import { type ExprRow, exists, isNone, rowAfter, type TypeRow } from "../../rows.ts";
-import type { Engine, Entity } from "../engine.ts";
-import { isReference, type Repository } from "../repository.ts";
-import type { RawEdge, Target } from "./edges.ts";
+import { exists, isNone, rowAfter, type TypeRow } from "../../rows.ts";
+import type { Engine } from "../engine.ts";
+import { isReference } from "../repository.ts";
+import type { EdgeFinder, RawEdge } from "./edges.ts";
 
 /** IMPORTS: from the file to each file and symbol once, and from each import as written to what it brings in. */
-export function importEdges(engine: Engine, file: number, into: RawEdge[]): void {
+export function addImportEdges(engine: Engine, file: number, into: RawEdge[]): void {
   const { repo } = engine;
   const { imports, symbols } = repo.facts(file);
   const seen = new Set<number>();
   for (let row = imports.first; row < imports.length; row = rowAfter(row)) {
-    const target = engine.importTarget(file, row);
+    const target = engine.imports.targetOf(file, row);
     const line = imports.line(row);
     const statement = imports.statement(row);
     const add = (to: number): void => {
@@ -28,7 +28,7 @@ export function importEdges(engine: Engine, file: number, into: RawEdge[]): void
     for (const other of files) if (other !== file) add(-1 - other);
     if (target.kind === "external") continue;
     for (const space of ["value", "type"] as const) {
-      const entity = engine.followImport(file, row, space);
+      const entity = engine.names.followImport(file, row, space);
       if (entity?.kind === "symbol" && !repo.has(entity.symbol, SymbolFlag.Hidden)) add(entity.symbol);
       // A module of a package, imported by its name.
       if (entity?.kind === "type" && entity.type.kind === "module")
@@ -37,14 +37,9 @@ export function importEdges(engine: Engine, file: number, into: RawEdge[]): void
   }
 }
 
-interface Finders {
-  /** What the call `row` of `callee` reaches. */
-  calleeTargets(file: number, callee: ExprRow, row: ExprRow): Target[];
-  usedType(file: number, type: TypeRow): Entity | undefined;
-}
-
 /** USES: from each decorator to what it names. */
-export function decoratorEdges(repo: Repository, file: number, find: Finders, into: RawEdge[]): void {
+export function addDecoratorEdges(finder: EdgeFinder, file: number, into: RawEdge[]): void {
+  const { repo } = finder.engine;
   const { symbols, exprs } = repo.facts(file);
   const base = repo.base[file]!;
   for (let row = symbols.first; row < symbols.length; row = rowAfter(row)) {
@@ -54,21 +49,22 @@ export function decoratorEdges(repo: Repository, file: number, find: Finders, in
     if (exists(value)) {
       const called = exprs.op(value) === Expr.Call;
       const callee = called ? exprs.callee(value) : value;
-      for (const { symbol, reason } of find.calleeTargets(file, callee, value))
+      for (const { symbol, reason } of finder.targets.findCalleeTargets(file, callee, value))
         into.push({ ...edge, to: symbol, reason });
     }
-    const used = usedOf(repo, file, type, find);
+    const used = findUsed(finder, file, type);
     if (used >= 0) into.push({ ...edge, to: used, reason: repo.fileOf(used) === file ? "same_scope" : "import" });
   }
 }
 
 /** The symbol of an annotation's type, of several that it may be the first, or none. */
-function usedOf(repo: Repository, file: number, type: TypeRow, find: Finders): number {
+function findUsed(finder: EdgeFinder, file: number, type: TypeRow): number {
   if (isNone(type)) return -1;
+  const { repo } = finder.engine;
   const facts = repo.facts(file);
   const union = facts.types.op(type) === Type.Union;
   for (const one of union ? facts.lists.items(facts.types.list(type)) : [type]) {
-    const used = find.usedType(file, one);
+    const used = finder.resolveUsedType(file, one);
     if (used?.kind === "symbol" && !repo.has(used.symbol, SymbolFlag.Hidden)) return used.symbol;
   }
   return -1;

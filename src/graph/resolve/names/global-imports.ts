@@ -11,14 +11,21 @@ interface GlobalImport {
   row: ImportRow;
 }
 
-/** Gives the imports of other files that hold in a file, the nearest folder's first. */
-export function createGlobalImports(repo: Repository): (file: number) => readonly GlobalImport[] {
-  let byFolder: Map<string, GlobalImport[]> | undefined;
-  const found: (readonly GlobalImport[] | undefined)[] = [];
+export class GlobalImports {
+  private readonly repo: Repository;
+  /** Made when it is first needed. */
+  private byFolder: Map<string, GlobalImport[]> | undefined;
+  /** By file. */
+  private readonly found: (readonly GlobalImport[] | undefined)[] = [];
 
-  function index(): Map<string, GlobalImport[]> {
-    if (byFolder) return byFolder;
-    byFolder = new Map();
+  constructor(repo: Repository) {
+    this.repo = repo;
+  }
+
+  private indexFolders(): Map<string, GlobalImport[]> {
+    const { repo } = this;
+    if (this.byFolder) return this.byFolder;
+    this.byFolder = new Map();
     for (let file = 0; file < repo.files.length; file++) {
       const { globalImports } = repo.rules(file);
       if (!globalImports) continue;
@@ -27,23 +34,24 @@ export function createGlobalImports(repo: Repository): (file: number) => readonl
         if (imports.kind(row) !== ImportKind.Wildcard) continue;
         if (strings[imports.name(row)] !== EVERYWHERE) continue;
         const folder = dirname(repo.files[file]!.path).replace(globalImports.folders, "");
-        byFolder.set(folder, [...(byFolder.get(folder) ?? []), { file, row }]);
+        this.byFolder.set(folder, [...(this.byFolder.get(folder) ?? []), { file, row }]);
       }
     }
-    return byFolder;
+    return this.byFolder;
   }
 
-  return (file) => {
-    const known = found[file];
+  /** Gives the imports of other files that hold in a file, the nearest folder's first. */
+  holdingIn(file: number): readonly GlobalImport[] {
+    const known = this.found[file];
     if (known) return known;
-    const all = index();
+    const all = this.indexFolders();
     const list: GlobalImport[] = [];
     if (all.size > 0)
-      for (let folder = dirname(repo.files[file]!.path); ; folder = dirname(folder)) {
+      for (let folder = dirname(this.repo.files[file]!.path); ; folder = dirname(folder)) {
         list.push(...(all.get(folder) ?? []));
         if (folder === "") break;
       }
-    found[file] = list;
+    this.found[file] = list;
     return list;
-  };
+  }
 }

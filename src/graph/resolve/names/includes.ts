@@ -9,65 +9,75 @@
 import { BindingKind, ImportKind, SymbolFlag } from "../../language/fact-layout.ts";
 import { rowAfter } from "../../rows.ts";
 import type { Engine, Entity, NameSpaceOf } from "../engine.ts";
-import { pushTo } from "../repository.ts";
+import { pushTo, type Repository } from "../repository.ts";
 import { sharedFolders } from "./nearness.ts";
 
 const TYPES = new Set(["Class", "Struct", "Enum", "TypeAlias", "Namespace"]);
 const MAX_REACHED = 4_000;
 
-type Includes = Pick<Engine, "included" | "definitionOf" | "reaches">;
+export class Includes {
+  private readonly engine: Engine;
+  private readonly repo: Repository;
+  /** The files that each file includes, directly or not. */
+  private readonly reached: (ReadonlySet<number> | undefined)[] = [];
+  /** Symbols at the top of files that can be included, by name. */
+  private topNames: Map<string, number[]> | undefined;
+  /** Of declarations, -1 for none. */
+  private readonly definitions = new Map<number, number>();
 
-export function createIncludes(engine: Engine): Includes {
-  const { repo } = engine;
-  const reached: (ReadonlySet<number> | undefined)[] = [];
-  let topNames: Map<string, number[]> | undefined;
-  const definitions = new Map<number, number>();
+  constructor(engine: Engine) {
+    this.engine = engine;
+    this.repo = engine.repo;
+  }
 
   /** Symbols bound at the top of files that can be included, by name. */
-  function names(): Map<string, number[]> {
-    if (topNames) return topNames;
-    topNames = new Map();
+  private indexNames(): Map<string, number[]> {
+    const { repo } = this;
+    if (this.topNames) return this.topNames;
+    this.topNames = new Map();
     for (let file = 0; file < repo.files.length; file++) {
       if (!repo.rules(file).includes) continue;
       const { bindings, strings } = repo.facts(file);
       for (let row = bindings.first; row < bindings.length; row = rowAfter(row)) {
         if (bindings.scope(row) !== 0 || bindings.kind(row) !== BindingKind.Symbol) continue;
-        pushTo(topNames, strings[bindings.name(row)]!, repo.base[file]! + bindings.symbol(row));
+        pushTo(this.topNames, strings[bindings.name(row)]!, repo.base[file]! + bindings.symbol(row));
       }
     }
-    return topNames;
+    return this.topNames;
   }
 
   /** The files a file includes, directly or not. */
-  function reach(file: number): ReadonlySet<number> {
-    const known = reached[file];
+  private reach(file: number): ReadonlySet<number> {
+    const known = this.reached[file];
     if (known) return known;
     const found = new Set<number>([file]);
     for (const next of found) {
       if (found.size > MAX_REACHED) break;
-      const { imports } = repo.facts(next);
+      const { imports } = this.repo.facts(next);
       for (let row = imports.first; row < imports.length; row = rowAfter(row)) {
         if (imports.kind(row) !== ImportKind.Wildcard) continue;
-        const target = engine.importTarget(next, row);
+        const target = this.engine.imports.targetOf(next, row);
         if (target.kind === "file") found.add(target.file);
       }
     }
-    reached[file] = found;
+    this.reached[file] = found;
     return found;
   }
 
-  function fits(symbol: number, space: NameSpaceOf): boolean {
-    const label = repo.label(symbol);
+  private fits(symbol: number, space: NameSpaceOf): boolean {
+    const label = this.repo.label(symbol);
     return space === "type" ? TYPES.has(label) : label !== "TypeAlias";
   }
 
-  function included(file: number, name: string, space: NameSpaceOf): Entity | undefined {
-    const candidates = names().get(name);
+  /** What the files that a file includes declare under a name. */
+  findIncluded(file: number, name: string, space: NameSpaceOf): Entity | undefined {
+    const { repo } = this;
+    const candidates = this.indexNames().get(name);
     if (!candidates) return undefined;
-    const seen = reach(file);
+    const seen = this.reach(file);
     let best = -1;
     for (const symbol of candidates) {
-      if (!fits(symbol, space) || !seen.has(repo.fileOf(symbol))) continue;
+      if (!this.fits(symbol, space) || !seen.has(repo.fileOf(symbol))) continue;
       // A body goes before a declaration, a complete type before an incomplete one.
       if (best < 0 || (repo.has(best, SymbolFlag.Signature) && !repo.has(symbol, SymbolFlag.Signature))) best = symbol;
     }
@@ -76,7 +86,8 @@ export function createIncludes(engine: Engine): Includes {
   }
 
   /** How likely a definition belongs to a declaration: same stem, then same folder, then shared folders. */
-  function likeness(a: number, b: number): number {
+  private rateLikeness(a: number, b: number): number {
+    const { repo } = this;
     const left = repo.files[a]!.path;
     const right = repo.files[b]!.path;
     const stem = (path: string) => path.replace(/\.\w+$/, "");
@@ -84,22 +95,24 @@ export function createIncludes(engine: Engine): Includes {
     return sharedFolders(left, right) * 4 + (stem(left) === stem(right) ? 3 : base(left) === base(right) ? 2 : 0);
   }
 
-  function definitionOf(symbol: number): number {
-    const known = definitions.get(symbol);
+  /** The definition that a declaration without a body stands for, or none. */
+  definitionOf(symbol: number): number {
+    const known = this.definitions.get(symbol);
     if (known !== undefined) return known;
-    const found = findDefinition(symbol);
-    definitions.set(symbol, found);
+    const found = this.findDefinition(symbol);
+    this.definitions.set(symbol, found);
     return found;
   }
 
-  function findDefinition(symbol: number): number {
+  private findDefinition(symbol: number): number {
+    const { repo } = this;
     const home = repo.fileOf(symbol);
     if (!repo.rules(home).includes || !repo.has(symbol, SymbolFlag.Signature)) return -1;
     const spaces = repo.spacesAt(home, repo.column(symbol, "scope"));
     const all =
       spaces.length > 0
         ? spaces.flatMap((space) => repo.inSpace(space, repo.name(symbol), home))
-        : (names().get(repo.name(symbol)) ?? []);
+        : (this.indexNames().get(repo.name(symbol)) ?? []);
     const bodies = all.filter((other) => {
       if (repo.has(other, SymbolFlag.Signature) || repo.label(other) !== "Function") return false;
       if (repo.column(other, "arity") !== repo.column(symbol, "arity") && all.length > 2) return false;
@@ -108,12 +121,15 @@ export function createIncludes(engine: Engine): Includes {
     if (bodies.length < 2) return bodies[0] ?? -1;
     // Several programs in one repository may define one name: take the nearest, if one is nearest.
     const ranked = bodies
-      .map((other) => ({ other, near: likeness(home, repo.fileOf(other)) }))
+      .map((other) => ({ other, near: this.rateLikeness(home, repo.fileOf(other)) }))
       .sort((a, b) => b.near - a.near);
     return ranked[0]!.near > ranked[1]!.near || repo.fileOf(ranked[0]!.other) === repo.fileOf(ranked[1]!.other)
       ? ranked[0]!.other
       : -1;
   }
 
-  return { included, definitionOf, reaches: (file, other) => reach(file).has(other) };
+  /** Whether a file includes another, directly or not; itself counts. */
+  reaches(file: number, other: number): boolean {
+    return this.reach(file).has(other);
+  }
 }

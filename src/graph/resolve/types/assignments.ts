@@ -2,8 +2,8 @@
 
 import { Expr } from "../../language/fact-layout.ts";
 import { type BindingRow, type ExprRow, exists, isNone, type NameRow, rowAfter } from "../../rows.ts";
-import type { Engine } from "../engine.ts";
-import { pushTo } from "../repository.ts";
+import type { Engine, Entity } from "../engine.ts";
+import { pushTo, type Repository } from "../repository.ts";
 import { unionOf, type ValueType } from "./value-type.ts";
 
 interface AssignIndex {
@@ -15,17 +15,22 @@ interface AssignIndex {
   named: Map<NameRow, number[]>;
 }
 
-type Assignments = Pick<Engine, "assignedType" | "assignedToBinding" | "assignedMember">;
+export class Assignments {
+  private readonly engine: Engine;
+  private readonly repo: Repository;
+  /** By file. */
+  private readonly indexes: (AssignIndex | undefined)[] = [];
 
-export function createAssignments(engine: Engine): Assignments {
-  const { repo } = engine;
-  const indexes: (AssignIndex | undefined)[] = [];
+  constructor(engine: Engine) {
+    this.engine = engine;
+    this.repo = engine.repo;
+  }
 
-  function assigns(file: number): AssignIndex {
-    const existing = indexes[file];
+  private indexAssigns(file: number): AssignIndex {
+    const existing = this.indexes[file];
     if (existing) return existing;
     const index: AssignIndex = { members: new Map(), names: new Map(), named: new Map() };
-    const { assigns: table, exprs } = repo.facts(file);
+    const { assigns: table, exprs } = this.repo.facts(file);
     for (let row = table.first; row < table.length; row = rowAfter(row)) {
       const target = table.target(row);
       if (exprs.op(target) === Expr.Name) pushTo(index.names, exprs.name(target), row);
@@ -37,42 +42,46 @@ export function createAssignments(engine: Engine): Assignments {
         else if (exprs.op(object) === Expr.Name) pushTo(index.named, name, row);
       }
     }
-    indexes[file] = index;
+    this.indexes[file] = index;
     return index;
   }
 
-  function assignedType(symbol: number): ValueType | undefined {
+  /** What is assigned to a property or variable beside its declaration. */
+  typeAssignedTo(symbol: number): ValueType | undefined {
+    const { repo } = this;
     const file = repo.fileOf(symbol);
     const name = repo.column(symbol, "name");
     const parent = repo.parent(symbol);
     if (repo.label(symbol) !== "Property" || parent < 0)
-      return assignedName(file, name, (entity) => entity.kind === "symbol" && entity.symbol === symbol);
-    return toThis(file, parent, name);
+      return this.findByName(file, name, (entity) => entity.kind === "symbol" && entity.symbol === symbol);
+    return this.findThroughThis(file, parent, name);
   }
 
   /** What is assigned to a member of `this` in the bodies of a class or constructor function. */
-  function toThis(file: number, owner: number, name: NameRow): ValueType | undefined {
+  private findThroughThis(file: number, owner: number, name: NameRow): ValueType | undefined {
+    const { repo } = this;
     const scope = repo.facts(file).symbols.inner(repo.rowOf(owner, file));
-    return unionOf((assigns(file).members.get(`${scope}/${name}`) ?? []).map((expr) => engine.exprType(file, expr)));
+    return unionOf(
+      (this.indexAssigns(file).members.get(`${scope}/${name}`) ?? []).map((expr) =>
+        this.engine.expressions.typeAt(file, expr),
+      ),
+    );
   }
 
-  function assignedName(
-    file: number,
-    name: NameRow,
-    same: (entity: NonNullable<ReturnType<Engine["lookup"]>>) => boolean,
-  ): ValueType | undefined {
-    const facts = repo.facts(file);
+  private findByName(file: number, name: NameRow, same: (entity: Entity) => boolean): ValueType | undefined {
+    const { engine } = this;
+    const facts = this.repo.facts(file);
     const types: (ValueType | undefined)[] = [];
-    for (const row of assigns(file).names.get(name) ?? []) {
-      const entity = engine.lookup(file, facts.assigns.scope(row), name, "value");
-      if (entity && same(entity)) types.push(engine.exprType(file, facts.assigns.expr(row)));
+    for (const row of this.indexAssigns(file).names.get(name) ?? []) {
+      const entity = engine.names.lookUp(file, facts.assigns.scope(row), name, "value");
+      if (entity && same(entity)) types.push(engine.expressions.typeAt(file, facts.assigns.expr(row)));
     }
     return unionOf(types);
   }
 
-  function assignedToBinding(file: number, binding: BindingRow): ValueType | undefined {
-    const name = repo.facts(file).bindings.name(binding);
-    return assignedName(
+  typeAssignedToBinding(file: number, binding: BindingRow): ValueType | undefined {
+    const name = this.repo.facts(file).bindings.name(binding);
+    return this.findByName(
       file,
       name,
       (entity) => entity.kind === "binding" && entity.binding === binding && entity.file === file,
@@ -80,46 +89,48 @@ export function createAssignments(engine: Engine): Assignments {
   }
 
   /** What is assigned to `name` of a symbol by the symbol's own name, in its own file. */
-  function toNamed(file: number, symbol: number, name: NameRow): ValueType | undefined {
-    const { assigns: table, exprs } = repo.facts(file);
+  private findNamed(file: number, symbol: number, name: NameRow): ValueType | undefined {
+    const { engine } = this;
+    const { assigns: table, exprs } = this.repo.facts(file);
     const types: (ValueType | undefined)[] = [];
-    for (const row of assigns(file).named.get(name) ?? []) {
+    for (const row of this.indexAssigns(file).named.get(name) ?? []) {
       const target = table.target(row);
       const object = exprs.object(target);
-      const entity = engine.lookup(file, exprs.nameScope(object), exprs.name(object), "value");
-      if (entity?.kind === "symbol" && entity.symbol === symbol) types.push(engine.exprType(file, table.expr(row)));
+      const entity = engine.names.lookUp(file, exprs.nameScope(object), exprs.name(object), "value");
+      if (entity?.kind === "symbol" && entity.symbol === symbol)
+        types.push(engine.expressions.typeAt(file, table.expr(row)));
     }
     return unionOf(types);
   }
 
   /** Whether a function, class or object literal is what its CommonJS module gives. */
-  function isWhole(file: number, symbol: number): boolean {
-    const whole = engine.exportedRow(file, "=", "value");
+  private isWhole(file: number, symbol: number): boolean {
+    const whole = this.engine.exports.findOwnExport(file, "=", "value");
     if (whole?.kind === "symbol") return whole.symbol === symbol;
     return whole?.kind === "type" && whole.type.kind === "instance" && whole.type.symbol === symbol;
   }
 
-  function assignedMember(symbol: number, text: string, instance: boolean): ValueType | undefined {
+  /** What is assigned to a member that nothing declares: of a symbol itself (`F.x = e`), or of its instances. */
+  typeAssignedToMember(symbol: number, text: string, instance: boolean): ValueType | undefined {
+    const { engine, repo } = this;
     const file = repo.fileOf(symbol);
     const name = repo.stringRow(file, text);
     if (!instance) {
-      const own = isNone(name) ? undefined : toNamed(file, symbol, name);
+      const own = isNone(name) ? undefined : this.findNamed(file, symbol, name);
       if (own) return own;
     }
     // `module.exports = F` and `exports.x = e` in one file: x is a member of F.
-    if (exists(name) && isWhole(file, symbol)) {
-      const beside = engine.exportedRow(file, text, "value");
-      if (beside) return engine.entityType(beside);
+    if (exists(name) && this.isWhole(file, symbol)) {
+      const beside = engine.exports.findOwnExport(file, text, "value");
+      if (beside) return engine.types.typeOfEntity(beside);
     }
     if (!instance) return undefined;
     if (repo.rules(file).openInstances && exists(name)) {
-      const own = toThis(file, symbol, name);
+      const own = this.findThroughThis(file, symbol, name);
       if (own) return own;
     }
     const prototype = repo.stringRow(file, repo.rules(file).openValues?.prototype ?? "");
-    const shared = isNone(prototype) ? undefined : toNamed(file, symbol, prototype);
-    return shared && engine.memberType(shared, text);
+    const shared = isNone(prototype) ? undefined : this.findNamed(file, symbol, prototype);
+    return shared && engine.members.typeOfMember(shared, text);
   }
-
-  return { assignedType, assignedToBinding, assignedMember };
 }

@@ -12,55 +12,32 @@ type Builtin = ValueType & { kind: "builtin" };
 type Given = () => ValueType | undefined;
 type Argument = (index: number) => ValueType | undefined;
 
-export interface Library {
-  /** The type that a library name stands for. Never undefined: an unknown name is at least not of the repository. */
-  named(language: LanguageModule, name: string, args: readonly (ValueType | undefined)[]): ValueType | undefined;
-  /** Whether a member of this name gives what a cell holds: `ref.current`, `signal.value`. */
-  isCellMember(name: string): boolean;
-  /** Whether a library value may hold values of the repository, though its type does not say so. */
-  holdsOthers(type: Builtin): boolean;
-  /** The type of a record's members; undefined for any other type. */
-  memberOf(type: Builtin): ValueType | undefined;
-  /** A container whose constructor was given its elements; undefined if the constructor takes none. */
-  copied(language: LanguageModule, name: string, from: ValueType | undefined): ValueType | undefined;
-  /** The element that a value yields when it is iterated, or indexed by number. */
-  element(type: ValueType): ValueType | undefined;
-  /** The value behind a key: like the element, but of maps the value. */
-  indexed(type: ValueType, key: string | undefined): ValueType | undefined;
-  awaited(type: ValueType): ValueType | undefined;
-  /** The result of a method; `callback` is what a function argument returns. */
-  methodCall(
-    language: LanguageModule,
-    receiver: ValueType,
-    method: string,
-    callback: Given,
-    argument: Argument,
-  ): ValueType | undefined;
-  /** The type of parameter `parameter` of a function passed to a method. */
-  callback(language: LanguageModule, receiver: ValueType, method: string, parameter: number): ValueType | undefined;
-  /** The result of a function of the library's own objects, named `Owner.name`. */
-  staticCall(language: LanguageModule, name: string, argument: Argument, callback: Given): ValueType | undefined;
-}
+export class Library {
+  private readonly engine: Engine;
+  /** What the names of library types mean. */
+  private readonly meanings = new Map<string, string>(SHARED_TYPES);
+  /** Names of members that give what a cell holds. */
+  private readonly cellMembers = new Set<string>();
 
-export function createLibrary(engine: Engine): Library {
-  const meanings = new Map<string, string>(SHARED_TYPES);
-  for (const language of new Set(engine.repo.files.map((file) => file.language)))
-    for (const [name, meaning] of language.library.types) if (!meanings.has(name)) meanings.set(name, meaning);
+  constructor(engine: Engine) {
+    this.engine = engine;
+    for (const { library } of new Set(engine.repo.files.map((file) => file.language))) {
+      for (const [name, meaning] of library.types) if (!this.meanings.has(name)) this.meanings.set(name, meaning);
+      for (const name of library.holders ?? []) this.cellMembers.add(name);
+    }
+  }
 
-  const cellMembers = new Set<string>();
-  for (const language of new Set(engine.repo.files.map((file) => file.language)))
-    for (const name of language.library.holders ?? []) cellMembers.add(name);
-
-  const shapeOf = ({ name }: Builtin): "sequence" | "map" | "promise" | undefined => {
-    const meaning = meanings.get(name);
+  private shapeOf({ name }: Builtin): "sequence" | "map" | "promise" | undefined {
+    const meaning = this.meanings.get(name);
     if (meaning === "dictionary" || meaning === "record") return "map";
     return meaning === "sequence" || meaning === "map" || meaning === "promise" ? meaning : undefined;
-  };
+  }
 
-  function element(type: ValueType): ValueType | undefined {
+  /** The element that a value yields when it is iterated, or indexed by number. */
+  elementOf(type: ValueType): ValueType | undefined {
     if (type.kind !== "builtin") return undefined;
     if (type.name === "Tuple") return unionOf(type.args);
-    switch (meanings.get(type.name)) {
+    switch (this.meanings.get(type.name)) {
       case "sequence":
       case "dictionary":
         return type.args[0];
@@ -73,16 +50,25 @@ export function createLibrary(engine: Engine): Library {
     }
   }
 
-  function awaited(type: ValueType): ValueType | undefined {
-    if (type.kind !== "builtin" || shapeOf(type) !== "promise") return type;
+  awaitType(type: ValueType): ValueType | undefined {
+    if (type.kind !== "builtin" || this.shapeOf(type) !== "promise") return type;
     return type.args[0];
   }
 
-  const elementsOf = (type: ValueType | undefined) => unionOf(partsOf(type).map((part) => element(part) ?? part));
-  const sequence = (of: ValueType | undefined) => builtin("Array", of);
-  const promise = (of: ValueType | undefined) => builtin("Promise", of && awaited(of));
+  private elementsOf(type: ValueType | undefined): ValueType | undefined {
+    return unionOf(partsOf(type).map((part) => this.elementOf(part) ?? part));
+  }
 
-  function methodCall(
+  private makeSequence(of: ValueType | undefined): ValueType {
+    return builtin("Array", of);
+  }
+
+  private makePromise(of: ValueType | undefined): ValueType {
+    return builtin("Promise", of && this.awaitType(of));
+  }
+
+  /** The result of a method; `callback` is what a function argument returns. */
+  callMethod(
     { library }: LanguageModule,
     receiver: ValueType,
     method: string,
@@ -90,24 +76,24 @@ export function createLibrary(engine: Engine): Library {
     argument: Argument,
   ): ValueType | undefined {
     if (receiver.kind !== "builtin") return undefined;
-    const shape = shapeOf(receiver);
-    const inner = element(receiver);
+    const shape = this.shapeOf(receiver);
+    const inner = this.elementOf(receiver);
     switch (shape && library.methods[shape].get(method)) {
       case "same":
       case "sorted":
-        return sequence(inner);
+        return this.makeSequence(inner);
       case "element":
         return inner;
       case "mapped":
-        return sequence(callback());
+        return this.makeSequence(callback());
       case "flatMapped":
-        return sequence(elementsOf(callback()));
+        return this.makeSequence(this.elementsOf(callback()));
       case "flat":
-        return sequence(inner && (element(inner) ?? inner));
+        return this.makeSequence(inner && (this.elementOf(inner) ?? inner));
       case "numbered":
-        return sequence(builtin("Tuple", builtin("number"), inner));
+        return this.makeSequence(builtin("Tuple", builtin("number"), inner));
       case "zipped":
-        return sequence(builtin("Tuple", inner, argument(0) && element(argument(0)!)));
+        return this.makeSequence(builtin("Tuple", inner, argument(0) && this.elementOf(argument(0)!)));
       case "seed":
         return argument(0);
       case "reduced":
@@ -119,99 +105,126 @@ export function createLibrary(engine: Engine): Library {
       case "value":
         return receiver.args[1];
       case "values":
-        return sequence(receiver.args[1]);
+        return this.makeSequence(receiver.args[1]);
       case "keys":
-        return sequence(receiver.args[0]);
+        return this.makeSequence(receiver.args[0]);
       case "entries":
-        return sequence(builtin("Tuple", receiver.args[0], receiver.args[1]));
+        return this.makeSequence(builtin("Tuple", receiver.args[0], receiver.args[1]));
       case "chained":
-        return promise(callback());
+        return this.makePromise(callback());
     }
     if (receiver.name !== "string") return undefined;
-    return library.stringLists?.has(method) ? sequence(builtin("string")) : builtin("string");
+    return library.stringLists?.has(method) ? this.makeSequence(builtin("string")) : builtin("string");
   }
 
-  function staticCall({ library }: LanguageModule, name: string, argument: Argument, callback: Given) {
+  /** The result of a function of the library's own objects, named `Owner.name`. */
+  callStatic({ library }: LanguageModule, name: string, argument: Argument, callback: Given): ValueType | undefined {
+    const { engine } = this;
     const first = () => argument(0);
     switch (library.statics.get(name)) {
       case "promise":
-        return builtin("Promise", engine.awaited(first()));
+        return builtin("Promise", engine.expressions.awaitType(first()));
       case "promiseOfAll": {
         const list = first();
         if (list?.kind === "builtin" && list.name === "Tuple")
-          return builtin("Promise", builtin("Tuple", ...list.args.map((arg) => engine.awaited(arg))));
-        return builtin("Promise", sequence(engine.awaited(engine.elementType(list))));
+          return builtin("Promise", builtin("Tuple", ...list.args.map((arg) => engine.expressions.awaitType(arg))));
+        return builtin("Promise", this.makeSequence(engine.expressions.awaitType(engine.expressions.elementOf(list))));
       }
       case "promiseOfElement":
-        return builtin("Promise", engine.awaited(engine.elementType(first())));
+        return builtin("Promise", engine.expressions.awaitType(engine.expressions.elementOf(first())));
       case "elements":
-        return sequence(engine.elementType(first()));
+        return this.makeSequence(engine.expressions.elementOf(first()));
       case "entries":
-        return sequence(builtin("Tuple", builtin("string"), engine.elementType(first())));
+        return this.makeSequence(builtin("Tuple", builtin("string"), engine.expressions.elementOf(first())));
       case "either":
         return unionOf([first(), argument(1)]);
       case "first":
         return first();
       case "sequenceFrom":
-        return sequence(callback() ?? engine.elementType(first()));
+        return this.makeSequence(callback() ?? engine.expressions.elementOf(first()));
       case "sequenceOf":
-        return sequence(first());
+        return this.makeSequence(first());
       default:
         return undefined;
     }
   }
 
-  return {
-    element,
-    awaited,
-    methodCall,
-    staticCall,
-    named({ library }, name, args) {
-      switch (library.types.get(name)) {
-        case "first":
-          return args[0];
-        case "union":
-          return unionOf(args);
-        case "result":
-          return engine.callResult(args[0], undefined);
-        case "instance":
-          return unionOf(
-            partsOf(args[0]).map((part) => (part.kind === "class" ? engine.instanceOf(part.symbol, []) : undefined)),
-          );
-        case "class":
-          return unionOf(
-            partsOf(args[0]).map((part) =>
-              part.kind === "instance" ? { kind: "class", symbol: part.symbol, env: part.env } : part,
-            ),
-          );
-        default:
-          return { kind: "builtin", name, args };
-      }
-    },
-    memberOf: (type) => (meanings.get(type.name) === "record" ? type.args[1] : undefined),
-    copied({ library }, name, from) {
-      if (!library.copies?.has(name)) return undefined;
-      const inner = unionOf(partsOf(from).map((part) => engine.elementType(part)));
-      if (library.types.get(name) !== "map") return builtin(name, inner);
-      return inner?.kind === "builtin" && inner.name === "Tuple" ? builtin(name, ...inner.args) : builtin(name);
-    },
-    isCellMember: (name) => cellMembers.has(name),
-    holdsOthers: (type) => type.args.length > 0 || shapeOf(type) !== undefined,
-    indexed(type, key) {
-      if (type.kind !== "builtin") return undefined;
-      if (type.name === "Tuple" && key !== undefined) return type.args[Number(key)] ?? undefined;
-      return shapeOf(type) === "map" ? type.args[1] : element(type);
-    },
-    callback({ library }, receiver, method, parameter) {
-      if (receiver.kind !== "builtin") return undefined;
-      const shape = shapeOf(receiver);
-      const result = shape && library.methods[shape].get(method);
-      if (shape === "promise") return result === "chained" && parameter === 0 ? receiver.args[0] : undefined;
-      if (shape === "map") return result === "visited" ? receiver.args[parameter === 0 ? 1 : 0] : undefined;
-      const inner = element(receiver);
-      if (result === "reduced") return parameter === 1 ? inner : undefined;
-      if (result === "sorted") return inner;
-      return parameter === 0 ? inner : parameter === 2 ? receiver : undefined;
-    },
-  };
+  /** The type that a library name stands for. Never undefined: an unknown name is at least not of the repository. */
+  typeNamed(
+    { library }: LanguageModule,
+    name: string,
+    args: readonly (ValueType | undefined)[],
+  ): ValueType | undefined {
+    const { engine } = this;
+    switch (library.types.get(name)) {
+      case "first":
+        return args[0];
+      case "union":
+        return unionOf(args);
+      case "result":
+        return engine.calls.resultOf(args[0], undefined);
+      case "instance":
+        return unionOf(
+          partsOf(args[0]).map((part) =>
+            part.kind === "class" ? engine.types.instanceOf(part.symbol, []) : undefined,
+          ),
+        );
+      case "class":
+        return unionOf(
+          partsOf(args[0]).map((part) =>
+            part.kind === "instance" ? { kind: "class", symbol: part.symbol, env: part.env } : part,
+          ),
+        );
+      default:
+        return { kind: "builtin", name, args };
+    }
+  }
+
+  /** The type of a record's members; undefined for any other type. */
+  memberOf(type: Builtin): ValueType | undefined {
+    return this.meanings.get(type.name) === "record" ? type.args[1] : undefined;
+  }
+
+  /** A container whose constructor was given its elements; undefined if the constructor takes none. */
+  copy({ library }: LanguageModule, name: string, from: ValueType | undefined): ValueType | undefined {
+    if (!library.copies?.has(name)) return undefined;
+    const inner = unionOf(partsOf(from).map((part) => this.engine.expressions.elementOf(part)));
+    if (library.types.get(name) !== "map") return builtin(name, inner);
+    return inner?.kind === "builtin" && inner.name === "Tuple" ? builtin(name, ...inner.args) : builtin(name);
+  }
+
+  /** Whether a member of this name gives what a cell holds: `ref.current`, `signal.value`. */
+  isCellMember(name: string): boolean {
+    return this.cellMembers.has(name);
+  }
+
+  /** Whether a library value may hold values of the repository, though its type does not say so. */
+  holdsOthers(type: Builtin): boolean {
+    return type.args.length > 0 || this.shapeOf(type) !== undefined;
+  }
+
+  /** The value behind a key: like the element, but of maps the value. */
+  indexInto(type: ValueType, key: string | undefined): ValueType | undefined {
+    if (type.kind !== "builtin") return undefined;
+    if (type.name === "Tuple" && key !== undefined) return type.args[Number(key)] ?? undefined;
+    return this.shapeOf(type) === "map" ? type.args[1] : this.elementOf(type);
+  }
+
+  /** The type of parameter `parameter` of a function passed to a method. */
+  typeOfCallback(
+    { library }: LanguageModule,
+    receiver: ValueType,
+    method: string,
+    parameter: number,
+  ): ValueType | undefined {
+    if (receiver.kind !== "builtin") return undefined;
+    const shape = this.shapeOf(receiver);
+    const result = shape && library.methods[shape].get(method);
+    if (shape === "promise") return result === "chained" && parameter === 0 ? receiver.args[0] : undefined;
+    if (shape === "map") return result === "visited" ? receiver.args[parameter === 0 ? 1 : 0] : undefined;
+    const inner = this.elementOf(receiver);
+    if (result === "reduced") return parameter === 1 ? inner : undefined;
+    if (result === "sorted") return inner;
+    return parameter === 0 ? inner : parameter === 2 ? receiver : undefined;
+  }
 }

@@ -3,8 +3,8 @@
 import { BindingKind, Expr, ScopeKind, SymbolFlag, Type } from "../../language/fact-layout.ts";
 import { type BindingRow, type ExprRow, exists, isNone, NONE, type TypeList, type TypeRow } from "../../rows.ts";
 import type { Engine, Entity } from "../engine.ts";
+import type { Repository } from "../repository.ts";
 import { TypeMemo } from "./type-memo.ts";
-import { createUnify } from "./unify.ts";
 import {
   builtin,
   EXTERNAL,
@@ -18,23 +18,32 @@ import {
   type ValueType,
 } from "./value-type.ts";
 
-type Types = Pick<Engine, "typeAt" | "entityType" | "symbolType" | "bindingType" | "instanceOf">;
+export class Types {
+  private readonly engine: Engine;
+  private readonly repo: Repository;
+  /** Of type rows, by file. */
+  private readonly typeMemo: TypeMemo[] = [];
+  /** Of symbols. */
+  private readonly symbolMemo: TypeMemo;
+  /** Of bindings, by file. */
+  private readonly bindingMemo: TypeMemo[] = [];
 
-export function createTypes(engine: Engine): Types {
-  const { repo } = engine;
-  const unify = createUnify(engine);
-  const typeMemo: TypeMemo[] = [];
-  const symbolMemo = new TypeMemo(repo.symbolTotal);
-  const bindingMemo: TypeMemo[] = [];
+  constructor(engine: Engine) {
+    this.engine = engine;
+    this.repo = engine.repo;
+    this.symbolMemo = new TypeMemo(this.repo.symbolTotal);
+  }
 
-  function typeParametersOf(symbol: number): number[] {
+  private typeParametersOf(symbol: number): number[] {
+    const { repo } = this;
     const file = repo.fileOf(symbol);
     const list = repo.column(symbol, "typeParameters");
     return isNone(list) ? [] : Array.from(repo.facts(file).lists.items(list), (row) => parameterId(file, row));
   }
 
-  function envOf(symbol: number, args: readonly (ValueType | undefined)[]): TypeEnv | undefined {
-    const ids = typeParametersOf(symbol);
+  private envOf(symbol: number, args: readonly (ValueType | undefined)[]): TypeEnv | undefined {
+    const { repo } = this;
+    const ids = this.typeParametersOf(symbol);
     if (ids.length === 0) return undefined;
     const env = new Map<number, ValueType>();
     const file = repo.fileOf(symbol);
@@ -42,43 +51,47 @@ export function createTypes(engine: Engine): Types {
       let arg = args[i];
       if (!arg && args.length > 0) {
         const binding = parameterOf(file, id);
-        arg = substitute(typeAt(file, repo.facts(file).bindings.fallback(binding)), env);
+        arg = substitute(this.typeAt(file, repo.facts(file).bindings.fallback(binding)), env);
       }
       if (arg) env.set(id, arg);
     }
     return env;
   }
 
-  function instanceOf(symbol: number, args: readonly (ValueType | undefined)[]): ValueType {
+  /** Instance of a class-like symbol whose type parameters are given, in order. */
+  instanceOf(symbol: number, args: readonly (ValueType | undefined)[]): ValueType {
+    const { repo } = this;
     const label = repo.label(symbol);
     if (label === "TypeAlias") {
       const file = repo.fileOf(symbol);
-      const aliased = typeAt(file, repo.column(symbol, "type"));
-      return substitute(aliased, envOf(symbol, args)) ?? { kind: "instance", symbol, env: undefined, open: false };
+      const aliased = this.typeAt(file, repo.column(symbol, "type"));
+      return substitute(aliased, this.envOf(symbol, args)) ?? { kind: "instance", symbol, env: undefined, open: false };
     }
-    return { kind: "instance", symbol, env: envOf(symbol, args), open: repo.has(symbol, SymbolFlag.Hidden) };
+    return { kind: "instance", symbol, env: this.envOf(symbol, args), open: repo.has(symbol, SymbolFlag.Hidden) };
   }
 
-  function refType(file: number, row: TypeRow): ValueType | undefined {
+  private resolveRef(file: number, row: TypeRow): ValueType | undefined {
+    const { engine, repo } = this;
     const facts = repo.facts(file);
     const args = facts.lists.items(facts.types.args(row));
-    const argTypes = () => Array.from(args, (arg) => typeAt(file, arg));
-    const entity = engine.lookup(file, facts.types.scope(row), facts.types.name(row), "type");
+    const argTypes = () => Array.from(args, (arg) => this.typeAt(file, arg));
+    const entity = engine.names.lookUp(file, facts.types.scope(row), facts.types.name(row), "type");
     // Overloads are chosen by the names of library types.
     if (entity?.kind === "external" && repo.rules(file).overloads)
       return builtin(facts.strings[facts.types.name(row)]!, ...argTypes());
-    if (entity) return entityAsType(entity, argTypes());
-    return engine.library.named(repo.language(file), facts.strings[facts.types.name(row)]!, argTypes());
+    if (entity) return this.toType(entity, argTypes());
+    return engine.library.typeNamed(repo.language(file), facts.strings[facts.types.name(row)]!, argTypes());
   }
 
   /** What an entity means where a type is written. */
-  function entityAsType(entity: Entity, args: readonly (ValueType | undefined)[]): ValueType | undefined {
+  private toType(entity: Entity, args: readonly (ValueType | undefined)[]): ValueType | undefined {
+    const { repo } = this;
     if (entity.kind === "external") return EXTERNAL;
     if (entity.kind === "symbol") {
       const label = repo.label(entity.symbol);
       // JavaScript's constructor functions are types of what they make.
       if (label === "Function" && repo.rules(repo.fileOf(entity.symbol)).openValues)
-        return instanceOf(entity.symbol, []);
+        return this.instanceOf(entity.symbol, []);
       if (label === "Function" || label === "Method") return undefined;
       // A variant of an enum with fields of its own, where a pattern takes it apart.
       if (repo.has(entity.symbol, SymbolFlag.EnumMember) && repo.childrenOf(entity.symbol))
@@ -86,12 +99,12 @@ export function createTypes(engine: Engine): Types {
       if (label === "Const" || label === "Variable" || label === "Property") {
         // A name that holds a class: `const Alias = Class`.
         return unionOf(
-          partsOf(symbolType(entity.symbol)).map((part) =>
-            part.kind === "class" ? instanceOf(part.symbol, args) : undefined,
+          partsOf(this.typeOfSymbol(entity.symbol)).map((part) =>
+            part.kind === "class" ? this.instanceOf(part.symbol, args) : undefined,
           ),
         );
       }
-      return instanceOf(entity.symbol, args);
+      return this.instanceOf(entity.symbol, args);
     }
     if (entity.kind === "binding") {
       const kind = repo.facts(entity.file).bindings.kind(entity.binding);
@@ -100,78 +113,89 @@ export function createTypes(engine: Engine): Types {
         return { kind: "parameter", id, file: entity.file, binding: entity.binding };
       }
       return unionOf(
-        partsOf(bindingType(entity.file, entity.binding)).map((part) =>
-          part.kind === "class" ? instanceOf(part.symbol, args) : part.kind === "external" ? part : undefined,
+        partsOf(this.typeOfBinding(entity.file, entity.binding)).map((part) =>
+          part.kind === "class" ? this.instanceOf(part.symbol, args) : part.kind === "external" ? part : undefined,
         ),
       );
     }
-    return entity.type.kind === "class" ? instanceOf(entity.type.symbol, args) : entity.type;
+    return entity.type.kind === "class" ? this.instanceOf(entity.type.symbol, args) : entity.type;
   }
 
-  function qualifiedType(file: number, row: TypeRow): ValueType | undefined {
-    const facts = repo.facts(file);
+  private resolveQualified(file: number, row: TypeRow): ValueType | undefined {
+    const { engine } = this;
+    const facts = this.repo.facts(file);
     const name = facts.strings[facts.types.member(row)]!;
-    const args = Array.from(facts.lists.items(facts.types.args(row)), (arg) => typeAt(file, arg));
-    const left = qualifier(file, facts.types.qualifier(row));
+    const args = Array.from(facts.lists.items(facts.types.args(row)), (arg) => this.typeAt(file, arg));
+    const left = this.resolveQualifier(file, facts.types.qualifier(row));
     if (!left) return undefined;
     if (left.kind === "external") return EXTERNAL;
     if (left.kind === "module") {
       for (const target of left.files) {
-        const found = engine.exported(target, name, "type");
-        if (found) return entityAsType(found, args);
+        const found = engine.exports.findExport(target, name, "type");
+        if (found) return this.toType(found, args);
       }
       return undefined;
     }
-    for (const member of engine.members(left, name).members) {
-      const found = entityAsType({ kind: "symbol", symbol: member.symbol, via: "member" }, args);
+    for (const member of engine.members.find(left, name).members) {
+      const found = this.toType({ kind: "symbol", symbol: member.symbol, via: "member" }, args);
       if (found) return found;
     }
     return undefined;
   }
 
   /** The left side of `A.B`: a module, name space or class rather than an instance. */
-  function qualifier(file: number, row: TypeRow): ValueType | undefined {
+  private resolveQualifier(file: number, row: TypeRow): ValueType | undefined {
+    const { engine, repo } = this;
     if (isNone(row)) return undefined;
     const facts = repo.facts(file);
     if (facts.types.op(row) === Type.Qualified) {
-      const left = qualifier(file, facts.types.qualifier(row));
-      return left ? engine.memberType(left, facts.strings[facts.types.member(row)]!) : undefined;
+      const left = this.resolveQualifier(file, facts.types.qualifier(row));
+      return left ? engine.members.typeOfMember(left, facts.strings[facts.types.member(row)]!) : undefined;
     }
-    if (facts.types.op(row) !== Type.Ref) return typeAt(file, row);
+    if (facts.types.op(row) !== Type.Ref) return this.typeAt(file, row);
     const scope = facts.types.scope(row);
     const name = facts.types.name(row);
-    const entity = engine.lookup(file, scope, name, "value") ?? engine.lookup(file, scope, name, "type");
+    const entity = engine.names.lookUp(file, scope, name, "value") ?? engine.names.lookUp(file, scope, name, "type");
     const text = facts.strings[name]!;
     const left: ValueType | undefined =
-      !entity && repo.spaceExists(text) ? { kind: "space", name: text } : engine.entityType(entity);
+      !entity && repo.spaceExists(text) ? { kind: "space", name: text } : engine.types.typeOfEntity(entity);
     return left?.kind === "space" && repo.rules(file).includes ? { ...left, key: undefined, from: file } : left;
   }
 
-  function indexedType(file: number, row: TypeRow): ValueType | undefined {
-    const facts = repo.facts(file);
-    const object = typeAt(file, facts.types.object(row));
+  private resolveIndexed(file: number, row: TypeRow): ValueType | undefined {
+    const { engine } = this;
+    const facts = this.repo.facts(file);
+    const object = this.typeAt(file, facts.types.object(row));
     const key = facts.types.key(row);
-    return isNone(key) ? engine.elementType(object) : engine.memberType(object, facts.strings[key]!);
+    return isNone(key)
+      ? engine.expressions.elementOf(object)
+      : engine.members.typeOfMember(object, facts.strings[key]!);
   }
 
   /** Either result may be the type, `infer` names standing for what the checked type has in their place. */
-  function conditionalType(file: number, row: TypeRow): ValueType | undefined {
-    const { bindings, lists, types } = repo.facts(file);
-    const results = unionOf(Array.from(lists.items(types.results(row)), (item) => typeAt(file, item)));
-    const inferred = inferredNames(file, results);
+  private resolveConditional(file: number, row: TypeRow): ValueType | undefined {
+    const { bindings, lists, types } = this.repo.facts(file);
+    const results = unionOf(Array.from(lists.items(types.results(row)), (item) => this.typeAt(file, item)));
+    const inferred = this.findInferredNames(file, results);
     if (inferred.size === 0) return results;
     const env = new Map<number, ValueType>();
-    unify(typeAt(file, types.pattern(row)), typeAt(file, types.checked(row)), env, inferred, true);
+    this.engine.unifier.unify(
+      this.typeAt(file, types.pattern(row)),
+      this.typeAt(file, types.checked(row)),
+      env,
+      inferred,
+      true,
+    );
     for (const id of inferred) {
-      const bound = env.has(id) ? undefined : typeAt(file, bindings.constraint(parameterOf(file, id)));
+      const bound = env.has(id) ? undefined : this.typeAt(file, bindings.constraint(parameterOf(file, id)));
       if (bound) env.set(id, bound);
     }
     return substitute(results, env);
   }
 
   /** Type parameters among types themselves that `infer` declared. */
-  function inferredNames(file: number, type: ValueType | undefined): Set<number> {
-    const { bindings, scopes } = repo.facts(file);
+  private findInferredNames(file: number, type: ValueType | undefined): Set<number> {
+    const { bindings, scopes } = this.repo.facts(file);
     const own = partsOf(type).filter(
       (part) =>
         part.kind === "parameter" &&
@@ -182,20 +206,21 @@ export function createTypes(engine: Engine): Types {
     return new Set(own.flatMap((part) => (part.kind === "parameter" ? [part.id] : [])));
   }
 
-  function findType(file: number, row: TypeRow): ValueType | undefined {
+  private findType(file: number, row: TypeRow): ValueType | undefined {
+    const { repo } = this;
     const { lists, scopes, strings, types } = repo.facts(file);
-    const all = (list: TypeList) => Array.from(lists.items(list), (item) => typeAt(file, item));
+    const all = (list: TypeList) => Array.from(lists.items(list), (item) => this.typeAt(file, item));
     const symbol = () => repo.base[file]! + types.symbol(row);
     switch (types.op(row)) {
       case Type.Ref:
-        return refType(file, row);
+        return this.resolveRef(file, row);
       case Type.Qualified:
-        return qualifiedType(file, row);
+        return this.resolveQualified(file, row);
       case Type.Union:
       case Type.Intersection:
         return unionOf(all(types.list(row)));
       case Type.Array:
-        return builtin("Array", typeAt(file, types.element(row)));
+        return builtin("Array", this.typeAt(file, types.element(row)));
       case Type.Tuple:
         return builtin("Tuple", ...all(types.list(row)));
       case Type.Function:
@@ -203,7 +228,7 @@ export function createTypes(engine: Engine): Types {
       case Type.Object:
         return { kind: "instance", symbol: symbol(), env: undefined, open: true };
       case Type.TypeOf:
-        return engine.exprType(file, types.expr(row));
+        return this.engine.expressions.typeAt(file, types.expr(row));
       case Type.This: {
         const scope = types.thisScope(row);
         const owner = isNone(scope) ? NONE : scopes.symbol(scope);
@@ -214,9 +239,9 @@ export function createTypes(engine: Engine): Types {
       case Type.Literal:
         return builtin(strings[types.name(row)]!, ...all(types.literalArgs(row)));
       case Type.Indexed:
-        return indexedType(file, row);
+        return this.resolveIndexed(file, row);
       case Type.Conditional:
-        return conditionalType(file, row);
+        return this.resolveConditional(file, row);
       case Type.KeyOf:
         return builtin("string");
       default:
@@ -224,19 +249,20 @@ export function createTypes(engine: Engine): Types {
     }
   }
 
-  function typeAt(file: number, row: TypeRow): ValueType | undefined {
+  /** Type of a type row, type parameters standing for themselves. */
+  typeAt(file: number, row: TypeRow): ValueType | undefined {
     if (isNone(row)) return undefined;
-    typeMemo[file] ??= new TypeMemo(repo.facts(file).types.length);
-    return typeMemo[file].of(row, () => findType(file, row));
+    this.typeMemo[file] ??= new TypeMemo(this.repo.facts(file).types.length);
+    return this.typeMemo[file].of(row, () => this.findType(file, row));
   }
 
-  function entityType(entity: Entity | undefined): ValueType | undefined {
+  typeOfEntity(entity: Entity | undefined): ValueType | undefined {
     if (!entity) return undefined;
     switch (entity.kind) {
       case "symbol":
-        return symbolType(entity.symbol);
+        return this.typeOfSymbol(entity.symbol);
       case "binding":
-        return bindingType(entity.file, entity.binding);
+        return this.typeOfBinding(entity.file, entity.binding);
       case "type":
         return entity.type;
       case "external":
@@ -244,7 +270,8 @@ export function createTypes(engine: Engine): Types {
     }
   }
 
-  function findSymbolType(symbol: number): ValueType | undefined {
+  private findTypeOfSymbol(symbol: number): ValueType | undefined {
+    const { engine, repo } = this;
     const file = repo.fileOf(symbol);
     const flags = repo.flags(symbol);
     switch (repo.label(symbol)) {
@@ -259,7 +286,7 @@ export function createTypes(engine: Engine): Types {
         // A type of its own with another's shape is a class; of an alias, what it stands for.
         if (isNone(repo.column(symbol, "type"))) return { kind: "class", symbol, env: undefined };
         return unionOf(
-          partsOf(typeAt(file, repo.column(symbol, "type"))).map((part) =>
+          partsOf(this.typeAt(file, repo.column(symbol, "type"))).map((part) =>
             part.kind === "instance" ? { kind: "class", symbol: part.symbol, env: part.env } : undefined,
           ),
         );
@@ -275,16 +302,18 @@ export function createTypes(engine: Engine): Types {
       case "Variable": {
         if (flags & SymbolFlag.EnumMember) {
           const owner = repo.parent(symbol);
-          return owner < 0 ? undefined : engine.instanceOf(owner, []);
+          return owner < 0 ? undefined : engine.types.instanceOf(owner, []);
         }
-        if (flags & SymbolFlag.Getter) return engine.returnType(symbol);
-        const declared = typeAt(file, repo.column(symbol, "type"));
+        if (flags & SymbolFlag.Getter) return engine.calls.returnTypeOf(symbol);
+        const declared = this.typeAt(file, repo.column(symbol, "type"));
         if (declared) return declared;
         if (exists(repo.column(symbol, "inner")) && exists(repo.column(symbol, "parameters")))
-          return setterType(symbol, file);
+          return this.typeOfSetter(symbol, file);
         const value = repo.column(symbol, "value");
-        const given = exists(value) ? engine.exprType(file, value) : undefined;
-        return given && !isEmpty(file, value) ? given : unionOf([given, engine.assignedType(symbol)]);
+        const given = exists(value) ? engine.expressions.typeAt(file, value) : undefined;
+        return given && !this.isEmpty(file, value)
+          ? given
+          : unionOf([given, engine.assignments.typeAssignedTo(symbol)]);
       }
       default:
         return undefined;
@@ -292,7 +321,8 @@ export function createTypes(engine: Engine): Types {
   }
 
   /** `let x = null`, `x = []`: what is assigned later says more. */
-  function isEmpty(file: number, value: ExprRow): boolean {
+  private isEmpty(file: number, value: ExprRow): boolean {
+    const { repo } = this;
     const facts = repo.facts(file);
     const op = facts.exprs.op(value);
     const a = facts.exprs.name(value);
@@ -302,28 +332,29 @@ export function createTypes(engine: Engine): Types {
     );
   }
 
-  function setterType(symbol: number, file: number): ValueType | undefined {
+  private typeOfSetter(symbol: number, file: number): ValueType | undefined {
+    const { repo } = this;
     const [first] = repo.facts(file).lists.items(repo.column(symbol, "parameters"));
-    return first === undefined ? undefined : bindingType(file, first);
+    return first === undefined ? undefined : this.typeOfBinding(file, first);
   }
 
-  function symbolType(symbol: number): ValueType | undefined {
-    return symbolMemo.of(symbol, () => findSymbolType(symbol));
+  typeOfSymbol(symbol: number): ValueType | undefined {
+    return this.symbolMemo.of(symbol, () => this.findTypeOfSymbol(symbol));
   }
 
-  function bindingType(file: number, binding: BindingRow): ValueType | undefined {
-    bindingMemo[file] ??= new TypeMemo(repo.facts(file).bindings.length);
-    return bindingMemo[file].of(binding, () => {
+  typeOfBinding(file: number, binding: BindingRow): ValueType | undefined {
+    const { engine, repo } = this;
+    this.bindingMemo[file] ??= new TypeMemo(this.repo.facts(file).bindings.length);
+    return this.bindingMemo[file].of(binding, () => {
       const { bindings } = repo.facts(file);
-      if (bindings.kind(binding) === BindingKind.Symbol) return symbolType(repo.base[file]! + bindings.symbol(binding));
-      const declared = typeAt(file, bindings.type(binding));
+      if (bindings.kind(binding) === BindingKind.Symbol)
+        return this.typeOfSymbol(repo.base[file]! + bindings.symbol(binding));
+      const declared = this.typeAt(file, bindings.type(binding));
       if (declared) return declared;
       const value = bindings.value(binding);
-      const given = exists(value) ? engine.exprType(file, value) : undefined;
-      if (given && !isEmpty(file, value)) return given;
-      return unionOf([given, engine.assignedToBinding(file, binding)]);
+      const given = exists(value) ? engine.expressions.typeAt(file, value) : undefined;
+      if (given && !this.isEmpty(file, value)) return given;
+      return unionOf([given, engine.assignments.typeAssignedToBinding(file, binding)]);
     });
   }
-
-  return { typeAt, entityType, symbolType, bindingType, instanceOf };
 }

@@ -3,34 +3,34 @@
 import { SymbolFlag } from "../../language/fact-layout.ts";
 import { isNone } from "../../rows.ts";
 import type { Engine } from "../engine.ts";
+import type { Repository } from "../repository.ts";
 import { partsOf, substitute, unionOf, type ValueType } from "./value-type.ts";
 
 const MAX_UNIFY = 6;
 
-/**
- * Matches a declared type with a given one and adds the type parameters in `ids` that `env` lacks. `lambdas`: also
- * use what functions in the given value return; must be false while the parameters of those functions are being
- * found.
- */
-type Unify = (
-  pattern: ValueType | undefined,
-  given: ValueType | undefined,
-  env: Map<number, ValueType>,
-  ids: ReadonlySet<number>,
-  lambdas: boolean,
-) => void;
+export class Unifier {
+  private readonly engine: Engine;
+  private readonly repo: Repository;
 
-export function createUnify(engine: Engine): Unify {
-  const { repo } = engine;
+  constructor(engine: Engine) {
+    this.engine = engine;
+    this.repo = engine.repo;
+  }
 
   /** A function of a literal whose parameters may be typed by where it stands. */
-  function isContextual(symbol: number): boolean {
+  private isContextual(symbol: number): boolean {
+    const { repo } = this;
     if (isNone(repo.column(symbol, "parameters"))) return false;
     const holder = repo.parent(symbol);
     return repo.has(symbol, SymbolFlag.Hidden) || (holder >= 0 && repo.has(holder, SymbolFlag.Hidden));
   }
 
-  function unify(
+  /**
+   * Matches a declared type with a given one and adds the type parameters in `ids` that `env` lacks. `lambdas`: also
+   * use what functions in the given value return; must be false while the parameters of those functions are being
+   * found.
+   */
+  unify(
     pattern: ValueType | undefined,
     given: ValueType | undefined,
     env: Map<number, ValueType>,
@@ -39,19 +39,19 @@ export function createUnify(engine: Engine): Unify {
     depth = 0,
   ): void {
     if (!pattern || !given || depth > MAX_UNIFY || given.kind === "external") return;
-    if (!lambdas && given.kind === "function" && isContextual(given.symbol)) return;
+    if (!lambdas && given.kind === "function" && this.isContextual(given.symbol)) return;
     if (pattern.kind === "parameter") {
       if (ids.has(pattern.id) && !env.has(pattern.id)) env.set(pattern.id, given);
       return;
     }
     if (pattern.kind === "union") {
-      for (const part of pattern.of) unify(part, given, env, ids, lambdas, depth + 1);
+      for (const part of pattern.of) this.unify(part, given, env, ids, lambdas, depth + 1);
       return;
     }
-    for (const part of partsOf(given)) unifyOne(pattern, part, env, ids, lambdas, depth);
+    for (const part of partsOf(given)) this.unifyOne(pattern, part, env, ids, lambdas, depth);
   }
 
-  function unifyOne(
+  private unifyOne(
     pattern: ValueType,
     given: ValueType,
     env: Map<number, ValueType>,
@@ -59,28 +59,29 @@ export function createUnify(engine: Engine): Unify {
     lambdas: boolean,
     depth: number,
   ): void {
+    const { engine } = this;
     if (pattern.kind === "builtin" && given.kind === "builtin") {
       if (given.name === "Tuple" && pattern.name !== "Tuple")
-        unify(pattern.args[0], unionOf(given.args), env, ids, lambdas, depth + 1);
+        this.unify(pattern.args[0], unionOf(given.args), env, ids, lambdas, depth + 1);
       else
         for (let i = 0; i < pattern.args.length; i++)
-          unify(pattern.args[i], given.args[i], env, ids, lambdas, depth + 1);
+          this.unify(pattern.args[i], given.args[i], env, ids, lambdas, depth + 1);
     } else if (pattern.kind === "instance") {
-      unifyInstance(pattern, given, env, ids, lambdas, depth);
+      this.unifyInstance(pattern, given, env, ids, lambdas, depth);
     } else if (pattern.kind === "function") {
-      const wanted = engine.returnType(pattern.symbol);
+      const wanted = engine.calls.returnTypeOf(pattern.symbol);
       if (given.kind === "function") {
-        unify(wanted, engine.callResult(given, undefined), env, ids, lambdas, depth + 1);
-        unifyParameters(pattern.symbol, given.symbol, env, ids, lambdas, depth);
+        this.unify(wanted, engine.calls.resultOf(given, undefined), env, ids, lambdas, depth + 1);
+        this.unifyParameters(pattern.symbol, given.symbol, env, ids, lambdas, depth);
       } else if (given.kind === "class")
-        unify(wanted, engine.instanceOf(given.symbol, []), env, ids, lambdas, depth + 1);
+        this.unify(wanted, engine.types.instanceOf(given.symbol, []), env, ids, lambdas, depth + 1);
     } else if (pattern.kind === "class" && given.kind === "class") {
-      for (const [id, value] of pattern.env ?? []) unify(value, given.env?.get(id), env, ids, lambdas, depth + 1);
+      for (const [id, value] of pattern.env ?? []) this.unify(value, given.env?.get(id), env, ids, lambdas, depth + 1);
     }
   }
 
   /** What the parameters of functions are declared to be. */
-  function unifyParameters(
+  private unifyParameters(
     pattern: number,
     given: number,
     env: Map<number, ValueType>,
@@ -88,17 +89,18 @@ export function createUnify(engine: Engine): Unify {
     lambdas: boolean,
     depth: number,
   ): void {
+    const { repo } = this;
     const declared = (symbol: number) => {
       const file = repo.fileOf(symbol);
       const { bindings, lists } = repo.facts(file);
       const rows = lists.items(repo.column(symbol, "parameters"));
-      return Array.from(rows, (row) => engine.typeAt(file, bindings.type(row)));
+      return Array.from(rows, (row) => this.engine.types.typeAt(file, bindings.type(row)));
     };
     const types = declared(given);
-    for (const [i, wanted] of declared(pattern).entries()) unify(wanted, types[i], env, ids, lambdas, depth + 1);
+    for (const [i, wanted] of declared(pattern).entries()) this.unify(wanted, types[i], env, ids, lambdas, depth + 1);
   }
 
-  function unifyInstance(
+  private unifyInstance(
     pattern: ValueType & { kind: "instance" },
     given: ValueType,
     env: Map<number, ValueType>,
@@ -106,13 +108,16 @@ export function createUnify(engine: Engine): Unify {
     lambdas: boolean,
     depth: number,
   ): void {
+    const { engine, repo } = this;
     if (given.kind === "class" || given.kind === "function") {
       for (const name of ["new()", "()"]) {
         const [member] = repo.childrenNamed(pattern.symbol, name);
         if (member !== undefined)
-          unify(
-            substitute(engine.returnType(member), pattern.env),
-            given.kind === "class" ? engine.instanceOf(given.symbol, []) : engine.callResult(given, undefined),
+          this.unify(
+            substitute(engine.calls.returnTypeOf(member), pattern.env),
+            given.kind === "class"
+              ? engine.types.instanceOf(given.symbol, [])
+              : engine.calls.resultOf(given, undefined),
             env,
             ids,
             lambdas,
@@ -128,17 +133,17 @@ export function createUnify(engine: Engine): Unify {
       if (next.kind !== "instance" || seen.has(next.symbol)) continue;
       seen.add(next.symbol);
       if (next.symbol === pattern.symbol) {
-        for (const [id, value] of pattern.env ?? []) unify(value, next.env?.get(id), env, ids, lambdas, depth + 1);
+        for (const [id, value] of pattern.env ?? []) this.unify(value, next.env?.get(id), env, ids, lambdas, depth + 1);
         return;
       }
-      queue.push(...engine.bases(next.symbol, next.env));
+      queue.push(...engine.bases.basesOf(next.symbol, next.env));
     }
     if (!pattern.open && !given.open) return;
     // Structural: an object literal, or whatever is given where a type literal is declared.
     for (const [name, symbols] of repo.childrenOf(pattern.symbol)) {
-      unify(
-        substitute(engine.symbolType(symbols[0]!), pattern.env),
-        engine.memberType(given, name),
+      this.unify(
+        substitute(engine.types.typeOfSymbol(symbols[0]!), pattern.env),
+        engine.members.typeOfMember(given, name),
         env,
         ids,
         lambdas,
@@ -146,6 +151,4 @@ export function createUnify(engine: Engine): Unify {
       );
     }
   }
-
-  return unify;
 }

@@ -1,0 +1,154 @@
+/** What a file gives others: its list of exports, or all names at its top. */
+import { ExportKind, SymbolFlag } from "../../language/fact-layout.ts";
+import { basename, dirname } from "../../language/paths.ts";
+import { FILE_SCOPE, isNone } from "../../rows.ts";
+import type { Engine, Entity, NameSpaceOf } from "../engine.ts";
+import type { Repository } from "../repository.ts";
+import { EXTERNAL_ENTITY, type Seen } from "./seen.ts";
+
+export class Exports {
+  private readonly engine: Engine;
+  private readonly repo: Repository;
+  /** What each name of a file stands for; null for nothing. */
+  private readonly exportCache = new Map<string, Entity | null>();
+  /** Export rows by name, by file. */
+  private readonly exportIndexes: (Map<string, number[]> | undefined)[] = [];
+  /** Rows that export all of another module, by file. */
+  private readonly starRows: number[][] = [];
+
+  constructor(engine: Engine) {
+    this.engine = engine;
+    this.repo = engine.repo;
+  }
+
+  /** A name as another file sees it. */
+  findExport(file: number, name: string, space: NameSpaceOf): Entity | undefined {
+    return this.findExported(file, name, space, new Set());
+  }
+
+  /** The same, of what the file's own list of exports says, without the members of what it exports as a whole. */
+  findOwnExport(file: number, name: string, space: NameSpaceOf): Entity | undefined {
+    return this.repo.rules(file).exportLists ? this.searchOwnExports(file, name, space, new Set()) : undefined;
+  }
+
+  private indexExports(file: number): Map<string, number[]> {
+    let index = this.exportIndexes[file];
+    if (index) return index;
+    index = new Map();
+    const stars: number[] = [];
+    const { exports, strings } = this.repo.facts(file);
+    for (let row = 0; row < exports.length; row++) {
+      if (exports.kind(row) === ExportKind.Star) stars.push(row);
+      else {
+        const name = strings[exports.name(row)]!;
+        const rows = index.get(name);
+        if (rows) rows.push(row);
+        else index.set(name, [row]);
+      }
+    }
+    this.exportIndexes[file] = index;
+    this.starRows[file] = stars;
+    return index;
+  }
+
+  /** `findExport`, while names are followed. */
+  findExported(file: number, name: string, space: NameSpaceOf, seen: Seen): Entity | undefined {
+    const key = `${file}\n${space}\n${name}`;
+    const cached = this.exportCache.get(key);
+    if (cached !== undefined) return cached ?? undefined;
+    if (seen.has(key)) return undefined;
+    seen.add(key);
+    const found = this.repo.rules(file).exportLists
+      ? this.searchExportList(file, name, space, seen)
+      : this.searchTop(file, name, space, seen);
+    // A miss inside a cycle may be due to where the cycle was entered.
+    if (found || seen.size === 1) this.exportCache.set(key, found ?? null);
+    return found;
+  }
+
+  private searchExportList(file: number, name: string, space: NameSpaceOf, seen: Seen): Entity | undefined {
+    const { engine } = this;
+    const index = this.indexExports(file);
+    const own = this.searchOwnExports(file, name, space, seen);
+    if (own) return own;
+    if (name !== "default" && name !== "=") {
+      for (const row of this.starRows[file]!) {
+        const target = engine.imports.targetOf(file, this.repo.facts(file).exports.importRow(row));
+        if (target.kind === "external") continue;
+        const found = this.engine.names.findIn(target, name, space, file, seen);
+        if (found) return found;
+      }
+    }
+    if (name === "=") return undefined;
+    const whole = index.get("=");
+    if (!whole) return undefined;
+    const value = this.resolveExport(file, whole[0]!, space, seen);
+    if (name === "default") return value;
+    const search = engine.members.find(engine.types.typeOfEntity(value), name);
+    return search.members[0] ? { kind: "symbol", symbol: search.members[0].symbol, via: "import" } : undefined;
+  }
+
+  private searchOwnExports(file: number, name: string, space: NameSpaceOf, seen: Seen): Entity | undefined {
+    for (const row of this.indexExports(file).get(name) ?? []) {
+      const found = this.resolveExport(file, row, space, seen);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  private resolveExport(file: number, row: number, space: NameSpaceOf, seen: Seen): Entity | undefined {
+    const { engine, repo } = this;
+    const facts = repo.facts(file);
+    const from = facts.exports.from(row);
+    const importRow = facts.exports.importRow(row);
+    switch (facts.exports.kind(row)) {
+      case ExportKind.Local: {
+        const rows = repo.bindingsOf(file, FILE_SCOPE, from);
+        return rows.length > 0 ? this.engine.names.chooseBinding(file, rows, space, seen) : undefined;
+      }
+      case ExportKind.ReExport:
+        return this.engine.names.findIn(
+          engine.imports.targetOf(file, importRow),
+          facts.strings[from]!,
+          space,
+          file,
+          seen,
+        );
+      case ExportKind.Module:
+        return this.engine.names.toModule(engine.imports.targetOf(file, importRow), file);
+      case ExportKind.Value: {
+        const type = engine.expressions.typeAt(file, facts.exports.value(row));
+        if (!type) return undefined;
+        if (type.kind === "external") return EXTERNAL_ENTITY;
+        if (type.kind === "function" || type.kind === "class")
+          return { kind: "symbol", symbol: type.symbol, via: "scope" };
+        return { kind: "type", type };
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  /** Whether a file exports by assignment and has no default export. */
+  isCommonJs(file: number): boolean {
+    const { repo } = this;
+    if (repo.facts(file).exports.kind(0) !== ExportKind.Value) return false;
+    return repo.rules(file).exportLists && !this.indexExports(file).has("default");
+  }
+
+  /** Languages without export lists: every top-level name, and what the file itself imported. */
+  private searchTop(file: number, name: string, space: NameSpaceOf, seen: Seen): Entity | undefined {
+    const { repo } = this;
+    const row = repo.stringRow(file, name);
+    const rows = isNone(row) ? [] : repo.bindingsOf(file, FILE_SCOPE, row);
+    const found = rows.length > 0 ? this.engine.names.chooseBinding(file, rows, space, seen) : undefined;
+    if (found?.kind === "symbol" && repo.has(found.symbol, SymbolFlag.FileLocal)) return undefined;
+    if (found) return found;
+    const wild = this.engine.names.findInWildcards(file, FILE_SCOPE, name, space, seen);
+    if (wild) return wild;
+    const { path, language } = repo.files[file]!;
+    return basename(path) === language.rules.packages?.index
+      ? this.engine.names.findSubmodule(dirname(path), name)
+      : undefined;
+  }
+}

@@ -1,0 +1,151 @@
+/** Bases of types, and what belongs to a type though it is declared elsewhere. */
+import { BindingKind, HeritageKind, SymbolFlag } from "../../language/fact-layout.ts";
+import { exists, isNone, type TypeRow } from "../../rows.ts";
+import type { Engine } from "../engine.ts";
+import { pushTo, type Repository } from "../repository.ts";
+import { partsOf, substitute, type TypeEnv, unionOf, type ValueType } from "./value-type.ts";
+
+interface OutsideIndex {
+  bases: Map<number, { file: number; row: number }[]>;
+  members: Map<number, Map<string, number[]>>;
+}
+
+export class Bases {
+  private readonly engine: Engine;
+  private readonly repo: Repository;
+  /** Heritage rows of each symbol, by file. */
+  private readonly heritageIndexes: (Map<number, number[]> | undefined)[] = [];
+  /** Bases given to a type elsewhere, and members declared elsewhere; both found once for the whole repository. */
+  private outside: OutsideIndex | undefined;
+
+  constructor(engine: Engine) {
+    this.engine = engine;
+    this.repo = engine.repo;
+  }
+
+  private indexHeritage(file: number): Map<number, number[]> {
+    let index = this.heritageIndexes[file];
+    if (index) return index;
+    index = new Map();
+    const { heritage } = this.repo.facts(file);
+    for (let row = 0; row < heritage.length; row++) {
+      const symbol = heritage.symbol(row);
+      if (exists(symbol)) pushTo(index, symbol, row);
+    }
+    this.heritageIndexes[file] = index;
+    return index;
+  }
+
+  /** Members of a type that are declared outside it, by name. */
+  attachedTo(symbol: number): ReadonlyMap<string, readonly number[]> | undefined {
+    return this.indexOutside().members.get(symbol);
+  }
+
+  private indexOutside(): OutsideIndex {
+    const { repo } = this;
+    if (this.outside) return this.outside;
+    // Set before it is filled: finding the subjects evaluates types, which may ask for members.
+    const index: OutsideIndex = { bases: new Map(), members: new Map() };
+    this.outside = index;
+    for (let file = 0; file < repo.files.length; file++) {
+      const { attaches, heritage } = repo.facts(file);
+      for (let row = 0; row < attaches.length; row++) {
+        const symbol = repo.base[file]! + attaches.symbol(row);
+        for (const owner of this.subjectsOf(file, attaches.type(row))) {
+          let names = index.members.get(owner);
+          if (!names) {
+            names = new Map();
+            index.members.set(owner, names);
+          }
+          pushTo(names, repo.rules(file).ignoreCase ? repo.name(symbol).toLowerCase() : repo.name(symbol), symbol);
+        }
+      }
+      for (let row = 0; row < heritage.length; row++) {
+        if (exists(heritage.symbol(row))) continue;
+        for (const owner of this.subjectsOf(file, heritage.subject(row))) pushTo(index.bases, owner, { file, row });
+      }
+    }
+    return index;
+  }
+
+  /** The symbols that a type row names. */
+  private subjectsOf(file: number, row: TypeRow): number[] {
+    const parts = partsOf(this.engine.types.typeAt(file, row));
+    return parts.flatMap((part) => (part.kind === "instance" ? [part.symbol] : []));
+  }
+
+  private resolveHeritage(file: number, row: number): ValueType | undefined {
+    const { engine, repo } = this;
+    const { heritage, exprs } = repo.facts(file);
+    const type = exists(heritage.type(row)) ? engine.types.typeAt(file, heritage.type(row)) : undefined;
+    if (type && type.kind === "instance") return type;
+    const expr = heritage.expr(row);
+    if (isNone(expr) || exprs.length <= expr) return type;
+    const value = unionOf(
+      partsOf(engine.expressions.typeAt(file, expr)).map((part) => {
+        if (part.kind === "class") return engine.types.instanceOf(part.symbol, []);
+        if (part.kind === "function" && !repo.has(part.symbol, SymbolFlag.Hidden))
+          return engine.types.instanceOf(part.symbol, []);
+        // What a constructor type makes: `abstract new () => Base`.
+        if (part.kind === "function" && repo.has(part.symbol, SymbolFlag.Constructor))
+          return substitute(engine.calls.returnTypeOf(part.symbol), part.env);
+        return part;
+      }),
+    );
+    return value && value.kind !== "external" ? value : (type ?? value);
+  }
+
+  /**
+   * The bases of a class-like symbol, seen from an instance with that environment, in the order in which members are
+   * looked for: what is mixed in, what is extended, what is implemented. `parents`: only what `super` may mean.
+   */
+  basesOf(symbol: number, env: TypeEnv | undefined, parents = false): ValueType[] {
+    const { repo } = this;
+    const file = repo.fileOf(symbol);
+    const byKind: ValueType[][] = [[], [], []];
+    const add = (home: number, row: number) => {
+      const kind = repo.facts(home).heritage.kind(row);
+      for (const part of partsOf(substitute(this.resolveHeritage(home, row), env))) byKind[kind]!.push(part);
+    };
+    const { partialTypes, mergedTypes } = repo.rules(file);
+    for (const part of partialTypes || mergedTypes ? this.declarationsOf(symbol) : [symbol]) {
+      const home = part === symbol ? file : repo.fileOf(part);
+      for (const row of this.indexHeritage(home).get(part - repo.base[home]!) ?? []) {
+        // A class has no member from what it implements: the member is its own, or its parent's.
+        if (mergedTypes && repo.facts(home).heritage.kind(row) === HeritageKind.Implements) continue;
+        add(home, row);
+      }
+    }
+    for (const { file: other, row } of this.indexOutside().bases.get(symbol) ?? []) add(other, row);
+    const extended = byKind[HeritageKind.Extends]!;
+    if (parents && extended.length > 0) return extended;
+    return [...byKind[HeritageKind.Mixin]!, ...extended, ...byKind[HeritageKind.Implements]!];
+  }
+
+  /** Declarations of the same type under the same name: merged interfaces, partial classes. */
+  declarationsOf(symbol: number): readonly number[] {
+    const { repo } = this;
+    const file = repo.fileOf(symbol);
+    if (repo.rules(file).partialTypes && repo.isTopLevel(symbol)) return this.partsOfType(file, symbol);
+    const rows = repo.bindingsOf(file, repo.column(symbol, "scope"), repo.column(symbol, "name"));
+    if (rows.length < 2) return [symbol];
+    const { bindings } = repo.facts(file);
+    const merged = rows.flatMap((row) => {
+      if (bindings.kind(row) !== BindingKind.Symbol) return [];
+      const other = repo.base[file]! + bindings.symbol(row);
+      return other !== symbol && exists(repo.column(other, "inner")) ? [other] : [];
+    });
+    return [symbol, ...merged];
+  }
+
+  /** A type declared in parts: the other declarations of its name in its name spaces, of as many type parameters. */
+  private partsOfType(file: number, symbol: number): readonly number[] {
+    const { repo } = this;
+    const found = [symbol];
+    const count = (one: number) => repo.facts(repo.fileOf(one)).lists.items(repo.column(one, "typeParameters")).length;
+    for (const space of repo.spacesAt(file, repo.column(symbol, "scope")))
+      for (const one of repo.inSpace(space, repo.name(symbol), file))
+        if (one !== symbol && exists(repo.column(one, "inner")) && count(one) === count(symbol)) found.push(one);
+    return found;
+  }
+}
