@@ -70,3 +70,12 @@ test("no rule reads the names of the running engine's own objects", () => {
   const reading = [...codeBelow(".")].filter(([, code]) => engine.test(code)).map(([path]) => path);
   expect(reading).toEqual([]);
 });
+
+test("every language is walked in the same way: by a class, one for each file", () => {
+  const modules = [...codeBelow("language")].filter(([, code]) => /: LanguageModule = \{/.test(code));
+  expect(modules.length).toBe(LANGUAGES.length);
+  const others = modules.filter(
+    ([, code]) => !/extract: \(tree, facts\) => new \w+Walk\(tree, facts\)\.file\(\)/.test(code),
+  );
+  expect(others.map(([path]) => path)).toEqual([]);
+});

@@ -1,11 +1,7 @@
-/** The current place in the walk of an ECMAScript file. Contexts are values: each scope has a new one. */
+/** The current place in the walk of an ECMAScript file, and how its declarations are described. Contexts are values: each scope has a new one. */
 
-import type { SymbolLabel } from "../../model.ts";
-import { type ExprRow, exists, type ScopeRow, type SymbolRow, type TreeNode, type TypeRow } from "../../rows.ts";
-import { SymbolFlag } from "../fact-layout.ts";
-import type { FactsBuilder } from "../facts-builder.ts";
+import { type ExprRow, exists, isNone, NONE, type ScopeRow, type SymbolRow, type TreeNode } from "../../rows.ts";
 import type { FlatTree } from "../flat-tree.ts";
-import type { Written } from "./decorators.ts";
 
 export interface Context {
   /** Innermost scope. */
@@ -34,34 +30,13 @@ export interface Context {
  */
 export type Expected = () => ExprRow;
 
-/** What the parts of the extractor share for one file. */
-export interface Walk {
-  tree: FlatTree;
-  facts: FactsBuilder;
-  /** Function signatures that wait for their implementation, by scope and name. */
-  overloads: Map<string, SymbolRow>;
-  /** Functions, classes and variables at the top of the file, by name. */
-  tops: Map<string, SymbolRow>;
-  /** Nodes whose value is awaited although the `await` stands deeper in the tree: see `misplacedPrefix`. */
-  awaited: Set<number>;
-  /** Decorators that stand before what they decorate, until it is declared. */
-  decorators: Written[];
-  expression(node: TreeNode, context: Context): ExprRow;
-  /** The same, where something is expected of the expression. */
-  expected(node: TreeNode, context: Context, expected: Expected | undefined): ExprRow;
-  statement(node: TreeNode, context: Context): void;
-  type(node: TreeNode, context: Context): TypeRow;
-  /** Declares a function-like node's scope, parameters and body under an existing symbol. */
-  functionBody(node: TreeNode, symbol: SymbolRow, context: Context, options: FunctionOptions): void;
-  /** Declares a class under a name; returns its symbol. */
-  classLike(node: TreeNode, name: string, context: Context, flags: number): SymbolRow;
-  /** Declares a function under a name; returns its symbol. */
-  functionDeclaration(node: TreeNode, context: Context, name: string, flags: number): SymbolRow;
-  /** Declares an interface, alias, enum or namespace. */
-  typeDeclaration(node: TreeNode, context: Context, flags: number): void;
-  variableDeclaration(node: TreeNode, context: Context, flags: number): void;
-  /** Notes `module.exports = …` and the like; the row of the value, undefined when the assignment is none of these. */
-  commonJsExport(left: TreeNode, right: TreeNode, context: Context): ExprRow | undefined;
+/** An expectation that is made at most once. */
+export function expect(make: () => ExprRow): Expected {
+  let row: ExprRow = NONE;
+  return () => {
+    if (isNone(row)) row = make();
+    return row;
+  };
 }
 
 export interface FunctionOptions {
@@ -75,19 +50,6 @@ export interface FunctionOptions {
   contextual?: ((parameter: number) => ExprRow) | undefined;
   /** What the context expects the function to return, where it declares nothing. */
   returning?: Expected | undefined;
-}
-
-/** A symbol without a name that holds the members of a literal, of values or of a type. */
-export function literalHolder(walk: Walk, label: SymbolLabel, node: TreeNode, context: Context): SymbolRow {
-  return walk.facts.symbol({
-    label,
-    name: "",
-    parent: context.parent,
-    scope: context.scope,
-    startLine: walk.tree.line(node),
-    endLine: walk.tree.endLine(node),
-    flags: SymbolFlag.Hidden,
-  });
 }
 
 const MAX_TEXT = 240;

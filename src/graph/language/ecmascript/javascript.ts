@@ -2,10 +2,10 @@
 import javascriptWasm from "tree-sitter-javascript/tree-sitter-javascript.wasm" with { type: "file" };
 import type { LanguageModule } from "../language.ts";
 import { ECMASCRIPT_LIBRARY } from "./builtins.ts";
-import { extractEcmascript } from "./extract.ts";
 import { readJavascriptAgain } from "./read-again.ts";
 import { createEcmascriptResolver } from "./resolver.ts";
 import { ECMASCRIPT_CONFIGS, ECMASCRIPT_RULES } from "./rules.ts";
+import { EcmascriptWalk } from "./walk.ts";
 
 export const javascript: LanguageModule = {
   id: "javascript",
@@ -19,6 +19,6 @@ export const javascript: LanguageModule = {
   library: ECMASCRIPT_LIBRARY,
   configNames: ECMASCRIPT_CONFIGS,
   prepareAgain: readJavascriptAgain,
-  extract: extractEcmascript,
+  extract: (tree, facts) => new EcmascriptWalk(tree, facts).file(),
   createResolver: createEcmascriptResolver,
 };

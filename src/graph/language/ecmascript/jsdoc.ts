@@ -1,7 +1,8 @@
 /** Types that JavaScript states in documentation comments, as far as they name something. */
 import { exists, isNone, NONE, type TreeNode, type TypeRow } from "../../rows.ts";
 import { ImportKind, Type } from "../fact-layout.ts";
-import type { Context, Walk } from "./context.ts";
+import type { Context } from "./context.ts";
+import { EcmascriptExpressions } from "./expressions.ts";
 
 interface DocumentedTypes {
   /** Type rows of parameters, by name. */
@@ -11,6 +12,7 @@ interface DocumentedTypes {
 }
 
 const NOTHING: DocumentedTypes = { parameters: new Map(), returns: NONE };
+
 const MAX_COMMENT = 3_000;
 
 /** What stands between a comment and the function that it documents. */
@@ -18,59 +20,66 @@ const BETWEEN = new Set(
   `export_statement lexical_declaration variable_declaration variable_declarator assignment_expression
   expression_statement pair field_definition parenthesized_expression`.split(/\s+/),
 );
+
 /** Type names that say only that there is a value. */
 const VAGUE = /^(Object|Function|Any|String|Number|Boolean|Symbol|BigInt)$/;
+
 const PARAMETER = /@param\s+\{([^{}]+)\}\s+\[?([\w$]+)/g;
+
 const RETURNS = /@returns?\s+\{([^{}]+)\}/;
+
 const IMPORTED = /@typedef\s+\{\s*import\(\s*["']([^"']+)["']\s*\)(?:\.([\w$]+))?\s*\}\s+([\w$]+)/g;
 
-/** The types that the comment before a function gives its parameters and result. */
-export function documentedTypes(walk: Walk, node: TreeNode, context: Context): DocumentedTypes {
-  const { tree, facts } = walk;
-  if (facts.language !== "javascript") return NOTHING;
-  let item = node;
-  for (let parent = tree.parent(item); exists(parent) && BETWEEN.has(tree.kind(parent)); parent = tree.parent(item))
-    item = parent;
-  const end = tree.startIndex(item);
-  const before = tree.text.slice(Math.max(0, end - MAX_COMMENT), end).trimEnd();
-  if (!before.endsWith("*/")) return NOTHING;
-  const comment = before.slice(before.lastIndexOf("/*"));
-  if (!comment.includes("{")) return NOTHING;
-  const parameters = new Map<string, TypeRow>();
-  for (const [, type = "", name = ""] of comment.matchAll(PARAMETER)) parameters.set(name, typeOf(walk, type, context));
-  return { parameters, returns: typeOf(walk, RETURNS.exec(comment)?.[1] ?? "", context) };
-}
+export abstract class EcmascriptDocumented extends EcmascriptExpressions {
+  /** The types that the comment before a function gives its parameters and result. */
+  protected readTypes(node: TreeNode, context: Context): DocumentedTypes {
+    const { tree, facts } = this;
+    if (facts.language !== "javascript") return NOTHING;
+    let item = node;
+    for (let parent = tree.parent(item); exists(parent) && BETWEEN.has(tree.kind(parent)); parent = tree.parent(item))
+      item = parent;
+    const end = tree.startIndex(item);
+    const before = tree.text.slice(Math.max(0, end - MAX_COMMENT), end).trimEnd();
+    if (!before.endsWith("*/")) return NOTHING;
+    const comment = before.slice(before.lastIndexOf("/*"));
+    if (!comment.includes("{")) return NOTHING;
+    const parameters = new Map<string, TypeRow>();
+    for (const [, type = "", name = ""] of comment.matchAll(PARAMETER))
+      parameters.set(name, this.typeOf(type, context));
+    return { parameters, returns: this.typeOf(RETURNS.exec(comment)?.[1] ?? "", context) };
+  }
 
-/** Binds the names of `@typedef {import("module").Name} Local`. */
-export function documentedImports(walk: Walk, context: Context): void {
-  const { tree, facts } = walk;
-  if (facts.language !== "javascript" || !tree.text.includes("@typedef")) return;
-  for (const match of tree.text.matchAll(IMPORTED)) {
-    const [, module = "", name, local = ""] = match;
-    const line = tree.lineAt(match.index);
-    if (name) facts.import(ImportKind.Named, module, name, local, line, context.scope);
-    else facts.import(ImportKind.Module, module, "*", local, line, context.scope);
+  /** Binds the names of `@typedef {import("module").Name} Local`. */
+  protected bindImports(context: Context): void {
+    const { tree, facts } = this;
+    if (facts.language !== "javascript" || !tree.text.includes("@typedef")) return;
+    for (const match of tree.text.matchAll(IMPORTED)) {
+      const [, module = "", name, local = ""] = match;
+      const line = tree.lineAt(match.index);
+      if (name) facts.import(ImportKind.Named, module, name, local, line, context.scope);
+      else facts.import(ImportKind.Module, module, "*", local, line, context.scope);
+    }
   }
-}
 
-/** `Name`, `?Name`, `Name[]`, `Promise<Name>`, `Name | null`; none for what names nothing in particular. */
-function typeOf(walk: Walk, written: string, context: Context): TypeRow {
-  const { facts } = walk;
-  const parts = written
-    .split("|")
-    .map((part) => part.trim().replace(/^[?!.(]+|(?<![=)])[=)]+$/g, ""))
-    .filter((part) => part !== "null" && part !== "undefined");
-  const [only = ""] = parts;
-  if (parts.length !== 1) return NONE;
-  const array = /^(.+)\[\]$/.exec(only) ?? /^Array\.?<([^<>]+)>$/.exec(only);
-  if (array) {
-    const element = typeOf(walk, array[1]!, context);
-    return isNone(element) ? NONE : facts.type(Type.Array, element);
+  /** `Name`, `?Name`, `Name[]`, `Promise<Name>`, `Name | null`; none for what names nothing in particular. */
+  private typeOf(written: string, context: Context): TypeRow {
+    const { facts } = this;
+    const parts = written
+      .split("|")
+      .map((part) => part.trim().replace(/^[?!.(]+|(?<![=)])[=)]+$/g, ""))
+      .filter((part) => part !== "null" && part !== "undefined");
+    const [only = ""] = parts;
+    if (parts.length !== 1) return NONE;
+    const array = /^(.+)\[\]$/.exec(only) ?? /^Array\.?<([^<>]+)>$/.exec(only);
+    if (array) {
+      const element = this.typeOf(array[1]!, context);
+      return isNone(element) ? NONE : facts.type(Type.Array, element);
+    }
+    const promise = /^Promise\.?<(.+)>$/.exec(only);
+    if (promise) {
+      const value = this.typeOf(promise[1]!, context);
+      return isNone(value) ? NONE : facts.typeRef("Promise", context.scope, [value]);
+    }
+    return /^\p{Lu}[\w$]*$/u.test(only) && !VAGUE.test(only) ? facts.typeRef(only, context.scope) : NONE;
   }
-  const promise = /^Promise\.?<(.+)>$/.exec(only);
-  if (promise) {
-    const value = typeOf(walk, promise[1]!, context);
-    return isNone(value) ? NONE : facts.typeRef("Promise", context.scope, [value]);
-  }
-  return /^\p{Lu}[\w$]*$/u.test(only) && !VAGUE.test(only) ? facts.typeRef(only, context.scope) : NONE;
 }

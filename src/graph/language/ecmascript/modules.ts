@@ -1,222 +1,223 @@
 /** Imports and exports of ES modules and CommonJS. */
-
 import { type ExprRow, exists, isNone, NONE, type SymbolRow, type TreeNode } from "../../rows.ts";
 import { ExportKind, Expr, ImportKind, SymbolFlag } from "../fact-layout.ts";
 import { oneLine } from "../one-line.ts";
-import { type Context, isLambda, stringValue, type Walk } from "./context.ts";
-import { decoratorsIn } from "./decorators.ts";
+import { type Context, isLambda, stringValue } from "./context.ts";
+import { EcmascriptLiterals } from "./literals.ts";
 
-/** The node of a module's import as it is written. */
-export function statementOf(walk: Walk, node: TreeNode, module: string, context: Context): SymbolRow {
-  const { tree, facts } = walk;
-  const { scope } = context;
-  const [startLine, endLine] = [tree.line(node), tree.endLine(node)];
-  return facts.importStatement({
-    name: oneLine(module),
-    scope,
-    startLine,
-    endLine,
-    signature: oneLine(tree.source(node)),
-  });
-}
+export abstract class EcmascriptModules extends EcmascriptLiterals {
+  /** The node of a module's import as it is written. */
+  protected statementOf(node: TreeNode, module: string, context: Context): SymbolRow {
+    const { tree, facts } = this;
+    const { scope } = context;
+    const [startLine, endLine] = [tree.line(node), tree.endLine(node)];
+    return facts.importStatement({
+      name: oneLine(module),
+      scope,
+      startLine,
+      endLine,
+      signature: oneLine(tree.source(node)),
+    });
+  }
 
-export function importStatement(walk: Walk, node: TreeNode, context: Context): void {
-  const { tree, facts } = walk;
-  const line = tree.line(node);
-  const required = tree.childOfKind(node, "import_require_clause");
-  if (exists(required)) {
-    const module = stringValue(tree, tree.child(required, "source"));
-    const local = tree.source(tree.firstNamed(required));
-    const statement = statementOf(walk, node, module, context);
-    facts.import(ImportKind.Module, module, "*", local, line, context.scope, statement);
-    return;
-  }
-  const module = stringValue(tree, tree.child(node, "source"));
-  const clause = tree.childOfKind(node, "import_clause");
-  const statement = statementOf(walk, node, module, context);
-  if (isNone(clause)) {
-    facts.import(ImportKind.Effect, module, "", "", line, context.scope, statement);
-    return;
-  }
-  for (const part of tree.namedChildren(clause)) {
-    const kind = tree.kind(part);
-    if (kind === "identifier") {
-      facts.import(ImportKind.Named, module, "default", tree.source(part), line, context.scope, statement);
-    } else if (kind === "namespace_import") {
-      const local = tree.source(tree.firstNamed(part));
+  protected importStatement(node: TreeNode, context: Context): void {
+    const { tree, facts } = this;
+    const line = tree.line(node);
+    const required = tree.childOfKind(node, "import_require_clause");
+    if (exists(required)) {
+      const module = stringValue(tree, tree.child(required, "source"));
+      const local = tree.source(tree.firstNamed(required));
+      const statement = this.statementOf(node, module, context);
       facts.import(ImportKind.Module, module, "*", local, line, context.scope, statement);
-    } else if (kind === "named_imports") {
-      for (const specifier of tree.namedChildren(part)) {
-        const [name, local] = namedPair(walk, specifier);
-        if (name) facts.import(ImportKind.Named, module, name, local, line, context.scope, statement);
+      return;
+    }
+    const module = stringValue(tree, tree.child(node, "source"));
+    const clause = tree.childOfKind(node, "import_clause");
+    const statement = this.statementOf(node, module, context);
+    if (isNone(clause)) {
+      facts.import(ImportKind.Effect, module, "", "", line, context.scope, statement);
+      return;
+    }
+    for (const part of tree.namedChildren(clause)) {
+      const kind = tree.kind(part);
+      if (kind === "identifier") {
+        facts.import(ImportKind.Named, module, "default", tree.source(part), line, context.scope, statement);
+      } else if (kind === "namespace_import") {
+        const local = tree.source(tree.firstNamed(part));
+        facts.import(ImportKind.Module, module, "*", local, line, context.scope, statement);
+      } else if (kind === "named_imports") {
+        for (const specifier of tree.namedChildren(part)) {
+          const [name, local] = this.namedPair(specifier);
+          if (name) facts.import(ImportKind.Named, module, name, local, line, context.scope, statement);
+        }
       }
     }
   }
-}
 
-/** `import A = B.C`: a local name for a path. */
-export function importAlias(walk: Walk, node: TreeNode, context: Context): void {
-  const { tree, facts } = walk;
-  const [name, path] = tree.namedChildren(node);
-  if (name === undefined || path === undefined) return;
-  let value: ExprRow = NONE;
-  for (const part of tree.source(path).split(".")) {
-    value = isNone(value) ? facts.exprName(part.trim(), context.scope) : facts.exprMember(value, part.trim());
-  }
-  facts.local(context.scope, tree.source(name), NONE, value);
-}
-
-function namedPair(walk: Walk, specifier: TreeNode): [string, string] {
-  const { tree } = walk;
-  const text = (node: TreeNode) => (tree.kind(node) === "string" ? stringValue(tree, node) : tree.source(node));
-  const name = tree.child(specifier, "name");
-  const alias = tree.child(specifier, "alias");
-  return [text(name), text(exists(alias) ? alias : name)];
-}
-
-export function exportStatement(walk: Walk, node: TreeNode, context: Context): void {
-  const { tree, facts } = walk;
-  const source = tree.child(node, "source");
-  walk.decorators = decoratorsIn(walk, node, context);
-  if (exists(source)) {
-    reExport(walk, node, stringValue(tree, source), context);
-    return;
-  }
-  const declaration = tree.child(node, "declaration");
-  const isDefault = exists(tree.childOfKind(node, "default"));
-  if (exists(declaration)) {
-    exportDeclaration(walk, declaration, isDefault, context);
-    walk.decorators = [];
-    return;
-  }
-  const value = tree.child(node, "value");
-  if (exists(value)) {
-    exportDefault(walk, value, context);
-    return;
-  }
-  const clause = tree.childOfKind(node, "export_clause");
-  if (exists(clause)) {
-    for (const specifier of tree.namedChildren(clause)) {
-      const [local, name] = namedPair(walk, specifier);
-      facts.export(ExportKind.Local, name, facts.name(local));
+  /** `import A = B.C`: a local name for a path. */
+  protected importAlias(node: TreeNode, context: Context): void {
+    const { tree, facts } = this;
+    const [name, path] = tree.namedChildren(node);
+    if (name === undefined || path === undefined) return;
+    let value: ExprRow = NONE;
+    for (const part of tree.source(path).split(".")) {
+      value = isNone(value) ? facts.exprName(part.trim(), context.scope) : facts.exprMember(value, part.trim());
     }
-    return;
+    facts.local(context.scope, tree.source(name), NONE, value);
   }
-  // `export = value`
-  const assigned = tree.firstNamed(node);
-  if (exists(assigned)) facts.export(ExportKind.Value, "=", walk.expression(assigned, context));
-}
 
-function reExport(walk: Walk, node: TreeNode, module: string, context: Context): void {
-  const { tree, facts } = walk;
-  const line = tree.line(node);
-  const statement = statementOf(walk, node, module, context);
-  const clause = tree.childOfKind(node, "export_clause");
-  if (exists(clause)) {
-    for (const specifier of tree.namedChildren(clause)) {
-      const [from, name] = namedPair(walk, specifier);
-      const row = facts.import(ImportKind.Named, module, from, "", line, context.scope, statement);
-      facts.export(ExportKind.ReExport, name, facts.name(from), row);
+  private namedPair(specifier: TreeNode): [string, string] {
+    const { tree } = this;
+    const text = (node: TreeNode) => (tree.kind(node) === "string" ? stringValue(tree, node) : tree.source(node));
+    const name = tree.child(specifier, "name");
+    const alias = tree.child(specifier, "alias");
+    return [text(name), text(exists(alias) ? alias : name)];
+  }
+
+  protected exportStatement(node: TreeNode, context: Context): void {
+    const { tree, facts } = this;
+    const source = tree.child(node, "source");
+    this.decorators = this.decoratorsIn(node, context);
+    if (exists(source)) {
+      this.reExport(node, stringValue(tree, source), context);
+      return;
     }
-    return;
-  }
-  const row = facts.import(ImportKind.Module, module, "*", "", line, context.scope, statement);
-  const namespace = tree.childOfKind(node, "namespace_export");
-  if (exists(namespace)) facts.export(ExportKind.Module, tree.source(tree.firstNamed(namespace)), -1, row);
-  else facts.export(ExportKind.Star, "*", -1, row);
-}
-
-function exportDeclaration(walk: Walk, declaration: TreeNode, isDefault: boolean, context: Context): void {
-  const { tree, facts } = walk;
-  const kind = tree.kind(declaration);
-  const local = tree.source(tree.child(declaration, "name"));
-  const named = (name: string) => facts.export(ExportKind.Local, isDefault ? "default" : name, facts.name(name));
-  switch (kind) {
-    case "function_declaration":
-    case "generator_function_declaration":
-    case "function_signature":
-      walk.functionDeclaration(declaration, context, local || "default", SymbolFlag.Exported);
-      named(local || "default");
+    const declaration = tree.child(node, "declaration");
+    const isDefault = exists(tree.childOfKind(node, "default"));
+    if (exists(declaration)) {
+      this.exportDeclaration(declaration, isDefault, context);
+      this.decorators = [];
       return;
-    case "class_declaration":
-    case "abstract_class_declaration":
-      walk.classLike(declaration, local || "default", context, SymbolFlag.Exported);
-      named(local || "default");
+    }
+    const value = tree.child(node, "value");
+    if (exists(value)) {
+      this.exportDefault(value, context);
       return;
-    case "interface_declaration":
-    case "type_alias_declaration":
-    case "enum_declaration":
-    case "internal_module":
-    case "module":
-      walk.typeDeclaration(declaration, context, SymbolFlag.Exported);
-      named(local);
+    }
+    const clause = tree.childOfKind(node, "export_clause");
+    if (exists(clause)) {
+      for (const specifier of tree.namedChildren(clause)) {
+        const [local, name] = this.namedPair(specifier);
+        facts.export(ExportKind.Local, name, facts.name(local));
+      }
       return;
-    case "lexical_declaration":
-    case "variable_declaration":
-      walk.variableDeclaration(declaration, context, SymbolFlag.Exported);
+    }
+    // `export = value`
+    const assigned = tree.firstNamed(node);
+    if (exists(assigned)) facts.export(ExportKind.Value, "=", this.expression(assigned, context));
+  }
+
+  private reExport(node: TreeNode, module: string, context: Context): void {
+    const { tree, facts } = this;
+    const line = tree.line(node);
+    const statement = this.statementOf(node, module, context);
+    const clause = tree.childOfKind(node, "export_clause");
+    if (exists(clause)) {
+      for (const specifier of tree.namedChildren(clause)) {
+        const [from, name] = this.namedPair(specifier);
+        const row = facts.import(ImportKind.Named, module, from, "", line, context.scope, statement);
+        facts.export(ExportKind.ReExport, name, facts.name(from), row);
+      }
       return;
-    default:
-      for (const child of tree.namedChildren(declaration)) exportDeclaration(walk, child, isDefault, context);
+    }
+    const row = facts.import(ImportKind.Module, module, "*", "", line, context.scope, statement);
+    const namespace = tree.childOfKind(node, "namespace_export");
+    if (exists(namespace)) facts.export(ExportKind.Module, tree.source(tree.firstNamed(namespace)), -1, row);
+    else facts.export(ExportKind.Star, "*", -1, row);
   }
-}
 
-/** `export default expression`: functions, classes and object literals become nodes called "default" unless named. */
-function exportDefault(walk: Walk, value: TreeNode, context: Context): void {
-  const { tree, facts } = walk;
-  const kind = tree.kind(value);
-  if (kind === "identifier") {
-    walk.expression(value, context);
-    facts.export(ExportKind.Local, "default", facts.name(tree.source(value)));
-  } else if (isLambda(kind)) {
-    const name = tree.source(tree.child(value, "name")) || "default";
-    walk.functionDeclaration(value, context, name, SymbolFlag.Exported);
-    facts.export(ExportKind.Local, "default", facts.name(name));
-  } else if (kind === "class") {
-    const name = tree.source(tree.child(value, "name")) || "default";
-    walk.classLike(value, name, context, SymbolFlag.Exported);
-    facts.export(ExportKind.Local, "default", facts.name(name));
-  } else {
-    facts.export(ExportKind.Value, "default", walk.expression(value, context));
+  private exportDeclaration(declaration: TreeNode, isDefault: boolean, context: Context): void {
+    const { tree, facts } = this;
+    const kind = tree.kind(declaration);
+    const local = tree.source(tree.child(declaration, "name"));
+    const named = (name: string) => facts.export(ExportKind.Local, isDefault ? "default" : name, facts.name(name));
+    switch (kind) {
+      case "function_declaration":
+      case "generator_function_declaration":
+      case "function_signature":
+        this.functionDeclaration(declaration, context, local || "default", SymbolFlag.Exported);
+        named(local || "default");
+        return;
+      case "class_declaration":
+      case "abstract_class_declaration":
+        this.classLike(declaration, local || "default", context, SymbolFlag.Exported);
+        named(local || "default");
+        return;
+      case "interface_declaration":
+      case "type_alias_declaration":
+      case "enum_declaration":
+      case "internal_module":
+      case "module":
+        this.typeDeclaration(declaration, context, SymbolFlag.Exported);
+        named(local);
+        return;
+      case "lexical_declaration":
+      case "variable_declaration":
+        this.variableDeclaration(declaration, context, SymbolFlag.Exported);
+        return;
+      default:
+        for (const child of tree.namedChildren(declaration)) this.exportDeclaration(child, isDefault, context);
+    }
   }
-}
 
-/**
- * CommonJS: `module.exports = v`, `module.exports.x = v`, `exports.x = v`, and chains of them. Returns the row of the
- * value, or undefined for any other assignment. Functions assigned like this become nodes.
- */
-export function commonJsExport(walk: Walk, left: TreeNode, right: TreeNode, context: Context): ExprRow | undefined {
-  const name = exportName(walk, left);
-  if (name === undefined) return undefined;
-  const value = exportedValue(walk, right, name === "=" ? "default" : name, context);
-  walk.facts.export(ExportKind.Value, name, value);
-  return value;
-}
-
-/** The name that an assignment to `left` exports: "=" for the whole module; undefined for none. */
-function exportName(walk: Walk, left: TreeNode): string | undefined {
-  const { tree } = walk;
-  if (tree.kind(left) !== "member_expression") return undefined;
-  const text = tree.source(left);
-  return text === "module.exports" ? "=" : /^(?:module\.)?exports\.([\w$]+)$/.exec(text)?.[1];
-}
-
-function exportedValue(walk: Walk, right: TreeNode, name: string, context: Context): ExprRow {
-  const { tree, facts } = walk;
-  const kind = tree.kind(right);
-  if (kind === "parenthesized_expression") return exportedValue(walk, tree.firstNamed(right), name, context);
-  // What is exported stands at the top, also within `const f = (exports.f = …)`.
-  const top = { ...context, parent: NONE };
-  if (isLambda(kind)) {
-    const own = tree.source(tree.child(right, "name"));
-    const symbol = walk.functionDeclaration(right, top, own || name, SymbolFlag.Exported);
-    return facts.expr(Expr.Function, symbol);
+  /** `export default expression`: functions, classes and object literals become nodes called "default" unless named. */
+  private exportDefault(value: TreeNode, context: Context): void {
+    const { tree, facts } = this;
+    const kind = tree.kind(value);
+    if (kind === "identifier") {
+      this.expression(value, context);
+      facts.export(ExportKind.Local, "default", facts.name(tree.source(value)));
+    } else if (isLambda(kind)) {
+      const name = tree.source(tree.child(value, "name")) || "default";
+      this.functionDeclaration(value, context, name, SymbolFlag.Exported);
+      facts.export(ExportKind.Local, "default", facts.name(name));
+    } else if (kind === "class") {
+      const name = tree.source(tree.child(value, "name")) || "default";
+      this.classLike(value, name, context, SymbolFlag.Exported);
+      facts.export(ExportKind.Local, "default", facts.name(name));
+    } else {
+      facts.export(ExportKind.Value, "default", this.expression(value, context));
+    }
   }
-  if (kind === "class") {
-    const own = tree.source(tree.child(right, "name"));
-    return facts.expr(Expr.Class, walk.classLike(right, own || name, top, SymbolFlag.Exported));
+
+  /**
+   * CommonJS: `module.exports = v`, `module.exports.x = v`, `exports.x = v`, and chains of them. Returns the row of the
+   * value, or undefined for any other assignment. Functions assigned like this become nodes.
+   */
+  commonJsExport(left: TreeNode, right: TreeNode, context: Context): ExprRow | undefined {
+    const name = this.exportName(left);
+    if (name === undefined) return undefined;
+    const value = this.exportValue(right, name === "=" ? "default" : name, context);
+    this.facts.export(ExportKind.Value, name, value);
+    return value;
   }
-  const target = kind === "assignment_expression" ? tree.child(right, "left") : NONE;
-  if (exists(target) && tree.kind(target) === "identifier" && tree.source(target) === "exports")
-    return exportedValue(walk, tree.child(right, "right"), name, context);
-  return walk.expression(right, context);
+
+  /** The name that an assignment to `left` exports: "=" for the whole module; undefined for none. */
+  private exportName(left: TreeNode): string | undefined {
+    const { tree } = this;
+    if (tree.kind(left) !== "member_expression") return undefined;
+    const text = tree.source(left);
+    return text === "module.exports" ? "=" : /^(?:module\.)?exports\.([\w$]+)$/.exec(text)?.[1];
+  }
+
+  private exportValue(right: TreeNode, name: string, context: Context): ExprRow {
+    const { tree, facts } = this;
+    const kind = tree.kind(right);
+    if (kind === "parenthesized_expression") return this.exportValue(tree.firstNamed(right), name, context);
+    // What is exported stands at the top, also within `const f = (exports.f = …)`.
+    const top = { ...context, parent: NONE };
+    if (isLambda(kind)) {
+      const own = tree.source(tree.child(right, "name"));
+      const symbol = this.functionDeclaration(right, top, own || name, SymbolFlag.Exported);
+      return facts.expr(Expr.Function, symbol);
+    }
+    if (kind === "class") {
+      const own = tree.source(tree.child(right, "name"));
+      return facts.expr(Expr.Class, this.classLike(right, own || name, top, SymbolFlag.Exported));
+    }
+    const target = kind === "assignment_expression" ? tree.child(right, "left") : NONE;
+    if (exists(target) && tree.kind(target) === "identifier" && tree.source(target) === "exports")
+      return this.exportValue(tree.child(right, "right"), name, context);
+    return this.expression(right, context);
+  }
 }

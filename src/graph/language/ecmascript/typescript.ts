@@ -3,10 +3,10 @@ import tsxWasm from "tree-sitter-typescript/tree-sitter-tsx.wasm" with { type: "
 import typescriptWasm from "tree-sitter-typescript/tree-sitter-typescript.wasm" with { type: "file" };
 import type { LanguageModule } from "../language.ts";
 import { ECMASCRIPT_LIBRARY } from "./builtins.ts";
-import { extractEcmascript } from "./extract.ts";
 import { readTypescriptAgain } from "./read-again.ts";
 import { createEcmascriptResolver } from "./resolver.ts";
 import { ECMASCRIPT_CONFIGS, ECMASCRIPT_RULES } from "./rules.ts";
+import { EcmascriptWalk } from "./walk.ts";
 
 export const typescript: LanguageModule = {
   id: "typescript",
@@ -20,6 +20,6 @@ export const typescript: LanguageModule = {
   library: ECMASCRIPT_LIBRARY,
   configNames: ECMASCRIPT_CONFIGS,
   prepareAgain: readTypescriptAgain,
-  extract: extractEcmascript,
+  extract: (tree, facts) => new EcmascriptWalk(tree, facts).file(),
   createResolver: createEcmascriptResolver,
 };
