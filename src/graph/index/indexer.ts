@@ -26,7 +26,7 @@ import { lookAtFiles } from "./look.ts";
 import { parseAll } from "./parse-pool.ts";
 import { createPhases, type PhaseReport, type Phases } from "./phases.ts";
 import { reuseEdges } from "./reuse.ts";
-import { openSources } from "./source-files.ts";
+import { createConfigReader } from "./source-files.ts";
 import { addFoundEdges, addStructure, GraphBuilder } from "./structure.ts";
 import type { Walk } from "./walk.ts";
 
@@ -64,7 +64,6 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
   const started = performance.now();
   const { store } = options;
   const phases = createPhases(options.progress);
-  using files = openSources(options.root);
   const known = store.manifest();
   phases.start("filesystem_walk", 1);
   const look = await lookAtFiles(options, store.folder);
@@ -87,7 +86,7 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
     cache,
     before: whole ? last : undefined,
     configs: look.configs,
-    readConfig: files.text,
+    readConfig: createConfigReader(options.root),
     failedBefore: new Set(known?.failed.map(({ path }) => path)),
     tangled: [],
     references: readExactReferences(store.folder),

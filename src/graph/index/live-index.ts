@@ -24,7 +24,7 @@ import { type Indexed, manifestOf } from "./index-report.ts";
 import type { Look } from "./look.ts";
 import { parseFiles } from "./parse-files.ts";
 import { type Laid, layOut, type Patched, patchStructure } from "./patch-structure.ts";
-import { openSources } from "./source-files.ts";
+import { createConfigReader } from "./source-files.ts";
 import { addFoundEdges, ENDS, type GraphBuilder } from "./structure.ts";
 
 /** Facts of more bytes are not kept: with what is made of them, they take about five times that. */
@@ -95,8 +95,8 @@ export async function openLiveIndex(root: string, store: GraphStore, look: Look)
     sources.push(source);
     await turn();
   }
-  using disk = openSources(root);
-  const resolution = new Resolution({ files: sources, configs: look.walk.configs, readConfig: disk.text });
+  const readConfig = createConfigReader(root);
+  const resolution = new Resolution({ files: sources, configs: look.walk.configs, readConfig });
   await turn();
   const laid = layOut(resolution.repo);
   await turn();
@@ -169,8 +169,8 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
       return sourceOf(source, packed);
     });
     if (!sources.every((source) => source !== undefined)) return undefined;
-    using disk = openSources(root);
-    const resolution = new Resolution({ files: sources, configs: look.walk.configs, readConfig: disk.text });
+    const input = { files: sources, configs: look.walk.configs, readConfig: createConfigReader(root) };
+    const resolution = new Resolution(input, { before: state.resolution, changed });
     const packed = files.filter(({ note }) => note === "");
     const affected = affectedFiles({
       before: state.resolution.engine,
@@ -278,6 +278,8 @@ function storedAs({ stored: _, ...file }: CachedFile, written: CachedFile | unde
 /** Whether two looks differ in nothing but the content of source files. */
 function isSame(look: Look, before: Look): boolean {
   const [a, b] = [look.walk, before.walk];
+  // A look that found the same folders lists the same files.
+  if (look.configs === before.configs && a.folders === b.folders) return true;
   const isListed = (name: "settings" | "configs") => isSameList(a[name], b[name]);
   return (
     look.configs === before.configs &&

@@ -9,6 +9,8 @@ export interface Look {
   walk: Walk;
   /** Another text for other contents of the configuration files, or other exact references. */
   configs: string;
+  /** Of the configuration files alone. */
+  hash: string;
   /** A hash of all that an index depends on: the files, their sizes and times, and the configuration files. */
   fingerprint: string;
 }
@@ -25,11 +27,15 @@ export async function lookAtFiles({ root, gitDir }: GitPlace, folder: string): P
     configNames: CONFIG_NAMES,
   });
   using sources = openSources(root);
+  return lookOf(walk, hashOf(sources, walk.configs), folder);
+}
+
+/** @param hash of the configuration files. @param folder of the graph. */
+export function lookOf(walk: Walk, hash: string, folder: string): Look {
   const exact = exactVersion(folder);
-  const hash = hashOf(sources, walk.configs);
   let text = `${exact}\n${walk.settings.join("\n")}\n`;
   for (const { path, size, modified } of walk.files) text += `${path}\n${size} ${modified}\n`;
-  return { walk, configs: hash + exact, fingerprint: Bun.hash(text + hash).toString(36) };
+  return { walk, configs: hash + exact, hash, fingerprint: Bun.hash(text + hash).toString(36) };
 }
 
 function hashOf(sources: SourceFiles, configs: readonly string[]): string {

@@ -12,6 +12,18 @@ export interface SourceFiles extends Disposable {
   text(path: string): string | undefined;
 }
 
+/** Reads configuration files of a folder as `text` does, each of them once; nothing stays open. */
+export function createConfigReader(root: string): (path: string) => string | undefined {
+  const known = new Map<string, string | undefined>();
+  return (path) => {
+    if (!known.has(path)) {
+      using sources = openSources(root);
+      known.set(path, sources.text(path));
+    }
+    return known.get(path);
+  };
+}
+
 /** @param root absolute path. @throws when it is not a folder. */
 export function openSources(root: string): SourceFiles {
   const top = openFolder(root);

@@ -38,6 +38,12 @@ export interface Walk {
   /** Configuration files as people write them, of at most 256 KiB; the first 2,000. */
   settings: string[];
   skipped: SkippedFile[];
+  /** Folders below that were listed or named, without those that rules leave out. */
+  folders: string[];
+  /** Files that are in none of the lists as they are too large. */
+  unlisted: string[];
+  /** The repository that lists the files. */
+  repository: Repository | undefined;
 }
 
 export interface WalkOptions extends GitPlace {
@@ -56,16 +62,24 @@ export async function walkFolder(options: WalkOptions): Promise<Walk> {
   const byGit = repository && (await walkByGit(repository, options));
   // Git lists nothing: there is no repository, or one further up ignores this folder.
   const found = byGit ?? (await walkByHand(options));
-  const { files, configs, settings, skipped } = found;
+  const { files, configs, settings, skipped, folders, unlisted } = found;
   files.sort(byPath);
   for (const { path } of files.splice(MAX_FILES)) skipped.push({ path, reason: "too many files" });
-  return { files, configs: configs.sort(), settings: settings.sort(), skipped: skipped.sort(byPath) };
+  return {
+    files,
+    configs: configs.sort(),
+    settings: settings.sort(),
+    skipped: skipped.sort(byPath),
+    folders,
+    unlisted,
+    repository,
+  };
 }
 
 const byPath = (a: { path: string }, b: { path: string }) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0);
 
 /** Tracked files, and those that git would not ignore; undefined when there are none. */
-async function walkByGit(repository: Repository, options: WalkOptions): Promise<Walk | undefined> {
+async function walkByGit(repository: Repository, options: WalkOptions): Promise<Found | undefined> {
   const index = await ownIndex(options, repository);
   if (!index) return undefined;
   const { start } = repository;
@@ -104,7 +118,7 @@ const IGNORE_FILES = [".gitignore", ".ignore"];
 const NEVER = new Set([".git", ".hg", ".svn", "node_modules"]);
 
 /** The same rules without git: every ignore file holds for its folder and below. */
-async function walkByHand(options: WalkOptions): Promise<Walk> {
+async function walkByHand(options: WalkOptions): Promise<Found> {
   using top = openFolder(options.root, "latin1");
   const enter = (path: string) => !NEVER.has(basename(path));
   return await collect(walkBeneath(top, { ignoreFiles: IGNORE_FILES, enter }), "", options);
@@ -113,14 +127,19 @@ async function walkByHand(options: WalkOptions): Promise<Walk> {
 /** Most files and folders that are looked at; the rest is ignored. */
 const MAX_ENTRIES = 2_000_000;
 
+type Found = Omit<Walk, "repository"> & { entries: number };
+
 async function collect(parts: AsyncIterable<WalkedPart>, start: string, options: WalkOptions) {
-  const walk: Walk & { entries: number } = { files: [], configs: [], settings: [], skipped: [], entries: 0 };
+  const walk: Found = { files: [], configs: [], settings: [], skipped: [], folders: [], unlisted: [], entries: 0 };
   for await (const { folder, path: at, entries } of parts) {
     const inside = at.slice(start === "" ? 0 : start.length + 1);
     for (const { name, kind } of entries) {
-      if (kind === "folder") continue;
-      walk.entries += 1;
       const path = asText(joined(inside, name));
+      if (kind === "folder") {
+        walk.folders.push(path);
+        continue;
+      }
+      walk.entries += 1;
       if (kind === "file" && options.configNames.has(name)) walk.configs.push(path);
       if (kind === "file" && isSettings(folder, name, path, walk)) walk.settings.push(path);
       if (!options.supported(path)) continue;
@@ -139,23 +158,27 @@ const LOCKED = /([-.]lock\b|shrinkwrap)/i;
 const MAX_SETTINGS = 2_000;
 const MAX_SETTINGS_BYTES = 256 * 1024;
 
-function isSettings(folder: Folder, name: string, path: string, walk: Walk): boolean {
+function isSettings(folder: Folder, name: string, path: string, walk: Found): boolean {
   if (!SETTINGS.test(name) || LOCKED.test(name) || GENERATED.test(path)) return false;
   if (walk.settings.length >= MAX_SETTINGS) return false;
   try {
     const stat = folder.find(name);
-    return stat?.kind === "file" && stat.size <= MAX_SETTINGS_BYTES;
+    if (stat?.kind === "file" && stat.size <= MAX_SETTINGS_BYTES) return true;
+    walk.unlisted.push(path);
+    return false;
   } catch {
     return false;
   }
 }
 
-function addFile(folder: Folder, name: string, path: string, walk: Walk): void {
+function addFile(folder: Folder, name: string, path: string, walk: Found): void {
   try {
     const stat = folder.find(name);
     if (stat?.kind !== "file") return;
-    if (stat.size > MAX_FILE_BYTES) walk.skipped.push({ path, reason: "too large" });
-    else walk.files.push({ path, size: stat.size, modified: modifiedMs(stat) });
+    if (stat.size > MAX_FILE_BYTES) {
+      walk.skipped.push({ path, reason: "too large" });
+      walk.unlisted.push(path);
+    } else walk.files.push({ path, size: stat.size, modified: modifiedMs(stat) });
   } catch {
     walk.skipped.push({ path, reason: "unreadable" });
   }

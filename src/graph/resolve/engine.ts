@@ -8,7 +8,7 @@ import { Calls } from "./calls/calls.ts";
 import { Overloads } from "./calls/overloads.ts";
 import { Signatures } from "./calls/signatures.ts";
 import { Exports } from "./names/exports.ts";
-import { ImportTargets } from "./names/import-targets.ts";
+import { type ImportResolvers, ImportTargets } from "./names/import-targets.ts";
 import { Includes } from "./names/includes.ts";
 import { Names } from "./names/names.ts";
 import type { Repository } from "./repository.ts";
@@ -87,11 +87,12 @@ export class Engine {
   /** Which of several functions of a name a call means. */
   readonly overloads: Overloads;
 
-  constructor(repo: Repository, project: ProjectFiles) {
+  /** @param resolvers of the same project; those that are missing are added */
+  constructor(repo: Repository, project: ProjectFiles, resolvers: ImportResolvers) {
     this.repo = repo;
     this.project = project;
     // A part asks another only once it is asked itself, when all of them are there.
-    this.imports = new ImportTargets(this);
+    this.imports = new ImportTargets(this, resolvers);
     this.names = new Names(this);
     this.exports = new Exports(this);
     this.includes = new Includes(this);

@@ -71,14 +71,23 @@ export class Repository {
   private readonly spaceMacros = new Map<string, string>();
   private readonly stringRows: (Map<string, NameRow> | undefined)[] = [];
 
-  constructor(files: readonly SourceFile[]) {
+  /** @param before the repository before an edit, with the same files in the same rows */
+  constructor(files: readonly SourceFile[], before?: Repository) {
     this.files = files;
     this.base = new Int32Array(files.length + 1);
     for (const { facts } of files) this.addSpaceMacros(facts);
-    for (const [i, file] of files.entries()) {
-      this.base[i + 1] = this.base[i]! + file.facts.symbols.length;
-      this.addSpaces(i);
+    for (let file = 0; file < files.length; file++) {
+      this.base[file + 1] = this.base[file]! + this.facts(file).symbols.length;
+      this.addSpaces(file);
+      if (before?.facts(file) === this.facts(file)) this.takeIndexes(before, file);
     }
+  }
+
+  /** The indexes of a file know its rows alone, so they hold as long as its facts. */
+  private takeIndexes(before: Repository, file: number): void {
+    this.bindings[file] = before.bindings[file];
+    this.children[file] = before.children[file];
+    this.stringRows[file] = before.stringRows[file];
   }
 
   /** Number of symbols of the repository, hidden ones included. */
@@ -336,5 +345,10 @@ export class Repository {
 
   spaceExists(space: string): boolean {
     return this.spaceIndex.has(space);
+  }
+
+  /** Whether it has the name spaces of another repository, and no others. */
+  hasSpacesOf({ spaceIndex }: Repository): boolean {
+    return this.spaceIndex.size === spaceIndex.size && [...spaceIndex.keys()].every((space) => this.spaceExists(space));
   }
 }

@@ -6,6 +6,7 @@ import type { ProjectFiles } from "../language/language.ts";
 import { createProjectFiles } from "../language/project-files.ts";
 import { EdgeFinder, type RawEdge } from "./calls/edges.ts";
 import { Engine } from "./engine.ts";
+import type { ImportResolvers } from "./names/import-targets.ts";
 import { UniqueNames } from "./names/unique-names.ts";
 import { Repository, type SourceFile } from "./repository.ts";
 
@@ -16,24 +17,36 @@ export interface ResolutionInput {
   readConfig(path: string): string | undefined;
 }
 
+/** An edit of some files, by their rows: the list of files and what configures imports are as they were. */
+export interface Edited {
+  /** Not to be asked any more: what the edit does not change is taken over from it. */
+  before: Resolution;
+  changed: readonly number[];
+}
+
 export class Resolution {
   readonly repo: Repository;
+  private readonly spaces: { repo: Repository };
   readonly project: ProjectFiles;
+  private readonly resolvers: ImportResolvers;
   readonly engine: Engine;
   readonly unique: UniqueNames;
   private readonly finder: EdgeFinder;
 
-  constructor({ files, configs, readConfig }: ResolutionInput) {
-    const repo = new Repository(files);
-    this.repo = repo;
-    this.project = createProjectFiles({
-      paths: files.map((file) => file.path),
-      configs,
-      readConfig,
-      spaceExists: (name) => repo.spaceExists(name),
-    });
-    this.engine = new Engine(repo, this.project);
-    this.unique = new UniqueNames(repo);
+  constructor({ files, configs, readConfig }: ResolutionInput, edited?: Edited) {
+    const before = edited?.before;
+    this.repo = new Repository(files, before?.repo);
+    const kept = before && this.repo.hasSpacesOf(before.repo) ? before : undefined;
+    const spaces = kept?.spaces ?? { repo: this.repo };
+    // The repository before is not kept in memory by what is taken over from it.
+    spaces.repo = this.repo;
+    this.spaces = spaces;
+    const spaceExists = (name: string) => spaces.repo.spaceExists(name);
+    const paths = files.map((file) => file.path);
+    this.project = kept?.project ?? createProjectFiles({ paths, configs, readConfig, spaceExists });
+    this.resolvers = kept?.resolvers ?? new Map();
+    this.engine = new Engine(this.repo, this.project, this.resolvers);
+    this.unique = new UniqueNames(this.repo, edited && { before: edited.before.unique, changed: edited.changed });
     this.finder = new EdgeFinder(this.engine, this.unique);
   }
 

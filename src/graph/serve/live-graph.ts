@@ -5,8 +5,9 @@
 import { headCommit } from "../index/git.ts";
 import type { IndexReport } from "../index/indexer.ts";
 import { type LiveIndex, openLiveIndex } from "../index/live-index.ts";
-import { type Look, lookAtFiles } from "../index/look.ts";
+import type { Look } from "../index/look.ts";
 import { createPhases } from "../index/phases.ts";
+import type { Looker } from "../index/quick-look.ts";
 import type { Grammars } from "../language/grammar.ts";
 import { PHASES } from "../model.ts";
 import type { GraphStore, Manifest } from "../store/graph-store.ts";
@@ -40,12 +41,13 @@ interface Parts {
   place: GraphPlace;
   store: GraphStore;
   reader: GraphReader;
+  looker: Looker;
   grammars(): Promise<Grammars>;
   /** Called when an index becomes live: one at a time, for its memory. */
   onLive(drop: () => void): void;
 }
 
-export function createLiveGraph({ place, store, reader, grammars, onLive }: Parts): LiveGraph {
+export function createLiveGraph({ place, store, reader, looker, grammars, onLive }: Parts): LiveGraph {
   let index: LiveIndex | undefined;
   let kept: Look | undefined;
   let idle: ReturnType<typeof setTimeout> | undefined;
@@ -97,7 +99,7 @@ export function createLiveGraph({ place, store, reader, grammars, onLive }: Part
       const look = looked ? kept : undefined;
       kept = undefined;
       try {
-        const report = await take(look ?? (await lookAtFiles(place, place.store)));
+        const report = await take(look ?? (await looker.look()));
         if (!report) drop();
         return report;
       } catch {

@@ -7,8 +7,8 @@ import type { CodeGraph } from "../code-graph.ts";
 import { GraphError } from "../graph-error.ts";
 import { structureOfTexts, structureOnDisk } from "../index/file-structure.ts";
 import { type GitPlace, headCommit } from "../index/git.ts";
-import { lookAtFiles } from "../index/look.ts";
 import type { PhaseReport } from "../index/phases.ts";
+import { createLooker } from "../index/quick-look.ts";
 import { openSources } from "../index/source-files.ts";
 import { sourceLines } from "../index/source-lines.ts";
 import { createGrammars, type Grammars } from "../language/grammar.ts";
@@ -140,7 +140,8 @@ export function createGraphSession(place: GraphPlace, onLive: (drop: () => void)
     loaded ??= createGrammars();
     return loaded;
   };
-  const live = createLiveGraph({ place, store, reader, grammars, onLive });
+  const looker = createLooker(place, place.store);
+  const live = createLiveGraph({ place, store, reader, looker, grammars, onLive });
   let kuzu: { generation: number; reader: KuzuReader } | undefined;
 
   const readLines = (path: string, from: number, to: number) => sourceLines(root, path, from, to);
@@ -191,7 +192,7 @@ export function createGraphSession(place: GraphPlace, onLive: (drop: () => void)
     async status() {
       if (!live.manifest()) return emptyStatus();
       const head = await headCommit(place);
-      const look = await lookAtFiles(place, place.store);
+      const look = await looker.look();
       live.keepLook(look);
       // As it is after the look: an index may have ended meanwhile.
       const manifest = live.manifest();
@@ -254,6 +255,7 @@ export function createGraphSession(place: GraphPlace, onLive: (drop: () => void)
     },
     close() {
       live.drop();
+      looker.forget();
       reader.close();
     },
   };

@@ -111,6 +111,7 @@ const BESIDE: Readonly<Record<string, string>> = {
   "graph/index/generation.ts": "the graph's folder",
   "graph/index/indexer.ts": "the graph's folder",
   "graph/index/known-index.ts": "git's folder and the graph's",
+  "graph/index/quick-look.ts": "git's folder",
   "graph/index/walk.ts": "git's folder",
   "graph/query/changed-files.ts": "the graph's folder",
   "graph/scip/exact-references.ts": "the graph's folder, and an upload that is copied there",

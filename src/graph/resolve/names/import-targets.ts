@@ -1,17 +1,20 @@
 /** Where imports lead: asked of the importing file's language, once for each import. */
-import type { ImportResolver, ImportTarget } from "../../language/language.ts";
+import type { ImportResolver, ImportTarget, LanguageModule } from "../../language/language.ts";
 import type { ImportRow } from "../../rows.ts";
 import type { Engine } from "../engine.ts";
 
+/** What finds where imports lead, by what makes it: languages may share one. */
+export type ImportResolvers = Map<LanguageModule["createResolver"], ImportResolver>;
+
 export class ImportTargets {
   private readonly engine: Engine;
-  /** By language. */
-  private readonly resolvers = new Map<string, ImportResolver>();
+  private readonly resolvers: ImportResolvers;
   /** By file and row. */
   private readonly targets: (ImportTarget | undefined)[][] = [];
 
-  constructor(engine: Engine) {
+  constructor(engine: Engine, resolvers: ImportResolvers) {
     this.engine = engine;
+    this.resolvers = resolvers;
   }
 
   targetOf(file: number, row: ImportRow): ImportTarget {
@@ -25,11 +28,11 @@ export class ImportTargets {
   }
 
   private resolverOf(file: number): ImportResolver {
-    const language = this.engine.repo.language(file);
-    const known = this.resolvers.get(language.id);
+    const { createResolver } = this.engine.repo.files[file]!.language;
+    const known = this.resolvers.get(createResolver);
     if (known) return known;
-    const resolver = language.createResolver(this.engine.project);
-    this.resolvers.set(language.id, resolver);
+    const resolver = createResolver(this.engine.project);
+    this.resolvers.set(createResolver, resolver);
     return resolver;
   }
 }
