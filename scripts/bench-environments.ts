@@ -27,8 +27,7 @@ if (positionals.length === 0) {
   console.error("bench environments: name folders of repositories");
   process.exit(2);
 }
-const docker = await dockerForTests(process.env);
-if (!docker) process.exit(2);
+if (!(await dockerForTests(process.env))) process.exit(2);
 
 interface Outcome {
   passed: boolean;
@@ -73,7 +72,9 @@ async function rowOf(folder: string): Promise<string> {
   const proposed = [title, image ?? "", code(setup), code(check)];
   if (!proposal || image === undefined || check === "")
     return line([...proposed, "", "no", "", "nothing that runs tests is proposed"]);
-  const lack = values["make-images"] ? await makeImage(docker!, image) : undefined;
+  // Over a connection of its own: between two of them, minutes pass.
+  const engine = await dockerForTests(process.env);
+  const lack = values["make-images"] && engine ? await makeImage(engine, image) : undefined;
   if (lack !== undefined) return line([...proposed, "", "no", "", lack]);
   const bare = await outcomeOf(project, { definition: { image, check, ...(env && { env }) } });
   const whole = await outcomeOf(project, { hash: proposal.hash });
