@@ -76,6 +76,8 @@ export interface ContainerApi {
   exec(id: string, request: ExecRequest): Promise<RunningExec>;
   /** The same for a program that is talked to while it runs. */
   openExec(id: string, request: Omit<ExecRequest, "stdin">): Promise<OpenExec>;
+  /** A file or folder of it as a tar archive, whose names begin with its own. Links in its path are followed inside it alone. */
+  pack(id: string, path: string): Promise<NodeJS.ReadableStream>;
   /** Unpacks a tar archive below a folder of it, whether it runs or not. */
   unpack(id: string, folder: string, tar: NodeJS.ReadableStream): Promise<void>;
   /** The streams of its own command. Call it before `start`, or its first output is missed. */
@@ -134,6 +136,7 @@ export function createContainerApi(docker: () => Docker, address: string, attend
     logs: (id, options) => followLogs(on(id), address, attend, options),
     exec: (id, request) => startExec(on(id), address, attend, request),
     openExec: (id, request) => openExec(on(id), address, attend, request),
+    pack: (id, path) => call(() => on(id).getArchive({ path })),
     unpack: (id, path, tar) => call(async () => void (await on(id).putArchive(tar, { path }))),
     attach: (id, onOutput) => attachTo(on(id), address, attend, onOutput),
   };

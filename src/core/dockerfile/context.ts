@@ -57,7 +57,8 @@ function ruleIn(line: string): { keeps: boolean; matches(path: string): boolean 
   return path === "" ? undefined : { keeps, matches: matcherOf(path) };
 }
 
-function matcherOf(pattern: string): (path: string) => boolean {
+/** Of a path with `*`, `?` and `[…]`. */
+export function matcherOf(pattern: string): (path: string) => boolean {
   if (!/[*?[\\]/.test(pattern)) return (path) => path === pattern;
   // Braces and a "!" at the beginning are ordinary characters here.
   const glob = new Bun.Glob(pattern.replace(/(?<!\\)[{}]/g, "\\$&").replace(/^!/, "\\!"));
@@ -70,7 +71,7 @@ export async function selectFiles(
   steps: readonly BuildStep[],
   isIgnored: (path: string) => boolean,
 ): Promise<Map<CopyStep, Selection>> {
-  const copies = steps.filter((step) => step.kind === "copy");
+  const copies = steps.flatMap((step) => (step.kind === "copy" && step.from === undefined ? [step] : []));
   const found = new Map<CopyStep, Selection>();
   const [first] = copies;
   if (!first) return found;
@@ -100,12 +101,16 @@ export async function selectFiles(
           `More than ${CONTEXT_LIMITS.copied} files are copied. Leave out what the image does not need, in .dockerignore.`,
         );
       selection.files.push(...taken);
-      selection.isOne = step.sources.length === 1 && taken[0]?.path === source;
+      selection.isOne = step.sources.length === 1 && taken.length === 1 && isMeantItself(taken[0]?.path, source);
     }
     found.set(step, selection);
   }
   return found;
 }
+
+/** It is what a name stands for, and not a file below it. */
+const isMeantItself = (path: string | undefined, source: string): boolean =>
+  path !== undefined && source !== "" && path.split("/").length === source.split("/").length;
 
 /** What one name stands for. */
 function filesOf(files: readonly ContextFile[], source: string, line: number): Copied[] {

@@ -37,7 +37,7 @@ ADD '$WHO' /etc/who
 CMD ["x"]
 VOLUME /data
 EXPOSE 80`;
-    const plan = planBuild(text, { VERSION: "24" }, { env: { PATH: "/bin" }, workdir: "/", user: "" });
+    const plan = planBuild(text, { VERSION: "24" }, () => ({ env: { PATH: "/bin" }, workdir: "/", user: "" }));
     expect(plan.image).toBe("team/node:24");
     expect(plan.env).toEqual({ GREETING: "hello world", PATH: "/opt/bin:/bin", LEGACY: "one two" });
     expect(plan.steps).toMatchObject([
@@ -59,7 +59,11 @@ EXPOSE 80`;
   test.each([
     ["", "line 1: It has no FROM"],
     ["RUN true", "line 1: RUN stands before FROM"],
-    ["FROM a\nFROM b", "line 2: Only one stage is supported"],
+    ["FROM a AS b\nCOPY --from=b x /x", "line 2: COPY --from names no earlier stage and no image: b"],
+    ["FROM a\nCOPY --from=0 x /x", "line 2: COPY --from names no earlier stage"],
+    ["FROM a AS b\nFROM a\nCOPY --from=b / /x", "line 3: COPY --from takes files and folders, not all of an image"],
+    ["FROM a AS -x", "This is no name of a stage"],
+    ["FROM a\n".repeat(21), "line 21: There are more than 20 stages"],
     ["FROM scratch", "FROM scratch has no shell"],
     ["FROM --platform=linux/arm64 a", "FROM --platform is not supported"],
     ["FROM -v/:/host", "FROM names no image"],
@@ -71,7 +75,7 @@ EXPOSE 80`;
     ["FROM a\nADD https://example.org/x /x", "Download it with RUN"],
     ["FROM a\nADD git@example.org:x.git /x", "Download it with RUN"],
     ["FROM a\nADD x.tar.gz /x", "ADD does not unpack archives here. COPY it"],
-    ["FROM a\nCOPY --from=b x /x", "COPY --from is not supported: one stage is built"],
+    ["FROM a\nADD --from=b x /x", "ADD --from is not supported"],
     ["FROM a\nCOPY --link x /x", "COPY --link is not supported"],
     ["FROM a\nCOPY ../x /x", "leads out of the build's files: ../x"],
     ['FROM a\nENV U=..\nCOPY ["$U/x", "/x"]', "leads out of the build's files: ../x"],
@@ -85,6 +89,34 @@ EXPOSE 80`;
     ["FROM a\nINCLUDE x", "INCLUDE is not an instruction that is supported here"],
   ])("%j is refused: %s", (text, why) => {
     expect(refusal(text)).toContain(why);
+  });
+
+  test("may have stages: the last one is the image, and those that it takes nothing from are left out", () => {
+    const text = `FROM team/go:1 AS Build
+ENV CGO_ENABLED=0
+WORKDIR /src
+RUN go build
+FROM unused AS tests
+RUN false
+FROM build AS more
+RUN more
+FROM team/base
+COPY --from=build /src/../src/app x* /usr/bin/
+COPY --from=2 --chown=1 /out /out
+COPY --from=team/tools:2 /bin/tool /bin/
+COPY own /own`;
+    const plan = planBuild(text);
+    expect([plan.image, plan.images]).toEqual(["team/base", ["team/go:1", "team/base", "team/tools:2"]]);
+    expect(plan.stages.map(({ isNeeded }) => isNeeded)).toEqual([true, false, true, true]);
+    expect(plan.stages[2]).toMatchObject({ from: { stage: 0 }, env: { CGO_ENABLED: "0" }, workdir: "/src" });
+    expect(plan.steps.map(({ line }) => line)).toEqual([4, 8, 10, 11, 12, 13]);
+    expect(plan.steps.slice(2)).toMatchObject([
+      { from: { stage: 0 }, sources: ["src/app", "x*"], to: "/usr/bin/" },
+      { from: { stage: 2 }, chown: "1" },
+      { from: { image: "team/tools:2" } },
+      { from: undefined, sources: ["own"] },
+    ]);
+    expect(planBuild("FROM a AS one\nFROM one\nFROM 1").image).toBe("1");
   });
 
   test("more layers than engines take, and variables that grow from one another, are refused", () => {
@@ -111,6 +143,8 @@ describe("the files of a build", () => {
   };
   test.each([
     ["COPY a.txt /x", "", [true, "a.txt a.txt"]],
+    ["COPY b*.txt /x", "", [true, "b.txt b.txt"]],
+    ["COPY log /x", "", [false, "log/1 1"]],
     ["COPY *.txt /x/", "", [false, "a.txt a.txt", "b.txt b.txt"]],
     ["COPY src /x", "", [false, "src/x.ts x.ts", "src/deep/y.ts deep/y.ts"]],
     ["COPY s?c /x", "", [false, "src/x.ts x.ts", "src/deep/y.ts deep/y.ts"]],

@@ -3,6 +3,7 @@
 export const DOCKERFILE_LIMITS = {
   bytes: 64 * 1024,
   instructions: 200,
+  stages: 20,
   /** Of one instruction, with the lines that continue it. */
   characters: 16 * 1024,
   /** `RUN`, `COPY` and `ADD`: each leaves a layer, and engines take 127 in one image. */

@@ -1,11 +1,12 @@
 /**
- * What a Dockerfile asks for, as steps whose variables are put in already: one stage that begins with an image, runs commands and
- * copies files. What we cannot do exactly is refused with its line, and with what to write instead. Nothing is left out silently
+ * What a Dockerfile asks for, as steps whose variables are put in already: stages that each begin with an image or with what an
+ * earlier stage left, run commands and copy files. The last one is the image; those that it takes nothing from are not built. What we cannot do exactly is refused with its line, and with what to write instead. Nothing is left out silently
  * that changes which files or variables the image has.
  */
 import { posix } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { ImageName } from "../image-name.ts";
+import { pathInContext, pathInImage } from "./copy-paths.ts";
 import { DOCKERFILE_LIMITS, DockerfileFault, type Instruction, readInstructions } from "./lines.ts";
 import { expandWord, type Lookup, listIn, splitWords } from "./words.ts";
 
@@ -31,20 +32,39 @@ export interface CopyStep extends Step {
   sources: readonly string[];
   /** Absolute; with a slash at its end it is a folder. */
   to: string;
+  /** Its sources are paths from the top of that image. Undefined: they are files of the context. */
+  from?: Origin | undefined;
   chown: string | undefined;
   mode: number | undefined;
 }
 export type BuildStep = RunStep | CopyStep;
 
-export interface BuildPlan {
-  /** Name of the image that it begins with. */
-  image: string;
+/** What an earlier stage left, by its place in the file; or an image. */
+export type Origin = { stage: number } | { image: string };
+
+export interface StagePlan {
+  from: Origin;
   steps: BuildStep[];
+  env: Readonly<Record<string, string>>;
+  workdir: string;
+  /** The last one takes something from it, or is it. */
+  isNeeded: boolean;
+}
+
+export interface BuildPlan {
+  /** Name of the image that the last stage begins with, through others where it begins with another. */
+  image: string;
+  /** Of all that is needed. */
+  images: string[];
+  stages: StagePlan[];
+  /** Of all stages that are needed, in the order of the file. */
+  steps: BuildStep[];
+  /** What the last stage leaves beside files. */
   env: Readonly<Record<string, string>>;
   workdir: string;
 }
 
-/** What the first image says of itself. */
+/** What an image says of itself. */
 export interface BaseImage {
   env: Readonly<Record<string, string>>;
   workdir: string;
@@ -71,50 +91,82 @@ const PASSED_OVER = new Set([
   "VOLUME",
 ]);
 
-interface Stage {
-  plan: BuildPlan;
-  base: BaseImage;
+interface Reading {
+  baseOf(image: string): BaseImage;
   /** Given from outside: they go before the defaults. */
   given: Readonly<Record<string, string>>;
   /** `ARG`s before `FROM`. */
   before: Map<string, string>;
+  stages: Stage[];
+  /** Of all stages. */
+  layers: number;
+}
+
+interface Stage {
+  reading: Reading;
+  name: string | undefined;
+  from: Origin;
+  steps: BuildStep[];
   args: Map<string, string>;
   env: Map<string, string>;
+  workdir: string;
   shell: readonly string[];
   user: string;
-  begun: boolean;
 }
 
 /** @param given values of `ARG`s. @throws DockerfileFault. */
 export function planBuild(
   text: string,
   given: Readonly<Record<string, string>> = {},
-  base: BaseImage = NO_BASE,
+  baseOf: (image: string) => BaseImage = () => NO_BASE,
 ): BuildPlan {
-  const stage: Stage = {
-    plan: { image: "", steps: [], env: base.env, workdir: posix.resolve("/", base.workdir) },
-    base,
-    given,
-    before: new Map(),
-    args: new Map(),
-    env: new Map(Object.entries(base.env)),
-    shell: ["/bin/sh", "-c"],
-    user: base.user === "" ? "root" : base.user,
-    begun: false,
-  };
-  for (const instruction of readInstructions(text)) perform(stage, instruction);
-  if (!stage.begun) throw new DockerfileFault(1, "It has no FROM: begin with the image that it is made of.");
-  return { ...stage.plan, env: Object.fromEntries(stage.env) };
+  const reading: Reading = { baseOf, given, before: new Map(), stages: [], layers: 0 };
+  for (const instruction of readInstructions(text)) perform(reading, instruction);
+  const last = reading.stages.at(-1);
+  if (!last) throw new DockerfileFault(1, "It has no FROM: begin with the image that it is made of.");
+  const needed = stagesFor(reading.stages);
+  const stages = reading.stages.map(({ from, steps, env, workdir }, at) => {
+    return { from, steps, env: Object.fromEntries(env), workdir, isNeeded: needed.has(at) };
+  });
+  const steps = stages.flatMap((stage) => (stage.isNeeded ? stage.steps : []));
+  const images = stages.flatMap((stage) => (stage.isNeeded ? originsOf(stage).flatMap(imageIn) : []));
+  const { env, workdir } = stages.at(-1) ?? { env: {}, workdir: "/" };
+  return { image: rootOf(reading.stages, last.from), images: [...new Set(images)], stages, steps, env, workdir };
 }
 
-function perform(stage: Stage, instruction: Instruction): void {
+const originsOf = ({ from, steps }: Pick<Stage, "from" | "steps">): Origin[] => [
+  from,
+  ...steps.flatMap((step) => (step.kind === "copy" && step.from ? [step.from] : [])),
+];
+
+const imageIn = (origin: Origin): string[] => ("image" in origin ? [origin.image] : []);
+
+/** Stages begin with earlier ones alone. */
+const rootOf = (stages: readonly Stage[], from: Origin): string =>
+  "image" in from ? from.image : rootOf(stages, stages[from.stage]?.from ?? { image: "" });
+
+/** The last one and what it takes from, directly or not. */
+function stagesFor(stages: readonly Stage[]): Set<number> {
+  const needed = new Set([stages.length - 1]);
+  for (let at = stages.length - 1; at >= 0; at--) {
+    const stage = stages[at];
+    if (!stage || !needed.has(at)) continue;
+    for (const origin of originsOf(stage)) if ("stage" in origin) needed.add(origin.stage);
+  }
+  return needed;
+}
+
+function perform(reading: Reading, instruction: Instruction): void {
   const { word, line } = instruction;
-  const act = ACTS[word];
-  if (!stage.begun && word !== "FROM" && word !== "ARG")
+  if (word === "FROM") return inWords(line, () => beginStage(reading, instruction));
+  const stage = reading.stages.at(-1);
+  if (word === "ARG") return inWords(line, () => declareArgs(reading, stage, instruction));
+  if (!stage)
     throw new DockerfileFault(
       line,
       `${shorten(word, 40)} stands before FROM: begin with the image that it is made of.`,
     );
+  const act = ACTS[word];
   if (act) return inWords(line, () => act(stage, instruction));
   if (PASSED_OVER.has(word)) return;
   if (word === "ONBUILD")
@@ -139,8 +191,6 @@ const shorten = (text: string, characters = SHOWN_CHARACTERS): string =>
   text.length > characters ? `${text.slice(0, characters)}…` : text;
 
 const ACTS: Readonly<Record<string, (stage: Stage, instruction: Instruction) => void>> = {
-  FROM: beginStage,
-  ARG: declareArgs,
   ENV: setVariables,
   RUN: addRun,
   COPY: addCopy,
@@ -148,7 +198,7 @@ const ACTS: Readonly<Record<string, (stage: Stage, instruction: Instruction) => 
   WORKDIR: (stage, { text }) => {
     const folder = expandWord(text, lookupOf(stage));
     if (folder === "") throw new Error("WORKDIR names no folder.");
-    stage.plan.workdir = posix.resolve(stage.plan.workdir, folder);
+    stage.workdir = posix.resolve(stage.workdir, folder);
   },
   USER: (stage, { text }) => {
     stage.user = userIn(expandWord(text, lookupOf(stage)));
@@ -160,22 +210,46 @@ const ACTS: Readonly<Record<string, (stage: Stage, instruction: Instruction) => 
   },
 };
 
-function beginStage(stage: Stage, { text }: Instruction): void {
-  if (stage.begun)
-    throw new Error(
-      "Only one stage is supported: build what the first ones make with RUN in this one, or name an image that has it.",
-    );
-  const words = splitWords(text).map((word) => expandWord(word, (name) => stage.before.get(name)));
+function beginStage(reading: Reading, { text }: Instruction): void {
+  const { stages, before } = reading;
+  if (stages.length >= DOCKERFILE_LIMITS.stages)
+    throw new Error(`There are more than ${DOCKERFILE_LIMITS.stages} stages. Join some.`);
+  const words = splitWords(text).map((word) => expandWord(word, (name) => before.get(name)));
   const [image = "", as, name] = words;
   if (image.startsWith("--"))
     throw new Error("FROM --platform is not supported: the image is the engine's own platform's.");
+  const isNamed = words.length === 3 && as?.toUpperCase() === "AS" && name !== undefined;
+  if (words.length !== 1 && !isNamed) throw new Error("FROM takes one image.");
+  if (isNamed && !STAGE_NAME.test(name)) throw new Error(`This is no name of a stage: ${shorten(name, 100)}`);
+  const at = stageNamed(stages, image);
+  const parent = stages[at];
+  const named = isNamed ? { name: name.toLowerCase() } : { name: undefined };
+  if (parent) {
+    const [args, env] = [new Map(parent.args), new Map(parent.env)];
+    stages.push({ ...parent, ...named, from: { stage: at }, steps: [], args, env });
+    return;
+  }
   if (image === "scratch") throw new Error("FROM scratch has no shell. Begin with an image that has one.");
   if (!Value.Check(ImageName, image)) throw new Error(`FROM names no image: ${shorten(image, 100)}`);
-  if (words.length !== 1 && !(words.length === 3 && as?.toUpperCase() === "AS" && name))
-    throw new Error("FROM takes one image.");
-  stage.begun = true;
-  stage.plan.image = image;
+  const base = reading.baseOf(image);
+  stages.push({
+    reading,
+    ...named,
+    from: { image },
+    steps: [],
+    args: new Map(),
+    env: new Map(Object.entries(base.env)),
+    workdir: posix.resolve("/", base.workdir),
+    shell: ["/bin/sh", "-c"],
+    user: base.user === "" ? "root" : base.user,
+  });
 }
+
+const STAGE_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,99}$/;
+
+/** The later one of two that have the same name. @returns -1 where none has it. */
+const stageNamed = (stages: readonly Stage[], name: string): number =>
+  stages.findLastIndex((stage) => stage.name === name.toLowerCase());
 
 /** Those of `ENV` go before those of `ARG`, as everywhere. */
 const lookupOf =
@@ -183,16 +257,16 @@ const lookupOf =
   (name) =>
     env.get(name) ?? args.get(name);
 
-function declareArgs(stage: Stage, { text }: Instruction): void {
-  const { begun, before, args, given } = stage;
-  const into = begun ? args : before;
+function declareArgs({ before, given }: Reading, stage: Stage | undefined, { text }: Instruction): void {
+  const into = stage?.args ?? before;
+  const lookup = stage ? lookupOf(stage) : (key: string) => before.get(key);
   const words = splitWords(text);
   if (words.length === 0) throw new Error("ARG names nothing.");
   for (const word of words) {
     const at = word.indexOf("=");
     const name = at < 0 ? word : word.slice(0, at);
     assertVariable(name, "ARG");
-    const own = at < 0 ? undefined : expandWord(word.slice(at + 1), begun ? lookupOf(stage) : (key) => before.get(key));
+    const own = at < 0 ? undefined : expandWord(word.slice(at + 1), lookup);
     // Without a value of its own it is the one from before FROM.
     const value = given[name] ?? own ?? before.get(name);
     if (value !== undefined) into.set(name, value);
@@ -237,10 +311,10 @@ function userIn(text: string): string {
 }
 
 /** What every step has. @throws Error when there are too many. */
-function stepOf({ plan, env, user }: Stage, { line, word, text }: Instruction): Step {
-  if (plan.steps.length >= DOCKERFILE_LIMITS.layers)
+function stepOf({ reading, env, user, workdir }: Stage, { line, word, text }: Instruction): Step {
+  if (++reading.layers > DOCKERFILE_LIMITS.layers)
     throw new Error(`There are more than ${DOCKERFILE_LIMITS.layers} RUN, COPY and ADD. Join commands with &&.`);
-  return { line, text: shorten(`${word} ${text}`), env: Object.fromEntries(env), workdir: plan.workdir, user };
+  return { line, text: shorten(`${word} ${text}`), env: Object.fromEntries(env), workdir, user };
 }
 
 const HEREDOC = /(?:^|\s)<<-?\s?["']?[A-Za-z_]/;
@@ -260,17 +334,19 @@ function addRun(stage: Stage, instruction: Instruction): void {
   if (list?.length === 0) throw new Error("RUN names no command.");
   const argv = list ?? [...stage.shell, text];
   const args = Object.fromEntries([...stage.args].filter(([name]) => !stage.env.has(name)));
-  stage.plan.steps.push({ ...stepOf(stage, instruction), kind: "run", argv, args });
+  stage.steps.push({ ...stepOf(stage, instruction), kind: "run", argv, args });
 }
 
 function addCopy(stage: Stage, instruction: Instruction): void {
   const { word } = instruction;
   const lookup = lookupOf(stage);
   let [rest, chown, mode]: [string, string | undefined, number | undefined] = [instruction.text, undefined, undefined];
+  let from: Origin | undefined;
   for (let found = FLAG.exec(rest); found; found = FLAG.exec(rest)) {
     const [whole, name = "", value = ""] = found;
     const given = expandWord(value, lookup);
     if (name === "chown") chown = userIn(given);
+    else if (name === "from" && word === "COPY") from = originIn(stage, value);
     else if (name === "chmod" && /^[0-7]{3,4}$/.test(given)) mode = Number.parseInt(given, 8) & 0o777;
     else throw new Error(`${word} --${name} ${FLAG_REASONS[name] ?? "is not supported. Take it out."}`);
     rest = rest.slice(whole.length);
@@ -280,11 +356,12 @@ function addCopy(stage: Stage, instruction: Instruction): void {
   const [to, sources] = [words.at(-1) ?? "", words.slice(0, -1)];
   if (to === "" || sources.length === 0) throw new Error(`${word} takes what it copies, and where to.`);
   const isFolder = to.endsWith("/") || to === "." || to.endsWith("/.") || sources.length > 1;
-  const path = posix.resolve(stage.plan.workdir, to);
-  stage.plan.steps.push({
+  const path = posix.resolve(stage.workdir, to);
+  stage.steps.push({
     ...stepOf(stage, instruction),
     kind: "copy",
-    sources: sources.map((source) => sourceIn(source, word)),
+    sources: sources.map((source) => (from ? pathInImage(source) : pathInContext(source, word))),
+    from,
     to: isFolder && path !== "/" ? `${path}/` : path,
     chown,
     mode,
@@ -293,20 +370,15 @@ function addCopy(stage: Stage, instruction: Instruction): void {
 
 const FLAG = /^--([a-z-]+)(?:=(\S+))?(?:\s+|$)/;
 const FLAG_REASONS: Readonly<Record<string, string>> = {
-  from: "is not supported: one stage is built. Make the file with RUN, or name an image that has it in FROM.",
   chmod: "takes a number, as 755.",
 };
 
-/** In the context, whatever way leads there. */
-function sourceIn(source: string, word: string): string {
-  if (/^[A-Za-z][A-Za-z0-9+.-]*:\/\/|^git@/.test(source))
-    throw new Error(
-      "ADD of an address is not supported. Download it with RUN, from a host that the environment's `network` allows.",
-    );
-  if (word === "ADD" && /\.(?:tar|tgz|tbz2?|txz|gz|bz2|xz|zst)$/i.test(source))
-    throw new Error("ADD does not unpack archives here. COPY it, and unpack it with RUN.");
-  if (source.split("/").includes(".."))
-    throw new Error(`${word} leads out of the build's files: ${shorten(source, 100)}`);
-  const path = posix.normalize(`/${source}`).replace(/\/$/, "");
-  return path === "/" ? "" : path.slice(1);
+/** An earlier stage by its name or number, or an image. */
+function originIn({ reading: { stages } }: Stage, text: string): Origin {
+  const earlier = stages.slice(0, -1);
+  const at = /^\d{1,3}$/.test(text) ? Number(text) : stageNamed(earlier, text);
+  if (earlier[at]) return { stage: at };
+  if (/^\d{1,3}$/.test(text) || stageNamed(stages, text) >= 0 || text === "scratch" || !Value.Check(ImageName, text))
+    throw new Error(`COPY --from names no earlier stage and no image: ${shorten(text, 100)}`);
+  return { image: text };
 }

@@ -5,7 +5,7 @@ import type { ImageDetail } from "../../adapter/docker/images.ts";
 import type { BuildResult, ImageBuilds } from "../../adapter/sandbox/docker/image-build.ts";
 import { digestOf, type Selection, selectFiles } from "../../core/dockerfile/context.ts";
 import { DockerfileFault } from "../../core/dockerfile/lines.ts";
-import { type BaseImage, type BuildPlan, type CopyStep, planBuild } from "../../core/dockerfile/plan.ts";
+import { type BaseImage, type BuildPlan, type CopyStep, NO_BASE, planBuild } from "../../core/dockerfile/plan.ts";
 import { conflict, isProblem, Problem } from "../../core/errors.ts";
 import type { RunningJob } from "../../core/jobs.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -26,7 +26,8 @@ export interface BuildDeps {
 export interface BuildWanted {
   projectId: string;
   build: Build;
-  base: ImageDetail;
+  /** All that it begins with or copies from, by their names. */
+  images: ReadonlyMap<string, ImageDetail>;
   /** Of the project's branch: asked first, as the files are mostly the same there. */
   head: string;
   /** Where its files go for that time. */
@@ -41,13 +42,13 @@ export interface BuildWanted {
 /** @throws Problem 409 `build_files_changed`, `build_unsupported`, 413, those of the engine. */
 export async function buildImage(
   { builds, sources }: BuildDeps,
-  { projectId, build, base, head, file, ...work }: BuildWanted,
+  { projectId, build, images, head, file, ...work }: BuildWanted,
   job: RunningJob,
 ): Promise<BuildResult> {
   const { plan, selections, commit, prefix } = await findFiles(
     sources,
     projectId,
-    planAgain(build, builds.baseOf(base)),
+    planAgain(build, (name) => baseIn(builds, images, name)),
     build,
     head,
   );
@@ -57,7 +58,7 @@ export async function buildImage(
       {
         ...work,
         ownerId: projectId,
-        base,
+        images,
         plan,
         selections,
         source: () => createReadStream(file),
@@ -104,10 +105,19 @@ async function findFiles(
   );
 }
 
+/** Names of all images that it needs. @throws Problem 422. */
+export const imagesOf = (build: Build): string[] => planAgain(build).images;
+
+function baseIn({ baseOf }: ImageBuilds, images: BuildWanted["images"], name: string): BaseImage {
+  const image = images.get(name);
+  // Of a stage that nothing is taken from.
+  return image ? baseOf(image) : NO_BASE;
+}
+
 /** It was read before it was accepted, but without what its image says of itself. @throws Problem 422. */
-function planAgain({ text, args, dockerfile }: Build, base: BaseImage): BuildPlan {
+function planAgain({ text, args, dockerfile }: Build, baseOf?: (image: string) => BaseImage): BuildPlan {
   try {
-    return planBuild(text, args, base);
+    return planBuild(text, args, baseOf);
   } catch (error) {
     if (!(error instanceof DockerfileFault)) throw error;
     throw new Problem(422, "dockerfile_refused", `${dockerfile}, line ${error.line}: ${error.reason}`);
@@ -122,7 +132,8 @@ async function filesAt(
   build: Build,
   commit: string,
 ): Promise<Found | undefined> {
-  if (!plan.steps.some(({ kind }) => kind === "copy")) return { plan, selections: new Map(), commit, prefix: "" };
+  if (!plan.steps.some((step) => step.kind === "copy" && step.from === undefined))
+    return { plan, selections: new Map(), commit, prefix: "" };
   try {
     const { files, isIgnored, prefix } = await sources.context(projectId, commit, build);
     const selections = await selectFiles(files, plan.steps, isIgnored);

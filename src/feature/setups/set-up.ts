@@ -8,6 +8,7 @@ import type { SetUpResult, SetUps } from "../../adapter/sandbox/docker/set-up.ts
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { codeOf, conflict, messageOf, Problem } from "../../core/errors.ts";
 import type { RunningJob } from "../../core/jobs.ts";
+import { hashJson } from "../../core/json-hash.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
 import type { CacheFolders, ExecResult } from "../../engine/sandbox.ts";
@@ -16,7 +17,7 @@ import type { Egress } from "../egress/service.ts";
 import type { EnvironmentServicesService } from "../environment-services/service.ts";
 import type { Project } from "../projects/model.ts";
 import type { ProjectSource } from "../projects/source.ts";
-import { type BuildDeps, type BuildWanted, buildImage } from "./build.ts";
+import { type BuildDeps, type BuildWanted, buildImage, imagesOf } from "./build.ts";
 import { logText } from "./log-text.ts";
 import { besideOf, imageNameOf, keyOf, type Recipe, recipeOf } from "./recipe.ts";
 
@@ -65,9 +66,11 @@ export async function setUpProject(deps: SetUpDeps, wanted: Wanted, job: Running
     );
   await setUps.sweep((id) => id !== project.id);
   job.report({ detail: `the image ${recipe.image}` });
-  const base = await setUps.findImage(recipe.image, job.signal);
+  const images = await findImages(deps, recipe, job);
+  const base = images.get(recipe.image) ?? (await setUps.findImage(recipe.image, job.signal));
   const source = await sources.of(project.id);
-  const key = keyOf(project.id, recipe, base.id, source.locks);
+  const ids = [...images.values()].map(({ id }) => id);
+  const key = keyOf(project.id, recipe, ids.length > 1 ? hashJson(ids) : base.id, source.locks);
   const known = wanted.known(key);
   const hasImage = known?.image ? await setUps.has(known.image) : known?.state === "ready";
   const isDone = known !== undefined && !again && (known.state === "failed" || hasImage);
@@ -77,13 +80,23 @@ export async function setUpProject(deps: SetUpDeps, wanted: Wanted, job: Running
   await mkdir(dirname(file), { recursive: true });
   try {
     await sources.archive(project.id, source.commit, { to: file, prefix: "workspace/", signal: job.signal });
-    const row = isDone ? known : await make(deps, wanted, { source, file, key, base }, job);
+    const row = isDone ? known : await make(deps, wanted, { source, file, key, base, images }, job);
     if (!isDone) wanted.keep(row);
     if (row.state === "failed") return row;
     return { ...row, ...(await check(deps, wanted, { source, file, image: row.image ?? base.id }, job)) };
   } finally {
     await rm(file, { force: true });
   }
+}
+
+/** What a Dockerfile begins with and copies from; none where there is no Dockerfile. */
+async function findImages({ setUps }: SetUpDeps, { build }: Recipe, job: RunningJob) {
+  const images = new Map<string, ImageDetail>();
+  for (const name of build ? imagesOf(build) : []) {
+    job.report({ detail: `the image ${name}` });
+    images.set(name, await setUps.findImage(name, job.signal));
+  }
+  return images;
 }
 
 interface At {
@@ -94,7 +107,7 @@ interface At {
 async function make(
   deps: SetUpDeps,
   { project, recipe, hosts, again }: Wanted,
-  { source, file, key, base }: At & { key: string; base: ImageDetail },
+  { source, file, key, base, images }: At & { key: string; base: ImageDetail; images: BuildWanted["images"] },
   job: RunningJob,
 ): Promise<SetupRow> {
   const { clock, setUps } = deps;
@@ -112,7 +125,7 @@ async function make(
   const denied = new Set<string>();
   const wayOut = wayOutOf(deps, hosts, denied);
   const { build } = recipe;
-  const built = build && (await buildBase(deps, { project, build, base, source, file, again, wayOut }, job));
+  const built = build && (await buildBase(deps, { project, build, images, source, file, again, wayOut }, job));
   const found = { ...row, ...(built ? foundIn(deps, built, base, deniedNotes(denied)) : NOTHING_BUILT) };
   if (recipe.setup === undefined || found.state === "failed") return found;
   const work = {
@@ -221,7 +234,7 @@ function buildBase(
     source,
     file,
     ...wanted
-  }: At & Pick<Wanted, "project" | "again"> & Pick<BuildWanted, "build" | "base" | "wayOut">,
+  }: At & Pick<Wanted, "project" | "again"> & Pick<BuildWanted, "build" | "images" | "wayOut">,
   job: RunningJob,
 ) {
   const { onOutput } = bounds(deps, file, job);

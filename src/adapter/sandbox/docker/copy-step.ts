@@ -23,7 +23,7 @@ export interface CopyWork {
 }
 
 type Entry = ReturnType<Pack["entry"]>;
-type Containers = Pick<DockerClient["containers"], "unpack">;
+export type Unpacks = Pick<DockerClient["containers"], "unpack">;
 
 const MAX_LEVELS = 64;
 const MAX_FOLDERS = 5_000;
@@ -31,7 +31,7 @@ const MAX_FOLDERS = 5_000;
 const COPIED_AT = new Date(Date.UTC(2000, 0, 1));
 
 /** @throws Problem 409 `build_files_changed`, 413 `build_files_too_large`, those of the engine. */
-export async function copyInto(containers: Containers, id: string, work: CopyWork): Promise<void> {
+export async function copyInto(containers: Unpacks, id: string, work: CopyWork): Promise<void> {
   const { step, selection } = work;
   const isThere = (path: string) => isFolder(containers, id, path);
   const to = step.to === "/" ? "" : step.to.replace(/\/$/, "");
@@ -42,10 +42,19 @@ export async function copyInto(containers: Containers, id: string, work: CopyWor
     places.set(path, [...(places.get(path) ?? []), at]);
   }
   const folders = await missingFolders([...places.values()].flat(), isThere);
+  await unpackWritten(containers, id, (writer) => writeCopies(work, places, folders, writer));
+}
+
+/** Unpacks what is written meanwhile. @param write ends every entry that it begins, also where it throws. */
+export async function unpackWritten(
+  containers: Unpacks,
+  id: string,
+  write: (writer: Pack) => Promise<void>,
+): Promise<void> {
   const writer = pack();
   let fault: unknown;
   // The engine holds the container until the archive is ended: that is done also where it is not what was accepted.
-  const written = writeCopies(work, places, folders, writer)
+  const written = write(writer)
     .catch((error) => {
       fault = error;
     })
@@ -65,7 +74,7 @@ export async function copyInto(containers: Containers, id: string, work: CopyWor
 }
 
 /** The engine unpacks into folders alone, and follows links to them as programs of the container would. */
-async function isFolder(containers: Containers, id: string, path: string): Promise<boolean> {
+export async function isFolder(containers: Unpacks, id: string, path: string): Promise<boolean> {
   try {
     const nothing = pack();
     nothing.finalize();
@@ -78,9 +87,10 @@ async function isFolder(containers: Containers, id: string, path: string): Promi
 }
 
 /** Folders above these paths that the image does not have, from the top. Those that it has stay as they are. */
-async function missingFolders(
+export async function missingFolders(
   paths: readonly string[],
   isThere: (path: string) => Promise<boolean>,
+  most = MAX_FOLDERS,
 ): Promise<string[]> {
   const known = new Map([["/", true]]);
   const missing: string[] = [];
@@ -93,7 +103,7 @@ async function missingFolders(
       known.set(folder, has);
       if (!has) missing.push(folder);
     }
-    if (known.size > MAX_FOLDERS) throw tooLarge(`are in more than ${MAX_FOLDERS} folders`);
+    if (known.size > most) throw tooLarge(`are in more than ${most} folders`);
   }
   return missing;
 }
@@ -161,7 +171,7 @@ async function copyEntry(
 }
 
 /** The entry is filled up to its size where reading fails, so that the archive can be ended. */
-async function writeContent(content: AsyncIterable<unknown>, entry: Entry, size: number, hash: Hash) {
+export async function writeContent(content: AsyncIterable<unknown>, entry: Entry, size: number, hash?: Hash) {
   let left = size;
   const write = async (chunk: Uint8Array) => {
     left -= chunk.byteLength;
@@ -172,7 +182,7 @@ async function writeContent(content: AsyncIterable<unknown>, entry: Entry, size:
   try {
     for await (const chunk of content) {
       if (!(chunk instanceof Uint8Array)) continue;
-      hash.update(chunk);
+      hash?.update(chunk);
       await write(chunk);
     }
   } finally {

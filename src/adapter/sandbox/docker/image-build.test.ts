@@ -46,11 +46,11 @@ describe.skipIf(!docker)("an image made of a Dockerfile", () => {
   };
   async function build(text: string, files: Files = {}, change: Partial<BuildWork> = {}) {
     const { list, source } = contextOf(files);
-    const plan = planBuild(`FROM base\n${text}`, { WHO: "world" }, baseOf(base));
+    const plan = planBuild(`FROM base\n${text}`, { WHO: "world" }, () => baseOf(base));
     const kept: boolean[] = [];
     const work: BuildWork = {
       ownerId: "proj_1",
-      base,
+      images: new Map([["base", base]]),
       plan,
       selections: await selectFiles(list, plan.steps, () => false),
       source,
@@ -104,6 +104,53 @@ RUN echo "as $(id -u) in $PWD: $(cat /tmp/said named lib/one.txt lib/deep/two.tx
     expect((await left()).containers).toEqual([]);
   });
 
+  test("takes files from earlier stages and other images, and steps of stages that have not changed are kept", async () => {
+    const text = (
+      made: string,
+    ) => `RUN mkdir -p /out/deep/empty /out/bin; echo ${made} >/out/deep/made; chmod 750 /out/deep; echo x >/out/bin/run; chmod 4755 /out/bin/run; ln /out/bin/run /out/bin/again; ln -s ../deep/made /out/bin/link; ln -s /out/deep/made /to-made; ln -s /etc /out/etc
+FROM base AS left-out
+RUN exit 9
+FROM base
+RUN mkdir /there; ln -s /there /way; echo 'worker:x:1234:1234::/:/bin/sh' >>/etc/passwd
+COPY --from=0 --chown=worker /out /way/
+COPY --from=0 /to-made /named
+COPY --from=0 /out/b*/r* /run-it
+COPY --from=other /bin/busybox /other/
+RUN cat /there/deep/made /named /there/bin/link; ls -ld /there/deep/empty /there/deep /there/bin/run /there/etc /run-it /other/busybox; stat -c %h /there/bin/again`;
+    const images = new Map([
+      ["base", base],
+      ["other", base],
+    ]);
+    const first = await build(text("one"), {}, { images });
+    expect([first.exitCode, first.output]).toEqual([0, expect.stringContaining("one\none\none\n")]);
+    for (const line of [
+      /^drwxr-xr-x .* worker +1234 .*\/there\/deep\/empty$/m,
+      /^drwxr-x--- .* worker .*\/there\/deep$/m,
+      /^-rwsr-xr-x .* worker .*\/there\/bin\/run$/m,
+      /^l.*\/there\/etc -> \/etc$/m,
+      /^-rwsr-xr-x +1 .* \/run-it$/m,
+      /^-rwxr-xr-x .*\/other\/busybox$/m,
+      /^2$/m,
+    ])
+      expect(first.output).toMatch(line);
+    expect((await build(text("one"), {}, { images })).kept).toEqual(Array.from({ length: 7 }, () => true));
+    // What is copied is another, so all that comes after it is done again.
+    expect((await build(text("two"), {}, { images })).kept).toEqual([false, true, false, false, false, false, false]);
+    for (const [copy, why] of [
+      ["/none /x", "has no /none"],
+      ["/out/*.no /x", "has no out/*.no"],
+    ] as const) {
+      const failed = await build(`RUN mkdir /out\nFROM base\nCOPY --from=0 ${copy}`, {}, { images });
+      expect([copy, failed.exitCode, failed.output]).toEqual([copy, 1, expect.stringContaining(why)]);
+    }
+    const large = "RUN dd if=/dev/zero of=/big bs=1M count=3\nFROM base\nCOPY --from=0 /big /a\nCOPY --from=0 /big /b";
+    expect(await build(large, {}, { images, maxBytes: 8 * 1024 ** 2 })).toMatchObject({
+      tooLarge: true,
+      image: undefined,
+    });
+    expect((await left()).containers).toEqual([]);
+  });
+
   test("a command has the container's own loopback and no right on the machine, and a failed one says why", async () => {
     const failed = await build(
       "RUN true\nRUN ls /sys/class/net; grep -c . /proc/net/route; mount -t tmpfs none /mnt || mknod /dev/sda1 b 8 1 || exit 7",
@@ -140,7 +187,7 @@ RUN cat /etc/${mark} /etc/b/${mark} /links/up /links/whole`,
 
   test("files that are not as they were accepted make no image", async () => {
     const { list } = contextOf({ "a.sh": "echo good", "big.bin": "y".repeat(300_000) });
-    const plan = planBuild("FROM base\nRUN : before them\nCOPY . /x", {}, baseOf(base));
+    const plan = planBuild("FROM base\nRUN : before them\nCOPY . /x", {}, () => baseOf(base));
     const selections = await selectFiles(list, plan.steps, () => false);
     const before = (await left()).images.length;
     for (const files of [

@@ -5,36 +5,34 @@
  * mounted, no secret is given, and what is committed are files and variables alone.
  */
 
-import { Readable } from "node:stream";
-import type Docker from "dockerode";
-import { pack } from "tar-stream";
-import type { Clock } from "../../../core/clock.ts";
+import type { Readable } from "node:stream";
 import type { Selection } from "../../../core/dockerfile/context.ts";
-import type { BaseImage, BuildPlan, BuildStep, CopyStep, RunStep } from "../../../core/dockerfile/plan.ts";
+import type { BaseImage, BuildPlan, BuildStep, CopyStep, Origin, RunStep } from "../../../core/dockerfile/plan.ts";
 import { conflict, isProblem, messageOf } from "../../../core/errors.ts";
 import { hashJson } from "../../../core/json-hash.ts";
 import type { ExecResult, Sandbox, WayOut } from "../../../engine/sandbox.ts";
 import type { ImageDetail } from "../../docker/images.ts";
-import type { DockerClient } from "../../docker.ts";
-import { relayBytes } from "../relay/program.ts";
 import type { Owner } from "../workspace-path.ts";
-import { LABELS } from "./container-spec.ts";
+import {
+  ACCOUNTS_MS,
+  type At,
+  type ContainerWork,
+  createContainer,
+  execAs,
+  type ImageBuildsDeps,
+  keep,
+  NOWHERE,
+  ownerOf,
+  ROOT,
+} from "./build-container.ts";
 import { copyInto } from "./copy-step.ts";
-import { execInContainer } from "./exec.ts";
-import { lockedDown } from "./lock-down.ts";
 import { createContainerRelay, RELAY_PATH } from "./relay.ts";
-import { CAPABILITIES, IMAGE, LAYER, LOOK_MS, SETTING_UP } from "./set-up.ts";
+import { LOOK_MS } from "./set-up.ts";
+import { copyFromImage, StageCopyFault } from "./stage-copy.ts";
 
-export interface ImageBuildsDeps {
-  docker: DockerClient;
-  instanceId: string;
-  clock: Clock;
-}
-
-export interface BuildWork {
-  /** Whose layers these are: another's are never taken. */
-  ownerId: string;
-  base: ImageDetail;
+export interface BuildWork extends ContainerWork {
+  /** All that the plan names, by their names. */
+  images: ReadonlyMap<string, ImageDetail>;
   plan: BuildPlan;
   /** What each `COPY` takes. */
   selections: ReadonlyMap<CopyStep, Selection>;
@@ -43,8 +41,6 @@ export interface BuildWork {
   prefix: string;
   /** Nothing is taken from an earlier build. */
   again: boolean;
-  memoryMb: number;
-  cpus: number;
   /** Of all steps. */
   timeoutMs: number;
   maxBytes: number;
@@ -66,11 +62,7 @@ export interface BuildResult extends Pick<ExecResult, "output" | "exitCode" | "t
 
 export type ImageBuilds = ReturnType<typeof createImageBuilds>;
 
-/** Beside what installers need: a step ends what it started. */
-const BUILD_CAPABILITIES = [...CAPABILITIES, "KILL"];
 const MIN_OUTPUT_BYTES = 4_096;
-const ACCOUNT_BYTES = 256 * 1024;
-const ACCOUNTS_MS = 60_000;
 
 export function createImageBuilds(deps: ImageBuildsDeps) {
   return {
@@ -100,7 +92,7 @@ const nameOf = (key: string): string => `skep/build:${key.slice(0, 40)}`;
 
 async function buildImage(deps: ImageBuildsDeps, work: BuildWork, signal: AbortSignal): Promise<BuildResult> {
   const { docker, clock } = deps;
-  const { plan, selections, base } = work;
+  const { plan, selections } = work;
   const began = clock.monotonic();
   const done: BuildResult = {
     output: "",
@@ -111,30 +103,40 @@ async function buildImage(deps: ImageBuildsDeps, work: BuildWork, signal: AbortS
     image: undefined,
     names: [],
   };
-  let key = hashJson({ form: 1, instance: deps.instanceId, owner: work.ownerId, base: base.id });
-  let from = base;
-  for (const [at, step] of plan.steps.entries()) {
-    signal.throwIfAborted();
-    key = hashJson({ before: key, step: dependencies(step, selections) });
-    const name = nameOf(key);
-    const kept = work.again ? undefined : await docker.images.inspect(name);
-    work.onStep(step, at, kept !== undefined);
-    done.output += `${at + 1}/${plan.steps.length} line ${step.line}: ${step.text}${kept ? " (kept)" : ""}\n`;
-    if (kept) {
+  const stages: StageEnd[] = [];
+  let at = 0;
+  let spent = 0;
+  for (const [number, stage] of plan.stages.entries()) {
+    if (!stage.isNeeded) continue;
+    let { from, key } = originOf(deps, work, stages, stage.from);
+    const first = from.sizeBytes;
+    for (const step of stage.steps) {
+      signal.throwIfAborted();
+      const source = step.kind === "copy" && step.from ? originOf(deps, work, stages, step.from) : undefined;
+      key = hashJson({ before: key, step: dependencies(step, selections, source?.key) });
+      const name = nameOf(key);
+      const kept = work.again ? undefined : await docker.images.inspect(name);
+      work.onStep(step, at, kept !== undefined);
+      done.output += `${++at}/${plan.steps.length} line ${step.line}: ${step.text}${kept ? " (kept)" : ""}\n`;
+      if (kept) {
+        done.names.push(name);
+        from = kept;
+        continue;
+      }
+      const left = work.timeoutMs - (clock.monotonic() - began);
+      const rest = { ...work, timeoutMs: left, maxBytes: work.maxBytes - spent - (from.sizeBytes - first) };
+      const result = await performStep(deps, rest, { step, from, place: step, source, name, key }, done, signal);
+      done.durationMs = clock.monotonic() - began;
+      if (result === undefined) return done;
       done.names.push(name);
-      from = kept;
-      continue;
+      from = result;
     }
-    const left = work.timeoutMs - (clock.monotonic() - began);
-    const rest = { ...work, timeoutMs: left, maxBytes: work.maxBytes - (from.sizeBytes - base.sizeBytes) };
-    const result = await performStep(deps, rest, { step, from, name, key }, done, signal);
-    done.durationMs = clock.monotonic() - began;
-    if (result === undefined) return done;
-    done.names.push(name);
-    from = result;
+    spent += Math.max(0, from.sizeBytes - first);
+    stages[number] = { from, key };
   }
   signal.throwIfAborted();
-  const last: At = { step: undefined, from, name: nameOf(hashJson({ before: key, env: plan.env })), key };
+  const { from, key } = originOf(deps, work, stages, { stage: plan.stages.length - 1 });
+  const last = { from, place: plan, name: nameOf(hashJson({ before: key, env: plan.env })), key };
   const id = await createContainer(deps, work, last);
   try {
     done.image = await keep(deps, work, last, id);
@@ -146,19 +148,42 @@ async function buildImage(deps: ImageBuildsDeps, work: BuildWork, signal: AbortS
   return done;
 }
 
+/** What is there when a stage has ended, and all that it depends on. */
+interface StageEnd {
+  from: ImageDetail;
+  key: string;
+}
+
+function originOf(
+  { instanceId }: ImageBuildsDeps,
+  { ownerId, images }: BuildWork,
+  stages: readonly StageEnd[],
+  origin: Origin,
+): StageEnd {
+  if ("stage" in origin) {
+    const end = stages[origin.stage];
+    if (!end) throw new Error(`stage ${origin.stage} was not built`);
+    return end;
+  }
+  const from = images.get(origin.image);
+  if (!from) throw new Error(`the image ${origin.image} was not looked for`);
+  return { from, key: hashJson({ form: 1, instance: instanceId, owner: ownerId, base: from.id }) };
+}
+
 /** All that what a step leaves depends on, beside what it began with. */
-function dependencies(step: BuildStep, selections: BuildWork["selections"]): unknown {
+function dependencies(step: BuildStep, selections: BuildWork["selections"], source: string | undefined): unknown {
   const { env, workdir, user } = step;
   if (step.kind === "run") return { env, workdir, user, argv: step.argv, args: step.args };
-  const { files = [], isOne = false } = selections.get(step) ?? {};
   const { to, chown = null, mode = null } = step;
+  if (source !== undefined) return { env, workdir, to, chown, mode, source, sources: step.sources };
+  const { files = [], isOne = false } = selections.get(step) ?? {};
   return { env, workdir, to, chown, mode, isOne, files: files.map(({ below, kind, oid }) => [below, kind, oid]) };
 }
 
-interface At {
-  /** Undefined: the last, which sets variables alone. */
-  step: BuildStep | undefined;
-  from: ImageDetail;
+interface StepAt extends At {
+  step: BuildStep;
+  /** What is copied from; undefined: files of the context, or nothing. */
+  source: StageEnd | undefined;
   name: string;
   key: string;
 }
@@ -167,7 +192,7 @@ interface At {
 async function performStep(
   deps: ImageBuildsDeps,
   work: BuildWork,
-  at: At & { step: BuildStep },
+  at: StepAt,
   done: BuildResult,
   signal: AbortSignal,
 ): Promise<ImageDetail | undefined> {
@@ -179,6 +204,8 @@ async function performStep(
   try {
     if (step.kind === "run") {
       if (!(await runStep(deps, work, { ...at, step, id }, done, signal))) return undefined;
+    } else if (at.source) {
+      if (!(await copyStage(deps, work, { id, step, owner, from: at.source.from }, done, signal))) return undefined;
     } else {
       const selection = work.selections.get(step) ?? { files: [], isOne: false };
       const { source, prefix } = work;
@@ -192,6 +219,28 @@ async function performStep(
     return await keep(deps, work, at, id);
   } finally {
     await docker.containers.remove(id);
+  }
+}
+
+/** @returns whether it was done; `done` says why not. */
+async function copyStage(
+  deps: ImageBuildsDeps,
+  work: BuildWork,
+  { id, step, owner, from }: { id: string; step: CopyStep; owner: Owner; from: ImageDetail },
+  done: BuildResult,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { containers } = deps.docker;
+  const source = await createContainer(deps, work, { from, place: NOWHERE });
+  try {
+    done.tooLarge = !(await copyFromImage(containers, id, { step, owner, source, maxBytes: work.maxBytes, signal }));
+    return !done.tooLarge;
+  } catch (error) {
+    if (!(error instanceof StageCopyFault)) throw error;
+    fail(done, error.message);
+    return false;
+  } finally {
+    await containers.remove(source);
   }
 }
 
@@ -250,132 +299,4 @@ async function runStep(
     wayOut?.close();
     relay.end();
   }
-}
-
-const isRoot = (user: string): boolean => /^(?:root|0)(?::(?:root|0))?$/.test(user);
-
-const execAs = (
-  { docker, clock }: ImageBuildsDeps,
-  containerId: string,
-  user: string | undefined,
-  ...call: Parameters<Sandbox["exec"]>
-) =>
-  execInContainer(
-    {
-      docker,
-      containerId,
-      clock,
-      user: user === undefined || isRoot(user) ? undefined : user,
-      restart: () => docker.containers.kill(containerId),
-    },
-    ...call,
-  );
-
-async function createContainer({ docker, instanceId }: ImageBuildsDeps, work: BuildWork, at: At): Promise<string> {
-  const { step, from } = at;
-  const { env, workdir } = step ?? work.plan;
-  const locked = lockedDown({
-    memoryMb: work.memoryMb,
-    cpus: work.cpus,
-    network: "none",
-    imageVolumes: from.volumes.filter((path) => path !== "/"),
-  });
-  const id = await docker.containers.create({
-    Image: from.id,
-    Entrypoint: ["/bin/sh", "-c", 'trap "" HUP INT TERM; read -r _'],
-    Cmd: [],
-    User: "0:0",
-    // The engine makes it where the image has none.
-    WorkingDir: workdir,
-    Hostname: "build",
-    Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
-    Labels: { [LABELS.instance]: instanceId, [SETTING_UP]: work.ownerId },
-    OpenStdin: true,
-    StdinOnce: false,
-    Tty: false,
-    Healthcheck: { Test: ["NONE"] },
-    HostConfig: {
-      ...locked,
-      ReadonlyRootfs: false,
-      // What a step puts into /tmp is there for the next one.
-      Tmpfs: {},
-      CapAdd: BUILD_CAPABILITIES,
-      LogConfig: { Type: "json-file", Config: { "max-size": "1m", "max-file": "1" } },
-    },
-  } satisfies Docker.ContainerCreateOptions);
-  if (step?.kind !== "run" || !work.wayOut) return id;
-  try {
-    const { arch } = await docker.info();
-    const tar = pack();
-    tar.entry({ name: RELAY_PATH.slice(1), mode: 0o555, uid: 0, gid: 0 }, relayBytes(arch));
-    tar.finalize();
-    await docker.containers.unpack(id, "/", Readable.from(tar));
-    return id;
-  } catch (error) {
-    await docker.containers.remove(id).catch(() => {});
-    throw error;
-  }
-}
-
-/** Makes an image of what is in the container, under the step's name. */
-async function keep({ docker, instanceId }: ImageBuildsDeps, work: BuildWork, { name, key }: At, id: string) {
-  const labels = [`${SETTING_UP}=${IMAGE}`, `${LAYER}="${work.ownerId} ${key}"`, `${LABELS.instance}=${instanceId}`];
-  const made = await docker.containers.commit(
-    id,
-    name,
-    labels.map((label) => `LABEL ${label}`),
-  );
-  const image = await docker.images.inspect(made);
-  if (!image) throw conflict("What a step of the build left is gone already. Begin it again.", "build_lost");
-  return image;
-}
-
-const ROOT: Owner = { uid: 0, gid: 0 };
-
-/** Whom copied files belong to. @returns a sentence where the image does not know them. */
-async function ownerOf(
-  deps: ImageBuildsDeps,
-  work: BuildWork,
-  at: At,
-  { chown }: CopyStep,
-  signal: AbortSignal,
-): Promise<Owner | string> {
-  if (chown === undefined) return ROOT;
-  const [user = "", group = user] = chown.split(":");
-  const names = [user, group].some((name) => numberIn(name) === undefined)
-    ? await readAccounts(deps, work, at, signal)
-    : { users: new Map<string, number>(), groups: new Map<string, number>() };
-  const uid = numberIn(user) ?? names.users.get(user);
-  // Without a group of its own, its number is the user's.
-  const gid = group === user ? uid : (numberIn(group) ?? names.groups.get(group));
-  if (uid === undefined || gid === undefined) return `The image knows no user or group ${chown}.`;
-  return { uid, gid };
-}
-
-const numberIn = (name: string): number | undefined => (/^\d{1,9}$/.test(name) ? Number(name) : undefined);
-
-/** Read by a container of its own: the one that is copied into never runs. */
-async function readAccounts(deps: ImageBuildsDeps, work: BuildWork, at: At, signal: AbortSignal) {
-  const { containers } = deps.docker;
-  const id = await createContainer(deps, work, { ...at, step: undefined });
-  try {
-    await containers.start(id);
-    const read = async (path: string) => {
-      const options = { cwd: "/", timeoutMs: ACCOUNTS_MS, maxOutputBytes: ACCOUNT_BYTES, signal };
-      const { exitCode, output } = await execAs(deps, id, undefined, ["cat", path], options);
-      return accountsIn(exitCode === 0 ? output : "");
-    };
-    return { users: await read("/etc/passwd"), groups: await read("/etc/group") };
-  } finally {
-    await containers.remove(id);
-  }
-}
-
-/** Lines of `/etc/passwd` and `/etc/group`: a name, and its number in the third place. */
-function accountsIn(text: string): Map<string, number> {
-  const rows = text.split("\n").map((line): [string, number | undefined] => {
-    const [name = "", , number = ""] = line.split(":");
-    return [name, numberIn(number)];
-  });
-  return new Map(rows.filter((row): row is [string, number] => row[1] !== undefined));
 }

@@ -1,0 +1,200 @@
+/**
+ * `COPY --from` of a build: files of one container that has never run into another, through the engine's archives. What is in an
+ * image is anybody's work: names are looked at before they are used, and sizes and numbers are known before the first byte is written.
+ */
+import { posix } from "node:path";
+import { addAbortSignal, pipeline, Readable } from "node:stream";
+import { extract, type Header, type Pack } from "tar-stream";
+import { matcherOf } from "../../../core/dockerfile/context.ts";
+import type { CopyStep } from "../../../core/dockerfile/plan.ts";
+import { isProblem } from "../../../core/errors.ts";
+import type { DockerClient } from "../../docker.ts";
+import type { Owner } from "../workspace-path.ts";
+import { isFolder, missingFolders, unpackWritten, writeContent } from "./copy-step.ts";
+
+/** Why it cannot be done, for whoever wrote the file. */
+export class StageCopyFault extends Error {
+  override readonly name = "StageCopyFault";
+}
+
+export interface StageCopyWork {
+  step: CopyStep;
+  owner: Owner;
+  /** The container whose files are copied. */
+  source: string;
+  maxBytes: number;
+  signal: AbortSignal;
+}
+
+type Containers = Pick<DockerClient["containers"], "unpack" | "pack">;
+
+const MAX_ENTRIES = 200_000;
+const MAX_FOLDERS = 50_000;
+const MAX_LINKS = 10;
+
+interface Found {
+  /** In the archive. */
+  name: string;
+  /** Below a target that is a folder; "" is that folder itself. */
+  below: string;
+  header: Header;
+}
+
+/** What one name stands for. */
+interface Source {
+  /** What is asked of the engine. */
+  path: string;
+  found: Found[];
+  /** One file that is meant itself. */
+  isOne: boolean;
+}
+
+/** @returns false when it is more than `maxBytes`. @throws StageCopyFault, Problem 413, those of the engine. */
+export async function copyFromImage(containers: Containers, id: string, work: StageCopyWork): Promise<boolean> {
+  const { step, maxBytes } = work;
+  const sources: Source[] = [];
+  for (const source of step.sources) sources.push(await lookAt(containers, work, source));
+  const all = sources.flatMap(({ found }) => found);
+  if (all.reduce((bytes, { header }) => bytes + (header.size ?? 0), 0) > maxBytes) return false;
+  const isThere = (path: string) => isFolder(containers, id, path);
+  const to = step.to === "/" ? "" : step.to.replace(/\/$/, "");
+  const isOne = sources.length === 1 && sources[0]?.isOne === true;
+  const isTarget = isOne && !step.to.endsWith("/") && !(await isThere(to || "/"));
+  const placeOf = ({ below }: Found) => (isTarget ? to : posix.join(to || "/", below));
+  const modes = new Map<string, number>();
+  const paths = all.map((one) => {
+    if (one.header.type !== "directory") return placeOf(one);
+    modes.set(placeOf(one), one.header.mode ?? 0o755);
+    return `${placeOf(one)}/in-it`;
+  });
+  const folders = await missingFolders(paths, isThere, MAX_FOLDERS);
+  await unpackWritten(containers, id, async (writer) => {
+    for (const name of folders)
+      writer.entry({ name: name.slice(1), type: "directory", mode: modes.get(name) ?? 0o755, ...work.owner });
+    for (const source of sources) await writeSource(containers, work, source, placeOf, writer);
+  });
+  return true;
+}
+
+/** Reads names alone. @param source from the top, with `*`, `?` and `[…]`; a link that is named itself is followed. */
+async function lookAt(containers: Containers, work: StageCopyWork, source: string): Promise<Source> {
+  const parts = source.split("/");
+  const first = parts.findIndex((part) => /[*?[\\]/.test(part));
+  const pattern = first < 0 ? "" : parts.slice(first).join("/");
+  let path = `/${(first < 0 ? parts : parts.slice(0, first)).join("/")}`;
+  if (path === "/") throw new StageCopyFault(`Of an image whole folders of its top are not looked through: ${source}`);
+  for (let links = 0; ; links++) {
+    const entries = await entriesOf(containers, work, path);
+    const [top] = entries;
+    if (top?.type === "symlink" && links < MAX_LINKS) {
+      path = posix.resolve(posix.dirname(path), top.linkname ?? "");
+      continue;
+    }
+    const found = pattern === "" ? namedIn(entries) : matchingIn(entries, pattern);
+    if (found.length === 0) throw new StageCopyFault(`The image that it copies from has no ${source}.`);
+    for (const { header, name } of found) assertKind(header, name);
+    const [only] = found;
+    const depth = pattern === "" ? 1 : pattern.split("/").length + 1;
+    const isOne = found.length === 1 && only?.header.type !== "directory" && only?.name.split("/").length === depth;
+    return { path, found, isOne };
+  }
+}
+
+async function entriesOf(containers: Containers, { source, signal }: StageCopyWork, path: string): Promise<Header[]> {
+  const entries: Header[] = [];
+  for await (const { header, content } of readArchive(containers, source, path, signal)) {
+    content.resume();
+    entries.push(header);
+    if (entries.length > MAX_ENTRIES) throw new StageCopyFault(`More than ${MAX_ENTRIES} files are in ${path}.`);
+  }
+  return entries;
+}
+
+/** @throws StageCopyFault where there is no such path. */
+async function* readArchive(containers: Containers, id: string, path: string, signal: AbortSignal) {
+  const reader = extract();
+  try {
+    // What goes wrong there ends the loop below.
+    pipeline(addAbortSignal(signal, Readable.from(await containers.pack(id, path))), reader, () => {});
+  } catch (error) {
+    if (isProblem(error) && error.code === "docker_not_found")
+      throw new StageCopyFault(`The image that it copies from has no ${path}.`);
+    throw error;
+  }
+  for await (const content of reader) {
+    const { header } = content;
+    header.name = header.name.replace(/\/$/, "");
+    if (header.name.startsWith("/") || header.name.split("/").includes(".."))
+      throw new StageCopyFault(`The engine named a file outside of ${path}.`);
+    yield { header, content };
+  }
+}
+
+function namedIn(entries: readonly Header[]): Found[] {
+  return entries.map((header) => {
+    const end = header.name.indexOf("/");
+    const isTop = end < 0;
+    const below = isTop ? (header.type === "directory" ? "" : header.name) : header.name.slice(end + 1);
+    return { name: header.name, below, header };
+  });
+}
+
+/** Of a folder that is meant its files, as where it is named itself. */
+function matchingIn(entries: readonly Header[], pattern: string): Found[] {
+  const [matches, depth] = [matcherOf(pattern), pattern.split("/").length];
+  const known = new Map<string, boolean>();
+  return entries.flatMap((header) => {
+    const parts = header.name.split("/").slice(1);
+    if (parts.length < depth) return [];
+    const top = parts.slice(0, depth).join("/");
+    const isMeant = known.get(top) ?? matches(top);
+    known.set(top, isMeant);
+    if (!isMeant) return [];
+    const isTop = parts.length === depth;
+    const below = isTop ? (header.type === "directory" ? "" : (parts.at(-1) ?? "")) : parts.slice(depth).join("/");
+    return [{ name: header.name, below, header }];
+  });
+}
+
+function assertKind({ type }: Header, name: string): void {
+  if (type !== "file" && type !== "directory" && type !== "symlink" && type !== "link")
+    throw new StageCopyFault(`${name.slice(0, 200)} is neither a file, a folder nor a link.`);
+}
+
+async function writeSource(
+  containers: Containers,
+  { step, owner, source, signal }: StageCopyWork,
+  { path, found }: Source,
+  placeOf: (found: Found) => string,
+  writer: Pack,
+): Promise<void> {
+  const wanted = new Map(found.map((one) => [one.name, one]));
+  const alone: Found[] = [];
+  for await (const { header, content } of readArchive(containers, source, path, signal)) {
+    const one = wanted.get(header.name);
+    if (!one || header.type === "directory") {
+      content.resume();
+      continue;
+    }
+    const { size = 0, mode = 0o644, mtime, linkname = "" } = header;
+    const common = { name: placeOf(one).slice(1), mode: step.mode ?? mode, ...(mtime ? { mtime } : {}), ...owner };
+    if (header.type === "file") {
+      await writeContent(content, writer.entry({ ...common, size }), size);
+      continue;
+    }
+    content.resume();
+    // The engine names what a hard link is the same as by its place in the archive.
+    const other = header.type === "link" ? wanted.get(linkname) : undefined;
+    if (header.type === "symlink") writer.entry({ ...common, type: "symlink", linkname });
+    else if (other) writer.entry({ ...common, type: "link", linkname: placeOf(other).slice(1) });
+    else alone.push(one);
+  }
+  // The same file as one that is not copied. The engine packs one thing of a container at a time.
+  for (const one of alone)
+    for await (const { header, content } of readArchive(containers, source, posix.join(path, "..", one.name), signal)) {
+      const { size = 0, mode = 0o644 } = header;
+      const entry = { name: placeOf(one).slice(1), mode: step.mode ?? mode, size, ...owner };
+      if (header.type === "file") await writeContent(content, writer.entry(entry), size);
+      else content.resume();
+    }
+}
