@@ -18,6 +18,8 @@ interface EditFormProps<T, Body> {
   draft?: string;
   /** What is changed, as it stands in a sentence. */
   what: string;
+  /** Its buttons stay in sight; see `Form`. */
+  long?: boolean;
   word?: string;
   said?: string;
   bodyOf(fields: Fields): Body;
@@ -36,6 +38,7 @@ export function EditForm<T, Body>({
   changes,
   draft,
   what,
+  long = false,
   word = "Save",
   said = "Saved.",
   bodyOf,
@@ -90,6 +93,7 @@ export function EditForm<T, Body>({
           draft={draft}
           version={edit.etag}
           what={what}
+          long={long}
           onCancel={onCancel}
           submit={async (fields, version) => {
             const body = bodyOf(fields);

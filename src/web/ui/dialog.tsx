@@ -106,10 +106,13 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
             <X aria-hidden size={16} />
           </IconButton>
         </div>
-        <div className="overflow-y-auto p-4">
-          <DialogAround.Provider value={{ close, sending, sent: typed.clear }}>
-            <Guard>{children}</Guard>
-          </DialogAround.Provider>
+        {/* The padding is of what scrolls: the foot of a form stays at the dialog's own edge. */}
+        <div className="scroll-pb-20 overflow-y-auto">
+          <div className="p-4">
+            <DialogAround.Provider value={{ close, sending, sent: typed.clear }}>
+              <Guard>{children}</Guard>
+            </DialogAround.Provider>
+          </div>
         </div>
         {asking && <AskToDiscard stay={() => setAsking(false)} discard={closeNow} />}
       </div>

@@ -28,24 +28,28 @@ interface FieldProps {
   /** Name of the field in its form, and of the member of the request that it fills: the server's error about it is found. */
   name?: string;
   error?: string | undefined;
+  /** What is typed is short, such as a number: on a phone it stands beside its label. */
+  short?: boolean;
   children: ReactNode;
 }
 
-export function Field({ label, hint, name, error: given, children }: FieldProps) {
+const BESIDE = "max-sm:grid max-sm:grid-cols-[minmax(0,1fr)_8rem] max-sm:items-center max-sm:gap-x-3";
+
+export function Field({ label, hint, name, error: given, short = false, children }: FieldProps) {
   const id = useId();
   const found = useFieldError(name);
   const error = given ?? found;
   const describedBy = hint || error ? `${id}-about` : undefined;
   return (
-    <div className="mb-3">
-      <label htmlFor={id} className="mb-1 block text-sm font-medium">
+    <div className={`mb-3 ${short ? BESIDE : ""}`}>
+      <label htmlFor={id} className={`mb-1 block text-sm font-medium ${short ? "max-sm:mb-0" : ""}`}>
         {label}
       </label>
       <Naming.Provider value={{ id, describedBy, invalid: error !== undefined, ...(name ? { name } : {}) }}>
         {children}
       </Naming.Provider>
       {describedBy && (
-        <div id={describedBy} className={`mt-1 text-sm ${error ? "text-bad" : "text-dim"}`}>
+        <div id={describedBy} className={`col-span-full mt-1 text-sm ${error ? "text-bad" : "text-dim"}`}>
           {error ?? hint}
         </div>
       )}

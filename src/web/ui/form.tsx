@@ -59,7 +59,12 @@ interface FormProps {
   version?: string | undefined;
   /** What it changes, as it stands in a sentence. */
   what?: string;
+  /** A long form in a padded panel: its buttons stay in sight at the window's lower edge. In a dialog they always do. */
+  long?: boolean;
 }
+
+/** Over the padding of the dialog or panel around. */
+const FOOT = "sticky bottom-0 z-10 -mx-4 -mb-4 rounded-b-lg border-t border-line bg-panel px-4 py-3";
 
 export function Form({
   action,
@@ -71,6 +76,7 @@ export function Form({
   draft,
   version,
   what = "what you typed",
+  long = false,
 }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const dialog = useDialog();
@@ -102,10 +108,10 @@ export function Form({
     dialog?.sent();
   };
   return (
-    <form ref={form} onSubmit={send} className={className}>
+    <form ref={form} onSubmit={send} className={`${dialog ? "not-last:mb-8" : ""} ${className}`}>
       <FormError.Provider value={action.error}>{children}</FormError.Provider>
       <ProblemNote error={action.error} />
-      <div className="mt-1 flex justify-end gap-2">
+      <div className={`flex justify-end gap-2 ${dialog || long ? FOOT : "mt-1"} ${long ? "page-bar" : ""}`}>
         {onCancel && <Button onClick={dialog?.close ?? onCancel}>Cancel</Button>}
         <Button type="submit" kind="primary" busy={action.busy}>
           {word}

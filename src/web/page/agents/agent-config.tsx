@@ -1,6 +1,6 @@
 /** An agent's configuration as a form. An emptied field takes its default. */
 
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { api, client, type Schemas } from "../../api/client.ts";
 import { ifMatch, type Tagged } from "../../api/tagged.ts";
 import { EditForm } from "../../kit/edit-form.tsx";
@@ -119,6 +119,7 @@ export function AgentConfig({ tagged }: { tagged: Tagged<Agent> }) {
         tagged={tagged}
         changes={["/v1/agents"]}
         draft={`agent/${agent.id}/config`}
+        long
         what={`the configuration of ${agent.name}`}
         said="Saved. It takes effect with the agent's next session."
         bodyOf={bodyOf}
@@ -135,6 +136,12 @@ export function AgentConfig({ tagged }: { tagged: Tagged<Agent> }) {
 function ConfigFields({ agent }: { agent: Agent }) {
   const { config } = agent;
   const models = api.useQuery("get", "/v1/models", { params: { query: { limit: 200 } } });
+  const numbers = (from: (typeof NUMBERS)[number][0], to: (typeof NUMBERS)[number][0]) =>
+    NUMBERS.slice(placeOf(from), placeOf(to) + 1).map(([name, label, hint, step]) => (
+      <Field key={name} label={label} hint={hint} name={name} short>
+        <Input type="number" step={step} min="0" defaultValue={config[name] ?? ""} />
+      </Field>
+    ));
   return (
     <>
       <Check name="enabled" defaultChecked={agent.enabled} label="Switched on" hint="Switched off, it takes no work." />
@@ -144,7 +151,7 @@ function ConfigFields({ agent }: { agent: Agent }) {
         label="Routines"
         hint="It works at set times by its routines. Switched off, they run only when somebody runs them."
       />
-      <div className="grid gap-x-4 sm:grid-cols-2">
+      <Part title="Who it is">
         <Field label="Name" name="name">
           <Input defaultValue={agent.name} />
         </Field>
@@ -157,6 +164,8 @@ function ConfigFields({ agent }: { agent: Agent }) {
         <Field label="Emoji" name="emoji">
           <Input defaultValue={agent.emoji ?? ""} />
         </Field>
+      </Part>
+      <Part title="Model">
         <Field label="Model" hint="Empty: the instance's default." name="model">
           <Input list="agent-models" defaultValue={config.model ?? ""} spellCheck={false} />
         </Field>
@@ -181,11 +190,7 @@ function ConfigFields({ agent }: { agent: Agent }) {
             ))}
           </Select>
         </Field>
-        {NUMBERS.map(([name, label, hint, step]) => (
-          <Field key={name} label={label} hint={hint} name={name}>
-            <Input type="number" step={step} min="0" defaultValue={config[name] ?? ""} />
-          </Field>
-        ))}
+        {numbers("temperature", "temperature")}
         <Field
           label="Driven by"
           hint="builtin: Skep's own loop. An external agent works in its container, with the model above."
@@ -208,6 +213,13 @@ function ConfigFields({ agent }: { agent: Agent }) {
             <option>own</option>
           </Select>
         </Field>
+      </Part>
+      <Part title="Limits and budgets">
+        {numbers("max_turns", "max_attempts")}
+        {numbers("budget_usd_per_run", "budget_usd_per_day")}
+      </Part>
+      <Part title="Container">
+        {numbers("memory_mb", "cpus")}
         <Field label="Container image" hint="Empty: the instance's." name="image">
           <Input defaultValue={config.image ?? ""} spellCheck={false} />
         </Field>
@@ -219,7 +231,16 @@ function ConfigFields({ agent }: { agent: Agent }) {
         >
           <Input defaultValue={config.host_labels.join(", ")} spellCheck={false} />
         </Field>
-      </div>
+      </Part>
     </>
   );
 }
+
+const placeOf = (wanted: (typeof NUMBERS)[number][0]): number => NUMBERS.findIndex(([name]) => name === wanted);
+
+const Part = ({ title, children }: { title: string; children: ReactNode }) => (
+  <fieldset className="mt-4 border-t border-line pt-1">
+    <legend className="pr-3 text-sm font-semibold">{title}</legend>
+    <div className="mt-2 grid gap-x-4 sm:grid-cols-2">{children}</div>
+  </fieldset>
+);

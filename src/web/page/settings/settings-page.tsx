@@ -16,6 +16,8 @@ interface Row {
   name: string;
   label: string;
   hint?: string;
+  /** What an empty field means, in it. */
+  empty?: string;
   kind: "number" | "text" | "model" | "models" | "check" | "network";
   step?: string;
 }
@@ -26,13 +28,14 @@ interface Group {
   rows: Row[];
 }
 
-const money = (name: string, label: string, hint = "Empty: no limit."): Row => ({
+const amount = (name: string, label: string, step: string): Row => ({
   name,
   label,
-  hint,
   kind: "number",
-  step: "0.01",
+  step,
+  empty: "no limit",
 });
+const money = (name: string, label: string): Row => amount(name, label, "0.01");
 const whole = (name: string, label: string, hint?: string): Row => ({
   name,
   label,
@@ -40,6 +43,7 @@ const whole = (name: string, label: string, hint?: string): Row => ({
   step: "1",
   ...(hint ? { hint } : {}),
 });
+const days = (name: string, label: string): Row => ({ ...whole(name, label), empty: "forever" });
 const model = (name: string, label: string): Row => ({ name, label, kind: "model" });
 
 const GROUPS: Group[] = [
@@ -102,7 +106,7 @@ const GROUPS: Group[] = [
     title: "Sandbox",
     about: "The containers that agents work in.",
     rows: [
-      { name: "image", label: "Image", hint: "Empty: the shipped one.", kind: "text" },
+      { name: "image", label: "Image", empty: "the shipped one", kind: "text" },
       { name: "network", label: "Network", kind: "network" },
       whole("memory_mb", "Memory, MB"),
       whole("git_depth", "Commits that agents' git can read"),
@@ -111,7 +115,8 @@ const GROUPS: Group[] = [
       {
         name: "runtime",
         label: "Runtime",
-        hint: "As the container engine knows it, such as runsc. Empty: the engine's own.",
+        hint: "As the container engine knows it, such as runsc.",
+        empty: "the engine's own",
         kind: "text",
       },
     ],
@@ -119,22 +124,22 @@ const GROUPS: Group[] = [
   {
     id: "retention",
     title: "Retention",
-    about: "How long is kept, in days. Empty: forever. What goes cannot be brought back.",
+    about: "How many days each is kept. What goes cannot be brought back.",
     rows: [
-      whole("runs_days", "Runs that have ended, with everything"),
-      { name: "runs_gb", label: "Runs at most, GB", hint: "Empty: no limit.", kind: "number", step: "0.1" },
-      whole("chats_days", "Chats that have ended, with everything"),
-      { name: "chats_gb", label: "Chats at most, GB", hint: "Empty: no limit.", kind: "number", step: "0.1" },
-      whole("transcripts_days", "What agents said in runs"),
-      whole("events_days", "Events"),
-      whole("llm_calls_days", "Model calls"),
-      whole("api_usage_days", "API usage"),
-      whole("audit_days", "Audit log"),
-      whole("onboarding_days", "Onboardings that nobody continues"),
-      whole("notifications_days", "Notifications"),
-      whole("jobs_days", "Background work"),
-      whole("backups_days", "Backups made here, except the newest"),
-      whole("merged_branches_days", "Merged branches of runs"),
+      days("runs_days", "Runs that have ended, with everything"),
+      amount("runs_gb", "Runs at most, GB", "0.1"),
+      days("chats_days", "Chats that have ended, with everything"),
+      amount("chats_gb", "Chats at most, GB", "0.1"),
+      days("transcripts_days", "What agents said in runs"),
+      days("events_days", "Events"),
+      days("llm_calls_days", "Model calls"),
+      days("api_usage_days", "API usage"),
+      days("audit_days", "Audit log"),
+      days("onboarding_days", "Onboardings that nobody continues"),
+      days("notifications_days", "Notifications"),
+      days("jobs_days", "Background work"),
+      days("backups_days", "Backups made here, except the newest"),
+      days("merged_branches_days", "Merged branches of runs"),
     ],
   },
   {
@@ -146,7 +151,8 @@ const GROUPS: Group[] = [
       {
         name: "schedule",
         label: "When",
-        hint: "Five fields of cron: 30 3 * * * is every night. Empty: never.",
+        hint: "Five fields of cron: 30 3 * * * is every night.",
+        empty: "never",
         kind: "text",
       },
       { name: "timezone", label: "Time zone", kind: "text" },
@@ -156,7 +162,8 @@ const GROUPS: Group[] = [
       {
         name: "folder",
         label: "Folder",
-        hint: "One that exists, on another disk. Empty: in the data folder.",
+        hint: "One that exists, on another disk.",
+        empty: "in the data folder",
         kind: "text",
       },
     ],
@@ -169,7 +176,8 @@ const GROUPS: Group[] = [
       {
         name: "endpoint",
         label: "Receiver",
-        hint: "Its address for OTLP over HTTP: http://localhost:4318. Empty: as the server was started, else none.",
+        hint: "Its address for OTLP over HTTP: http://localhost:4318.",
+        empty: "as the server was started, else none",
         kind: "text",
       },
       { name: "content", label: "Send prompts, replies, and what tools are given and answer", kind: "check" },
@@ -237,6 +245,7 @@ function GroupForm({ group, tagged }: { group: Group; tagged: Tagged<Settings> }
         changes={["/v1/settings", "/v1/usage"]}
         what={`the settings “${group.title}”`}
         draft={`settings/${group.id}`}
+        long
         bodyOf={bodyOf}
         send={(body, version) =>
           changePart(readSettings, valuesOf, version, (etag) => client.PUT("/v1/settings", { body, ...ifMatch(etag) }))
@@ -263,10 +272,10 @@ function GroupForm({ group, tagged }: { group: Group; tagged: Tagged<Settings> }
 }
 
 function SettingField({ group, row, value }: { group: string; row: Row; value: unknown }) {
-  const { name, label, hint, kind, step } = row;
+  const { name, label, hint, empty, kind, step } = row;
   if (kind === "check") return <Check name={name} label={label} defaultChecked={value === true} />;
   return (
-    <Field label={label} hint={hint} name={`${group}/${name}`}>
+    <Field label={label} hint={hint} name={`${group}/${name}`} short={kind === "number"}>
       {kind === "network" ? (
         <Select name={name} defaultValue={String(value)}>
           <option value="none">none</option>
@@ -277,6 +286,7 @@ function SettingField({ group, row, value }: { group: string; row: Row; value: u
           name={name}
           type={kind === "number" ? "number" : "text"}
           {...(kind === "number" ? { step, min: 0 } : {})}
+          {...(empty ? { placeholder: empty } : {})}
           {...(kind === "model" ? { list: "setting-models", placeholder: "provider/model" } : {})}
           defaultValue={fieldText(value)}
           spellCheck={false}
