@@ -1,5 +1,6 @@
 /** Which tools an agent has: from its file, switched on or off here. A switch takes effect with its next turn. */
 
+import { useState } from "react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import type { Tagged } from "../../api/tagged.ts";
@@ -7,6 +8,7 @@ import { useChange } from "../../kit/change.ts";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
+import { SearchInput } from "../../ui/filter.tsx";
 import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { Panel, Section } from "../../ui/page.tsx";
@@ -15,10 +17,25 @@ import { Ago } from "../../ui/time.tsx";
 import { Quiet } from "../home/needs-you.tsx";
 import { AgentRules } from "./agent-rules.tsx";
 
+/** Above so many tools there is a filter. */
+const MANY = 12;
+const LIST = "grid gap-px overflow-hidden rounded-lg border border-line bg-line lg:grid-cols-2";
+
+/** The tool server that a tool is of; none of those that are built in. */
+const originOf = (tool: string): string => (tool.includes("__") ? tool.slice(0, tool.indexOf("__")) : "");
+const nameIn = (origin: string, tool: string): string => (origin ? tool.slice(origin.length + 2) : tool);
+
+/** Tools by where they are from, those that are built in first. */
+function groupsOf(tools: string[]): [origin: string, tools: string[]][] {
+  const groups = Map.groupBy(tools, originOf);
+  return [...groups].sort(([one], [other]) => one.localeCompare(other));
+}
+
 export function AgentTools({ tagged }: { tagged: Tagged<Schemas["Agent"]> }) {
   const agent = tagged.value;
   const admin = useAdmin();
   const action = useChange("/v1/agent-tools", "/v1/agents");
+  const [wanted, setWanted] = useState("");
   const overrides = api.useQuery("get", "/v1/agent-tools/{agent_id}", {
     params: { path: { agent_id: agent.id }, query: { limit: 200 } },
   });
@@ -40,35 +57,42 @@ export function AgentTools({ tagged }: { tagged: Tagged<Schemas["Agent"]> }) {
           const switched = new Map(items.map(({ tool, enabled }) => [tool, enabled]));
           const all = [...new Set([...agent.tools, ...switched.keys()])].sort();
           return (
-            <Panel>
-              <ul aria-label="Tools">
-                {all.map((tool) => {
-                  const on = agent.tools.includes(tool);
-                  return (
-                    <li
-                      key={tool}
-                      className="flex min-h-11 flex-wrap items-center gap-3 border-b border-line px-4 py-1.5 last:border-0"
-                    >
-                      <code className="mr-auto font-mono">{tool}</code>
-                      {switched.has(tool) && <Badge>switched here</Badge>}
-                      <Badge tone={on ? "ok" : "plain"}>{on ? "on" : "off"}</Badge>
-                      {admin && (
-                        <>
-                          <Button kind="quiet" disabled={action.busy} onClick={() => set(tool, !on)}>
-                            {on ? "Switch off" : "Switch on"}
-                          </Button>
-                          {switched.has(tool) && (
-                            <Button kind="quiet" disabled={action.busy} onClick={() => drop(tool)}>
-                              As the file says
+            <>
+              {all.length > MANY && (
+                <div className="mb-3 max-w-xs">
+                  <SearchInput label="Filter tools" value={wanted} onChange={setWanted} />
+                </div>
+              )}
+              {groupsOf(all.filter((tool) => tool.includes(wanted.trim().toLowerCase()))).map(([origin, tools]) => (
+                <Section key={origin} title={origin ? `Of the tool server ${origin}` : "Built in"}>
+                  <ul aria-label={origin ? `Tools of ${origin}` : "Tools"} className={LIST}>
+                    {tools.map((tool) => (
+                      <li key={tool} className="flex min-h-11 flex-wrap items-center gap-3 bg-panel px-3 py-1.5">
+                        <code className="mr-auto font-mono">{nameIn(origin, tool)}</code>
+                        {switched.has(tool) && <Badge>switched here</Badge>}
+                        {!agent.tools.includes(tool) && <Badge>off</Badge>}
+                        {admin && (
+                          <>
+                            {switched.has(tool) && (
+                              <Button kind="quiet" disabled={action.busy} onClick={() => drop(tool)}>
+                                As the file says
+                              </Button>
+                            )}
+                            <Button
+                              kind="quiet"
+                              disabled={action.busy}
+                              onClick={() => set(tool, !agent.tools.includes(tool))}
+                            >
+                              {agent.tools.includes(tool) ? "Switch off" : "Switch on"}
                             </Button>
-                          )}
-                        </>
-                      )}
-                    </li>
-                  );
-                })}
-              </ul>
-            </Panel>
+                          </>
+                        )}
+                      </li>
+                    ))}
+                  </ul>
+                </Section>
+              ))}
+            </>
           );
         }}
       </Await>
