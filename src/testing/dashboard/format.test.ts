@@ -1,7 +1,7 @@
 /** How pages write times and lines for the terminal, and what a form proposes. */
 import { expect, test } from "bun:test";
 import { ownBudget } from "../../web/page/runs/own-budget.ts";
-import { ago, agoInSentence, costText, shellWord } from "../../web/ui/format.ts";
+import { ago, agoInSentence, costText, duration, shellWord } from "../../web/ui/format.ts";
 
 const NOW = Date.parse("2026-06-15T12:00:00Z");
 const MINUTE = 60_000;
@@ -19,6 +19,19 @@ test("a time is said in one unit, before and after now, and as its own date when
   expect([4 * MINUTE, 120 * MINUTE, 3 * DAY].map(said)).toEqual(["in 4 min", "in 2 h", "in 3 d"]);
   expect(said(-400 * DAY)).toContain("2025");
   expect(said(30 * 366 * DAY)).toContain("2056");
+});
+
+test("what took less than a tenth of a second is said in milliseconds", () => {
+  expect([-5, 0, 0.3, 40, 99.9, 100, 1_400, 12_000].map(duration)).toEqual([
+    "0 s",
+    "0 s",
+    "1 ms",
+    "40 ms",
+    "100 ms",
+    "0.1 s",
+    "1.4 s",
+    "12 s",
+  ]);
 });
 
 test("calls whose price nobody knows are no $0", () => {

@@ -17,9 +17,10 @@ function once<T>(make: () => T): () => T {
 const dayFormat = once(() => new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric" }));
 const timeFormat = once(() => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" }));
 
-/** `1.4 s`, `12 s`, `3 min 05 s`, `2 h 10 min`, `3 d 4 h`. */
+/** `40 ms`, `1.4 s`, `12 s`, `3 min 05 s`, `2 h 10 min`, `3 d 4 h`. */
 export function duration(ms: number): string {
-  if (ms < 0) return "0 s";
+  if (ms <= 0) return "0 s";
+  if (ms < 100) return `${Math.max(1, Math.round(ms))} ms`;
   if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
   if (ms < MINUTE) return `${Math.round(ms / 1_000)} s`;
   if (ms < HOUR)

@@ -2,6 +2,7 @@
 import { Check, Copy } from "lucide-react";
 import { Fragment, type ReactNode, useEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
+import { Button } from "./button.tsx";
 import { copyText } from "./copy.ts";
 import { setDocumentTitle } from "./document-title.ts";
 import { Guard } from "./guard.tsx";
@@ -97,13 +98,32 @@ export function CliLine({ line }: { line: string }) {
   );
 }
 
-export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
+/** @returns what copies the text, and whether it did so just now. */
+function useCopy(text: string): { done: boolean; copy(): Promise<void> } {
   const [done, setDone] = useState(false);
-  const copy = async () => {
-    if (!(await copyText(text))) return;
-    setDone(true);
-    setTimeout(() => setDone(false), 1_500);
+  return {
+    done,
+    async copy() {
+      if (!(await copyText(text))) return;
+      setDone(true);
+      setTimeout(() => setDone(false), 1_500);
+    },
   };
+}
+
+/** Where the terminal does what the page cannot: the command as the button that stands out. */
+export function CopyCommand({ line }: { line: string }) {
+  const { done, copy } = useCopy(line);
+  const Icon = done ? Check : Copy;
+  return (
+    <Button kind="primary" icon={<Icon aria-hidden size={14} />} onClick={copy}>
+      {done ? "Copied" : "Copy the command"}
+    </Button>
+  );
+}
+
+export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
+  const { done, copy } = useCopy(text);
   const Icon = done ? Check : Copy;
   return (
     <button

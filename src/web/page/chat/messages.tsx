@@ -57,6 +57,9 @@ function Withdrawn({ count, children }: { count: number; children: ReactNode }) 
   );
 }
 
+/** A note that the server wrote for the agent begins with its sentence for people, in brackets; what follows is the agent's. */
+const inShort = (note: string): string => /^\[From the server[^:\]]{0,60}: ([^\]]{1,300})\]/.exec(note)?.[1] ?? note;
+
 const Row = memo(function Row({ message, agent, busy, actions }: Omit<ListProps, "messages"> & { message: Message }) {
   const {
     role,
@@ -74,7 +77,7 @@ const Row = memo(function Row({ message, agent, busy, actions }: Omit<ListProps,
         <summary className="flex min-h-8 items-center gap-1.5 px-3 text-dim max-sm:min-h-11">
           <ChevronRight aria-hidden size={13} className="transition-transform group-open:rotate-90" />
           {message.summary_to === undefined ? (
-            <span className="line-clamp-2 min-w-0">Note: {content}</span>
+            <span className="line-clamp-2 min-w-0">Note: {inShort(content)}</span>
           ) : (
             "Summary of what was said before"
           )}

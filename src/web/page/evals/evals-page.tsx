@@ -4,9 +4,13 @@ import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { ListPage } from "../../kit/list-page.tsx";
 import { costText, plural } from "../../ui/format.ts";
+import { CopyCommand } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { type Column, TwoLines } from "../../ui/table.tsx";
 import { Ago, Took } from "../../ui/time.tsx";
+
+/** Writes ten small tasks into a folder. */
+const FIRST = "skep eval shipped tasks";
 
 const COLUMNS: Column<Schemas["EvalItem"]>[] = [
   {
@@ -44,8 +48,9 @@ export default function EvalsPage() {
       hrefOf={({ id }) => `/evals/${id}`}
       lines={5}
       empty={{
-        text: "No eval was made yet. Tasks are folders, so the command line starts one. This line writes ten small tasks and says how to go on.",
-        cli: "skep eval shipped tasks",
+        text: "No eval was made yet. Tasks are folders, so the command line starts one. This command writes ten small tasks and says how to go on.",
+        action: <CopyCommand line={FIRST} />,
+        cli: FIRST,
       }}
     />
   );

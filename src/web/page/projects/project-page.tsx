@@ -53,6 +53,11 @@ function ProjectView({ project }: { project: Project }) {
         cli={`skep projects ${shellWord(project.name)}`}
         actions={
           <>
+            {mayDo(project.role, "owner") && (
+              <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDialog("delete")}>
+                Delete
+              </Button>
+            )}
             <ButtonLink href={`/board?project=${project.id}`} icon={<SquareKanban aria-hidden size={14} />}>
               Board
             </ButtonLink>
@@ -65,11 +70,6 @@ function ProjectView({ project }: { project: Project }) {
             {mayDo(project.role, "maintainer") && (
               <Button icon={<Settings aria-hidden size={14} />} onClick={() => setDialog("edit")}>
                 Edit
-              </Button>
-            )}
-            {mayDo(project.role, "owner") && (
-              <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDialog("delete")}>
-                Delete
               </Button>
             )}
             {mayDo(project.role, "contributor") && (

@@ -133,8 +133,8 @@ function Header({ routine, onStarted }: { routine: Routine; onStarted(tick: stri
         cli={`skep routines show ${routine.id}`}
         actions={
           <>
-            <Button kind="primary" busy={action.busy} icon={<Play aria-hidden size={14} />} onClick={start}>
-              Run now
+            <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDialog("delete")}>
+              Delete
             </Button>
             <Button busy={action.busy} icon={<Power aria-hidden size={14} />} onClick={toggle}>
               {routine.enabled ? "Switch off" : "Switch on"}
@@ -142,8 +142,8 @@ function Header({ routine, onStarted }: { routine: Routine; onStarted(tick: stri
             <Button icon={<Pencil aria-hidden size={14} />} onClick={() => setDialog("edit")}>
               Edit
             </Button>
-            <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDialog("delete")}>
-              Delete
+            <Button kind="primary" busy={action.busy} icon={<Play aria-hidden size={14} />} onClick={start}>
+              Run now
             </Button>
           </>
         }

@@ -66,11 +66,11 @@ function SkillView({ tagged, params }: { tagged: Tagged<Skill>; params: Params }
         actions={
           admin && (
             <>
-              <Button busy={toggle.busy} onClick={() => enable(!skill.enabled)}>
-                {skill.enabled ? "Switch off" : "Switch on"}
-              </Button>
               <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDeleting(true)}>
                 Delete
+              </Button>
+              <Button busy={toggle.busy} onClick={() => enable(!skill.enabled)}>
+                {skill.enabled ? "Switch off" : "Switch on"}
               </Button>
             </>
           )

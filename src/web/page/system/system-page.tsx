@@ -1,5 +1,5 @@
 /** The server itself: its health, containers, notifications, requests, the audit log, updates. */
-import type { ReactNode } from "react";
+import { Fragment, type ReactNode } from "react";
 import { api, type Schemas } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
 import { FactList } from "../../ui/facts.tsx";
@@ -64,7 +64,10 @@ function Health() {
                   ["Container engine", now.docker?.connected ? `answers, ${now.docker.version}` : "does not answer"],
                   ["Agents work in", <Sandbox key="sandbox" sandbox={now.sandbox} />],
                   ["Readers of events", now.broker.subscribers],
-                  ...Object.entries(now.counts ?? {}).map(([name, value]): [string, number] => [sentence(name), value]),
+                  ...Object.entries(now.counts ?? {}).map(([name, value]): [string, number] => [
+                    COUNTED[name] ?? sentence(name),
+                    value,
+                  ]),
                 ]}
               />
             </Panel>
@@ -75,6 +78,9 @@ function Health() {
     </>
   );
 }
+
+/** Counts whose names in the API are other words than those of the pages. */
+const COUNTED: Record<string, string> = { mcp_servers: "Tool servers", mcp_tools: "Tools of those" };
 
 /** Where agents work, and below it why. */
 function Sandbox({ sandbox }: Pick<Schemas["Status"], "sandbox">) {
@@ -141,13 +147,26 @@ function Version() {
   );
 }
 
+/** An address that is broken before a slash where it is too long for its place, not in the midst of a word. */
+const Breakable = ({ path }: { path: string }) =>
+  path.split(/(?=\/)/).map((part, at) => (
+    <Fragment key={`${at.toString()}${part}`}>
+      <wbr />
+      {part}
+    </Fragment>
+  ));
+
 type RouteUse = Schemas["ApiUsage"]["by_route"][number];
 
 const REQUESTS: Column<RouteUse>[] = [
   {
     title: "Route",
     className: "w-1/2",
-    cell: ({ method, route }) => <code className="font-mono text-sm">{`${method} ${route}`}</code>,
+    cell: ({ method, route }) => (
+      <code className="font-mono text-sm">
+        {method} <Breakable path={route} />
+      </code>
+    ),
   },
   { title: "Requests", align: "right", cell: ({ requests }) => count(requests) },
   { title: "Errors", wide: true, align: "right", cell: ({ errors }) => count(errors) },

@@ -57,11 +57,11 @@ function TaskView({ task, project }: { task: Task; project: Project }) {
         actions={
           mayChange && (
             <>
-              <Button icon={<Pencil aria-hidden size={14} />} onClick={() => setDialog("edit")}>
-                Edit
-              </Button>
               <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDialog("delete")}>
                 Delete
+              </Button>
+              <Button icon={<Pencil aria-hidden size={14} />} onClick={() => setDialog("edit")}>
+                Edit
               </Button>
               {task.status !== "done" && (
                 <Button kind="primary" icon={<Play aria-hidden size={14} />} onClick={() => setDialog("start")}>

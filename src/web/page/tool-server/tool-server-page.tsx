@@ -58,14 +58,14 @@ function ServerView({ server }: { server: Server }) {
         cli={`skep mcp logs ${server.id}`}
         actions={
           <>
+            <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDeleting(true)}>
+              Delete
+            </Button>
             <Button icon={<Pencil aria-hidden size={14} />} onClick={() => setEditing(true)}>
               Edit
             </Button>
             <Button busy={action.busy} icon={<Power aria-hidden size={14} />} onClick={toggle}>
               {server.enabled ? "Switch off" : "Switch on"}
-            </Button>
-            <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDeleting(true)}>
-              Delete
             </Button>
           </>
         }
