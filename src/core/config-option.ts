@@ -17,13 +17,13 @@ export interface Option<T> {
 }
 
 export const text: Reader<string> = (value) => value;
-export const boolean: Reader<boolean> = (value) =>
+const boolean: Reader<boolean> = (value) =>
   /^(true|1|yes|on)$/i.test(value) ? true : /^(false|0|no|off)$/i.test(value) ? false : undefined;
 export const integer =
   (min: number, max: number): Reader<number> =>
   (value) =>
     /^\d{1,12}$/.test(value) && Number(value) >= min && Number(value) <= max ? Number(value) : undefined;
-export const oneOf =
+const oneOf =
   <const T extends string>(...words: T[]): Reader<T> =>
   (value) =>
     words.find((word) => word === value.toLowerCase());

@@ -44,7 +44,7 @@ export function jsonFault(text: string, bounds: JsonBounds = {}): JsonFault | un
 }
 
 /** The same of a text that comes in pieces, in order. */
-export function createJsonGauge(bounds: JsonBounds = {}): (piece: string) => JsonFault | undefined {
+function createJsonGauge(bounds: JsonBounds = {}): (piece: string) => JsonFault | undefined {
   const { levels = LIMITS.jsonLevels, values = LIMITS.jsonValues } = bounds;
   let [level, count] = [0, 0];
   let [inText, isEscaped] = [false, false];

@@ -5,7 +5,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 
 /** Words in an allow-list for the addresses that a tool of the image is configured with: mirrors work, and no more opens. */
-export const NETWORK_PRESETS = ["npm", "pypi", "crates", "go", "debian"] as const;
+const NETWORK_PRESETS = ["npm", "pypi", "crates", "go", "debian"] as const;
 export type NetworkPreset = (typeof NETWORK_PRESETS)[number];
 
 const MAX_ENTRIES = 200;

@@ -66,10 +66,10 @@ export interface Policy<A extends Asker = Asker> {
   sql(asker: A, columns: BelongingSql): ReadCondition;
 }
 
-export const NO_ROW: ReadCondition = ["0"];
+const NO_ROW: ReadCondition = ["0"];
 
 /** The account for which somebody asks. An execution asks for the user that it works for. */
-export const accountOf = ({ userId, execution }: Pick<Asker, "userId" | "execution">): string | null =>
+const accountOf = ({ userId, execution }: Pick<Asker, "userId" | "execution">): string | null =>
   userId ?? execution?.userId ?? null;
 
 /** The role of somebody in a project; null where it does not exist for them. Administrators own every project. */
@@ -120,7 +120,7 @@ function bothOf(first: ReadCondition, second: ReadCondition): ReadCondition {
 }
 
 /** Who is not signed in reads no row of any policy, and who does not see a project reads none that is in it. */
-export const definePolicy = <A extends Asker = Asker>(rule: PolicyRule<A>): Policy<A> => ({
+const definePolicy = <A extends Asker = Asker>(rule: PolicyRule<A>): Policy<A> => ({
   mayRead: (asker, belonging) =>
     asker.kind !== "anonymous" &&
     maySeeProject(asker, belonging.project) &&

@@ -19,7 +19,7 @@ const orNull = <T extends Parameters<typeof t.Union>[0][number]>(schema: T) => t
 const usd = t.Number({ exclusiveMinimum: 0, maximum: 100_000, description: "US dollars." });
 
 /** Who drives the agent: Skep's own loop, or a program that speaks the Agent Client Protocol. */
-export const HARNESS_CONFIG = t.Union(
+const HARNESS_CONFIG = t.Union(
   [
     t.Literal("builtin"),
     ...HARNESS_NAMES.map((name) => t.Literal(name)),

@@ -7,7 +7,7 @@ const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const MAX_CONTROL_BYTES = 125;
 const HEADER_BYTES = 2;
 
-export class WrongFrame extends Error {
+class WrongFrame extends Error {
   constructor(what: string) {
     super(`it sent what is no WebSocket frame: ${what}`);
   }

@@ -59,7 +59,7 @@ export function retryAfterMs(headers: Record<string, string> | undefined, nowMs:
 const RESET_MOST_MS = 30 * 86_400_000;
 
 /** When a used-up quota is there again, from its headers or its words, in milliseconds from now; undefined: not said. */
-export function resetAfterMs(headers: Record<string, string> | undefined, body: string, nowMs: number) {
+function resetAfterMs(headers: Record<string, string> | undefined, body: string, nowMs: number) {
   const known = retryAfterMs(headers, nowMs) ?? resetIn(body, nowMs) ?? resetHeader(headers, nowMs);
   return known !== undefined && known >= 0 && known <= RESET_MOST_MS ? known : undefined;
 }

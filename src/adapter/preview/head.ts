@@ -60,7 +60,7 @@ const valuesOf = (headers: readonly Header[], name: string): string[] =>
   headers.filter((header) => header.name === name).map(({ value }) => value);
 
 /** The value of a header that is there once. */
-export function onlyValueOf(headers: readonly Header[], name: string): string | undefined {
+function onlyValueOf(headers: readonly Header[], name: string): string | undefined {
   const values = valuesOf(headers, name);
   return values.length === 1 ? values[0] : undefined;
 }

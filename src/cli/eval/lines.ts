@@ -15,7 +15,7 @@ type Detail = AnswerOf<"GET", `/v1/evals/${string}`>;
 type Score = Detail["scores"][number];
 type Attempt = RowOf<`/v1/evals/${string}/attempts`>;
 
-export const share = (of: number | null): string => (of === null ? "" : `${(of * 100).toFixed(0)}%`);
+const share = (of: number | null): string => (of === null ? "" : `${(of * 100).toFixed(0)}%`);
 export const whoOf = ({ worker, agent_id }: Pick<Score, "worker" | "agent_id">): string =>
   worker === "agent" ? (agent_id ?? "") : worker === "solution" ? "(solution)" : "(nothing done)";
 

@@ -165,6 +165,45 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
       },
       ({ params, caller }) => chats.tryNow(params.id, caller),
     ),
+    ...transcriptRoutes(chats),
+  ]);
+}
+
+/** Messages that wait for their turn. */
+function messageRoutes(chats: Chats) {
+  return operations("chat", [
+    operation(
+      "listChatSessionQueue",
+      "GET /v1/chat/sessions/:id/queue",
+      { access: "user", answer: listOf(QueuedMessage), summary: "Messages that wait for their turn, in order" },
+      ({ params, caller }) => ({ items: chats.queued(params.id, caller), next_cursor: null }),
+    ),
+    operation(
+      "updateChatSessionQueue",
+      "PUT /v1/chat/sessions/:id/queue/:message_id",
+      {
+        access: "user",
+        scope: "runs",
+        body: t.Object({ message: t.String({ minLength: 1, maxLength: LIMITS.textCharacters }) }),
+        answer: QueuedMessage,
+        summary: "Change a message that waits",
+      },
+      ({ params, body, caller }) => chats.edit(params.id, params.message_id, body.message, caller),
+    ),
+    operation(
+      "deleteChatSessionQueue",
+      "DELETE /v1/chat/sessions/:id/queue/:message_id",
+      { access: "user", project: "viewer", scope: "runs", answer: 204, summary: "Withdraw a message that waits" },
+      ({ params, caller }) => {
+        chats.withdraw(params.id, params.message_id, caller);
+      },
+    ),
+  ]);
+}
+
+/** What is done with all that was said. */
+function transcriptRoutes(chats: Chats) {
+  return operations("chat", [
     operation(
       "rewindChatSession",
       "POST /v1/chat/sessions/:id/rewind",
@@ -235,38 +274,6 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
             "Content-Disposition": `attachment; filename="${chat.id}.${markdown ? "md" : "json"}"`,
           },
         });
-      },
-    ),
-  ]);
-}
-
-/** Messages that wait for their turn. */
-function messageRoutes(chats: Chats) {
-  return operations("chat", [
-    operation(
-      "listChatSessionQueue",
-      "GET /v1/chat/sessions/:id/queue",
-      { access: "user", answer: listOf(QueuedMessage), summary: "Messages that wait for their turn, in order" },
-      ({ params, caller }) => ({ items: chats.queued(params.id, caller), next_cursor: null }),
-    ),
-    operation(
-      "updateChatSessionQueue",
-      "PUT /v1/chat/sessions/:id/queue/:message_id",
-      {
-        access: "user",
-        scope: "runs",
-        body: t.Object({ message: t.String({ minLength: 1, maxLength: LIMITS.textCharacters }) }),
-        answer: QueuedMessage,
-        summary: "Change a message that waits",
-      },
-      ({ params, body, caller }) => chats.edit(params.id, params.message_id, body.message, caller),
-    ),
-    operation(
-      "deleteChatSessionQueue",
-      "DELETE /v1/chat/sessions/:id/queue/:message_id",
-      { access: "user", project: "viewer", scope: "runs", answer: 204, summary: "Withdraw a message that waits" },
-      ({ params, caller }) => {
-        chats.withdraw(params.id, params.message_id, caller);
       },
     ),
   ]);

@@ -15,7 +15,7 @@ export interface NeedleQuestion {
 }
 
 /** Part of the window that is filled at least; and what is aimed at, since a sentence is no whole number of tokens. */
-export const FILLED = 0.9;
+const FILLED = 0.9;
 const AIMED = 0.91;
 /** Part of the window that is left for the reply. */
 const REPLY = 0.08;

@@ -2,7 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { ImageName } from "../../core/image-name.ts";
 
-export const MAX_SERVICES = 8;
+const MAX_SERVICES = 8;
 /** Until a service must be healthy, unless its definition says otherwise. */
 export const START_SECONDS = 60;
 const MAX_VARIABLES = 50;

@@ -6,7 +6,7 @@ import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { ATTEMPT_STATES, EVAL_STATUSES, WORKERS } from "../../store/tables/evals.ts";
 
-export const MOST_TASKS = 100;
+const MOST_TASKS = 100;
 export const MOST_ATTEMPTS = 1_000;
 /** Of a task's files of one kind, packed: they travel in one variable of a command. */
 export const PACKED_CHARACTERS = 96_000;

@@ -8,7 +8,7 @@ import { PACKED_CHARACTERS, type TaskFile } from "./model.ts";
 /** Relative, without `.` and `..`, and without anything a shell or tar would read otherwise. */
 const PATH = /^[\w@+-][\w.@+ -]*(\/[\w@+.-][\w.@+ -]*)*$/;
 
-export const isTaskPath = (path: string): boolean =>
+const isTaskPath = (path: string): boolean =>
   PATH.test(path) && path.split("/").every((name) => name !== "." && name !== "..");
 
 /**

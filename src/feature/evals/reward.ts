@@ -12,7 +12,7 @@ export type Reward = { value: number } | { fault: string };
 const FILES = ["reward.txt", "reward.json"] as const;
 /** What a line of the report begins with. */
 const MARK = "skep-reward";
-export const REWARD_BYTES = 1_024;
+const REWARD_BYTES = 1_024;
 const SHOWN_CHARACTERS = 40;
 const ASK = `test.sh must write one number from 0 to 1 to $VERIFIER_LOGS/${FILES[0]}`;
 

@@ -43,7 +43,7 @@ type Deletion = typeof deletions.$inferSelect;
 type Work = RunningJob & { deletion: Deletion };
 
 const Payload = t.Object({ deletion_id: t.String() });
-export const DELETION_ATTEMPTS = 5;
+const DELETION_ATTEMPTS = 5;
 /** Runs and sessions whose rows go in one transaction. */
 const BATCH = 20;
 const PAUSE_MS = 2;

@@ -3,7 +3,7 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 
 /** What can be deleted. A session is a chat, or the work of a routine, a swarm or an onboarding. */
-export const HISTORY_KINDS = ["runs", "sessions", "projects", "users"] as const;
+const HISTORY_KINDS = ["runs", "sessions", "projects", "users"] as const;
 export type HistoryKind = (typeof HISTORY_KINDS)[number];
 
 const Count = (description: string) => t.Integer({ minimum: 0, description });

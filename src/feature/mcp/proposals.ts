@@ -14,7 +14,7 @@ import type { Mcp } from "./service.ts";
 
 const FILE = ".mcp.json";
 
-export const ProposedServer = t.Object(
+const ProposedServer = t.Object(
   {
     name: t.String({ description: "In the file." }),
     id: orNull(t.String({ description: "What it would be called here." })),

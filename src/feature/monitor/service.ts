@@ -37,8 +37,6 @@ export function pushAddress(address: string, trouble: string | null): string {
   return url.href;
 }
 
-export type MonitorService = ReturnType<typeof createMonitor>;
-
 export function createMonitor({ clock, masking, standby, address, everyMinutes, trouble, ask }: MonitorDeps) {
   let asked: { at: number; trouble: string | null } | undefined;
   let lastAskedAt: string | null = null;

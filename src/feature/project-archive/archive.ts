@@ -28,7 +28,7 @@ runs.ndjson       what was done, a run a line, to be read: an import leaves it o
 secrets.json      sealed by a passphrase; only where somebody asked for it
 `;
 /** Names that an archive may hold, in their order. */
-export const FILES = [
+const FILES = [
   "README.txt",
   "project.json",
   "policy.json",

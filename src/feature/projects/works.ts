@@ -65,7 +65,7 @@ const NEEDED = {
       WHERE sessions.work_id = @id AND executions.finished_at IS NULL LIMIT 1`,
 };
 
-export const runBranch = (runId: string): string => `run/${runId}`;
+const runBranch = (runId: string): string => `run/${runId}`;
 /** What the names of branches begin with that work here makes. */
 export const BRANCH_PREFIXES = ["run", "chat", "routine", "swarm", "spawn"] as const;
 const WORK_BRANCH = /^(?:run|chat|routine|swarm|spawn)\/((?:run|sess)_\w+)$/;

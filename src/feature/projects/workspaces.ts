@@ -336,7 +336,7 @@ const isEmpty = ({ base_commit, merged_head, joins }: WorkRow, tip: string): boo
   joins === null ? merged_head === null && tip === base_commit : tip === base_commit || tip === merged_head;
 
 /** Whom its events are about. */
-export const refsOf = ({ id, project_id, user_id }: WorkOfProject) => ({
+const refsOf = ({ id, project_id, user_id }: WorkOfProject) => ({
   ...(isId("run", id) ? { run_id: id } : { session_id: id }),
   project_id: project_id ?? undefined,
   user_id,

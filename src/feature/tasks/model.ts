@@ -5,16 +5,7 @@ import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { recordOf } from "../../core/typed-keys.ts";
 
 export const Priority = oneOf("p0", "p1", "p2", "p3");
-export const WORK_TYPES = [
-  "feature",
-  "bugfix",
-  "test",
-  "refactor",
-  "docs",
-  "infrastructure",
-  "design",
-  "custom",
-] as const;
+const WORK_TYPES = ["feature", "bugfix", "test", "refactor", "docs", "infrastructure", "design", "custom"] as const;
 export const WorkType = oneOf(...WORK_TYPES);
 export type WorkType = Static<typeof WorkType>;
 

@@ -56,8 +56,6 @@ const FLUSH_MS = 3_000;
 /** Answers after which the same may be sent again, as OTLP says. */
 const LATER = new Set([429, 502, 503, 504]);
 
-export type Exporter = ReturnType<typeof createExporter>;
-
 interface Batch {
   spans: OtlpSpan[];
   /** Events that had waited too long. */

@@ -5,7 +5,7 @@ type Value = string | number | bigint | boolean | readonly string[];
 /** Those that are undefined are left out. */
 export type Attributes = Readonly<Record<string, Value | undefined>>;
 
-export const KIND = { internal: 1, client: 3 } as const;
+const KIND = { internal: 1, client: 3 } as const;
 const STATUS_ERROR = 2;
 const SAMPLED = 1;
 

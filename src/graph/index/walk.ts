@@ -16,7 +16,7 @@ import { ownIndex } from "./known-index.ts";
 import { MAX_FILE_BYTES } from "./source-files.ts";
 
 /** Most files that are walked; the rest is reported as skipped. */
-export const MAX_FILES = 200_000;
+const MAX_FILES = 200_000;
 
 interface WalkedFile {
   /** Relative to the root, forward slashes. */

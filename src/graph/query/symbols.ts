@@ -90,7 +90,7 @@ function rowsEnding(graph: CodeGraph, texts: readonly string[], last: string): S
 }
 
 /** At most `limit` names that are near a misspelt one. */
-export function nearNames(graph: CodeGraph, text: string, limit: number): string[] {
+function nearNames(graph: CodeGraph, text: string, limit: number): string[] {
   // Of a path of names, the last is the one that is misspelt most often.
   const wanted = text
     .trim()

@@ -49,7 +49,7 @@ export interface PlaceDeps {
   relayFolder: string;
 }
 
-export const hasRoutes = ({ routes, network }: SandboxSpec): boolean => routes === true || typeof network === "object";
+const hasRoutes = ({ routes, network }: SandboxSpec): boolean => routes === true || typeof network === "object";
 
 /** The server's own folders, which the engine sees at the same paths. */
 export async function mountedPlace({ spec, home, server, owner, arch, relayFolder }: PlaceDeps): Promise<Place> {

@@ -24,7 +24,7 @@ export interface Said {
 
 const MAX_SAID_CHARACTERS = 2_000;
 
-export const podPath = ({ namespace, pod }: Pick<PodPlace, "namespace" | "pod">): string =>
+const podPath = ({ namespace, pod }: Pick<PodPlace, "namespace" | "pod">): string =>
   `/api/v1/namespaces/${namespace}/pods/${pod}`;
 
 export function createPodCommands(place: PodPlace) {
@@ -103,7 +103,7 @@ export function createPodCommands(place: PodPlace) {
 const LOSSES = new Set(["sandbox_unavailable", "kubernetes_not_found", "kubernetes_error"]);
 
 /** What a failure to talk to a Pod that has worked means. */
-export function asLoss(error: unknown): unknown {
+function asLoss(error: unknown): unknown {
   if (isProblem(error) && !LOSSES.has(error.code)) return error;
   return unavailable("sandbox_lost", `The sandbox is gone: ${messageOf(error)}`);
 }

@@ -91,7 +91,7 @@ export function docBefore(tree: FlatTree, node: TreeNode): string {
 }
 
 /** First sentence of a text, at most 240 characters, on one line. */
-export function firstSentence(text: string): string {
+function firstSentence(text: string): string {
   const flat = text
     .replace(/\n\s*\n[\s\S]*/, "")
     .replace(/\s+/g, " ")

@@ -16,7 +16,7 @@ type Tasks = Schemas["ImportProjectTaskBody"]["tasks"];
 type Job = Schemas["Job"];
 
 /** @returns tasks of a list in JSON or YAML; of plain lines one each. The server checks what is in them. */
-export function tasksOf(text: string): Tasks {
+function tasksOf(text: string): Tasks {
   let value: unknown;
   try {
     value = parse(text);

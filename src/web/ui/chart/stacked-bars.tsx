@@ -41,7 +41,7 @@ const GAP = 0.25;
 const sumOf = ({ values }: Bar): number => values.reduce((sum, value) => sum + value, 0);
 
 /** Round steps of an axis from 0 to at least `most`. */
-export function ticksOf(most: number): number[] {
+function ticksOf(most: number): number[] {
   if (!(most > 0)) return [0, 1];
   const rough = most / 3;
   const power = 10 ** Math.floor(Math.log10(rough));
