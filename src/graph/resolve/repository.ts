@@ -119,6 +119,15 @@ export class Repository {
     return this.files[file]!.language.rules;
   }
 
+  pathOf(file: number): string {
+    return this.files[file]!.path;
+  }
+
+  /** The symbol of a row of a file. */
+  symbolAt(file: number, row: SymbolRow): number {
+    return this.base[file]! + row;
+  }
+
   /** The row of a symbol in its file. */
   rowOf(symbol: number, file: number): SymbolRow {
     return rowAt(symbol - this.base[file]!);
@@ -152,7 +161,7 @@ export class Repository {
   parent(symbol: number): number {
     const file = this.fileOf(symbol);
     const row = this.facts(file).symbols.parent(this.rowOf(symbol, file));
-    return isNone(row) ? -1 : row + this.base[file]!;
+    return isNone(row) ? -1 : this.symbolAt(file, row);
   }
 
   private nameKey(file: number, name: string): string {
@@ -206,7 +215,7 @@ export class Repository {
     for (let at = from; at < to; at++) {
       if (strings[symbols.name(rows[at]!)] !== name) continue;
       found ??= [];
-      found.push(this.base[file]! + rows[at]!);
+      found.push(this.symbolAt(file, rows[at]!));
     }
     return found ?? NOTHING;
   }
@@ -220,7 +229,7 @@ export class Repository {
     const names: NameIndex = new Map();
     for (let at = start[row]!; at < start[row + 1]!; at++) {
       const name = strings[symbols.name(rows[at]!)]!;
-      pushTo(names, this.nameKey(file, name), this.base[file]! + rows[at]!);
+      pushTo(names, this.nameKey(file, name), this.symbolAt(file, rows[at]!));
     }
     return names;
   }
@@ -299,7 +308,7 @@ export class Repository {
           names = new Map();
           this.spaceIndex.set(space, names);
         }
-        pushTo(names, name, this.base[file]! + symbol);
+        pushTo(names, name, this.symbolAt(file, symbol));
       }
     }
     for (const spaces of spaceOf.values())

@@ -100,14 +100,14 @@ export class Surfaces {
 
   private place(symbol: number): string {
     const file = this.repo.fileOf(symbol);
-    return `${this.repo.files[file]!.path}#${this.placesOf(file)[symbol - this.repo.base[file]!]}`;
+    return `${this.repo.pathOf(file)}#${this.placesOf(file)[symbol - this.repo.base[file]!]}`;
   }
 
   private bindingPlace(file: number, binding: BindingRow): string {
     const { bindings, scopes, strings } = this.repo.facts(file);
     const owner = scopes.symbol(bindings.scope(binding));
     const name = strings[bindings.name(binding)]!;
-    return `${this.repo.files[file]!.path}#${isNone(owner) ? "" : this.placesOf(file)[owner]}/${name}`;
+    return `${this.repo.pathOf(file)}#${isNone(owner) ? "" : this.placesOf(file)[owner]}/${name}`;
   }
 
   private envText(env: TypeEnv | undefined, depth: number): string {
@@ -123,7 +123,7 @@ export class Surfaces {
       case "function":
         return `f${this.valueText(type.symbol, depth)}`;
       case "module":
-        return `m${type.files.map((file) => this.repo.files[file]!.path).join()}${type.folder ?? ""}`;
+        return `m${type.files.map((file) => this.repo.pathOf(file)).join()}${type.folder ?? ""}`;
       case "space":
         return `s${type.name}`;
       case "builtin":

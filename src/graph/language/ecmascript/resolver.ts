@@ -4,12 +4,12 @@
  * makes: tsconfig's `outDir` and `rootDir` say what it is made from.
  */
 import { membersOf } from "../../../core/is-object.ts";
+import { EXTERNAL, inFolder, rememberTargets } from "../import-targets.ts";
 import type { ImportResolver, ImportTarget, ProjectFiles } from "../language.ts";
 import { dirname, join } from "../paths.ts";
 import { parseJsonc } from "./jsonc.ts";
 import { type Build, buildsIn, type PathMap, readPathMaps } from "./tsconfig.ts";
 
-const EXTERNAL: ImportTarget = { kind: "external" };
 const ENDINGS = [".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"];
 /** What a compiled ending may stand for in sources. */
 const SOURCE_OF: ReadonlyMap<string, readonly string[]> = new Map([
@@ -39,7 +39,6 @@ export function createEcmascriptResolver(project: ProjectFiles): ImportResolver 
   const byName = new Map(packages.map((entry) => [entry.name, entry]));
   const maps = readPathMaps(project);
   const mapsByFolder = new Map<string, readonly PathMap[]>();
-  const cache = new Map<string, ImportTarget>();
 
   /** A path without certain ending → file row, or -1. */
   function fileLike(path: string): number {
@@ -169,7 +168,7 @@ export function createEcmascriptResolver(project: ProjectFiles): ImportResolver 
     return -1;
   }
 
-  function find(module: string, fromPath: string): number {
+  function findFile(module: string, fromPath: string): number {
     const bare = module.replace(/[?!][\s\S]*$/, "");
     if (bare.startsWith("./") || bare.startsWith("../") || bare === "." || bare === "..")
       return moduleAt(join(dirname(fromPath), bare));
@@ -190,19 +189,10 @@ export function createEcmascriptResolver(project: ProjectFiles): ImportResolver 
     return declared < 0 || written < 0 ? { kind: "file", file } : { kind: "files", files: [declared, written] };
   }
 
-  return {
-    resolve(module, _name, fromFile) {
-      const fromPath = project.pathOf(fromFile);
-      const key = `${dirname(fromPath)}\n${module}`;
-      let target = cache.get(key);
-      if (!target) {
-        const file = find(module, fromPath);
-        target = file >= 0 ? moduleOf(file) : EXTERNAL;
-        cache.set(key, target);
-      }
-      return target;
-    },
-  };
+  return rememberTargets(inFolder(project), (module, fromFile) => {
+    const file = findFile(module, project.pathOf(fromFile));
+    return file >= 0 ? moduleOf(file) : EXTERNAL;
+  });
 }
 
 function readPackages(project: ProjectFiles): WorkspacePackage[] {

@@ -1,8 +1,7 @@
 /** Where Go imports lead: packages of the repository's modules, `replace` directives included. */
+import { EXTERNAL, rememberTargets } from "../import-targets.ts";
 import type { ImportResolver, ImportTarget, ProjectFiles } from "../language.ts";
 import { dirname, join } from "../paths.ts";
-
-const EXTERNAL: ImportTarget = { kind: "external" };
 
 interface Module {
   /** Import path of the module. */
@@ -12,7 +11,6 @@ interface Module {
 
 export function createGoResolver(project: ProjectFiles): ImportResolver {
   const modules = modulesOf(project);
-  const cache = new Map<string, ImportTarget>();
 
   function find(path: string): ImportTarget {
     for (const module of modules) {
@@ -27,16 +25,7 @@ export function createGoResolver(project: ProjectFiles): ImportResolver {
     return EXTERNAL;
   }
 
-  return {
-    resolve(module) {
-      let target = cache.get(module);
-      if (!target) {
-        target = find(module);
-        cache.set(module, target);
-      }
-      return target;
-    },
-  };
+  return rememberTargets((module) => module, find);
 }
 
 /** Modules and replaced modules, the longest import path first. */

@@ -1,9 +1,8 @@
 /** Where Java imports lead: packages of the repository, and classes inside them. */
+import { EXTERNAL, rememberTargets } from "../import-targets.ts";
 import type { ImportResolver, ImportTarget, ProjectFiles } from "../language.ts";
 
 export function createJavaResolver(project: ProjectFiles): ImportResolver {
-  const cache = new Map<string, ImportTarget>();
-
   /** The longest package of the repository that a dotted name begins with; the rest are classes. */
   function find(module: string): ImportTarget {
     if (project.spaceExists(module)) return { kind: "space", name: module };
@@ -14,19 +13,10 @@ export function createJavaResolver(project: ProjectFiles): ImportResolver {
       const path = parts.slice(cut);
       // By convention package names are in lower case and class names are not: a lower-case rest is a package outside
       // the repository.
-      return /^\p{Lu}/u.test(path[0]!) ? { kind: "inside", file: -1, space, path } : { kind: "external" };
+      return /^\p{Lu}/u.test(path[0]!) ? { kind: "inside", file: -1, space, path } : EXTERNAL;
     }
-    return { kind: "external" };
+    return EXTERNAL;
   }
 
-  return {
-    resolve(module) {
-      let target = cache.get(module);
-      if (!target) {
-        target = find(module);
-        cache.set(module, target);
-      }
-      return target;
-    },
-  };
+  return rememberTargets((module) => module, find);
 }

@@ -2,15 +2,13 @@
  * Where Python imports lead: relative ones from the importing file's package, absolute ones from the folders that
  * programs of the repository are started in: the importing file's own, the root, `src`, and wherever a package begins.
  */
+import { EXTERNAL, inFolder, rememberTargets } from "../import-targets.ts";
 import type { ImportResolver, ImportTarget, ProjectFiles } from "../language.ts";
-import { basename, dirname, join } from "../paths.ts";
+import { basename, dirname, join, sharedFolders } from "../paths.ts";
 import { STANDARD_MODULES } from "./standard-modules.ts";
 import { CONFTEST } from "./test-fixtures.ts";
 
-const EXTERNAL: ImportTarget = { kind: "external" };
-
 export function createPythonResolver(project: ProjectFiles): ImportResolver {
-  const cache = new Map<string, ImportTarget>();
   let packageRoots: Map<string, string[]> | undefined;
 
   const isPackage = (folder: string) => project.fileAt(join(folder, "__init__.py")) >= 0;
@@ -45,12 +43,6 @@ export function createPythonResolver(project: ProjectFiles): ImportResolver {
     return project.folderExists(folder) ? { kind: "folder", folder } : undefined;
   }
 
-  function likeness(a: string, b: string): number {
-    let same = 0;
-    for (let i = 0; i < a.length && a[i] === b[i]; i++) if (a[i] === "/") same = i + 1;
-    return same;
-  }
-
   function absolute(parts: readonly string[], from: string): ImportTarget {
     const first = [parts[0]!];
     const roots = [ownRoot(from), "", "src", "lib"];
@@ -59,7 +51,7 @@ export function createPythonResolver(project: ProjectFiles): ImportResolver {
       if (top && top.kind === "file") return at(root, parts) ?? EXTERNAL;
     }
     if (STANDARD_MODULES.has(parts[0]!)) return EXTERNAL;
-    const far = [...rootsOf(parts[0]!)].sort((a, b) => likeness(b, from) - likeness(a, from));
+    const far = [...rootsOf(parts[0]!)].sort((a, b) => sharedFolders(b, from) - sharedFolders(a, from));
     for (const root of far) {
       const target = at(root, parts);
       if (target) return target;
@@ -83,7 +75,8 @@ export function createPythonResolver(project: ProjectFiles): ImportResolver {
     return { kind: "files", files };
   }
 
-  function find(module: string, from: string): ImportTarget {
+  function find(module: string, fromFile: number): ImportTarget {
+    const from = project.pathOf(fromFile);
     if (module === CONFTEST) return conftests(from);
     const dots = /^\.*/.exec(module)![0].length;
     const parts = module.slice(dots).split(".").filter(Boolean);
@@ -93,16 +86,5 @@ export function createPythonResolver(project: ProjectFiles): ImportResolver {
     return at(folder, parts) ?? EXTERNAL;
   }
 
-  return {
-    resolve(module, _name, fromFile) {
-      const from = project.pathOf(fromFile);
-      const key = `${dirname(from)}\n${module}`;
-      let target = cache.get(key);
-      if (!target) {
-        target = find(module, from);
-        cache.set(key, target);
-      }
-      return target;
-    },
-  };
+  return rememberTargets(inFolder(project), find);
 }

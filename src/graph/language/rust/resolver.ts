@@ -1,12 +1,11 @@
 /** Where Rust paths lead: modules of the crate by their files, other crates of the workspace by their manifests. */
+import { EXTERNAL, rememberTargets } from "../import-targets.ts";
 import type { ImportResolver, ImportTarget, ProjectFiles } from "../language.ts";
 import { basename, dirname, join } from "../paths.ts";
 
-const EXTERNAL: ImportTarget = { kind: "external" };
 const ROOTS = new Set(["lib.rs", "main.rs", "mod.rs"]);
 
 export function createRustResolver(project: ProjectFiles): ImportResolver {
-  const cache = new Map<string, ImportTarget>();
   const crates = cratesOf(project);
 
   /** The file of a module's child, or -1. */
@@ -73,17 +72,7 @@ export function createRustResolver(project: ProjectFiles): ImportResolver {
     return child(from, first) >= 0 ? walk(from, [first, ...rest]) : EXTERNAL;
   }
 
-  return {
-    resolve(module, _name, from) {
-      const key = `${from}\n${module}`;
-      let target = cache.get(key);
-      if (!target) {
-        target = find(module, from);
-        cache.set(key, target);
-      }
-      return target;
-    },
-  };
+  return rememberTargets((module, from) => `${from}\n${module}`, find);
 }
 
 const NAMED_PACKAGE = /^\[package\][^[]*?^name\s*=\s*"([^"]+)"/m;

@@ -109,7 +109,12 @@ export class Calls {
         const scope = facts.exprs.thisScope(row);
         const owner = isNone(scope) ? NONE : facts.scopes.symbol(scope);
         if (exists(owner))
-          return { kind: "parameter", id: THIS_ID, file: repo.base[file]! + owner, binding: NONE } satisfies ValueType;
+          return {
+            kind: "parameter",
+            id: THIS_ID,
+            file: repo.symbolAt(file, owner),
+            binding: NONE,
+          } satisfies ValueType;
       }
       return engine.expressions.typeAt(file, row);
     });

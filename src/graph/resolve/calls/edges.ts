@@ -71,7 +71,7 @@ export class EdgeFinder {
   /** The node that a call or use belongs to: a symbol, or the file. */
   private ownerOf(file: number, row: SymbolRow): number {
     if (isNone(row)) return -1 - file;
-    const node = this.findVisible(this.repo.base[file]! + row);
+    const node = this.findVisible(this.repo.symbolAt(file, row));
     return node < 0 ? -1 - file : node;
   }
 

@@ -29,7 +29,7 @@ export class Extensions {
     for (let file = 0; file < repo.files.length; file++) {
       const { attaches } = repo.facts(file);
       for (let row = 0; row < attaches.length; row++) {
-        const symbol = repo.base[file]! + attaches.symbol(row);
+        const symbol = repo.symbolAt(file, attaches.symbol(row));
         if (!repo.has(symbol, SymbolFlag.Extension)) continue;
         const type = this.engine.types.typeAt(file, attaches.type(row));
         if (!partsOf(type).some((part) => part.kind === "instance"))

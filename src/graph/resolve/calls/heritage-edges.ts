@@ -15,7 +15,7 @@ export function addHeritageEdges(engine: Engine, file: number, into: RawEdge[]):
     const symbol = heritage.symbol(row);
     const subjectRow = heritage.subject(row);
     const subjects = exists(symbol)
-      ? [repo.base[file]! + symbol]
+      ? [repo.symbolAt(file, symbol)]
       : partsOf(engine.types.typeAt(file, subjectRow)).flatMap((part) =>
           part.kind === "instance" ? [part.symbol] : [],
         );

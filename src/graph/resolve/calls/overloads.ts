@@ -52,7 +52,7 @@ export class Overloads {
         if (!repo.rules(file).overloads) continue;
         const { attaches } = repo.facts(file);
         for (let row = 0; row < attaches.length; row++) {
-          const symbol = repo.base[file]! + attaches.symbol(row);
+          const symbol = repo.symbolAt(file, attaches.symbol(row));
           for (const part of partsOf(this.engine.types.typeAt(file, attaches.type(row)))) {
             if (part.kind !== "instance") continue;
             if (!repo.has(symbol, SymbolFlag.Extension)) this.attachedTo.set(symbol, part.symbol);
@@ -123,7 +123,7 @@ export class Overloads {
     const facts = repo.facts(file);
     const found = new Set<number>();
     for (const row of repo.bindingsOf(file, scope, repo.column(symbol, "name")))
-      if (facts.bindings.kind(row) === BindingKind.Symbol) found.add(repo.base[file]! + facts.bindings.symbol(row));
+      if (facts.bindings.kind(row) === BindingKind.Symbol) found.add(repo.symbolAt(file, facts.bindings.symbol(row)));
     for (const space of repo.spacesAt(file, scope))
       for (const other of repo.inSpace(space, repo.name(symbol), file)) found.add(other);
     return [...found];

@@ -18,7 +18,7 @@ export function addImportEdges(engine: Engine, file: number, into: RawEdge[]): v
     const add = (to: number): void => {
       if (exists(statement)) {
         const written = symbols.startLine(statement);
-        into.push({ type: "IMPORTS", from: repo.base[file]! + statement, to, line: written, reason: "import" });
+        into.push({ type: "IMPORTS", from: repo.symbolAt(file, statement), to, line: written, reason: "import" });
       }
       if (seen.has(to)) return;
       seen.add(to);

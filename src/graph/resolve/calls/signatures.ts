@@ -69,7 +69,7 @@ export class Signatures {
       parent >= 0 && repo.label(symbol) === "Method"
         ? repo.childrenNamed(parent, repo.name(symbol))
         : Array.from(repo.bindingsOf(file, repo.column(symbol, "scope"), repo.column(symbol, "name")), (row) =>
-            facts.bindings.kind(row) === BindingKind.Symbol ? repo.base[file]! + facts.bindings.symbol(row) : -1,
+            facts.bindings.kind(row) === BindingKind.Symbol ? repo.symbolAt(file, facts.bindings.symbol(row)) : -1,
           );
     const candidates = siblings.filter(
       (other) => other >= 0 && repo.has(other, SymbolFlag.Signature) && exists(repo.column(other, "type")),

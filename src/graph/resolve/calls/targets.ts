@@ -239,7 +239,7 @@ export class CallTargets {
     const owner = isNone(scope) ? NONE : scopes.symbol(scope);
     if (isNone(owner)) return [];
     return this.engine.bases
-      .basesOf(repo.base[file]! + owner, undefined, true)
+      .basesOf(repo.symbolAt(file, owner), undefined, true)
       .flatMap((base): Target[] =>
         base.kind === "instance" && !repo.has(base.symbol, SymbolFlag.Hidden)
           ? [{ symbol: base.symbol, reason: "inheritance" }]

@@ -33,7 +33,7 @@ export class GlobalImports {
       for (let row = imports.first; row < imports.length; row = rowAfter(row)) {
         if (imports.kind(row) !== ImportKind.Wildcard) continue;
         if (strings[imports.name(row)] !== EVERYWHERE) continue;
-        const folder = dirname(repo.files[file]!.path).replace(globalImports.folders, "");
+        const folder = dirname(repo.pathOf(file)).replace(globalImports.folders, "");
         this.byFolder.set(folder, [...(this.byFolder.get(folder) ?? []), { file, row }]);
       }
     }
@@ -47,7 +47,7 @@ export class GlobalImports {
     const all = this.indexFolders();
     const list: GlobalImport[] = [];
     if (all.size > 0)
-      for (let folder = dirname(this.repo.files[file]!.path); ; folder = dirname(folder)) {
+      for (let folder = dirname(this.repo.pathOf(file)); ; folder = dirname(folder)) {
         list.push(...(all.get(folder) ?? []));
         if (folder === "") break;
       }

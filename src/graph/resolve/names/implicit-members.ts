@@ -34,11 +34,11 @@ export class ImplicitMembers {
 
   private typeOfOwner(file: number, owner: SymbolRow): ValueType | undefined {
     const { engine, repo } = this;
-    if (isNone(repo.column(repo.base[file]! + owner, "inner"))) return undefined;
-    const label = repo.label(repo.base[file]! + owner);
-    if (label !== "Function" && label !== "Method") return engine.types.instanceOf(repo.base[file]! + owner, []);
+    if (isNone(repo.column(repo.symbolAt(file, owner), "inner"))) return undefined;
+    const label = repo.label(repo.symbolAt(file, owner));
+    if (label !== "Function" && label !== "Method") return engine.types.instanceOf(repo.symbolAt(file, owner), []);
     const row = this.findAttached(file, owner);
-    const key = repo.base[file]! + owner;
+    const key = repo.symbolAt(file, owner);
     if (row < 0 || this.asking.has(key)) return undefined;
     this.asking.add(key);
     const type = partsOf(engine.types.typeAt(file, row)).find((part) => part.kind === "instance");

@@ -7,10 +7,10 @@
  */
 
 import { BindingKind, ImportKind, SymbolFlag } from "../../language/fact-layout.ts";
+import { sharedFolders } from "../../language/paths.ts";
 import { rowAfter } from "../../rows.ts";
 import type { Engine, Entity, NameSpaceOf } from "../engine.ts";
 import { pushTo, type Repository } from "../repository.ts";
-import { sharedFolders } from "./nearness.ts";
 
 const TYPES = new Set(["Class", "Struct", "Enum", "TypeAlias", "Namespace"]);
 const MAX_REACHED = 4_000;
@@ -40,7 +40,7 @@ export class Includes {
       const { bindings, strings } = repo.facts(file);
       for (let row = bindings.first; row < bindings.length; row = rowAfter(row)) {
         if (bindings.scope(row) !== 0 || bindings.kind(row) !== BindingKind.Symbol) continue;
-        pushTo(this.topNames, strings[bindings.name(row)]!, repo.base[file]! + bindings.symbol(row));
+        pushTo(this.topNames, strings[bindings.name(row)]!, repo.symbolAt(file, bindings.symbol(row)));
       }
     }
     return this.topNames;
@@ -88,8 +88,8 @@ export class Includes {
   /** How likely a definition belongs to a declaration: same stem, then same folder, then shared folders. */
   private rateLikeness(a: number, b: number): number {
     const { repo } = this;
-    const left = repo.files[a]!.path;
-    const right = repo.files[b]!.path;
+    const left = repo.pathOf(a);
+    const right = repo.pathOf(b);
     const stem = (path: string) => path.replace(/\.\w+$/, "");
     const base = (path: string) => stem(path).slice(path.lastIndexOf("/") + 1);
     return sharedFolders(left, right) * 4 + (stem(left) === stem(right) ? 3 : base(left) === base(right) ? 2 : 0);

@@ -1,7 +1,7 @@
 /** What a name stands for: scopes outwards, members of enclosing classes, name spaces, imports, exports. */
 import { BindingKind, ImportKind, ScopeKind, SymbolFlag } from "../../language/fact-layout.ts";
 import type { ImportTarget } from "../../language/language.ts";
-import { join } from "../../language/paths.ts";
+import { join, sharedFolders } from "../../language/paths.ts";
 import type { BindingRow, ImportRow, NameRow, ScopeRow } from "../../rows.ts";
 import { exists, isNone } from "../../rows.ts";
 import type { Engine, Entity, NameSpaceOf } from "../engine.ts";
@@ -10,7 +10,6 @@ import type { ValueType } from "../types/value-type.ts";
 import { GlobalImports } from "./global-imports.ts";
 import { ImplicitMembers } from "./implicit-members.ts";
 import { labelsOf } from "./name-labels.ts";
-import { sharedFolders } from "./nearness.ts";
 import { ScopeIndexes } from "./scope-indexes.ts";
 import { EXTERNAL_ENTITY, type Seen } from "./seen.ts";
 
@@ -49,7 +48,7 @@ export class Names {
       const row = rows[i]!;
       const kind = facts.bindings.kind(row);
       if (kind === BindingKind.Symbol) {
-        const symbol = repo.base[file]! + facts.bindings.symbol(row);
+        const symbol = repo.symbolAt(file, facts.bindings.symbol(row));
         const label = repo.label(symbol);
         if (labelsOf(space).has(label) && !(repo.has(symbol, SymbolFlag.Hidden) && rows.length > 1)) {
           // An interface is a value only where nothing else of the name is one.
@@ -88,7 +87,7 @@ export class Names {
   /** How near two files are; a file is nearest to itself. */
   private rateNearness(a: number, b: number): number {
     const { repo } = this;
-    return a === b ? 9_999 : sharedFolders(repo.files[a]!.path, repo.files[b]!.path);
+    return a === b ? 9_999 : sharedFolders(repo.pathOf(a), repo.pathOf(b));
   }
 
   private pick(symbols: readonly number[], space: NameSpaceOf, file: number): Entity | undefined {

@@ -72,7 +72,7 @@ export class UniqueNames {
     const count = places.length / 2;
     if (count < 2 || count > MAX_CANDIDATES || name.length < MIN_LENGTH || this.isCommon(file, name)) return [];
     const { compatible } = this.repo.rules(file);
-    const isTest = isTestPath(this.repo.files[file]!.path);
+    const isTest = isTestPath(this.repo.pathOf(file));
     return this.symbolsAt(places).filter((symbol) => {
       const { language, path } = this.repo.files[this.repo.fileOf(symbol)]!;
       return compatible.includes(language.id) && (isTest || !isTestPath(path));
@@ -91,7 +91,7 @@ export class UniqueNames {
     const [symbol] = this.symbolsAt(places);
     const owner = this.repo.files[places[0]!]!;
     if (symbol === undefined || !this.repo.rules(file).compatible.includes(owner.language.id)) return [];
-    if (isTestPath(owner.path) && !isTestPath(this.repo.files[file]!.path)) return [];
+    if (isTestPath(owner.path) && !isTestPath(this.repo.pathOf(file))) return [];
     return [{ symbol, reason: "unique_name" }];
   }
 

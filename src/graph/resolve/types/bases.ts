@@ -50,7 +50,7 @@ export class Bases {
     for (let file = 0; file < repo.files.length; file++) {
       const { attaches, heritage } = repo.facts(file);
       for (let row = 0; row < attaches.length; row++) {
-        const symbol = repo.base[file]! + attaches.symbol(row);
+        const symbol = repo.symbolAt(file, attaches.symbol(row));
         for (const owner of this.subjectsOf(file, attaches.type(row))) {
           let names = index.members.get(owner);
           if (!names) {
@@ -132,7 +132,7 @@ export class Bases {
     const { bindings } = repo.facts(file);
     const merged = rows.flatMap((row) => {
       if (bindings.kind(row) !== BindingKind.Symbol) return [];
-      const other = repo.base[file]! + bindings.symbol(row);
+      const other = repo.symbolAt(file, bindings.symbol(row));
       return other !== symbol && exists(repo.column(other, "inner")) ? [other] : [];
     });
     return [symbol, ...merged];

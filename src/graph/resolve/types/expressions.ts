@@ -167,14 +167,14 @@ export class Expressions {
     const { repo } = this;
     if (isNone(scope)) return undefined;
     const owner = repo.facts(file).scopes.symbol(scope);
-    return isNone(owner) ? undefined : this.engine.types.instanceOf(repo.base[file]! + owner, []);
+    return isNone(owner) ? undefined : this.engine.types.instanceOf(repo.symbolAt(file, owner), []);
   }
 
   private evaluateSuper(file: number, scope: ScopeRow): ValueType | undefined {
     const { repo } = this;
     if (isNone(scope)) return undefined;
     const owner = repo.facts(file).scopes.symbol(scope);
-    return isNone(owner) ? undefined : unionOf(this.engine.bases.basesOf(repo.base[file]! + owner, undefined, true));
+    return isNone(owner) ? undefined : unionOf(this.engine.bases.basesOf(repo.symbolAt(file, owner), undefined, true));
   }
 
   private evaluateNew(file: number, row: ExprRow): ValueType | undefined {
@@ -227,7 +227,7 @@ export class Expressions {
   private evaluate(file: number, row: ExprRow): ValueType | undefined {
     const { engine, repo } = this;
     const { exprs, lists, strings } = repo.facts(file);
-    const symbol = () => repo.base[file]! + exprs.symbol(row);
+    const symbol = () => repo.symbolAt(file, exprs.symbol(row));
     switch (exprs.op(row)) {
       case Expr.Name:
         return this.evaluateName(file, row);

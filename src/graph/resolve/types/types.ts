@@ -210,7 +210,7 @@ export class Types {
     const { repo } = this;
     const { lists, scopes, strings, types } = repo.facts(file);
     const all = (list: TypeList) => Array.from(lists.items(list), (item) => this.typeAt(file, item));
-    const symbol = () => repo.base[file]! + types.symbol(row);
+    const symbol = () => repo.symbolAt(file, types.symbol(row));
     switch (types.op(row)) {
       case Type.Ref:
         return this.resolveRef(file, row);
@@ -234,7 +234,7 @@ export class Types {
         const owner = isNone(scope) ? NONE : scopes.symbol(scope);
         return isNone(owner)
           ? undefined
-          : { kind: "parameter", id: THIS_ID, file: repo.base[file]! + owner, binding: NONE };
+          : { kind: "parameter", id: THIS_ID, file: repo.symbolAt(file, owner), binding: NONE };
       }
       case Type.Literal:
         return builtin(strings[types.name(row)]!, ...all(types.literalArgs(row)));
@@ -348,7 +348,7 @@ export class Types {
     return this.bindingMemo[file].of(binding, () => {
       const { bindings } = repo.facts(file);
       if (bindings.kind(binding) === BindingKind.Symbol)
-        return this.typeOfSymbol(repo.base[file]! + bindings.symbol(binding));
+        return this.typeOfSymbol(repo.symbolAt(file, bindings.symbol(binding)));
       const declared = this.typeAt(file, bindings.type(binding));
       if (declared) return declared;
       const value = bindings.value(binding);

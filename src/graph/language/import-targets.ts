@@ -1,0 +1,41 @@
+/** What the import resolvers of languages share. */
+import type { ImportResolver, ImportTarget, ProjectFiles } from "./language.ts";
+import { dirname } from "./paths.ts";
+
+export const EXTERNAL: ImportTarget = { kind: "external" };
+
+/** A resolver that finds each target once. @param keyOf all that a target depends on */
+export function rememberTargets(
+  keyOf: (module: string, fromFile: number) => string,
+  find: (module: string, fromFile: number) => ImportTarget,
+): ImportResolver {
+  const known = new Map<string, ImportTarget>();
+  return {
+    resolve(module, _name, fromFile) {
+      const key = keyOf(module, fromFile);
+      let target = known.get(key);
+      if (!target) {
+        target = find(module, fromFile);
+        known.set(key, target);
+      }
+      return target;
+    },
+  };
+}
+
+/** The key of modules that mean the same in all files of a folder. */
+export const inFolder =
+  (project: ProjectFiles) =>
+  (module: string, fromFile: number): string =>
+    `${dirname(project.pathOf(fromFile))}\n${module}`;
+
+/** A name space, or what stands in the longest one that a dotted name begins with. */
+export function findInSpaces(project: ProjectFiles, name: string): ImportTarget {
+  if (project.spaceExists(name)) return { kind: "space", name };
+  const parts = name.split(".");
+  for (let cut = parts.length - 1; cut > 0; cut--) {
+    const space = parts.slice(0, cut).join(".");
+    if (project.spaceExists(space)) return { kind: "inside", file: -1, space, path: parts.slice(cut) };
+  }
+  return EXTERNAL;
+}
