@@ -67,11 +67,12 @@ function usedBy(root: number): { ms: number; megabytes: number } {
   return { ms: sum(({ ticks }) => ticks) * TICK_MS, megabytes: (sum(({ pages }) => pages) * 4_096) / 1e6 };
 }
 
-async function quiet(pid: number): Promise<number> {
+/** Waits until a server has nothing to do. @returns what it had used when that began, and now, ms */
+async function quiet(pid: number): Promise<{ begun: number; now: number }> {
   for (let last = -1; ; await Bun.sleep(QUIET_MS)) {
     const { ms } = usedBy(pid);
     // A server that has nothing to do still looks at its timers, and collects garbage.
-    if (last >= 0 && ms - last <= IDLE_PART * QUIET_MS) return last;
+    if (last >= 0 && ms - last <= IDLE_PART * QUIET_MS) return { begun: last, now: ms };
     last = ms;
   }
 }
@@ -96,14 +97,15 @@ async function measure(path: string, rounds: number): Promise<Spent[]> {
     const spent: Spent[] = [];
     for (let round = 0; round <= rounds; round++) {
       const name = `added_by_bench_${round}`;
-      const before = await quiet(pid);
+      // Not from when the quiet began: what an idle server takes meanwhile is not the edit's.
+      const { now: before } = await quiet(pid);
       files[Math.floor((files.length * (round + 1)) / (rounds + 2))]?.addFunction(name);
       const begun = performance.now();
       // An answer that lacks it names what is near, or says that the index is older.
       while (!(await ask(name)).includes(`${name} `)) await Bun.sleep(10);
       const waited = performance.now() - begun;
       const { ms, megabytes } = usedBy(pid);
-      spent.push({ answered: ms - before, all: (await quiet(pid)) - before, waited, megabytes });
+      spent.push({ answered: ms - before, all: (await quiet(pid)).begun - before, waited, megabytes });
     }
     return spent;
   } finally {

@@ -4,6 +4,7 @@
  *
  * A node is a row. Rows are ordered: files, folders, symbols, communities, processes.
  */
+import { type KeptNodes, keptByBoth } from "./kept-nodes.ts";
 import { CONFIDENCE, EDGE_TYPES, type GraphEdge, type GraphNode, NODE_LABELS, REASONS } from "./model.ts";
 
 export interface NodeColumns {
@@ -82,6 +83,17 @@ interface NameIndex {
   next: Int32Array;
 }
 
+/** Names by the index of an earlier graph, and what edits left of its nodes. */
+interface KeptNames {
+  index: NameIndex;
+  kept: KeptNodes;
+  /** The rows of all other nodes by name. */
+  fresh: ReadonlyMap<string, readonly number[]>;
+}
+
+/** With more nodes than this that an earlier index does not know, names are read anew. */
+const MAX_FRESH = 5_000;
+
 export class CodeGraph {
   readonly nodes: NodeColumns;
   readonly edges: EdgeColumns;
@@ -99,6 +111,7 @@ export class CodeGraph {
   private outIndex: Adjacency | undefined;
   private inIndex: Adjacency | undefined;
   private nameIndex: NameIndex | undefined;
+  private keptNames: KeptNames | undefined;
 
   constructor(nodes: NodeColumns, edges: EdgeColumns, languages: string[], found: Int32Array) {
     this.nodes = nodes;
@@ -190,22 +203,50 @@ export class CodeGraph {
 
   /** Rows of the nodes with exactly this name, in their order. */
   named(name: string): number[] {
+    if (this.keptNames) return rowsIn(this.keptNames, name);
     const { first, next } = this.names();
     const rows: number[] = [];
     for (let row = first.get(name) ?? -1; row >= 0; row = next[row]!) rows.push(row);
     return rows;
   }
 
+  /**
+   * Finds names by the index of the graph before an edit, where that has one.
+   * @param kept "all" where only clusters and flows are others
+   */
+  takeNames(before: CodeGraph, kept: KeptNodes | "all"): void {
+    const { nameIndex: index, keptNames: known } = before;
+    if (before === this || (!index && !known)) return;
+    const nodes = before.firstGroup();
+    const now = kept === "all" ? { moved: Int32Array.from({ length: nodes }, (_, row) => row), fresh: [] } : kept;
+    const all = known ? keptByBoth(known.kept, now) : now;
+    if (all.fresh.length > MAX_FRESH) return;
+    const fresh = new Map<string, number[]>();
+    const put = (row: number): void => {
+      const rows = fresh.get(this.nodes.name[row]!);
+      if (rows) rows.push(row);
+      else fresh.set(this.nodes.name[row]!, [row]);
+    };
+    for (const row of all.fresh) put(row);
+    for (let row = this.firstGroup(); row < this.nodeCount; row++) put(row);
+    const base = known?.index ?? index;
+    if (base) this.keptNames = { index: base, kept: all, fresh };
+  }
+
+  /** Row of the first cluster or flow: all nodes of the sources are before it. */
+  private firstGroup(): number {
+    return this.communities[0]?.node ?? this.processes[0]?.node ?? this.nodeCount;
+  }
+
   /** Row of a node by its id, that of its declaration or of its implementation; or -1. */
   rowOf(id: string): number {
     const [, found, number] = FOUND_ID.exec(id) ?? [];
     if (found) return (found === "Community" ? this.communities : this.processes)[Number(number) - 1]?.node ?? -1;
-    const { first, next } = this.names();
     const bare = id.replace(/~\d+$/, "");
     // Every id ends in its node's name, after one of these; a name may hold them too.
     for (const text of bare === id ? [id] : [bare, id]) {
       for (const name of endingsOf(text)) {
-        for (let row = first.get(name) ?? -1; row >= 0; row = next[row]!)
+        for (const row of this.named(name))
           if (text.endsWith(this.nodes.qualified[row]!) && (this.id(row) === id || this.implementationId(row) === id))
             return row;
       }
@@ -223,7 +264,7 @@ export class CodeGraph {
    * at most.
    */
   *prepare(): Generator<void> {
-    for (const part of [() => this.names(), () => this.outgoing(0), () => this.incoming(0)]) {
+    for (const part of [() => this.keptNames ?? this.names(), () => this.outgoing(0), () => this.incoming(0)]) {
       if (this.nodeCount > 0) part();
       yield;
     }
@@ -265,9 +306,17 @@ function nameIndex(names: readonly string[]): NameIndex {
   return { first, next };
 }
 
+function rowsIn({ index, kept, fresh }: KeptNames, name: string): number[] {
+  const rows = [...(fresh.get(name) ?? [])];
+  for (let row = index.first.get(name) ?? -1; row >= 0; row = index.next[row]!)
+    if ((kept.moved[row] ?? -1) >= 0) rows.push(kept.moved[row]!);
+  return rows.sort((a, b) => a - b);
+}
+
 function adjacency(nodes: number, ends: Int32Array): Adjacency {
   const start = new Int32Array(nodes + 1);
-  for (const end of ends) start[end + 1]!++;
+  // By rows: the iterator of a typed array takes several times as long.
+  for (let edge = 0; edge < ends.length; edge++) start[ends[edge]! + 1]!++;
   for (let i = 0; i < nodes; i++) start[i + 1]! += start[i]!;
   const at = start.slice(0, nodes);
   const rows = new Int32Array(ends.length);

@@ -31,14 +31,14 @@ const IGNORE_FILES = [".gitignore", ".ignore"];
 interface Seen {
   /** Of a folder. */
   path: string;
-  /** It is another one when something in the folder came, went or got another name. */
-  stamp: string;
+  /** It differs when something in the folder came, went or got another name. */
+  stat: FileStat;
   /** Stands for the names in it. */
   names: bigint;
   /** Rows of source files among those of the walk. */
   files: number[];
   /** Other files that say how the walk goes, with what they looked like. */
-  others: { name: string; stamp: string }[];
+  others: { name: string; stat: FileStat }[];
 }
 
 interface Kept {
@@ -72,8 +72,17 @@ export function createLooker(place: GitPlace, folder: string, now: () => number 
   };
 }
 
-const stampOf = (stat: FileStat): string =>
-  `${stat.kind} ${stat.inode} ${stat.size} ${stat.modifiedSeconds}.${stat.modifiedNanoseconds} ${stat.changedSeconds}.${stat.changedNanoseconds}`;
+const COMPARED = [
+  "kind",
+  "inode",
+  "size",
+  "modifiedSeconds",
+  "modifiedNanoseconds",
+  "changedSeconds",
+  "changedNanoseconds",
+] as const satisfies readonly (keyof FileStat)[];
+
+const isSameStat = (a: FileStat, b: FileStat): boolean => COMPARED.every((name) => a[name] === b[name]);
 
 /** What is to be compared with at the next look; undefined where that would say too little. */
 async function keep(place: GitPlace, look: Look, begun: number): Promise<Kept | undefined> {
@@ -95,10 +104,10 @@ async function keep(place: GitPlace, look: Look, begun: number): Promise<Kept | 
     if (![stat, ...others.values()].every((one) => isSureAt(begun, one))) return undefined;
     seen.push({
       path,
-      stamp: stampOf(stat),
+      stat,
       names: namesIn(folder),
       files: rowsIn.get(path) ?? [],
-      others: Array.from(others, ([name, other]) => ({ name, stamp: stampOf(other) })),
+      others: Array.from(others, ([name, stat]) => ({ name, stat })),
     });
   }
   return { look, folders: seen, repository, git: gitStamp(top, repository) };
@@ -136,15 +145,14 @@ const isSureAt = (begun: number, { changedSeconds, modifiedSeconds }: FileStat):
 
 function isAsSeen(folder: Folder, seen: Seen, begun: number): boolean {
   const stat = folder.stat("");
-  const stamp = stampOf(stat);
-  if (stamp !== seen.stamp) {
+  if (!isSameStat(stat, seen.stat)) {
     // Many programs change a file by putting another one in its place.
     if (namesIn(folder) !== seen.names) return false;
-    if (isSureAt(begun, stat)) seen.stamp = stamp;
+    if (isSureAt(begun, stat)) seen.stat = stat;
   }
-  return seen.others.every(({ name, stamp }) => {
-    const other = folder.findListed(name);
-    return other !== undefined && stampOf(other) === stamp;
+  return seen.others.every(({ name, stat: before }) => {
+    const now = folder.findListed(name);
+    return now !== undefined && isSameStat(now, before);
   });
 }
 
@@ -171,7 +179,7 @@ function readFiles(folder: Folder, { files: rows }: Seen, files: Walk["files"]):
 function gitStamp(top: Folder, repository: Repository | undefined): string {
   const entry = top.find(".git");
   // The folder itself changes with every command of git.
-  const own = entry && (entry.kind === "folder" ? `${entry.inode}` : stampOf(entry));
+  const own = entry && (entry.kind === "folder" ? `${entry.inode}` : COMPARED.map((name) => entry[name]).join(" "));
   const parts = repository ? [repository.index, repository.exclude, join(repository.gitDir, "config")] : [];
   return [own, ...parts.map(fileStamp)].join("\n");
 }

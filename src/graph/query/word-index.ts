@@ -7,10 +7,11 @@
  * hundred thousand nodes share costs about a millisecond.
  */
 import type { CodeGraph } from "../code-graph.ts";
+import type { KeptNodes } from "../kept-nodes.ts";
 import { NODE_LABELS, REFERENCE_LABELS } from "../model.ts";
 import { isTestPath } from "../test-paths.ts";
 import { askedWords, contentWords, isAsked } from "./stop-words.ts";
-import { type KeptNodes, type Postings, patchPostings, postingsOf, wholeWords } from "./word-postings.ts";
+import { type Postings, patchPostings, postingsOf, wholeWords } from "./word-postings.ts";
 
 interface SearchHit {
   node: number;
@@ -45,17 +46,30 @@ export function* buildWordIndex(graph: CodeGraph): Generator<void, WordIndex> {
   return new MemoryIndex(graph, postings, sorted);
 }
 
+/** What an index has of its graph's words, without the graph. */
+export interface KnownWords {
+  postings: Postings;
+  sorted: readonly string[];
+}
+
+export const wordsKnownTo = (index: WordIndex): KnownWords | undefined =>
+  index instanceof MemoryIndex ? { postings: index.postings, sorted: index.sorted } : undefined;
+
 /**
- * What `buildWordIndex` makes of the graph after an edit, from the index before it.
- * @param kept "all" where only clusters and flows are others
+ * What `buildWordIndex` makes of a graph, from the words known of an earlier one.
+ * @param kept undefined where only clusters and flows are others
  */
-export function patchWordIndex(before: WordIndex, graph: CodeGraph, kept: KeptNodes | "all"): WordIndex | undefined {
-  if (!(before instanceof MemoryIndex)) return undefined;
-  if (kept === "all") return new MemoryIndex(graph, before.postings, before.sorted);
-  const known = before.sorted.length;
-  const postings = patchPostings(before.postings, graph, kept);
-  const more = [...postings.words.keys()].slice(known);
-  return new MemoryIndex(graph, postings, more.length === 0 ? before.sorted : [...before.sorted, ...more].sort());
+export function* patchWordIndex(
+  known: KnownWords,
+  graph: CodeGraph,
+  kept: KeptNodes | undefined,
+): Generator<void, WordIndex> {
+  const { sorted } = known;
+  if (!kept) return new MemoryIndex(graph, known.postings, sorted);
+  const postings = patchPostings(known.postings, graph, kept);
+  yield;
+  const more = [...postings.words.keys()].slice(sorted.length);
+  return new MemoryIndex(graph, postings, more.length === 0 ? sorted : [...sorted, ...more].sort());
 }
 
 /** Words of a query from which it is a question rather than a name. */

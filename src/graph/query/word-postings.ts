@@ -1,6 +1,7 @@
 /** Which words stand in which nodes: what a search over symbols reads. */
 import type { CodeGraph } from "../code-graph.ts";
 import { GrowingInts } from "../growing-ints.ts";
+import type { KeptNodes } from "../kept-nodes.ts";
 import { type NodeLabel, SYMBOL_LABELS } from "../model.ts";
 import { wordsOf } from "../words.ts";
 
@@ -29,12 +30,6 @@ export function* postingsOf(graph: CodeGraph): Generator<void, Postings> {
   }
   yield;
   return { words, length: pairs.length, ...pairs.gathered() };
-}
-
-/** What an edit leaves: the new row of each old node that is as it was, else -1; and the rows of all others, in their order. */
-export interface KeptNodes {
-  moved: Int32Array;
-  fresh: readonly number[];
 }
 
 /** The postings after an edit: those of nodes that are as they were are taken over. New words get further numbers. */

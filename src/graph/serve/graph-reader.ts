@@ -1,8 +1,8 @@
 /** The current generation of a stored graph, opened for questions. Switches to a new generation by itself. */
 import type { CodeGraph } from "../code-graph.ts";
 import { GraphError } from "../graph-error.ts";
-import { buildWordIndex, patchWordIndex, type WordIndex } from "../query/word-index.ts";
-import type { KeptNodes } from "../query/word-postings.ts";
+import { type KeptNodes, keptByBoth } from "../kept-nodes.ts";
+import { buildWordIndex, type KnownWords, patchWordIndex, type WordIndex, wordsKnownTo } from "../query/word-index.ts";
 import { Stepwise } from "../stepwise.ts";
 import type { Generation, GraphStore } from "../store/graph-store.ts";
 import { unpackGraph } from "../store/snapshot.ts";
@@ -12,6 +12,8 @@ interface OpenedGraph {
   graph: CodeGraph;
   /** What searches read; made by the first one, or by `warm`. */
   words: Stepwise<WordIndex>;
+  /** What they are made from, where edits came since words were made. */
+  patched?: { known: KnownWords; kept: KeptNodes | undefined } | undefined;
   kuzuPath: string;
 }
 
@@ -80,12 +82,14 @@ export function createGraphReader(store: GraphStore): GraphReader {
     replace(graph, kept) {
       const [manifest, files] = [store.manifest(), store.current()];
       if (!manifest || !files) return;
-      const known = kept && opened?.words.made;
-      const words = known && patchWordIndex(known, graph, kept);
+      // A search makes its words: answers to other questions do not wait for them.
+      const patched = kept && opened && patchOf(opened, kept);
+      if (kept && opened) graph.takeNames(opened.graph, kept);
       opened = {
         generation: manifest.generation,
         graph,
-        words: words ? Stepwise.of(words) : new Stepwise(buildWordIndex(graph)),
+        words: new Stepwise(patched ? patchWordIndex(patched.known, graph, patched.kept) : buildWordIndex(graph)),
+        patched,
         kuzuPath: files.kuzu,
       };
     },
@@ -93,6 +97,13 @@ export function createGraphReader(store: GraphStore): GraphReader {
       opened = undefined;
     },
   };
+}
+
+function patchOf({ words, patched }: OpenedGraph, kept: KeptNodes | "all"): OpenedGraph["patched"] {
+  const known = words.made && wordsKnownTo(words.made);
+  const before = known ? { known, kept: undefined } : patched;
+  if (!before || kept === "all") return before;
+  return { known: before.known, kept: before.kept ? keptByBoth(before.kept, kept) : kept };
 }
 
 function read(store: GraphStore, generation: number, { kuzu }: Generation): OpenedGraph {

@@ -44,6 +44,25 @@ test("an edit is in the answers at once, on disk when it is written, and everyth
   expect(await other.status()).toMatchObject({ dirty: false });
 });
 
+test("names and words are found after many edits, whether they were asked for between them or not", async () => {
+  const { tree, place, session } = await shop();
+  const names: string[] = [];
+  for (let round = 0; round < 4; round++) {
+    names.push(`step${round}`);
+    tree.write("src/tax.ts", `${SHOP["src/tax.ts"]}${names.map((name) => `\nexport const ${name} = 1;`).join("")}\n`);
+    expect(await session.edit(false)).toMatchObject({ parsed: 1 });
+    const full = createGraphSession({ ...place, store: `${tree.store}-${round}` });
+    await full.index({ force: true });
+    for (const name of ["round", "tax.ts", "main", ...names])
+      expect([name, session.graph().named(name)]).toEqual([name, full.graph().named(name)]);
+    const search = (one: typeof session) => one.query({ query: "step round", limit: 20, includeCode: false });
+    if (round !== 1) expect(search(session)).toEqual(search(full));
+  }
+  tree.write("src/tax.ts", SHOP["src/tax.ts"]);
+  await session.edit(false);
+  expect(session.graph().named("step0")).toEqual([]);
+});
+
 test("clusters and flows after an edit are found when they are asked for", async () => {
   const { tree, place, session } = await shop();
   tree.write("src/tax.ts", GROSS);
