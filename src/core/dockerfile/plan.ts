@@ -71,7 +71,7 @@ export interface BaseImage {
   user: string;
 }
 
-const NO_BASE: BaseImage = { env: {}, workdir: "/", user: "root" };
+export const NO_BASE: BaseImage = { env: {}, workdir: "/", user: "root" };
 
 const MAX_VARIABLES = 200;
 const MAX_VARIABLE_CHARACTERS = 128 * 1024;
