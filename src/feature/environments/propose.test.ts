@@ -71,7 +71,7 @@ describe("what a repository proposes", () => {
         image: "node:22",
         setup: "npm install --global --force yarn@1 && yarn install --frozen-lockfile",
         check: "yarn test",
-        network: NPM,
+        network: { allow: ["npm", "registry.yarnpkg.com"] },
       },
     ],
     [
@@ -80,7 +80,9 @@ describe("what a repository proposes", () => {
       {
         image: "node:22",
         env: { YARN_ENABLE_GLOBAL_CACHE: "false" },
-        setup: "npm install --global --force @yarnpkg/cli-dist@4 && yarn install --immutable",
+        setup: expect.stringMatching(
+          /^npm install --global --force @yarnpkg\/cli-dist@4 && YARN_HTTP_PROXY=.* yarn install --immutable$/,
+        ),
         check: "yarn test",
         network: NPM,
       },

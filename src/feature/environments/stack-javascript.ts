@@ -3,6 +3,8 @@ import { entriesOfObject, textIn } from "../../core/is-object.ts";
 import type { Environment } from "./model.ts";
 import { objectOf, present, type Stack, type TextOf } from "./stack.ts";
 
+const YARN_WAY =
+  'YARN_HTTP_PROXY="$HTTP_PROXY" YARN_HTTPS_PROXY="$HTTPS_PROXY" YARN_NPM_REGISTRY_SERVER="$(npm config get registry)"';
 /** npm writes it where nobody has written one. */
 const NO_TEST = "no test specified";
 const USUAL_NODE = 22;
@@ -33,6 +35,8 @@ interface Tool {
   /** Runs the tests of all workspaces; undefined where there is no such command for every version. */
   testAll?: string;
   env?: Record<string, string>;
+  /** That its lock file names, beside npm's registry. */
+  hosts?: string[];
 }
 
 export function javascript(textOf: TextOf): Stack | undefined {
@@ -45,7 +49,7 @@ export function javascript(textOf: TextOf): Stack | undefined {
   if (tool.env) definition.env = tool.env;
   if (tool.files.length > 0 || hasDependencies(manifest)) {
     definition.setup = setupOf(tool, manifest);
-    definition.network = { allow: ["npm"] };
+    definition.network = { allow: ["npm", ...(tool.hosts ?? [])] };
   }
   const check = checkOf(tool, manifest, textOf);
   if (check !== undefined) definition.check = check;
@@ -101,11 +105,13 @@ function yarn(textOf: TextOf, version: string | undefined): Tool {
       package: `yarn@${version ?? "1"}`,
       install: frozen("yarn install", files, "--frozen-lockfile"),
       test: "yarn test",
+      hosts: ["registry.yarnpkg.com"],
     };
   return {
     files: [...files, ...present(textOf, [".yarnrc.yml"])],
     package: `@yarnpkg/cli-dist@${version ?? "4"}`,
-    install: frozen("yarn install", files, "--immutable"),
+    // It reads neither the proxy's usual variables nor npm's configuration.
+    install: `${YARN_WAY} ${frozen("yarn install", files, "--immutable")}`,
     test: "yarn test",
     // What it keeps in the home is gone in a sandbox; beside the work it stays.
     env: { YARN_ENABLE_GLOBAL_CACHE: "false" },
