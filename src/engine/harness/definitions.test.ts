@@ -17,6 +17,11 @@ test("opencode and codex are told the window that is really served", () => {
   });
 });
 
+test("what a repository says reaches them only as the prompt quotes it, not from files that work has changed", () => {
+  expect(Bun.TOML.parse(fileOf("codex"))).toMatchObject({ project_doc_max_bytes: 0 });
+  expect(launchOf("opencode", PLACE).env).toMatchObject({ OPENCODE_DISABLE_PROJECT_CONFIG: "1" });
+});
+
 test("where it is unknown they are told nothing", () => {
   expect(JSON.parse(fileOf("opencode")).provider.skep.models).toEqual({ "custom-lab/m": { name: "custom-lab/m" } });
   expect(Bun.TOML.parse(fileOf("codex"))).not.toHaveProperty("model_context_window");
@@ -29,5 +34,4 @@ test("opencode finds its package for plugins installed, and no configuration of 
   expect(Object.keys(files)).toContainEqual(expect.stringMatching(/\/config\/opencode\/node_modules\/./));
   expect(env["XDG_CONFIG_HOME"]).toBe("/skep/state/config");
   expect(JSON.parse(env["OPENCODE_PERMISSION"] ?? "{}")).toEqual({ edit: "ask", bash: "ask", webfetch: "ask" });
-  expect(env["OPENCODE_DISABLE_PROJECT_CONFIG"]).toBe("1");
 });

@@ -95,6 +95,9 @@ const opencode = ({ gateway, token, model, state, window }: LaunchPlace): Launch
     },
   });
 
+/** What the repository says is quoted in the prompt, from the commit where the work began and not from files that work has changed. */
+export const NO_PROJECT_DOCUMENTS = "project_doc_max_bytes = 0";
+
 function codex({ gateway, token, model, state, window }: LaunchPlace): Launch {
   const home = `${state}/codex`;
   const config = [
@@ -106,6 +109,7 @@ function codex({ gateway, token, model, state, window }: LaunchPlace): Launch {
     'approval_policy = "on-request"',
     "check_for_update_on_startup = false",
     'web_search = "disabled"',
+    NO_PROJECT_DOCUMENTS,
     "[analytics]",
     "enabled = false",
     "[model_providers.skep]",

@@ -3,7 +3,7 @@
  * container's memory alone, never in a folder of the server's disk.
  */
 import { hasOwnLogin, OWN_LOGINS, type OwnLoginName } from "../../core/harness-names.ts";
-import { type Launch, opencodeWith } from "./definitions.ts";
+import { type Launch, NO_PROJECT_DOCUMENTS, opencodeWith } from "./definitions.ts";
 
 export interface LoginPlace {
   model: string;
@@ -31,6 +31,7 @@ function codex({ model, state, login }: LoginPlace): Launch {
     'sandbox_mode = "danger-full-access"',
     'approval_policy = "on-request"',
     "check_for_update_on_startup = false",
+    NO_PROJECT_DOCUMENTS,
     "[analytics]",
     "enabled = false",
     "",
