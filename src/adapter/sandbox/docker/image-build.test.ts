@@ -143,7 +143,8 @@ RUN cat /there/deep/made /named /there/bin/link; ls -ld /there/deep/empty /there
       const failed = await build(`RUN mkdir /out\nFROM base\nCOPY --from=0 ${copy}`, {}, { images });
       expect([copy, failed.exitCode, failed.output]).toEqual([copy, 1, expect.stringContaining(why)]);
     }
-    const large = "RUN dd if=/dev/zero of=/made bs=1M count=3\nFROM base\nCOPY --from=0 /made /a\nCOPY --from=0 /made /b";
+    const large =
+      "RUN dd if=/dev/zero of=/made bs=1M count=3\nFROM base\nCOPY --from=0 /made /a\nCOPY --from=0 /made /b";
     expect(await build(large, {}, { images, maxBytes: 8 * 1024 ** 2 })).toMatchObject({
       tooLarge: true,
       image: undefined,
