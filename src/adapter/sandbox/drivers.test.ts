@@ -433,7 +433,9 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open,
         messageOf,
       );
       expect(missing).toMatch(/could not be started|exit code 127/);
-      const left = await opened(life.servers!, spec);
+      const left = await opened(life.servers!, { ...spec, args: ["-c", "echo up; exec cat"] });
+      // A process is known by its variables, which it has once its program runs.
+      await left.says("up\n");
       const next = await open!(instanceId);
       await next.servers!.sweep(() => true);
       expect(await left.pipe.ended).toMatch(/ended|gone/);
