@@ -28,10 +28,16 @@ interface Family {
   add?(root: string, tag: string): void;
 }
 
-const python = "python3-pip,python3-venv,python3-dev,python-is-python3,g++,flit,python3-setuptools,python3-hatchling";
+const python =
+  "python3-pip,python3-venv,python3-dev,python-is-python3,g++,flit,python3-setuptools,python3-hatchling,git,less";
 const tests = "python3-pytest,python3-hypothesis,python3-freezegun,python3-pretend,python3-tomli-w,python3-coverage";
 const FAMILIES: Readonly<Record<string, Family>> = {
-  node: { packages: ["g++", "libatomic1"], env: [`NODE_EXTRA_CA_CERTS=/${CERTIFICATES}`], add: addNode },
+  // Beside the language, what the usual images of that name have.
+  node: {
+    packages: ["g++", "make", "python3", "git", "libatomic1"],
+    env: [`NODE_EXTRA_CA_CERTS=/${CERTIFICATES}`],
+    add: addNode,
+  },
   python: {
     packages: `${python},${tests}`.split(","),
     add(root) {
