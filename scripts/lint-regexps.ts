@@ -3,7 +3,7 @@
  * Asks `recheck` (no network), which takes minutes for all of them. Its verdict depends on the text of an expression
  * alone: the safe ones are listed by digest in regexps-safe.txt, and those judged since then in node_modules.
  *   bun scripts/lint-regexps.ts [FILE…]
- *   bun scripts/lint-regexps.ts --keep   also writes regexps-safe.txt anew, of what the sources hold now
+ *   bun scripts/lint-regexps.ts --keep   also writes regexps-safe.txt, with the expressions of the sources as they are
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";

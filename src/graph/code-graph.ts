@@ -91,7 +91,7 @@ interface KeptNames {
   fresh: ReadonlyMap<string, readonly number[]>;
 }
 
-/** With more nodes than this that an earlier index does not know, names are read anew. */
+/** If more nodes than this are new since the earlier index, all names are read again. */
 const MAX_FRESH = 5_000;
 
 export class CodeGraph {

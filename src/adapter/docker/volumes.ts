@@ -69,7 +69,7 @@ export function createVolumeApi(docker: () => Docker, address: string, attend: A
 const USAGE_TRIES = 120;
 const USAGE_PAUSE_MS = 500;
 
-/** The engine measures once at a time, for whoever asks, and refuses a second one meanwhile: that one waits and asks again. */
+/** Asks again while the engine measures for somebody else: it refuses to do so twice at once. */
 async function askUsage(docker: () => Docker): Promise<Used> {
   for (let tries = 1; ; tries++) {
     try {

@@ -11,7 +11,7 @@ afterEach(() => {
   for (const tree of trees.splice(0)) tree.remove();
 });
 
-/** Long after everything that a test writes: what changed just now is looked at anew in any case. */
+/** An hour from now: files that changed in the last seconds are always looked at again. */
 const later = () => Date.now() + 3_600_000;
 
 const START = { ...SHOP, "package.json": "{}", "app.yaml": "a: 1\n", "ignored/a.ts": "", ".gitignore": "ignored/\n" };

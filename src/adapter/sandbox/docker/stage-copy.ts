@@ -12,7 +12,7 @@ import type { DockerClient } from "../../docker.ts";
 import type { Owner } from "../workspace-path.ts";
 import { isFolder, missingFolders, unpackWritten, writeContent } from "./copy-step.ts";
 
-/** Why it cannot be done, for whoever wrote the file. */
+/** Says to the author of the Dockerfile why its files cannot be copied. */
 export class StageCopyFault extends Error {
   override readonly name = "StageCopyFault";
 }
@@ -82,7 +82,8 @@ async function lookAt(containers: Containers, work: StageCopyWork, source: strin
   const first = parts.findIndex((part) => /[*?[\\]/.test(part));
   const pattern = first < 0 ? "" : parts.slice(first).join("/");
   let path = `/${(first < 0 ? parts : parts.slice(0, first)).join("/")}`;
-  if (path === "/") throw new StageCopyFault(`Of an image whole folders of its top are not looked through: ${source}`);
+  if (path === "/")
+    throw new StageCopyFault(`All of an image cannot be copied: name a folder in it instead of ${source}`);
   for (let links = 0; ; links++) {
     const entries = await entriesOf(containers, work, path);
     const [top] = entries;
@@ -163,7 +164,7 @@ function assertKind({ type }: Header, name: string): void {
 
 async function writeSource(
   containers: Containers,
-  { step, owner, source, signal }: StageCopyWork,
+  { step, owner, source, maxBytes, signal }: StageCopyWork,
   { path, found }: Source,
   placeOf: (found: Found) => string,
   writer: Pack,
@@ -189,11 +190,15 @@ async function writeSource(
     else if (other) writer.entry({ ...common, type: "link", linkname: placeOf(other).slice(1) });
     else alone.push(one);
   }
-  // The same file as one that is not copied. The engine packs one thing of a container at a time.
+  // The same file as one that is not copied. The engine packs one thing of a container at a time. Only now is it known how
+  // large each is, and many may be the same large file.
+  let bytes = 0;
   for (const one of alone)
     for await (const { header, content } of readArchive(containers, source, posix.join(path, "..", one.name), signal)) {
       const { size = 0, mode = 0o644 } = header;
       const entry = { name: placeOf(one).slice(1), mode: step.mode ?? mode, size, ...owner };
+      bytes += size;
+      if (bytes > maxBytes) throw new StageCopyFault("The hard links that it copies are more than a build may write.");
       if (header.type === "file") await writeContent(content, writer.entry(entry), size);
       else content.resume();
     }
