@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { type Access, denial } from "../../http/caller.ts";
 import { type Account, elsewhere, logIn, makeUser, setupAdmin } from "../accounts.ts";
 import { openTestApp } from "../app.ts";
 import { OPEN_PROJECTS } from "../open-projects.ts";
+import { countRows } from "../row-counts.ts";
 import { startServer, type TestServer } from "../server.ts";
 
 const ENGINE = "engine-token-engine-token";
@@ -86,25 +86,6 @@ async function knock({ method, path }: Route, token: string | undefined): Promis
   return { status: answer.status, code };
 }
 
-/** Rows of all tables by name: what a refused request must not change. */
-function rowCounts(): Record<string, number> {
-  const db = new Database(join(server.data, "skep.db"), { readonly: true });
-  try {
-    const names = db
-      .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-      .pluck()
-      .all();
-    return Object.fromEntries(
-      // What public routes answered is counted, and written by the minute.
-      (names as string[])
-        .filter((name) => name !== "api_usage")
-        .map((name) => [name, db.prepare<unknown[], number>(`SELECT count(*) FROM "${name}"`).pluck().get()!]),
-    );
-  } finally {
-    db.close();
-  }
-}
-
 describe("the access matrix", () => {
   test("lists every route of the server with its access, and no other", () => {
     const lines = readFileSync(MATRIX, "utf8").trim().split("\n").slice(1);
@@ -126,7 +107,7 @@ describe("the access matrix", () => {
     "%s: kept out of everything that is not public, and nothing is written",
     async (credential) => {
       const token = { none: undefined, garbage: "garbage", expired: expired(admin.token) }[credential as "none"];
-      const before = rowCounts();
+      const before = countRows(server.data);
       const wrong = [];
       for (const route of routes) {
         const wanted = DECISIONS[route.access][credential];
@@ -136,7 +117,7 @@ describe("the access matrix", () => {
         if (!kept) wrong.push(`${rowOf(route)} ${credential}: ${status} ${code}`);
       }
       expect(wrong).toEqual([]);
-      expect(rowCounts()).toEqual(before);
+      expect(countRows(server.data)).toEqual(before);
     },
     300_000,
   );

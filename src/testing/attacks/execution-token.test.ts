@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { type Account, setupAdmin } from "../accounts.ts";
+import { countRows } from "../row-counts.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { createHeldRun, type HeldRun, HOLD_STEP } from "./held-run.ts";
 import { waitFor } from "./waiting.ts";
@@ -46,17 +46,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const rows = (): Record<string, number> => {
-  const db = new Database(join(server.data, "skep.db"), { readonly: true });
-  const names = db
-    .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-    .pluck()
-    .all();
-  const counts = (names as string[]).map((name) => [name, db.prepare(`SELECT count(*) FROM "${name}"`).pluck().get()]);
-  db.close();
-  return Object.fromEntries(counts) as Record<string, number>;
-};
-
 describe("A26: the token of a running execution", () => {
   test("reads its own agent's environment, and nobody else's", async () => {
     expect(ann.token).not.toBe(bob.token);
@@ -80,7 +69,7 @@ describe("A26: the token of a running execution", () => {
 
   test("is refused on every operation that does not say otherwise, and nothing is written", async () => {
     const { body: document } = await server.request<Document>("GET", "/openapi.json");
-    const before = rows();
+    const before = countRows(server.data);
     let refused = 0;
     for (const [path, item] of Object.entries(document.paths))
       for (const [method, operation] of Object.entries(item)) {
@@ -95,7 +84,7 @@ describe("A26: the token of a running execution", () => {
         refused++;
       }
     expect(refused).toBeGreaterThan(80);
-    const { executions: _executions, messages: _messages, tool_calls: _calls, ...after } = rows();
+    const { executions: _executions, messages: _messages, tool_calls: _calls, ...after } = countRows(server.data);
     const { executions: _e, messages: _m, tool_calls: _c, ...was } = before;
     expect(after).toEqual(was);
   });
