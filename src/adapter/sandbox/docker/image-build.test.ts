@@ -152,6 +152,24 @@ RUN cat /there/deep/made /named /there/bin/link; ls -ld /there/deep/empty /there
     expect((await left()).containers).toEqual([]);
   });
 
+  test("hard links that are copied without their file count as files of their own", async () => {
+    const copy = (of: string) =>
+      `RUN mkdir /d && dd if=/dev/zero of=/d/first bs=1M count=3 && for name in 1 2 3; do ln /d/first /d/link$name; done
+FROM base
+COPY --from=0 ${of} /to/
+RUN stat -c "%n %s" /to/*`;
+    const bound = { maxBytes: 8 * 1024 ** 2 };
+    const one = await build(copy("/d/link1"), {}, bound);
+    expect([one.exitCode, one.output]).toEqual([0, expect.stringContaining(`/to/link1 ${3 * 1024 ** 2}`)]);
+    const all = await build(copy("/d/link*"), {}, bound);
+    expect([all.exitCode, all.image, all.output]).toEqual([
+      1,
+      undefined,
+      expect.stringContaining("The hard links that it copies are more than a build may write."),
+    ]);
+    expect((await left()).containers).toEqual([]);
+  });
+
   test("a command has the container's own loopback and no right on the machine, and a failed one says why", async () => {
     const failed = await build(
       "RUN true\nRUN ls /sys/class/net; grep -c . /proc/net/route; mount -t tmpfs none /mnt || mknod /dev/sda1 b 8 1 || exit 7",
