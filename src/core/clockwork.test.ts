@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { systemClock } from "./clock.ts";
+import { HOUR_MS, systemClock } from "./clock.ts";
 import { type Clockwork, createClockwork } from "./clockwork.ts";
 
 let clockwork: Clockwork;
@@ -40,7 +40,7 @@ const open = (errors: string[] = []) => {
 
 test("a source is run when it is due, the earlier one first, and not looked at between", async () => {
   const now = Date.now();
-  const list = source([now + 3_600_000, now + 60]);
+  const list = source([now + HOUR_MS, now + 60]);
   open().add(list);
   clockwork.start();
   await list.ran(1);
@@ -49,7 +49,7 @@ test("a source is run when it is due, the earlier one first, and not looked at b
   const asked = list.asked();
   await wait(20);
   expect(list.asked()).toBe(asked);
-  expect(list.times).toEqual([now + 3_600_000]);
+  expect(list.times).toEqual([now + HOUR_MS]);
 });
 
 test("what becomes due earlier is run earlier; before the start nothing is", async () => {

@@ -1,4 +1,4 @@
-import { DAY_MS } from "./clock.ts";
+import { DAY_MS, HOUR_MS } from "./clock.ts";
 
 /** Every bound of the appliance, named with its unit. `skep doctor` prints them. */
 export const LIMITS = {
@@ -190,8 +190,8 @@ export const LIMITS = {
   /** Of all that one preview's visitors send and get. */
   previewBytes: 4 * 1024 ** 3,
   previewSilenceMs: 300_000,
-  previewConnectionMs: 3_600_000,
-  previewVisitMs: 8 * 3_600_000,
+  previewConnectionMs: HOUR_MS,
+  previewVisitMs: 8 * HOUR_MS,
   previewVisits: 200,
   /** Minutes that an app is kept after its step, where the step says nothing, and at most. */
   previewKeepMinutes: 30,
@@ -250,7 +250,7 @@ export const LIMITS = {
   lfsBytes: 2 * 1024 ** 3,
   lfsFileBytes: 100 * 1024 ** 2,
   /** What ended longer ago is left out when a receiver of traces takes them again. */
-  telemetryKeepMs: 3_600_000,
+  telemetryKeepMs: HOUR_MS,
   /** Combinations of label values of one counter in /metrics; what is beyond is counted as `other`. */
   metricSeries: 100,
   indexDebounceMs: 1_000,

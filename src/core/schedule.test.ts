@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { DAY_MS } from "./clock.ts";
 import { isProblem } from "./errors.ts";
 import { checkedPlan, type Plan, planOf, type Times } from "./schedule.ts";
 
@@ -34,7 +35,7 @@ describe("a cron in a time zone", () => {
     (schedule) => {
       const plan = berlin(schedule);
       for (const day of ["2026-03-28T00:00Z", "2026-10-24T00:00Z"]) {
-        const [start, end] = [at(day), at(day) + 3 * 86_400_000];
+        const [start, end] = [at(day), at(day) + 3 * DAY_MS];
         const forwards: number[] = [];
         for (let time = plan.next(start); time !== null && time <= end; time = plan.next(time)) forwards.push(time);
         const backwards: number[] = [];

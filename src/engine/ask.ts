@@ -1,4 +1,5 @@
 /** One model call, inside window and budget; and the summary that a conversation grown too long is replaced by. */
+import { HOUR_MS } from "../core/clock.ts";
 import { Problem } from "../core/errors.ts";
 import { attachTo } from "./attachments.ts";
 import { fitRoom, roomOf, sizeOf, toModelMessages, toSummaryRequest } from "./context.ts";
@@ -89,13 +90,13 @@ export function waitForProvider(
   if (execution.waitedMs + wait > most)
     return failed(
       "provider_rate_limited",
-      `${message} It answers again at ${at}; work waits for a provider for at most ${Math.round(most / 3_600_000)} hours (limits.provider_wait_hours).`,
+      `${message} It answers again at ${at}; work waits for a provider for at most ${Math.round(most / HOUR_MS)} hours (limits.provider_wait_hours).`,
     );
   throw new Problem(503, "waiting_for_provider", `${message} It is asked again at ${at}.`, { data: { until } });
 }
 
 const LEAST_WAIT_MS = 60_000;
-const MOST_WAIT_MS = 3_600_000;
+const MOST_WAIT_MS = HOUR_MS;
 
 /**
  * Who has used up a quota that no time is named for must pay or raise a limit first: OpenAI's 429 `insufficient_quota`
@@ -111,7 +112,7 @@ function waitUnknown({ execution, ports }: LoopInput, message: string): Ending {
       "provider_rate_limited",
       most === 0
         ? `${message} It does not say when it answers again.`
-        : `${message} It was asked again for ${Math.round(most / 3_600_000)} hours (limits.provider_wait_hours).`,
+        : `${message} It was asked again for ${Math.round(most / HOUR_MS)} hours (limits.provider_wait_hours).`,
     );
   const wait = Math.min(left, MOST_WAIT_MS, Math.max(LEAST_WAIT_MS, execution.waitedMs));
   const until = ports.clock.now() + wait;

@@ -1,5 +1,5 @@
 /** The engine put together: its ports from what app.ts hands in, its scheduler, and what others may ask of it. */
-import type { Clock } from "../core/clock.ts";
+import { type Clock, MINUTE_MS } from "../core/clock.ts";
 import { forbidden, unavailable } from "../core/errors.ts";
 import type { DraftOf, EventDefinition } from "../core/events.ts";
 import type { EvalHarness } from "../core/harness-names.ts";
@@ -134,7 +134,6 @@ export interface Engine {
 }
 
 const SWEEP_MS = 60_000;
-const MINUTE_MS = 60_000;
 
 export function createEngine(deps: EngineDeps): Engine {
   const { clock, log, sandboxes } = deps;

@@ -1,5 +1,6 @@
 /** Models that are asked instead, when one has no quota left, does not answer or refuses. */
 import { afterEach, expect, test } from "bun:test";
+import { HOUR_MS } from "../core/clock.ts";
 import { LOCAL_ADMIN } from "../http/caller.ts";
 import { createRigs } from "../testing/engine-rig.ts";
 import { createHandModel } from "../testing/hand-model.ts";
@@ -30,7 +31,7 @@ test("the next model answers, and it is the one that the step names", async () =
   const { rig, model, id } = await open(FALLBACK);
   const first = await model.next();
   expect(first.request.model).toBe("custom-a/m");
-  first.reply(failing("provider_rate_limited", Date.now() + 3_600_000));
+  first.reply(failing("provider_rate_limited", Date.now() + HOUR_MS));
   const second = await model.next();
   expect(second.request.model).toBe("custom-b/m");
   expect(second.request.messages).toEqual(first.request.messages);
@@ -58,7 +59,7 @@ test("a reply that a filter held back is asked of the next; a call that is wrong
 
 test("where all have used up their quota, the work waits for the one that answers first", async () => {
   const { rig, model, id } = await open(["custom-b/m"]);
-  const [late, soon] = [Date.now() + 7_200_000, Date.now() + 3_600_000];
+  const [late, soon] = [Date.now() + 7_200_000, Date.now() + HOUR_MS];
   (await model.next()).reply(failing("provider_rate_limited", late));
   (await model.next()).reply(failing("provider_rate_limited", soon));
   const at = `${new Date(soon).toISOString().slice(0, 19)}Z`;
@@ -128,14 +129,14 @@ test("a used-up quota without a time is asked again after a minute, then less an
   expect(JSON.stringify(rig.events())).toContain("does not say when it answers again");
   for (const [waited, wait] of [
     [240_000, 240_000],
-    [10 * 3_600_000, 3_600_000],
+    [10 * HOUR_MS, HOUR_MS],
   ] as const) {
     // As if that time had passed: the execution is taken up with what it has waited.
     sqlite.prepare("UPDATE executions SET waited_ms = ?, waiting_since = NULL").run(waited);
     rig.services.runs.tryNow(id, LOCAL_ADMIN);
     near(await refuse(waited), wait);
   }
-  sqlite.prepare("UPDATE executions SET waited_ms = ?, waiting_since = NULL").run(24 * 3_600_000);
+  sqlite.prepare("UPDATE executions SET waited_ms = ?, waiting_since = NULL").run(24 * HOUR_MS);
   rig.services.runs.tryNow(id, LOCAL_ADMIN);
   (await model.next()).reply(failing("provider_rate_limited"));
   const { error } = await rig.ended(id);

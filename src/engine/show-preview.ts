@@ -1,4 +1,5 @@
 /** The app that a step runs: people look at it while its sandbox runs, and for some time after a step that succeeded. */
+import { MINUTE_MS } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
 import type { Ending, Execution } from "./execution.ts";
 import type { PreviewPort, StepPreview } from "./ports.ts";
@@ -22,8 +23,6 @@ interface Showing {
   log: Logger;
   now(): number;
 }
-
-const MINUTE_MS = 60_000;
 
 export function showPreview({ execution, preview, lease, previews, log, now }: Showing): ShownPreview {
   let app: Shown = { connect: lease.sandbox.connect, stop: async () => {} };

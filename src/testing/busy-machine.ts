@@ -2,6 +2,7 @@
  * Bounds for tests that hold on machines of any speed that do other work as well. No test compares clocks: what takes too
  * long is shown by what it waits for never coming, and what costs too much by the processor's time.
  */
+import { DAY_MS } from "../core/clock.ts";
 
 /** How many times the bound of docs/benchmarks.md a test allows: what it is after costs a hundred times as much. */
 const GENEROSITY = 10;
@@ -67,8 +68,6 @@ export async function endedAtLimit<T>(ms: number, run: (ms: number) => Promise<T
     if (gotThere(result) || limit > 60_000) return result;
   }
 }
-
-const DAY_MS = 86_400_000;
 
 /** Waits for the next day (UTC) when this one has less than half a minute left: for tests of what counts by the day. */
 export async function steadyDay(): Promise<void> {

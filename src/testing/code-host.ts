@@ -6,6 +6,7 @@ import { createHmac, generateKeyPairSync } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { HOUR_MS } from "../core/clock.ts";
 
 export interface FakeIssue {
   title: string;
@@ -230,7 +231,7 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
     if (path === `/app/installations/${installed}/access_tokens`)
       return {
         token: newToken(),
-        expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+        expires_at: new Date(Date.now() + HOUR_MS).toISOString(),
         permissions: {},
         repository_selection: "all",
       };

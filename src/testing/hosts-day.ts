@@ -4,7 +4,7 @@
  */
 import { createHostedSandboxes, type Host } from "../adapter/sandbox/hosts/driver.ts";
 import { createProcessSandboxes } from "../adapter/sandbox/process/driver.ts";
-import { type Clock, systemClock } from "../core/clock.ts";
+import { type Clock, HOUR_MS, systemClock } from "../core/clock.ts";
 import { codeOf, unavailable } from "../core/errors.ts";
 import type { Sandbox, SandboxSpec } from "../engine/sandbox.ts";
 
@@ -38,7 +38,7 @@ export interface Day {
   waits: number[];
 }
 
-const [MINUTE, HOUR] = [60_000, 3_600_000];
+const [MINUTE, HOUR] = [60_000, HOUR_MS];
 const DAY = 24 * HOUR;
 /** As the engine waits before it tries again. */
 const BACK_OFF = 5_000;

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { DAY_MS } from "../core/clock.ts";
 import { temporaryFolder } from "./command.ts";
 
 const SCRIPTS = resolve(import.meta.dir, "../../scripts");
@@ -33,7 +34,7 @@ async function again(home: string, failed: string[], unsteady: string): Promise<
   return new Response(child.stdout).text();
 }
 
-const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+const day = (ago: number) => new Date(Date.now() - ago * DAY_MS).toISOString().slice(0, 10);
 
 test("a test that failed and passes in another copy is a failure, unless it is listed with a date and a cause", async () => {
   const unlisted = await again(project("unlisted", NOW_AND_THEN), ["now and then"], "");

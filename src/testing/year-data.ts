@@ -4,6 +4,7 @@
  */
 import Database from "better-sqlite3";
 import { TypeID } from "typeid-js";
+import { HOUR_MS } from "../core/clock.ts";
 
 export interface YearOptions {
   runs: number;
@@ -18,7 +19,7 @@ export interface YearOptions {
 
 type Row = Record<string, string | number | null>;
 
-const YEAR_MS = 365 * 24 * 3_600_000;
+const YEAR_MS = 365 * 24 * HOUR_MS;
 const ID = /\b(run|step|sess|msg|call|llm|exe)_[0-9a-hjkmnp-tv-z]{26}\b/g;
 const TIME = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\b/g;
 

@@ -4,6 +4,7 @@
  */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 import { isIP } from "node:net";
+import { DAY_MS } from "../../core/clock.ts";
 
 export interface HostCertificate {
   key: string;
@@ -18,9 +19,9 @@ export interface Authority {
 }
 
 const [BOOLEAN, INTEGER, BITS, OCTETS, OID, UTF8, TIME, SEQUENCE, SET] = [1, 2, 3, 4, 6, 12, 24, 48, 49];
-const LIFETIME_MS = 30 * 86_400_000;
+const LIFETIME_MS = 30 * DAY_MS;
 /** Clocks of containers are the host's, and that may have been set back. */
-const EARLY_MS = 86_400_000;
+const EARLY_MS = DAY_MS;
 
 const OIDS = {
   ecdsaWithSha256: "2a8648ce3d040302",

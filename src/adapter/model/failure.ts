@@ -1,6 +1,7 @@
 /** What went wrong in a call to a provider, as a code the engine knows and a sentence that never holds a key. */
 
 import { APICallError } from "ai";
+import { DAY_MS } from "../../core/clock.ts";
 import { codeOf } from "../../core/errors.ts";
 import { membersOf } from "../../core/is-object.ts";
 
@@ -56,7 +57,7 @@ export function retryAfterMs(headers: Record<string, string> | undefined, nowMs:
 }
 
 /** Longest wait that is believed, ms. */
-const RESET_MOST_MS = 30 * 86_400_000;
+const RESET_MOST_MS = 30 * DAY_MS;
 
 /** When a used-up quota is there again, from its headers or its words, in milliseconds from now; undefined: not said. */
 function resetAfterMs(headers: Record<string, string> | undefined, body: string, nowMs: number) {

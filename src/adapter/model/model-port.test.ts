@@ -1,5 +1,6 @@
 /** Every wire protocol against every way a provider behaves, well or badly. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { HOUR_MS } from "../../core/clock.ts";
 import type { ModelMessage } from "../../engine/model.ts";
 import {
   CANARY_KEY,
@@ -226,7 +227,7 @@ for (const one of WIRE_CASES) {
 
     test("silence after the first token is a time-out that keeps the text", async () => {
       server.next({ kind: "hang", reply: { text: "and then" } });
-      const answer = await fixture.call(one, { firstTokenMs: 3_600_000, idleMs: 80 });
+      const answer = await fixture.call(one, { firstTokenMs: HOUR_MS, idleMs: 80 });
       expect(answer.error?.code).toBe("provider_timeout");
       expect(textOf(answer)).toBe("and then");
     });
@@ -257,7 +258,7 @@ for (const one of WIRE_CASES) {
       server.next({ kind: "status", status: 503 });
       const waiting = fixture.call(
         one,
-        { backoffMs: 3_600_000, backoffMaxMs: 3_600_000 },
+        { backoffMs: HOUR_MS, backoffMaxMs: HOUR_MS },
         { signal: AbortSignal.timeout(100) },
       );
       const answer = await waiting;

@@ -3,6 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { HOUR_MS } from "../../core/clock.ts";
 import { createEspeak } from "./program-speech.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "skep-espeak-"));
@@ -29,7 +30,7 @@ test("the voices of espeak-ng are asked once, again when it was replaced or time
   expect([await ids(), await ids(), starts()]).toEqual([["en A Voice"], ["en A Voice"], 1]);
   install("en-gb-scotland");
   expect([await ids(), await ids(), starts()]).toEqual([["en-gb-scotland A Voice"], ["en-gb-scotland A Voice"], 2]);
-  now += 3_600_000;
+  now += HOUR_MS;
   expect([await ids(), await ids(), starts()]).toEqual([["en-gb-scotland A Voice"], ["en-gb-scotland A Voice"], 3]);
   rmSync(program);
   await expect(ids()).rejects.toMatchObject({ status: 503, code: "speech_unreachable" });

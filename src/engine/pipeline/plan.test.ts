@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { DAY_MS } from "../../core/clock.ts";
 import { EXAMPLE } from "../../testing/pipeline-example.ts";
 import { PipelineRun } from "../../testing/pipeline-run.ts";
 import { pipelineGraph } from "./graph.ts";
@@ -570,7 +571,7 @@ describe("the example of the format", () => {
   test("fails when nobody answers within a day", () => {
     const run = new PipelineRun(EXAMPLE);
     run.succeed("design", { design: "D", tasks: [] }).succeed("build").succeed("review", { verdict: "approved" });
-    run.now += 86_400_000;
+    run.now += DAY_MS;
     run.next();
     expect(run.run.error?.code).toBe("approval_timeout");
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { statfsSync } from "node:fs";
-import { systemClock } from "../../core/clock.ts";
+import { HOUR_MS, systemClock } from "../../core/clock.ts";
 import { ADMINISTRATORS, type SkepEvent } from "../../core/events.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { createMasking } from "../../core/masking.ts";
@@ -190,7 +190,7 @@ describe("notifications", () => {
     raise();
     expect(list()).toEqual([]);
     expect(list(true)).toMatchObject([{ id: first.id, dismissed_at: "2026-05-01T00:00:00.000Z" }]);
-    pass(24 * 3_600_000 + 1);
+    pass(24 * HOUR_MS + 1);
     raise();
     expect(list()).toHaveLength(1);
     expect(notifications.dismiss(first.id, LOCAL_ADMIN).dismissed_at).toBe("2026-05-01T00:00:00.000Z");

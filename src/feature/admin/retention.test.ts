@@ -1,13 +1,12 @@
 /** Old rows go in pieces, between which others have their turn, and one feature's failure keeps no other's rows. */
 import { expect, test } from "bun:test";
-import { systemClock, timestamp } from "../../core/clock.ts";
+import { DAY_MS, systemClock, timestamp } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import { openStore } from "../../store/store.ts";
 import { DEFAULT_SETTINGS } from "../settings/model.ts";
 import { retentionDuty } from "./retention.ts";
 
-const DAY_MS = 24 * 3_600_000;
 const keep = () => ({ ...DEFAULT_SETTINGS.retention, audit_days: 30 });
 
 test("a year's rows are removed in pieces, and others are served between them", async () => {

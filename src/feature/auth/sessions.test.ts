@@ -4,14 +4,13 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { timestamp } from "../../core/clock.ts";
+import { DAY_MS, timestamp } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { createAccessTokens } from "../../http/access-tokens.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 
-const DAY_MS = 86_400_000;
 const NOBODY = { kind: "bearer" } as const;
 let now: number;
 let folder: string;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { systemClock } from "../../core/clock.ts";
+import { HOUR_MS, systemClock } from "../../core/clock.ts";
 import { ADMINISTRATORS, type SkepEvent } from "../../core/events.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../settings/model.ts";
@@ -237,7 +237,7 @@ describe("budgets", () => {
     expect(kinds()).toEqual(["budget_warning", "budget_exceeded"]);
     check(0.5, { ...SPENDER, sessionId: "sess_2" });
     expect(kinds()).toEqual(["budget_warning", "budget_exceeded", "budget_exceeded"]);
-    now += 24 * 3_600_000;
+    now += 24 * HOUR_MS;
     spend(0.9);
     expect(kinds().filter((kind) => kind === "budget_warning").length).toBe(2);
     // A changed limit warns again.

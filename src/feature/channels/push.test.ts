@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { HOUR_MS } from "../../core/clock.ts";
 import { openPushService } from "../../testing/messengers/push-service.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 
@@ -36,7 +37,7 @@ test("a device gets what waits for its person: encrypted, signed by the server's
   expect(Number(headers.get("ttl"))).toBeGreaterThan(0);
   const { public_key } = (await server.request("GET", "/v1/push-key")).body;
   expect(claims).toMatchObject({ aud: service.url, sub: "https://skep.example.org/at", k: public_key });
-  expect(Number(claims["exp"]) * 1_000 - Date.now()).toBeLessThan(24 * 3_600_000);
+  expect(Number(claims["exp"]) * 1_000 - Date.now()).toBeLessThan(24 * HOUR_MS);
   for (const file of ["skep.db", "skep.db-wal"]) {
     const bytes = readFileSync(join(server.data, file));
     for (const value of ["canary-endpoint-4471", subscription.auth])

@@ -6,6 +6,7 @@ import { harnessPort } from "../../adapter/acp/harness-port.ts";
 import { createGuardedFetch } from "../../adapter/guarded-fetch.ts";
 import { SCRIPTED_MODEL } from "../../adapter/model/scripted.ts";
 import type { HostedSandboxes } from "../../adapter/sandbox/hosts/driver.ts";
+import { HOUR_MS } from "../../core/clock.ts";
 import { readDockerHosts } from "../../core/docker-options.ts";
 import { conflict } from "../../core/errors.ts";
 import { executionRefs } from "../../core/events.ts";
@@ -198,7 +199,7 @@ export const engine = defineFeature(
         return "Whom this works for may not work in its project any more: they are no member, or a viewer. A maintainer of it can add them again.";
       },
       admit: (execution, price) => budgets.admit({ ...spenderOf(execution), ...price }),
-      providerWaitMs: () => settings.get().limits.provider_wait_hours * 3_600_000,
+      providerWaitMs: () => settings.get().limits.provider_wait_hours * HOUR_MS,
       whenActive: deps.standby.whenActive,
       script: config.demoScript,
     });

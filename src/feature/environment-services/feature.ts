@@ -1,6 +1,7 @@
 /** Databases and the like beside the sandboxes of a project's work, as its environment says. */
 import { createAgentImages } from "../../adapter/sandbox/docker/agent-image.ts";
 import { createServices, ServiceFailure } from "../../adapter/sandbox/docker/services.ts";
+import { MINUTE_MS } from "../../core/clock.ts";
 import type { Environments } from "../environments/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { projects } from "../projects/feature.ts";
@@ -18,8 +19,6 @@ type Needs = Core & {
   environments: Pick<Environments, "definitionOf">;
   sessions: Pick<Sessions, "live">;
 };
-
-const MINUTE_MS = 60_000;
 
 export const environmentServices = defineFeature(
   "environmentServices",

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OpenServices, ServiceFailure, Services, ServicesPlan } from "../../adapter/sandbox/docker/services.ts";
-import type { Clock } from "../../core/clock.ts";
+import { type Clock, MINUTE_MS } from "../../core/clock.ts";
 import { conflict, isProblem, messageOf, unavailable } from "../../core/errors.ts";
 import type { EventRefs } from "../../core/events.ts";
 import { hashJson } from "../../core/json-hash.ts";
@@ -63,7 +63,6 @@ interface Group {
   held: boolean;
 }
 
-const MINUTE_MS = 60_000;
 /** Of all services of a run or session together. */
 const RESTARTS = 3;
 const WATCH_AGAIN_MS = 5_000;

@@ -2,7 +2,7 @@
  * Messages between agents. One is kept for the receiver and the user in whose work it was written, and is put into the
  * transcript of the receiver's next request in that user's work, as a quotation. It starts nothing by itself.
  */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, MINUTE_MS, timestamp } from "../../core/clock.ts";
 import { conflict, notFound, Problem } from "../../core/errors.ts";
 import { executionRefs } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
@@ -52,7 +52,6 @@ export interface InboxDeps {
 
 type Row = typeof table.$inferSelect;
 
-const MINUTE_MS = 60_000;
 const UNREAD =
   "SELECT * FROM agent_messages WHERE to_agent = ? AND user_id IS ? AND read_at IS NULL ORDER BY id LIMIT 50";
 /** The largest hop count of the messages that were read in this work, or in what led to it. */

@@ -1,6 +1,6 @@
 /** When which agent was at work: the executions of a span of time. */
 
-import { timestamp } from "../../core/clock.ts";
+import { DAY_MS, timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import { firstLine } from "../../core/first-line.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
@@ -10,7 +10,6 @@ import type { Caller } from "../../http/caller.ts";
 import type { Store } from "../../store/store.ts";
 import type { AgentDay, AgentSpan } from "./model.ts";
 
-const DAY_MS = 86_400_000;
 const MOST_DAYS = 31;
 /** Spans of one answer. */
 const MOST_SPANS = 2_000;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { HOUR_MS } from "../../core/clock.ts";
 import { type Account, makeUser, setupAdmin } from "../../testing/accounts.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { AgentDay, LiveSession, TimelineItem } from "./model.ts";
@@ -34,7 +35,7 @@ describe("lifecycle", () => {
     expect(await itemsOf(a, "timeline?since=2999-01-01T00:00:00.000Z")).toEqual([]);
     // The same instant in another zone: as text it sorts behind every item.
     const started = Date.parse(mine.at(-1)!.at) - 1_000;
-    const ahead = `${new Date(started + 14 * 3_600_000).toISOString().slice(0, 19)}%2B14:00`;
+    const ahead = `${new Date(started + 14 * HOUR_MS).toISOString().slice(0, 19)}%2B14:00`;
     expect(await itemsOf(a, `timeline?since=${ahead}`)).toHaveLength(mine.length);
     const other = Buffer.from(JSON.stringify([1, "run_of_another_list"])).toString("base64url");
     const wrong = await server.request("GET", `/v1/lifecycle/timeline?cursor=${other}`, { token: a.token });

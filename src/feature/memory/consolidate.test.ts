@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { HOUR_MS } from "../../core/clock.ts";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { type Account, makeUser, setupAdmin } from "../../testing/accounts.ts";
 import { createHandClock } from "../../testing/crash/lives.ts";
@@ -144,14 +145,14 @@ test("a vault that changed is consolidated once a day by itself, unless an admin
   add("Rain again");
   memory.consolidateDue();
   expect(ran()).toBe(0);
-  clock.move(25 * 3_600_000);
+  clock.move(25 * HOUR_MS);
   memory.consolidateDue();
   expect(ran()).toBe(1);
   await rig.event(
     ({ kind, data }) =>
       kind === "job_progress" && data["kind"] === "consolidate_memory" && data["state"] === "succeeded",
   );
-  clock.move(25 * 3_600_000);
+  clock.move(25 * HOUR_MS);
   memory.consolidateDue();
   expect(ran()).toBe(1);
   expect(
@@ -159,7 +160,7 @@ test("a vault that changed is consolidated once a day by itself, unless an admin
   ).toHaveLength(1);
   add("Rain again");
   rig.services.settings.put("memory_scores", { consolidate_daily: false }, LOCAL_ADMIN);
-  clock.move(25 * 3_600_000);
+  clock.move(25 * HOUR_MS);
   memory.consolidateDue();
   expect(ran()).toBe(1);
 });

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from "../../core/clock.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
@@ -10,8 +11,6 @@ type Needs = Core & {
   settings: Pick<SettingsService, "get">;
   sessions: Pick<Sessions, "tryNow" | "whenFinished">;
 };
-
-const MINUTE_MS = 60_000;
 
 export const permissions = defineFeature(
   "permissions",

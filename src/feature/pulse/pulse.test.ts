@@ -1,6 +1,6 @@
 /** Routines over the engine, on a clock that the test sets. The test plays the model. */
 import { afterEach, describe, expect, test } from "bun:test";
-import { systemClock } from "../../core/clock.ts";
+import { HOUR_MS, systemClock } from "../../core/clock.ts";
 import { textOf } from "../../engine/parts.ts";
 import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
 import { createRigs } from "../../testing/engine-rig.ts";
@@ -12,7 +12,7 @@ const rigs = createRigs();
 afterEach(rigs.close);
 
 const PAGE = { limit: 200, after: null };
-const HOUR = 3_600_000;
+const HOUR = HOUR_MS;
 const WORKER = "---\nname: Worker\npulse_enabled: true\n---\nYou work.";
 const HOURLY: RoutineCreate = { name: "Hourly", instructions: "Look at the inbox", schedule: "0 * * * *" };
 const done = [{ tool: "complete", input: { outputs: {}, summary: "Nothing waited" } }];

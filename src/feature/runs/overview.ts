@@ -1,6 +1,6 @@
 /** Runs at a glance: those at work with their steps and last words, and how runs ended, day by day. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { timestamp } from "../../core/clock.ts";
+import { DAY_MS, timestamp } from "../../core/clock.ts";
 import { orNull, Time } from "../../core/schema.ts";
 import { textOf } from "../../engine/parts.ts";
 import { kindOfStep, type PipelineDefinition } from "../../engine/pipeline/definition.ts";
@@ -48,7 +48,6 @@ export const RunDay = t.Object(
 );
 export type RunDay = Static<typeof RunDay>;
 
-const DAY_MS = 86_400_000;
 const STEPS_MAX = 40;
 const SENTENCE_MAX = 240;
 /** Messages that are looked at for words: those before the last may have none. */

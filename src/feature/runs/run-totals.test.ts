@@ -1,6 +1,6 @@
 /** Totals that the database keeps, and pages that cost what they show however many runs there are. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { systemClock } from "../../core/clock.ts";
+import { HOUR_MS, systemClock } from "../../core/clock.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import { OPEN_PROJECTS } from "../../testing/open-projects.ts";
 import { createAgentActivity } from "../agents/activity.ts";
@@ -79,7 +79,7 @@ test("no list and no count reads the whole of a table that grows with history", 
   const usage = createUsageLog({ store, clock: systemClock, onRecorded: [] });
   usage.list(page, {});
   usage.summary({ since: Date.parse("2026-01-01T05:00:00Z"), userId: "usr_1" });
-  usage.history("hour", { from: Date.parse(at), to: Date.parse(at) + 3_600_000 });
+  usage.history("hour", { from: Date.parse(at), to: Date.parse(at) + HOUR_MS });
   const scans = texts.flatMap((text) => {
     const values = Array(text.split("?").length - 1).fill(null);
     const plan = store.sqlite.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${text}`).all(...values);

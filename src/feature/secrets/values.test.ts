@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DAY_MS } from "../../core/clock.ts";
 import { createMasking, type Masking } from "../../core/masking.ts";
 import { createSealer } from "../../core/sealing.ts";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
@@ -10,7 +11,6 @@ import { openStore, type Store } from "../../store/store.ts";
 import { createSecrets, type Secrets } from "./service.ts";
 import { createSecretValues, type SecretValues } from "./values.ts";
 
-const DAY_MS = 86_400_000;
 let now: number;
 let folder: string;
 let store: Store;

@@ -1,7 +1,7 @@
 /** Rows of sessions and executions. */
 
 import { createHash } from "node:crypto";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { toNano } from "../../core/money.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
@@ -61,7 +61,7 @@ export function toExecution({ session, ...row }: Work, system: string | null): E
  * A wait longer than any we give means that the clock was set back: it counts as over. @busy holds how many executions
  * each agent has at work.
  */
-const PROVIDER_WAIT_MOST_MS = 8 * 86_400_000;
+const PROVIDER_WAIT_MOST_MS = 8 * DAY_MS;
 const QUEUE = `
   WITH ready AS (
     SELECT e.id, e.session_id, e.agent_id, e.urgent, coalesce(e.run_id, s.root_id) AS lane, coalesce(s.user_id, '') AS user

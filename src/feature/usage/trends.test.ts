@@ -1,6 +1,6 @@
 /** Spend by day and key, and how runs ended, from the sums that the database keeps. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { systemClock } from "../../core/clock.ts";
+import { DAY_MS, systemClock } from "../../core/clock.ts";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import type { LlmCallRecord } from "./model.ts";
@@ -50,7 +50,7 @@ const end = (id: string, status: string, at: string | null, cost = 0) =>
 test("every day has its spend by model, dearest model first, and days without a call are there", () => {
   spend("m/dear", 2);
   spend("m/cheap", 0.5);
-  now += 2 * 86_400_000;
+  now += 2 * DAY_MS;
   spend("m/cheap", 0.25);
   spend("m/free", null);
   const { series, items } = trends.read("model", PERIOD, LOCAL_ADMIN);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { HOUR_MS } from "../../core/clock.ts";
 import { type Account, enableTwoFactor, logIn, makeUser, PASSWORD, setupAdmin } from "../../testing/accounts.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 
@@ -90,7 +91,7 @@ describe("users", () => {
   test("administrators find users by part of name or address, with log-ins, keys and providers of each", async () => {
     const one = await makeUser(server, admin, "Managed.One@example.test");
     await logIn(server, one.email);
-    const soon = new Date(Date.now() + 3_600_000).toISOString();
+    const soon = new Date(Date.now() + HOUR_MS).toISOString();
     await by(one, "POST", "/v1/auth/api-keys", { name: "k", expires_at: soon });
     const found = await by(admin, "GET", "/v1/admin/users?search=aged.ONE&role=user&active=true");
     expect(found.body["items"]).toEqual([

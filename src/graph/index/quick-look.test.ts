@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import { HOUR_MS } from "../../core/clock.ts";
 import { createSourceTree, SHOP, type SourceTree } from "../../testing/source-tree.ts";
 import { lookAtFiles } from "./look.ts";
 import { createLooker } from "./quick-look.ts";
@@ -12,7 +13,7 @@ afterEach(() => {
 });
 
 /** An hour from now: files that changed in the last seconds are always looked at again. */
-const later = () => Date.now() + 3_600_000;
+const later = () => Date.now() + HOUR_MS;
 
 const START = { ...SHOP, "package.json": "{}", "app.yaml": "a: 1\n", "ignored/a.ts": "", ".gitignore": "ignored/\n" };
 

@@ -14,6 +14,14 @@ test("timestamps are subtracted by `msBetween` alone; the dashboard's `duration`
   expect(found).toEqual([]);
 });
 
+test("how many milliseconds an hour and a day have is written once, and once in the dashboard", () => {
+  const places = new Set(["core/clock.ts", "web/ui/format.ts"]);
+  const found = filesOf("**/*.{ts,tsx}").filter(
+    (file) => !places.has(file) && /\b(?:3_600_000|86_400_000)\b|\bMINUTE_MS = 6/.test(textOf(file)),
+  );
+  expect(found).toEqual([]);
+});
+
 /** Test files and what they are built of. */
 const testFiles = [
   ...new Set([...new Glob("**/*.test.{ts,tsx}").scanSync(SRC), ...new Glob("testing/**/*.ts").scanSync(SRC)]),

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
+import { DAY_MS } from "../../core/clock.ts";
 import { type Account, makeUser, PASSWORD, setupAdmin } from "../accounts.ts";
 import { framesOf, framesUntil } from "../event-reader.ts";
 import { startServer, type TestServer } from "../server.ts";
@@ -148,7 +149,7 @@ function keepRows(userId: string, sessionId: string, runId: string): void {
   ).run(userId, at, at);
   db.prepare(
     "INSERT INTO permission_requests (id, session_id, execution_id, call_id, agent_id, tool, tool_kind, subject, rules, can_remember, state, created_at, deadline) VALUES ('perm_of_a', ?, 'exe_none', 'call_none', 'scribe', 'bash', 'execute', 'git push', '[\"ask bash\"]', 1, 'waiting', ?, ?)",
-  ).run(sessionId, at, Date.now() + 86_400_000);
+  ).run(sessionId, at, Date.now() + DAY_MS);
   db.prepare("INSERT INTO screenshots VALUES ('shot_of_a', ?, 'look', 'exe_none', '/', 1, 1, 1, ?, x'00')").run(
     runId,
     at,

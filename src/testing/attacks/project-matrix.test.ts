@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
+import { DAY_MS } from "../../core/clock.ts";
 import { type Account, makeUser, setupAdmin } from "../accounts.ts";
 import { startServer, type TestServer } from "../server.ts";
 
@@ -246,7 +247,7 @@ function keptRows(user: string, project: string, session: string) {
     can_remember: 1,
     state: "waiting",
     created_at: at,
-    deadline: Date.now() + 86_400_000,
+    deadline: Date.now() + DAY_MS,
   });
   const columns = db.prepare("SELECT name FROM pragma_table_info('executions') WHERE \"notnull\" = 1").pluck().all();
   const like = db.prepare("SELECT * FROM executions LIMIT 1").get() as Record<string, unknown>;

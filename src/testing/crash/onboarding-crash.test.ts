@@ -4,6 +4,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DAY_MS } from "../../core/clock.ts";
 import type { OnboardingDetail } from "../../feature/onboarding/model.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { createRandom, seedFrom } from "./random.ts";
@@ -94,7 +95,7 @@ test("an onboarding that nobody continues is given up after the days of the sett
     const [left, fresh] = [await begin(), await begin()];
     await server.stop();
     const db = new Database(join(folder, "skep.db"));
-    const old = new Date(Date.now() - 31 * 86_400_000).toISOString();
+    const old = new Date(Date.now() - 31 * DAY_MS).toISOString();
     db.query("UPDATE sessions SET last_activity_at = ? WHERE id = ?").run(old, left.session_id);
     db.close();
     server = await startServer({ data: folder });

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { DAY_MS, HOUR_MS } from "../../core/clock.ts";
 import { roundUp, rowsOf, spanOf, type Timed, ticksOf } from "../../web/page/run/spans.ts";
 
 const at = (ms: number): string => new Date(ms).toISOString();
@@ -67,7 +68,7 @@ test("a span has its queue before it, lasts until now while it runs, and is neve
 
 test("an axis has a few round marks, however long the run is, and grows in leaps", () => {
   expect(ticksOf(13_000)).toEqual([0, 5_000, 10_000]);
-  for (const whole of [1, 900, 60_000, 3_600_000, 40 * 86_400_000, 4_000 * 86_400_000]) {
+  for (const whole of [1, 900, 60_000, HOUR_MS, 40 * DAY_MS, 4_000 * DAY_MS]) {
     const ticks = ticksOf(whole);
     expect(ticks.length).toBeLessThanOrEqual(7);
     expect(ticks.at(-1)).toBeLessThanOrEqual(whole);

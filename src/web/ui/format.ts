@@ -1,10 +1,10 @@
 /** Numbers, money and times as people read them. */
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
 /** Times farther away than this are shown as dates. */
-const FAR = 30 * DAY;
+const FAR = 30 * DAY_MS;
 
 /** Making a format takes a hundred times as long as using it, and lists write thousands of times. */
 function once<T>(make: () => T): () => T {
@@ -22,20 +22,20 @@ export function duration(ms: number): string {
   if (ms <= 0) return "0 s";
   if (ms < 100) return `${Math.max(1, Math.round(ms))} ms`;
   if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
-  if (ms < MINUTE) return `${Math.round(ms / 1_000)} s`;
-  if (ms < HOUR)
-    return `${Math.floor(ms / MINUTE)} min ${String(Math.floor((ms % MINUTE) / 1_000)).padStart(2, "0")} s`;
-  if (ms < DAY) return `${Math.floor(ms / HOUR)} h ${Math.floor((ms % HOUR) / MINUTE)} min`;
-  return `${Math.floor(ms / DAY)} d ${Math.floor((ms % DAY) / HOUR)} h`;
+  if (ms < MINUTE_MS) return `${Math.round(ms / 1_000)} s`;
+  if (ms < HOUR_MS)
+    return `${Math.floor(ms / MINUTE_MS)} min ${String(Math.floor((ms % MINUTE_MS) / 1_000)).padStart(2, "0")} s`;
+  if (ms < DAY_MS) return `${Math.floor(ms / HOUR_MS)} h ${Math.floor((ms % HOUR_MS) / MINUTE_MS)} min`;
+  return `${Math.floor(ms / DAY_MS)} d ${Math.floor((ms % DAY_MS) / HOUR_MS)} h`;
 }
 
 /** How far away in one unit: `now`, `4 min` ago, `in 2 h`, `3 d`; more than a month away as a date. */
 export function ago(at: string | number, now = Date.now()): string {
   const time = new Date(at).getTime();
   const ms = Math.abs(now - time);
-  if (ms < (time > now ? MINUTE : 45_000)) return "now";
+  if (ms < (time > now ? MINUTE_MS : 45_000)) return "now";
   if (ms >= FAR) return dayFormat().format(time);
-  const [unit, name] = ms < HOUR ? [MINUTE, "min"] : ms < DAY ? [HOUR, "h"] : [DAY, "d"];
+  const [unit, name] = ms < HOUR_MS ? [MINUTE_MS, "min"] : ms < DAY_MS ? [HOUR_MS, "h"] : [DAY_MS, "d"];
   return `${time > now ? "in " : ""}${Math.round(ms / unit)} ${name}`;
 }
 

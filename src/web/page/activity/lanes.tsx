@@ -5,7 +5,7 @@ import { useLocation } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
 import { useAgentNames } from "../../session/actor.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
-import { duration, plural } from "../../ui/format.ts";
+import { duration, MINUTE_MS, plural } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { useParam } from "../../ui/tabs.tsx";
@@ -66,7 +66,6 @@ export function Lanes() {
   );
 }
 
-const MINUTE = 60_000;
 /** Minutes between the lines of the axis. */
 const STEPS = [5, 10, 15, 30, 60, 120, 180];
 const LINES = 8;
@@ -78,7 +77,7 @@ function axisOf(spans: readonly Span[], from: number, to: number, now: number) {
   const first = Math.min(...spans.map(({ started_at }) => Date.parse(started_at)));
   const last = Math.max(...spans.map(({ finished_at }) => (finished_at ? Date.parse(finished_at) : now)));
   const length = Math.min(last, to) - Math.max(first, from);
-  const step = MINUTE * (STEPS.find((one) => length / (one * MINUTE) <= LINES - 1) ?? STEPS.at(-1)!);
+  const step = MINUTE_MS * (STEPS.find((one) => length / (one * MINUTE_MS) <= LINES - 1) ?? STEPS.at(-1)!);
   // Counted from local midnight.
   const begin = Math.max(from, from + Math.floor((first - from) / step) * step);
   const end = Math.min(to, Math.max(begin + step, from + Math.ceil((last - from) / step) * step));

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
-import { costText } from "../../ui/format.ts";
+import { costText, DAY_MS } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { Section } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -15,7 +15,6 @@ import { RestartDialog } from "../run/restart-dialog.tsx";
 type Run = Schemas["Run"];
 
 const SHOWN = 3;
-const DAY_MS = 86_400_000;
 
 /** A day ago, rounded so that the question stays the same for a while. */
 const yesterday = () => new Date(Math.floor((Date.now() - DAY_MS) / 600_000) * 600_000).toISOString();

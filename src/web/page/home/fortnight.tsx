@@ -3,10 +3,9 @@ import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
 import { useAdmin } from "../../session/session.tsx";
-import { costText, plural, usd } from "../../ui/format.ts";
+import { costText, DAY_MS, plural, usd } from "../../ui/format.ts";
 import { Panel } from "../../ui/page.tsx";
 
-const DAY_MS = 86_400_000;
 const DAYS = 14;
 
 /** The begin of the first of the days (UTC, as the server counts them). */

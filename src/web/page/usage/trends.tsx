@@ -3,7 +3,7 @@ import { api, type Schemas } from "../../api/client.ts";
 import { useAgentNames } from "../../session/actor.tsx";
 import { type Bar, Legend, type Part, StackedBars } from "../../ui/chart/stacked-bars.tsx";
 import { FilterSelect } from "../../ui/filter.tsx";
-import { costText, plural, usd } from "../../ui/format.ts";
+import { costText, DAY_MS, plural, usd } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { Panel, Section } from "../../ui/page.tsx";
 import { useParam } from "../../ui/tabs.tsx";
@@ -12,7 +12,6 @@ type Trend = Schemas["UsageTrend"];
 type By = Trend["by"];
 type Budget = Schemas["Usage"]["budgets"][number];
 
-const DAY_MS = 86_400_000;
 const STACKS = [
   { value: "", label: "By model" },
   { value: "agent", label: "By agent" },

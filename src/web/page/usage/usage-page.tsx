@@ -11,7 +11,7 @@ import { useAdmin } from "../../session/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
-import { costText, count, duration, plural, usd } from "../../ui/format.ts";
+import { costText, count, DAY_MS, duration, HOUR_MS, plural, usd } from "../../ui/format.ts";
 import { lazy } from "../../ui/lazy.tsx";
 import { Await, Loading } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
@@ -24,7 +24,6 @@ import { downloadCsv } from "./download-csv.ts";
 const Trends = lazy(() => import("./trends.tsx"));
 
 type Call = Schemas["LlmCall"];
-const DAY_MS = 86_400_000;
 const PERIODS = [
   { value: "", label: "Last 30 days" },
   { value: "1", label: "Last 24 hours" },
@@ -34,7 +33,7 @@ const PERIODS = [
 ];
 
 /** Rounded to the hour, so that the query stays the same for a while. */
-const since = (days: number) => new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000 - days * DAY_MS).toISOString();
+const since = (days: number) => new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - days * DAY_MS).toISOString();
 
 export default function UsagePage() {
   const admin = useAdmin();
