@@ -133,11 +133,11 @@ export const DELETION_PLAN: Readonly<Record<string, Fate>> = {
   cookie_grants: { with: "cookie_sets" },
   harness_logins: { goes: { user: "user_id = @id" } },
   user_provider_keys: { goes: { user: "user_id = @id" } },
-  memory_entries: { stays: "made from files: a user's own files are removed (memory/service.ts), then their rows" },
+  memory_entries: { stays: "made from files: a user's own files are removed (memory/entries.ts), then their rows" },
   memory_units: { stays: "removed with their entry" },
   memory_text: { stays: "removed with their entry" },
   memory_vectors: { with: "memory_units" },
-  memory_scores: { stays: "a user's own are removed with their entries (memory/service.ts); others stay for undo" },
+  memory_scores: { stays: "a user's own are removed with their entries (memory/entries.ts); others stay for undo" },
   memory_contradictions: { stays: "removed when one of the texts changes" },
   memory_consolidations: { stays: "digests" },
 

@@ -11,15 +11,15 @@ import type { Store } from "../../store/store.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { Contradictions } from "./contradictions.ts";
+import { type Entries, mayChange, readerOf } from "./entries.ts";
 import { type EntryRow, type Reader, visibleTo } from "./entry-index.ts";
 import { type Compared, contradiction, nearPairs, saysTheSame, stemSetOf } from "./likeness.ts";
-import { type Memory, readerOf } from "./service.ts";
 
 export interface ConsolidationDeps {
   store: Store;
   clock: Clock;
   jobs: Pick<Jobs, "enqueue">;
-  memory: Pick<Memory, "find" | "change" | "assertVault" | "mayChange" | "written">;
+  entries: Pick<Entries, "find" | "change" | "assertVault" | "written">;
   contradictions: Pick<Contradictions, "add">;
   /** Whether vaults are consolidated every day without a request. */
   daily(): boolean;
@@ -39,7 +39,7 @@ const MOST_FOUND = 500;
 const giveWay = () => new Promise((done) => setImmediate(done));
 
 export function createConsolidation(deps: ConsolidationDeps) {
-  const { store, clock, jobs, memory, contradictions } = deps;
+  const { store, clock, jobs, entries, contradictions } = deps;
   const { statement } = store;
 
   /** Entries that count, with the words that are compared; only those words are held. */
@@ -73,8 +73,8 @@ export function createConsolidation(deps: ConsolidationDeps) {
     const tags = [...new Set([...kept.tags, ...other.tags])].slice(0, 20);
     const links = [...new Set([...kept.links, ...other.links])].filter((to) => to !== kept.entry).slice(0, 50);
     if (tags.length > kept.tags.length || links.length > kept.links.length)
-      memory.change(kept, { tags, links }, writer);
-    memory.change(other, { superseded_by: kept.entry }, writer);
+      entries.change(kept, { tags, links }, writer);
+    entries.change(other, { superseded_by: kept.entry }, writer);
   }
 
   /** @returns what happened to a pair. Both are read again: a merge before, or a person, may have changed them. */
@@ -82,7 +82,7 @@ export function createConsolidation(deps: ConsolidationDeps) {
     const now = timestamp(clock.now());
     const [a, b] = keys.map((entry) => {
       try {
-        const row = memory.find(vault, entry, reader);
+        const row = entries.find(vault, entry, reader);
         const counts = row.problem === null && row.superseded_by === null;
         return counts && (row.expires_at === null || row.expires_at > now) ? row : undefined;
       } catch {
@@ -92,7 +92,7 @@ export function createConsolidation(deps: ConsolidationDeps) {
     if (!a || !b || a.trusted !== b.trusted) return "none";
     if (saysTheSame(a, b)) {
       // Another user's copy is left alone.
-      if (a.owner_id !== b.owner_id || !memory.mayChange(a.owner_id, reader)) return "none";
+      if (a.owner_id !== b.owner_id || !mayChange(a.owner_id, reader)) return "none";
       merge(a, b, job);
       return "merged";
     }
@@ -109,13 +109,13 @@ export function createConsolidation(deps: ConsolidationDeps) {
     Payload,
     async ({ vault, user_id, all }, running) => {
       const reader: Reader = all ? { all: true } : { all: false, userId: user_id ?? undefined };
-      const entries = await comparedOf(vault, reader, running.signal);
-      const result = { entries: entries.length, merged: 0, contradictions: 0 };
+      const compared = await comparedOf(vault, reader, running.signal);
+      const result = { entries: compared.length, merged: 0, contradictions: 0 };
       let passed = 0;
-      for (const pair of nearPairs(entries)) {
+      for (const pair of nearPairs(compared)) {
         if (pair === undefined) {
           passed += 50;
-          running.report({ percent: Math.min(99, (100 * passed) / Math.max(1, entries.length)), detail: "comparing" });
+          running.report({ percent: Math.min(99, (100 * passed) / Math.max(1, compared.length)), detail: "comparing" });
           await giveWay();
           running.signal.throwIfAborted();
           continue;
@@ -124,7 +124,7 @@ export function createConsolidation(deps: ConsolidationDeps) {
         if (found === "merged") result.merged++;
         if (found === "contradiction" && ++result.contradictions >= MOST_FOUND) break;
       }
-      await memory.written();
+      await entries.written();
       if (all) noteHeld(vault);
       return result;
     },
@@ -153,7 +153,7 @@ export function createConsolidation(deps: ConsolidationDeps) {
     job,
     /** Goes through a vault in the background: as an administrator all of it, else what the caller may change. */
     start(vault: string, caller: Caller): Job {
-      memory.assertVault(vault);
+      entries.assertVault(vault);
       return enqueue(vault, readerOf(caller), caller.userId);
     },
     /** Starts on every vault that changed and was not consolidated for a day. */

@@ -7,14 +7,14 @@ import { ownJson } from "../../core/own-json.ts";
 import type { Caller } from "../../http/caller.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
+import { type Entries, readerOf, writerOf } from "./entries.ts";
 import { visibleTo } from "./entry-index.ts";
 import type { Contradiction, ContradictionVerdict } from "./model.ts";
-import { type Memory, readerOf, writerOf } from "./service.ts";
 
 export interface ContradictionsDeps {
   store: Store;
   clock: Clock;
-  memory: Pick<Memory, "find" | "findForChange" | "change">;
+  entries: Pick<Entries, "find" | "findForChange" | "change">;
 }
 
 /** Two entries of a vault, and the words that only one of them says. */
@@ -36,7 +36,7 @@ interface Row {
 
 export type Contradictions = ReturnType<typeof createContradictions>;
 
-export function createContradictions({ store, clock, memory }: ContradictionsDeps) {
+export function createContradictions({ store, clock, entries }: ContradictionsDeps) {
   const { statement } = store;
   /** Pairs of which the caller may read both, and which both still count. */
   const open = (caller: Caller) => {
@@ -58,7 +58,7 @@ export function createContradictions({ store, clock, memory }: ContradictionsDep
     (caller: Caller) =>
     (row: Row): Contradiction => {
       const side = (entry: string, says: string) => {
-        const { title, content, type, trusted, updated_at } = memory.find(row.vault, entry, readerOf(caller));
+        const { title, content, type, trusted, updated_at } = entries.find(row.vault, entry, readerOf(caller));
         return { entry, title, type, content, trusted, updated_at, says: ownJson<string[]>(says) };
       };
       return {
@@ -94,13 +94,13 @@ export function createContradictions({ store, clock, memory }: ContradictionsDep
       const { vault, a, b } = find(id, caller);
       if (keep === null) {
         // Only a caller who may change both may judge.
-        for (const entry of [a, b]) memory.findForChange(vault, entry, readerOf(caller));
+        for (const entry of [a, b]) entries.findForChange(vault, entry, readerOf(caller));
         store.write(() => statement("UPDATE memory_contradictions SET settled = 1 WHERE id = ?").run(id));
         return { superseded: null };
       }
       if (keep !== a && keep !== b) throw invalidField("/keep", `Must be ${a} or ${b}, or null when both are true`);
-      const loser = memory.findForChange(vault, keep === a ? b : a, readerOf(caller));
-      memory.change(loser, { superseded_by: keep }, writerOf(caller));
+      const loser = entries.findForChange(vault, keep === a ? b : a, readerOf(caller));
+      entries.change(loser, { superseded_by: keep }, writerOf(caller));
       return { superseded: loser.entry };
     },
     /** Writes it down, unless the pair is known. @returns whether it is new. */

@@ -5,20 +5,20 @@ import type { Caller } from "../../http/caller.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import { mayRead, readable, WHOSE_SESSIONS } from "../../store/whose.ts";
+import { type Entries, readerOf } from "./entries.ts";
 import { digestOf } from "./entry-file.ts";
 import type { ExecutionMemory, MemoryRecall, TakenBack } from "./model.ts";
-import type { Memory } from "./service.ts";
 
 export interface ExecutionsDeps {
   store: Store;
-  memory: Memory;
+  entries: Pick<Entries, "find" | "fileDigest" | "save">;
 }
 
 export type ExecutionMemories = ReturnType<typeof createExecutionMemories>;
 
 const RECALL_CURSOR = /^([\d:.TZ-]{20,30})\|(\w{1,64})$/;
 
-export function createExecutionMemories({ store, memory }: ExecutionsDeps) {
+export function createExecutionMemories({ store, entries }: ExecutionsDeps) {
   const { statement } = store;
   const exists = (sql: string, ...values: string[]): boolean => statement(sql).get(...values) !== undefined;
 
@@ -60,7 +60,7 @@ export function createExecutionMemories({ store, memory }: ExecutionsDeps) {
     },
     /** Who was given an entry, newest first: of a user's own work alone, of everybody's for administrators. */
     recallsOf(vault: string, entry: string, page: Page, caller: Caller): ListAnswer<MemoryRecall> {
-      memory.get(vault, entry, caller);
+      entries.find(vault, entry, readerOf(caller));
       const [, at, id] = page.after === null ? [] : (RECALL_CURSOR.exec(page.after) ?? [""]);
       if (page.after !== null && id === undefined) throw badCursor();
       const [whose, ...values] = readable(caller, WHOSE_SESSIONS.recalling, "s") ?? ["1"];
@@ -84,13 +84,13 @@ export function createExecutionMemories({ store, memory }: ExecutionsDeps) {
       const result: TakenBack = { execution_id: executionId, taken_back: [], left: [] };
       for (const { vault, entry, first, last } of writtenBy(executionId).reverse()) {
         const { before } = version(first);
-        const now = memory.fileDigest(vault, entry);
+        const now = entries.fileDigest(vault, entry);
         if (now === (before === null ? null : digestOf(before))) continue;
         if (now !== version(last).after_digest) {
           result.left.push({ agent_id: vault, entry, reason: "It has changed since." });
           continue;
         }
-        memory.save(vault, entry, before, { userId: caller.userId });
+        entries.save(vault, entry, before, { userId: caller.userId });
         result.taken_back.push({ agent_id: vault, entry });
       }
       return result;

@@ -14,6 +14,7 @@ import type { StorageService } from "../storage/service.ts";
 import type { UsageLog } from "../usage/service.ts";
 import { createConsolidation } from "./consolidate.ts";
 import { createContradictions } from "./contradictions.ts";
+import { createEntries } from "./entries.ts";
 import { createEntryIndex } from "./entry-index.ts";
 import { memoryEvents } from "./events.ts";
 import { createExecutionMemories } from "./executions.ts";
@@ -77,33 +78,33 @@ export const memory = defineFeature(
       },
     });
     const search = createSearch(store, scores, () => timestamp(clock.now()), meaning.near);
-    const service = createMemory({
+    const entries = createEntries({
       store,
       clock,
       folder,
       format,
       index,
-      search,
-      scores,
       agentExists: agents.exists,
       assertRoom: deps.storage.assertRoom,
     });
-    const executions = createExecutionMemories({ store, memory: service });
+    const service = createMemory({ store, entries, search, scores });
+    const executions = createExecutionMemories({ store, entries });
     const recalls = createRecall({ store, clock, search, scores });
     const people = store.rows(users);
     const isAdmin = (id: string) => people.find({ id })?.role === "admin";
-    const contradictions = createContradictions({ store, clock, memory: service });
+    const contradictions = createContradictions({ store, clock, entries });
     const consolidation = createConsolidation({
       store,
       clock,
       jobs: deps.jobs,
-      memory: service,
+      entries,
       contradictions,
       daily: () => scores.settings().consolidate_daily,
     });
     const watch = watchVaults(deps.folder.vaults, index, log);
     return {
       service: {
+        ...entries,
         ...service,
         ...executions,
         recallFor: recalls.forPrompt,
@@ -111,13 +112,13 @@ export const memory = defineFeature(
         embedDue: meaning.due,
       },
       routes: () => [
-        ...memoryRoutes(service, scores),
-        ...executionMemoryRoutes(executions, service),
-        ...tidyingRoutes(contradictions, consolidation, service),
+        ...memoryRoutes(service, entries, scores),
+        ...executionMemoryRoutes(executions, entries),
+        ...tidyingRoutes(contradictions, consolidation, entries),
       ],
       jobs: [consolidation.job, meaning.job],
-      tools: memoryTools({ memory: service, recalls, search, scores, isAdmin }),
-      handOver: service.removeOf,
+      tools: memoryTools({ entries, recalls, search, scores, isAdmin }),
+      handOver: entries.removeOf,
       duties: [
         {
           name: "memory-scan",

@@ -6,6 +6,7 @@ import { assertIfMatch } from "../../http/etag.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { answeredAfter, operation, operations } from "../../http/operation.ts";
 import { queryBoolean } from "../../http/schema.ts";
+import type { Entries } from "./entries.ts";
 import type { ExecutionMemories } from "./executions.ts";
 import {
   EntryCreate,
@@ -40,8 +41,10 @@ const assertReadable = (caller: Caller, agentId: string): void => {
   if (agentId !== SHARED) assertOwnAgent(caller, agentId);
 };
 
-export function memoryRoutes(memory: Memory, scores: Scores) {
-  return [...vaultRoutes(memory), ...entryRoutes(memory), ...scoreRoutes(memory, scores)];
+type Written = Pick<Entries, "written">;
+
+export function memoryRoutes(memory: Memory, entries: Written, scores: Scores) {
+  return [...vaultRoutes(memory), ...entryRoutes(memory, entries), ...scoreRoutes(memory, entries, scores)];
 }
 
 function vaultRoutes(memory: Memory) {
@@ -121,9 +124,9 @@ function vaultRoutes(memory: Memory) {
   ]);
 }
 
-function entryRoutes(memory: Memory) {
+function entryRoutes(memory: Memory, { written }: Written) {
   return answeredAfter(
-    () => memory.written(),
+    written,
     operations("memory", [
       operation(
         "getMemoryVaultEntry",
@@ -189,9 +192,9 @@ function entryRoutes(memory: Memory) {
   );
 }
 
-function scoreRoutes(memory: Memory, scores: Scores) {
+function scoreRoutes(memory: Memory, { written }: Written, scores: Scores) {
   return answeredAfter(
-    () => memory.written(),
+    written,
     operations("memory", [
       operation(
         "getMemoryScoresSettings",
@@ -249,9 +252,9 @@ function scoreRoutes(memory: Memory, scores: Scores) {
 
 const ExecutionPath = t.Object({ execution_id: t.String({ maxLength: 64 }) });
 
-export function executionMemoryRoutes(executions: ExecutionMemories, { written }: Pick<Memory, "written">) {
+export function executionMemoryRoutes(executions: ExecutionMemories, { written }: Written) {
   return answeredAfter(
-    () => written(),
+    written,
     operations("memory", [
       operation(
         "getExecutionMemory",

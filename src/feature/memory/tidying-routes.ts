@@ -7,13 +7,13 @@ import { answeredAfter, operation, operations } from "../../http/operation.ts";
 import { Job } from "../jobs/model.ts";
 import type { createConsolidation } from "./consolidate.ts";
 import type { Contradictions } from "./contradictions.ts";
+import type { Entries } from "./entries.ts";
 import { Contradiction, ContradictionVerdict } from "./model.ts";
-import type { Memory } from "./service.ts";
 
 export function tidyingRoutes(
   contradictions: Contradictions,
   consolidation: Pick<ReturnType<typeof createConsolidation>, "start">,
-  { written }: Pick<Memory, "written">,
+  { written }: Pick<Entries, "written">,
 ) {
   return answeredAfter(
     () => written(),

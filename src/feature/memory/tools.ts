@@ -4,15 +4,15 @@ import { conflict, notFound } from "../../core/errors.ts";
 import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
 import type { ExecutionInfo, Tool, ToolContext, ToolResult, ToolSource } from "../../engine/tool.ts";
 import { toolsOf } from "../../engine/tool.ts";
+import type { Entries, Writer } from "./entries.ts";
 import type { EntryRow } from "./entry-index.ts";
 import { EntryType, type Origin, SHARED } from "./model.ts";
 import { type Recall, readerFor } from "./recall.ts";
 import type { Scores } from "./scores.ts";
 import type { Search } from "./search.ts";
-import type { Memory, Writer } from "./service.ts";
 
 export interface MemoryToolsDeps {
-  memory: Memory;
+  entries: Entries;
   recalls: Recall;
   search: Search;
   scores: Scores;
@@ -72,23 +72,23 @@ export function memoryTools(deps: MemoryToolsDeps): ToolSource {
 }
 
 /** What a tool says that it wrote is on the disk. */
-const onDisk = <Input>({ memory }: MemoryToolsDeps, one: Tool<Input>): Tool<Input> => ({
+const onDisk = <Input>({ entries }: MemoryToolsDeps, one: Tool<Input>): Tool<Input> => ({
   ...one,
   async run(input, context) {
     const result = await one.run(input, context);
-    await memory.written();
+    await entries.written();
     return result;
   },
 });
 
 /** An entry of the agent's own vault that says the same. */
-async function nearOf({ search, memory }: MemoryToolsDeps, { title, content }: Written, execution: ExecutionInfo) {
+async function nearOf({ search, entries }: MemoryToolsDeps, { title, content }: Written, execution: ExecutionInfo) {
   const words = wordsOf(`${title} ${content}`);
   const reader = readerFor(execution);
   const query = `${title} ${content}`.slice(0, 1_000);
   const hits = await search.find({ query, vaults: [execution.agentId], limit: 5, reader });
   return hits
-    .map(({ entry }) => memory.find(execution.agentId, entry, reader))
+    .map(({ entry }) => entries.find(execution.agentId, entry, reader))
     .find((row) => likeness(words, wordsOf(`${row.title} ${row.content}`)) >= SAME);
 }
 
@@ -111,18 +111,18 @@ const remember = (deps: MemoryToolsDeps) =>
       expires_at: t.Optional(t.String({ format: "date-time", description: "When it stops being true." })),
     }),
     async run({ update, supersedes, new: isNew, ...given }, context) {
-      const { memory } = deps;
+      const { entries } = deps;
       const { execution, masker } = context;
       const outside = context.outside();
       const input = masker.json(given);
       const { agentId } = execution;
       for (const named of [update, supersedes])
-        if (named !== undefined) assertTouchable(memory.findForChange(agentId, named, readerFor(execution)), outside);
+        if (named !== undefined) assertTouchable(entries.findForChange(agentId, named, readerFor(execution)), outside);
       if (update !== undefined) {
-        const row = memory.findForChange(agentId, update, readerFor(execution));
+        const row = entries.findForChange(agentId, update, readerFor(execution));
         const { type: _, ...fields } = input;
         const distrust = outside === undefined ? {} : { trusted: false, origin: { ...row.origin, outside } };
-        memory.change(row, { ...fields, ...distrust }, writerOf(execution));
+        entries.change(row, { ...fields, ...distrust }, writerOf(execution));
         return ok(`Changed ${row.entry}.`);
       }
       const near = isNew || supersedes !== undefined ? undefined : await nearOf(deps, input, execution);
@@ -135,7 +135,7 @@ const remember = (deps: MemoryToolsDeps) =>
       const fresh = { ...input, ...(supersedes === undefined ? {} : { supersedes }) };
       const origin = originOf(execution, outside);
       const trusted = outside === undefined;
-      const row = memory.add(
+      const row = entries.add(
         agentId,
         { ...fresh, owner: execution.userId ?? null, trusted, origin },
         writerOf(execution),
@@ -175,7 +175,7 @@ const recall = ({ search, recalls }: MemoryToolsDeps) =>
     },
   });
 
-const rate = ({ memory, recalls, scores }: MemoryToolsDeps) =>
+const rate = ({ entries, recalls, scores }: MemoryToolsDeps) =>
   tool<{ ratings: { entry: string; useful: boolean }[] }>({
     name: "rate_memories",
     description: "Says which of the entries that you were given or recalled helped and which misled you.",
@@ -186,29 +186,29 @@ const rate = ({ memory, recalls, scores }: MemoryToolsDeps) =>
       const recalled = ratings.map(({ entry, useful }) => {
         const vault = [execution.agentId, SHARED].find((one) => recalls.was(execution, { vault: one, entry }));
         if (vault === undefined) throw notFound("entry among those recalled in this work");
-        return { row: memory.find(vault, entry, readerFor(execution)), useful };
+        return { row: entries.find(vault, entry, readerFor(execution)), useful };
       });
       for (const { row, useful } of recalled) scores.rate(row, useful);
       return ok(`Rated ${ratings.length}.`);
     },
   });
 
-const link = ({ memory }: MemoryToolsDeps) =>
+const link = ({ entries }: MemoryToolsDeps) =>
   tool<{ from: string; to: string }>({
     name: "link_memory",
     description: "Links one entry of your memory to another that belongs with it.",
     parameters: t.Object({ from: Entry, to: Entry }),
     async run({ from, to }, { execution, outside }) {
       const reader = readerFor(execution);
-      const row = memory.findForChange(execution.agentId, from, reader);
-      const target = memory.find(execution.agentId, to, reader);
+      const row = entries.findForChange(execution.agentId, from, reader);
+      const target = entries.find(execution.agentId, to, reader);
       assertTouchable(row, outside());
-      memory.change(row, { links: [...new Set([...row.links, target.entry])] }, writerOf(execution));
+      entries.change(row, { links: [...new Set([...row.links, target.entry])] }, writerOf(execution));
       return ok(`${row.entry} links to ${target.entry}.`);
     },
   });
 
-const share = ({ memory, isAdmin }: MemoryToolsDeps) =>
+const share = ({ entries, isAdmin }: MemoryToolsDeps) =>
   tool<Written>({
     name: "share_knowledge",
     description:
@@ -219,7 +219,7 @@ const share = ({ memory, isAdmin }: MemoryToolsDeps) =>
       const outside = reasonOf();
       const trusted = outside === undefined && (userId === undefined || isAdmin(userId));
       const entry = { ...masker.json(given), owner: null, trusted, origin: originOf(execution, outside) };
-      const row = memory.add(SHARED, entry, writerOf(execution));
+      const row = entries.add(SHARED, entry, writerOf(execution));
       return ok(
         `Shared as ${row.entry}.${trusted ? "" : " An administrator confirms it before it is put into prompts."}`,
       );
