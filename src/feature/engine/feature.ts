@@ -38,7 +38,7 @@ import type { HarnessLogins } from "../harness-logins/service.ts";
 import type { Inbox } from "../inbox/service.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { memory } from "../memory/feature.ts";
-import type { PermissionService } from "../permissions/service.ts";
+import type { Requests } from "../permissions/requests.ts";
 import type { PreviewsService } from "../previews/feature.ts";
 import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
@@ -75,7 +75,7 @@ type Needs = Core & {
   harnessLogins: Pick<HarnessLogins, "open">;
   budgets: Pick<Budgets, "admit">;
   sessions: Sessions & { files: Pick<SessionFiles, "assertComplete"> };
-  permissions: Pick<PermissionService, "engine">;
+  permissions: Pick<Requests, "engine">;
   runs: Pick<RunsService, "rows">;
   memory: Pick<ServiceOf<typeof memory>, "recallFor">;
   inbox: Pick<Inbox, "deliver">;

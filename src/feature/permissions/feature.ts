@@ -3,6 +3,7 @@ import { type Core, defineFeature } from "../feature.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
 import { permissionEvents, permissionRequested } from "./events.ts";
+import { createRequests } from "./requests.ts";
 import { permissionRoutes } from "./routes.ts";
 import { createPermissions } from "./service.ts";
 import { createPermissionStore } from "./store.ts";
@@ -16,20 +17,25 @@ export const permissions = defineFeature(
   "permissions",
   ({ store, bus, clock, clockwork, audit, masking, settings, sessions }: Needs) => {
     const rows = createPermissionStore(store);
-    const service = createPermissions({
+    const requests = createRequests({
       store,
       bus,
       clock,
-      audit,
       masking,
       rows,
       sessions,
       waitMs: () => settings.get().limits.permission_minutes * MINUTE_MS,
     });
-    const noteDue = clockwork.add({ name: "permissions", nextAt: rows.nextDeadline, run: service.expire });
+    const service = createPermissions({ store, clock, audit, masking, rows, requests });
+    const noteDue = clockwork.add({ name: "permissions", nextAt: rows.nextDeadline, run: requests.expire });
     const unsubscribe = bus.subscribe([permissionRequested], noteDue);
-    sessions.whenFinished(({ id }, tx) => service.withdraw(id, tx));
-    return { service, routes: () => permissionRoutes(service), handOver: service.forget, stop: unsubscribe };
+    sessions.whenFinished(({ id }, tx) => requests.withdraw(id, tx));
+    return {
+      service: { ...service, engine: requests.engine, expire: requests.expire },
+      routes: () => permissionRoutes(service),
+      handOver: service.forget,
+      stop: unsubscribe,
+    };
   },
   permissionEvents,
 );

@@ -1,0 +1,156 @@
+/**
+ * Requests for permission as the work that makes them sees them. A request is a row before the work is put aside for it, so a
+ * person is asked once whatever happens to the server. It ends with an answer, with its time, or with the work.
+ */
+import { type Clock, timestamp } from "../../core/clock.ts";
+import type { EventRefs } from "../../core/events.ts";
+import { newId } from "../../core/ids.ts";
+import type { Masking } from "../../core/masking.ts";
+import type { PermissionRows, Permit } from "../../engine/permission/permit.ts";
+import type { Bus } from "../../store/bus.ts";
+import type { Store, WriteTx } from "../../store/store.ts";
+import type { PermissionState } from "../../store/tables/permissions.ts";
+import type { Sessions } from "../sessions/service.ts";
+import { permissionRequested, permissionResolved } from "./events.ts";
+import { messageOf } from "./present.ts";
+import type { PermissionStore, RequestRow, WorkOfRequest } from "./store.ts";
+
+export interface RequestsDeps {
+  store: Store;
+  bus: Pick<Bus, "until">;
+  clock: Clock;
+  masking: Pick<Masking, "text">;
+  rows: PermissionStore;
+  sessions: Pick<Sessions, "tryNow">;
+  /** How long a question waits for its answer, ms. */
+  waitMs(): number;
+}
+
+export type Requests = ReturnType<typeof createRequests>;
+
+/** Longer text is not asked about: nobody would read it to its end. */
+const SUBJECT_CHARACTERS = 100_000;
+/** What is not seen, or turns text around, on a screen. */
+const UNSEEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Variation_Selector}]/gu;
+const visible = (text: string): string =>
+  text.replace(UNSEEN, (sign) => `\\u{${sign.codePointAt(0)!.toString(16)}}`).toWellFormed();
+
+const refsOf = (row: Pick<RequestRow, "session_id" | "agent_id">, work: WorkOfRequest | undefined): EventRefs => ({
+  run_id: work?.run_id ?? undefined,
+  step_id: work?.step_id ?? undefined,
+  session_id: row.session_id,
+  agent_id: row.agent_id,
+  project_id: work?.project_id ?? undefined,
+  user_id: work?.user_id ?? undefined,
+});
+
+function standOf(row: RequestRow): Permit {
+  const { state, comment } = row;
+  const what = `the use of ${row.tool}`;
+  if (state === "waiting") return { state: "waiting", until: row.deadline };
+  if (state === "allowed") return { state: "allowed" };
+  if (state === "denied") {
+    const said = comment ? ` They say: ${comment}` : "";
+    return { state: "denied", why: `Not made: a person refused ${what}.${said}` };
+  }
+  return {
+    state: "denied",
+    why: `Not made: a person was asked about ${what} and did not answer in time, which means no. Continue without it, or say what you need.`,
+  };
+}
+
+export function createRequests({ store, bus, clock, masking, rows, sessions, waitMs }: RequestsDeps) {
+  const now = () => timestamp(clock.now());
+
+  /** Ends a question. Its work is taken up again, where it is still there. */
+  function resolve(tx: WriteTx, row: RequestRow, change: Partial<RequestRow> & { state: PermissionState }): void {
+    rows.update(row.id, { ...change, answered_at: now() });
+    const by = change.answered_by ?? undefined;
+    tx.emit(permissionResolved, {
+      ...refsOf(row, rows.work(row.session_id)),
+      data: { request_id: row.id, tool: row.tool, state: change.state, ...(by === undefined ? {} : { by }) },
+    });
+    if (change.state !== "withdrawn") sessions.tryNow({ sessionId: row.session_id });
+  }
+  const isRemembered = (agentId: string, work: WorkOfRequest | undefined, rules: readonly string[]): boolean => {
+    const known = rows.rememberedIn({ agentId, run: work?.run_id ?? null, root: work?.root_id ?? "" });
+    return rules.every((rule) => known.has(rule));
+  };
+
+  const engine: PermissionRows = {
+    isWaiting: ({ id }) => rows.isWaiting(id),
+    lastAsked: ({ id }, beginning) =>
+      rows.ofExecution(id).findLast(({ call_id }) => call_id.startsWith(beginning))?.call_id,
+    answered: ({ sessionId }, callId, signal) =>
+      bus.until([permissionResolved], () => rows.ofCall(sessionId, callId)?.state !== "waiting", signal),
+    withdraw: ({ sessionId }, callId) =>
+      store.write((tx) => {
+        const row = rows.ofCall(sessionId, callId);
+        if (row?.state === "waiting") resolve(tx, row, { state: "withdrawn" });
+      }),
+    ask: (execution, callId, { request, subject: text, asking, isUncertain }) =>
+      store.write((tx): Permit => {
+        const known = rows.ofCall(execution.sessionId, callId);
+        const late = known?.state === "waiting" && known.deadline <= clock.now();
+        if (known && late) resolve(tx, known, { state: "expired" });
+        if (known) return standOf(rows.find(known.id)!);
+        const work = rows.work(execution.sessionId);
+        const rules = [...new Set(asking.map((rule) => rule.text))];
+        if (!isUncertain && isRemembered(execution.agentId, work, rules)) return { state: "allowed" };
+        const subject = visible(masking.text(text));
+        if (subject.length > SUBJECT_CHARACTERS)
+          return {
+            state: "denied",
+            why: "Not made: a person would be asked, and this is too long to be read. Do it in smaller parts.",
+          };
+        const row: RequestRow = {
+          id: newId("permission"),
+          session_id: execution.sessionId,
+          execution_id: execution.id,
+          call_id: callId,
+          agent_id: execution.agentId,
+          tool: request.tool,
+          tool_kind: request.kind,
+          subject,
+          rules,
+          can_remember: !isUncertain,
+          state: "waiting",
+          lasts: null,
+          comment: null,
+          answered_by: null,
+          created_at: now(),
+          deadline: clock.now() + waitMs(),
+          answered_at: null,
+        };
+        rows.insert(row);
+        const { tool, can_remember, deadline } = row;
+        tx.emit(permissionRequested, {
+          ...refsOf(row, work),
+          data: {
+            request_id: row.id,
+            tool,
+            subject: subject.slice(0, 4_000),
+            message: messageOf(row),
+            can_remember,
+            deadline: timestamp(deadline),
+          },
+        });
+        return { state: "waiting", until: deadline };
+      }),
+  };
+
+  return {
+    engine,
+    resolve,
+    isRemembered,
+    /** Questions whose time is over are answered with no. */
+    expire: (): void =>
+      store.write((tx) => {
+        for (const row of rows.late(clock.now())) resolve(tx, row, { state: "expired" });
+      }),
+    /** The work has ended: nobody is asked about it any more. */
+    withdraw(executionId: string, tx: WriteTx): void {
+      for (const row of rows.waitingOf(executionId)) resolve(tx, row, { state: "withdrawn" });
+    },
+  };
+}
