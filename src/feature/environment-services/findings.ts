@@ -3,8 +3,9 @@ import { ownJson } from "../../core/own-json.ts";
 import { projectEnvironments } from "../../store/tables/environments.ts";
 import { type Finding, fail } from "../doctor/model.ts";
 import type { Core } from "../feature.ts";
+import { REMEDY } from "./groups.ts";
 import type { EnvironmentServices } from "./model.ts";
-import { type EnvironmentServicesService, REMEDY } from "./service.ts";
+import type { EnvironmentServicesService } from "./service.ts";
 
 interface Needs extends Pick<Core, "store"> {
   settings: { get(): { sandbox: { runtime: string | null } } };
