@@ -3,10 +3,11 @@
  * stays for a while, so that what was started in it still runs at the next turn.
  */
 
-import { codeOf, messageOf, Problem, unavailable } from "../core/errors.ts";
+import { codeOf, Problem } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Logger } from "../core/log.ts";
 import { raceSignal } from "../core/race-signal.ts";
+import { createParked } from "./parked-sandboxes.ts";
 import {
   placeOf,
   type Sandbox,
@@ -15,6 +16,7 @@ import {
   type SandboxSpec,
   type WayOut,
 } from "./sandbox.ts";
+import { createEndings } from "./sandbox-endings.ts";
 
 export interface LeaseRequest {
   spec: SandboxSpec;
@@ -74,8 +76,6 @@ interface Kept {
   /** It cannot change its files any more. */
   frozen?: boolean;
 }
-type OnShow = Kept & { timer: ReturnType<typeof setTimeout>; onEnd(): void };
-type Idle = Kept & { timer: ReturnType<typeof setTimeout> };
 
 export interface SandboxPoolDeps {
   driver: SandboxDriver;
@@ -87,40 +87,22 @@ export interface SandboxPoolDeps {
 }
 
 export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDeps): SandboxPool {
-  /** By session, the one that has waited longest first. */
-  const idle = new Map<string, Idle>();
-  /** By the execution that started it, the one that is shown for longest first. */
-  const onShow = new Map<string, OnShow>();
   /** Executions whose sandbox is there. */
   const held = new Set<string>();
-  /** By place, the endings of sandboxes that may change its files until then. */
-  const leaving = new Map<string, Set<Promise<void>>>();
-  /** Places with a sandbox that could not be stopped. */
-  let loose = new Set<string>();
-  /** Those that became loose since the last sweep began, which may have looked before. */
-  let missed = new Set<string>();
-  /** A sweep has succeeded: what an earlier process left is gone, or loose. */
-  let hasSwept = false;
-  let sweeping: Promise<number> | undefined;
   let closed = false;
-  const words = WORDS[driver.capabilities.isolation];
-  const notStopped = (what: string): Problem =>
-    unavailable(
-      "sandbox_not_stopped",
-      `${what.replace(/(?<![.\s])[.\s]+$/, "")}. Its processes may still change the files, so the work waits and it is tried again; if this lasts, ${words.remedy}.`,
-    );
+  const endings = createEndings(driver, log, (executionId) => held.has(executionId));
+  const leave = (kept: Kept): Promise<void> => endings.leave(placeOf(kept.spec), stop(kept));
+  /** By session. */
+  const idle = createParked<Kept>({ perUser: LIMITS.idleSandboxesPerUser, all: LIMITS.idleSandboxes }, leave);
+  /** By the execution that started it. */
+  const onShow = createParked<Kept & { onEnd(): void }>(
+    { perUser: LIMITS.keptPreviewsPerUser, all: LIMITS.keptPreviews },
+    (shown) => {
+      shown.onEnd();
+      return leave(shown);
+    },
+  );
 
-  /** @param ending of a sandbox that may change the files of its place until then. */
-  async function leave(place: string, ending: Promise<void>): Promise<void> {
-    const all = leaving.get(place) ?? new Set();
-    leaving.set(place, all.add(ending));
-    try {
-      await ending;
-    } finally {
-      all.delete(ending);
-      if (all.size === 0) leaving.delete(place);
-    }
-  }
   async function begin(spec: SandboxSpec, userId: string | undefined, signal: AbortSignal): Promise<Kept> {
     const sandbox = await driver.start(spec, signal);
     try {
@@ -137,40 +119,17 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
       await sandbox.stop();
     } catch (err) {
       log.warn({ err, execution: spec.executionId }, "sandbox not stopped; it will be swept");
-      if (!frozen) for (const places of [loose, missed]) places.add(placeOf(spec));
+      if (!frozen) endings.noteLoose(placeOf(spec));
     } finally {
       held.delete(spec.executionId);
     }
   }
-  async function sweepNow(): Promise<number> {
-    missed = new Set();
-    try {
-      const { removed, left } = await driver.sweep((executionId) => held.has(executionId));
-      loose = new Set([...left, ...missed]);
-      hasSwept = true;
-      if (left.length > 0) log.warn({ places: left }, "sandboxes left behind cannot be removed; trying again");
-      return removed;
-    } finally {
-      sweeping = undefined;
-    }
-  }
-  const sweep = (): Promise<number> => {
-    sweeping ??= sweepNow();
-    return sweeping;
-  };
-  /** @throws Problem 503 `sandbox_not_stopped`, `sandbox_unavailable` while what ended may still change the files there. */
-  async function swept(place: string): Promise<void> {
-    if (hasSwept && !loose.has(place)) return;
-    await sweep();
-    if (loose.has(place)) throw notStopped(words.left);
-  }
   async function quiet(at: Pick<SandboxSpec, "workId" | "sessionId">): Promise<void> {
     const place = placeOf(at);
-    for (const [id, { spec }] of onShow) if (placeOf(spec) === place) void stopShown(id);
-    await Promise.all(leaving.get(place) ?? []);
+    for (const [id, { spec }] of onShow.entries()) if (placeOf(spec) === place) void onShow.stop(id);
     // Files outside of working copies are touched through a sandbox alone, and `start` looks for what an earlier process left:
     // a chat without a project that needs no sandbox does not wait for the container engine.
-    if (at.workId !== undefined || loose.has(place)) await swept(place);
+    await endings.quiet(place, { isSwept: at.workId !== undefined });
   }
   /** @throws Problem 503 `sandbox_not_stopped`, `sandbox_unavailable`: what it works on is not to be kept yet. */
   async function freeze(kept: Kept): Promise<void> {
@@ -179,53 +138,12 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
       kept.frozen = true;
     } catch (error) {
       if (codeOf(error) === "sandbox_unavailable") throw error;
-      throw notStopped(`${words.own}: ${messageOf(error)}`);
+      throw endings.notFrozen(error);
     }
-  }
-  function takeIdle(sessionId: string): Kept | undefined {
-    const found = idle.get(sessionId);
-    if (!found) return undefined;
-    clearTimeout(found.timer);
-    idle.delete(sessionId);
-    return found;
-  }
-  async function stopIdle(sessionId: string): Promise<void> {
-    const found = takeIdle(sessionId);
-    if (found) await leave(placeOf(found.spec), stop(found));
-  }
-  function keep(kept: Kept): void {
-    const { sessionId } = kept.spec;
-    const ofUser = [...idle.values()].filter(({ userId }) => userId === kept.userId);
-    if (ofUser.length >= LIMITS.idleSandboxesPerUser) void stopIdle(ofUser[0]!.spec.sessionId);
-    else if (idle.size >= LIMITS.idleSandboxes) void stopIdle(idle.keys().next().value!);
-    const timer = setTimeout(() => void stopIdle(sessionId), idleMs());
-    timer.unref();
-    idle.set(sessionId, { ...kept, timer });
-  }
-  async function stopShown(executionId: string): Promise<void> {
-    const found = onShow.get(executionId);
-    if (!found) return;
-    onShow.delete(executionId);
-    clearTimeout(found.timer);
-    found.onEnd();
-    await leave(placeOf(found.spec), stop(found));
-  }
-  /** Makes room by ending the oldest: of the user, else of all. */
-  async function show({ sandbox, spec, userId, wayOut: open }: Kept, ms: number, onEnd: () => void): Promise<Shown> {
-    open?.close();
-    await sandbox.thaw();
-    const { executionId } = spec;
-    const ofUser = [...onShow.values()].filter((one) => one.userId === userId);
-    if (ofUser.length >= LIMITS.keptPreviewsPerUser) void stopShown(ofUser[0]!.spec.executionId);
-    else if (onShow.size >= LIMITS.keptPreviews) void stopShown(onShow.keys().next().value!);
-    const timer = setTimeout(() => void stopShown(executionId), ms);
-    timer.unref();
-    onShow.set(executionId, { sandbox, spec, userId, onEnd, timer });
-    return { connect: sandbox.connect, stop: () => stopShown(executionId) };
   }
   /** The one that waits for this session, when its specification has not changed and it still runs. */
   async function waiting(spec: SandboxSpec): Promise<Kept | undefined> {
-    const found = takeIdle(spec.sessionId);
+    const found = idle.take(spec.sessionId);
     if (!found) return undefined;
     if (isSame(found.spec, spec) && (await found.sandbox.isAlive())) return found;
     await stop(found);
@@ -239,7 +157,7 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
       const found = await waiting(spec);
       found?.wayOut?.serve(spec.executionId);
       if (found) return found;
-      await raceSignal(swept(placeOf(spec)), signal);
+      await raceSignal(endings.assertSwept(placeOf(spec)), signal);
       held.add(spec.executionId);
       try {
         return await begin(spec, userId, signal);
@@ -260,9 +178,9 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
     const end = async (wanted: boolean): Promise<void> => {
       const kept = await opening?.catch(() => undefined);
       // One that this turn did not need keeps waiting.
-      const left = kept ?? takeIdle(spec.sessionId);
+      const left = kept ?? idle.take(spec.sessionId);
       if (!left) return;
-      if (wanted && !closed && idleMs() > 0) keep(left);
+      if (wanted && !closed && idleMs() > 0) idle.put(spec.sessionId, left, idleMs());
       else await stop(left);
     };
     return {
@@ -279,12 +197,15 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
         if (!kept?.frozen || closed || driver.capabilities.previews !== "thawed") return undefined;
         // From here on it may change its files, whether or not it can be shown.
         kept.frozen = false;
-        const shown = await show(kept, ms, onEnd);
+        kept.wayOut?.close();
+        await kept.sandbox.thaw();
+        const { sandbox, spec, userId } = kept;
+        onShow.put(spec.executionId, { sandbox, spec, userId, onEnd }, ms);
         opening = undefined;
         own = undefined;
-        return shown;
+        return { connect: sandbox.connect, stop: () => onShow.stop(spec.executionId) };
       },
-      release: (wanted) => (own?.frozen ? end(wanted) : leave(placeOf(spec), end(wanted))),
+      release: (wanted) => (own?.frozen ? end(wanted) : endings.leave(placeOf(spec), end(wanted))),
     };
   }
 
@@ -293,12 +214,12 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
     noticeMs: driver.noticeMs,
     about: driver.about,
     lease,
-    end: (sessionId) => void stopIdle(sessionId),
+    end: (sessionId) => void idle.stop(sessionId),
     async endUseless() {
-      const waiting = [...idle].map(async ([sessionId, { sandbox }]) => {
+      const waiting = idle.entries().map(async ([sessionId, { sandbox }]) => {
         const isUseful = await sandbox.isAlive().catch(() => false);
         // Meanwhile its turn may have come.
-        if (!isUseful && idle.get(sessionId)?.sandbox === sandbox) await stopIdle(sessionId);
+        if (!isUseful && idle.get(sessionId)?.sandbox === sandbox) await idle.stop(sessionId);
       });
       await Promise.all(waiting);
     },
@@ -306,27 +227,13 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
       signal.throwIfAborted();
       await raceSignal(quiet(place), signal);
     },
-    sweep,
+    sweep: endings.sweep,
     async close() {
       closed = true;
-      await Promise.all([...[...idle.keys()].map(stopIdle), ...[...onShow.keys()].map(stopShown)]);
+      await Promise.all([idle.stopAll(), onShow.stopAll()]);
     },
   };
 }
-
-/** Of a sandbox that cannot be stopped, by the driver's isolation. */
-const WORDS = {
-  container: {
-    own: "Its container can be neither paused nor removed",
-    left: "The container of ended work cannot be removed",
-    remedy: "restart the container engine",
-  },
-  none: {
-    own: "Its processes cannot be ended",
-    left: "Processes of ended work cannot be ended",
-    remedy: "end them by hand",
-  },
-} as const;
 
 /** The execution that started it only names it; all else must be the same. */
 const isSame = (one: SandboxSpec, other: SandboxSpec): boolean =>

@@ -1,0 +1,44 @@
+/** Sandboxes that are left running for a time, a bounded number for each user and in all. */
+interface Parked {
+  /** The user it works for. */
+  userId: string | undefined;
+}
+
+/** @param end stops one whose time is over, or whose place another takes. */
+export function createParked<One extends Parked>(
+  most: { perUser: number; all: number },
+  end: (one: One) => Promise<void>,
+) {
+  /** The one that has waited longest first. */
+  const parked = new Map<string, { one: One; timer: ReturnType<typeof setTimeout> }>();
+  const entries = (): [id: string, one: One][] => [...parked].map(([id, { one }]) => [id, one]);
+
+  function take(id: string): One | undefined {
+    const found = parked.get(id);
+    if (!found) return undefined;
+    clearTimeout(found.timer);
+    parked.delete(id);
+    return found.one;
+  }
+  async function stop(id: string): Promise<void> {
+    const found = take(id);
+    if (found) await end(found);
+  }
+  return {
+    entries,
+    get: (id: string): One | undefined => parked.get(id)?.one,
+    take,
+    stop,
+    /** Makes room by ending the oldest: of the user, else of all. */
+    put(id: string, one: One, ms: number): void {
+      const all = entries();
+      const ofUser = all.filter(([, { userId }]) => userId === one.userId);
+      const [oldest] = ofUser.length >= most.perUser ? ofUser : all.length >= most.all ? all : [];
+      if (oldest) void stop(oldest[0]);
+      const timer = setTimeout(() => void stop(id), ms);
+      timer.unref();
+      parked.set(id, { one, timer });
+    },
+    stopAll: async (): Promise<void> => void (await Promise.all([...parked.keys()].map(stop))),
+  };
+}
