@@ -7,16 +7,14 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { codeOf, isProblem, messageOf } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { plainHost } from "../../core/plain-host.ts";
 import { readClientHello } from "./client-hello.ts";
 import { type Credential, terminate } from "./credentials.ts";
+import { createGate, type Entry } from "./gate.ts";
 import { endToEnd } from "./headers.ts";
-import type { Address, Edge, EgressDeps, EgressRecord, Verdict } from "./model.ts";
+import type { Address, Edge, EgressDeps } from "./model.ts";
 import { closeSoon, Refusal, say, sayAndEnd } from "./refusals.ts";
-
-const BOUNDS = { connections: LIMITS.egressConnections, bytes: LIMITS.egressBytes };
 
 export interface EgressProxy {
   /** Serves one connection of the sandbox. */
@@ -27,100 +25,24 @@ export interface EgressProxy {
 
 export async function createEgressProxy(deps: EgressDeps): Promise<EgressProxy> {
   const { createServer, request } = await import("node:http");
-  const { bounds = BOUNDS } = deps;
+  const gate = createGate(deps);
   const open = new Set<Duplex>();
-  let atOnce = 0;
-  let connections = 0;
-  let bytes = 0;
-
-  /** Counts what passes; what is too much ends the connection. */
-  const count = (entry: Entry, field: "sentBytes" | "receivedBytes", size: number): void => {
-    entry.record[field] += size;
-    bytes += size;
-    if (bytes > bounds.bytes) entry.fail("too_much");
-  };
-  function begin(host: string, port: number): Entry {
-    connections++;
-    // A program that asks without end leaves no row for each: the first that is too many says so.
-    const isRecorded = connections <= bounds.connections + 1;
-    const startedAt = deps.now();
-    const record: EgressRecord = {
-      host,
-      port,
-      verdict: "allowed",
-      reason: null,
-      sentBytes: 0,
-      receivedBytes: 0,
-      startedAt,
-      durationMs: 0,
-    };
-    const endings: ((cut: boolean) => void)[] = [];
-    let ended = false;
-    const end = (cut = false) => {
-      if (ended) return;
-      ended = true;
-      for (const ending of endings) ending(cut);
-      record.durationMs = Math.max(0, deps.now() - startedAt);
-      if (isRecorded) deps.onEnd(record);
-    };
-    const refuse = (verdict: Verdict, reason: string) => {
-      if (ended) return;
-      Object.assign(record, { verdict, reason });
-    };
-    return {
-      record,
-      refuse,
-      end: () => end(),
-      onEnd: (ending) => (ended ? ending(true) : void endings.push(ending)),
-      fail(reason) {
-        refuse("failed", reason);
-        end(true);
-      },
-    };
-  }
-  /** @throws Refusal */
-  async function admit(entry: Entry): Promise<Address> {
-    const { host, port } = entry.record;
-    const named = `${host}:${port}`;
-    if (connections <= bounds.connections && !deps.allows(host, port))
-      throw new Refusal(403, "denied", "not_allowed", `${named} is not in this agent's network allow-list.`);
-    const place = atOnce < LIMITS.egressAtOnce && connections <= bounds.connections && deps.takePlace();
-    if (!place || bytes > bounds.bytes) {
-      if (place) place();
-      throw new Refusal(503, "denied", "full", "This execution has used up its connections or bytes.");
-    }
-    atOnce++;
-    entry.onEnd(() => {
-      atOnce--;
-      place();
-    });
-    try {
-      const [address] = await deps.resolve(host);
-      if (address) return address;
-    } catch (error) {
-      if (!isProblem(error)) throw error;
-      const verdict = error.code === "host_unknown" ? "failed" : "denied";
-      throw new Refusal(verdict === "failed" ? 502 : 403, verdict, error.code, `${named}: ${error.detail}`);
-    }
-    throw new Refusal(502, "failed", "host_unknown", `${named} has no address.`);
-  }
 
   async function tunnel(asked: IncomingMessage, client: Duplex, early: Uint8Array): Promise<void> {
     client.on("error", () => {});
     const target = targetOf(asked.url ?? "");
     if (!target) return sayAndEnd(client, 400, "CONNECT takes host:port.");
-    const entry = begin(target.host, target.port);
+    const entry = gate.begin(target.host, target.port);
     client.once("close", entry.end);
     const credentials = deps.edge?.credentialsFor(target.host, target.port) ?? [];
     let server: Socket;
     try {
-      const address = await admit(entry);
+      const address = await entry.admit();
       if (deps.edge && credentials.length > 0)
         return await inside(entry, client, early, address, credentials, deps.edge);
       server = await connectTo(address, target.port);
     } catch (error) {
-      const refusal = asRefusal(error);
-      entry.refuse(refusal.verdict, refusal.reason);
+      const refusal = entry.note(error);
       entry.end();
       return sayAndEnd(client, refusal.status, refusal.message);
     }
@@ -131,54 +53,17 @@ export async function createEgressProxy(deps: EgressDeps): Promise<EgressProxy> 
       client.destroy();
     });
     client.write("HTTP/1.1 200 Connection established\r\n\r\n");
-    pipeCounted(server, client, (size) => count(entry, "receivedBytes", size));
+    pipeCounted(server, client, (size) => entry.count("receivedBytes", size));
     try {
       const first = await firstBytes(client, early, target.host);
-      count(entry, "sentBytes", first.length);
+      entry.count("sentBytes", first.length);
       server.write(first);
     } catch (error) {
-      const refusal = asRefusal(error);
-      entry.refuse(refusal.verdict, refusal.reason);
+      entry.note(error);
       return entry.end();
     }
-    pipeCounted(client, server, (size) => count(entry, "sentBytes", size));
+    pipeCounted(client, server, (size) => entry.count("sentBytes", size));
     server.setTimeout(LIMITS.egressSilenceMs, () => entry.fail("too_long"));
-  }
-
-  /** A tunnel to a host for which there are credentials: it is opened here, and each request in it is read. */
-  async function inside(
-    entry: Entry,
-    client: Duplex,
-    early: Uint8Array,
-    address: Address,
-    credentials: readonly Credential[],
-    { certificateFor, ca }: Edge,
-  ): Promise<void> {
-    const { host, port } = entry.record;
-    entry.onEnd(() => client.destroy());
-    client.write("HTTP/1.1 200 Connection established\r\n\r\n");
-    try {
-      const first = await firstBytes(client, early, host);
-      if (readClientHello(first).kind !== "hello")
-        throw new Refusal(403, "denied", "not_encrypted", "A host with a credential is reached over TLS alone.");
-      await terminate({
-        client,
-        first,
-        host,
-        port,
-        address,
-        credentials,
-        ca,
-        certificate: certificateFor(host),
-        onSent: (size) => count(entry, "sentBytes", size),
-        onReceived: (size) => count(entry, "receivedBytes", size),
-        onFailure: (reason) => entry.refuse("failed", reason),
-      });
-    } catch (error) {
-      const refusal = asRefusal(error);
-      entry.refuse(refusal.verdict, refusal.reason);
-      entry.end();
-    }
   }
 
   async function forward(asked: IncomingMessage, answer: ServerResponse): Promise<void> {
@@ -187,11 +72,10 @@ export async function createEgressProxy(deps: EgressDeps): Promise<EgressProxy> 
       return say(answer, 400, "This is a proxy: it takes http://… and CONNECT.");
     const host = plainHost(url.hostname);
     const port = Number(url.port || 80);
-    const entry = begin(host, port);
+    const entry = gate.begin(host, port);
     answer.once("close", entry.end);
     const refuse = (error: unknown) => {
-      const refusal = asRefusal(error);
-      entry.refuse(refusal.verdict, refusal.reason);
+      const refusal = entry.note(error);
       if (answer.headersSent) answer.destroy();
       else say(answer, refusal.status, refusal.message);
       entry.end();
@@ -201,7 +85,7 @@ export async function createEgressProxy(deps: EgressDeps): Promise<EgressProxy> 
         throw new Refusal(400, "denied", "name_mismatch", "The Host header names another host than the address.");
       if (asked.headers.upgrade !== undefined)
         throw new Refusal(501, "denied", "not_allowed", "Plain connections cannot be upgraded here; use CONNECT.");
-      const address = await admit(entry);
+      const address = await entry.admit();
       const sent = request({
         host: address.address,
         family: address.family,
@@ -220,11 +104,11 @@ export async function createEgressProxy(deps: EgressDeps): Promise<EgressProxy> 
       sent.on("error", refuse);
       sent.on("response", (response) => {
         answer.writeHead(response.statusCode ?? 502, endToEnd(response.headers));
-        response.on("data", (chunk: Uint8Array) => count(entry, "receivedBytes", chunk.length));
+        response.on("data", (chunk: Uint8Array) => entry.count("receivedBytes", chunk.length));
         response.on("error", refuse);
         response.pipe(answer);
       });
-      asked.on("data", (chunk: Uint8Array) => count(entry, "sentBytes", chunk.length));
+      asked.on("data", (chunk: Uint8Array) => entry.count("sentBytes", chunk.length));
       asked.pipe(sent);
     } catch (error) {
       refuse(error);
@@ -252,14 +136,39 @@ export async function createEgressProxy(deps: EgressDeps): Promise<EgressProxy> 
   };
 }
 
-/** One connection, or one plain request, from its beginning to its record. */
-interface Entry {
-  record: EgressRecord;
-  refuse(verdict: Verdict, reason: string): void;
-  fail(reason: string): void;
-  /** Does it now when it has ended already. @param ending `cut`: the program is not to get the rest. */
-  onEnd(ending: (cut: boolean) => void): void;
-  end(): void;
+/** A tunnel to a host for which there are credentials: it is opened here, and each request in it is read. */
+async function inside(
+  entry: Entry,
+  client: Duplex,
+  early: Uint8Array,
+  address: Address,
+  credentials: readonly Credential[],
+  { certificateFor, ca }: Edge,
+): Promise<void> {
+  const { host, port } = entry.record;
+  entry.onEnd(() => client.destroy());
+  client.write("HTTP/1.1 200 Connection established\r\n\r\n");
+  try {
+    const first = await firstBytes(client, early, host);
+    if (readClientHello(first).kind !== "hello")
+      throw new Refusal(403, "denied", "not_encrypted", "A host with a credential is reached over TLS alone.");
+    await terminate({
+      client,
+      first,
+      host,
+      port,
+      address,
+      credentials,
+      ca,
+      certificate: certificateFor(host),
+      onSent: (size) => entry.count("sentBytes", size),
+      onReceived: (size) => entry.count("receivedBytes", size),
+      onFailure: (reason) => entry.refuse("failed", reason),
+    });
+  } catch (error) {
+    entry.note(error);
+    entry.end();
+  }
 }
 
 /** `host:port` as CONNECT names it. */
@@ -272,12 +181,6 @@ function targetOf(text: string): { host: string; port: number } | undefined {
   } catch {
     return undefined;
   }
-}
-
-function asRefusal(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
-  const why = codeOf(error) ?? messageOf(error).slice(0, 200);
-  return new Refusal(502, "failed", "unreachable", `It could not be reached (${why}).`);
 }
 
 function connectTo({ address, family }: Address, port: number): Promise<Socket> {

@@ -1,0 +1,116 @@
+/** What one sandbox may reach: each connection is counted, checked against the allow-list, and recorded at its end. */
+import { codeOf, isProblem, messageOf } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { Address, EgressDeps, EgressRecord, Verdict } from "./model.ts";
+import { Refusal } from "./refusals.ts";
+
+const BOUNDS = { connections: LIMITS.egressConnections, bytes: LIMITS.egressBytes };
+
+/** One connection, or one plain request, from its beginning to its record. */
+export interface Entry {
+  record: EgressRecord;
+  /** What is checked before anything is sent, and the address to send to. @throws Refusal */
+  admit(): Promise<Address>;
+  /** Counts what passes; what is too much ends the connection. */
+  count(field: "sentBytes" | "receivedBytes", size: number): void;
+  refuse(verdict: Verdict, reason: string): void;
+  /** Puts an error into the record. */
+  note(error: unknown): Refusal;
+  fail(reason: string): void;
+  /** Does it now when it has ended already. @param ending `cut`: the program is not to get the rest. */
+  onEnd(ending: (cut: boolean) => void): void;
+  end(): void;
+}
+
+export function createGate(deps: EgressDeps) {
+  const { bounds = BOUNDS } = deps;
+  let atOnce = 0;
+  let connections = 0;
+  let bytes = 0;
+
+  function begin(host: string, port: number): Entry {
+    connections++;
+    // A program that asks without end leaves no row for each: the first that is too many says so.
+    const isRecorded = connections <= bounds.connections + 1;
+    const startedAt = deps.now();
+    const record: EgressRecord = {
+      host,
+      port,
+      verdict: "allowed",
+      reason: null,
+      sentBytes: 0,
+      receivedBytes: 0,
+      startedAt,
+      durationMs: 0,
+    };
+    const endings: ((cut: boolean) => void)[] = [];
+    let ended = false;
+    const end = (cut = false) => {
+      if (ended) return;
+      ended = true;
+      for (const ending of endings) ending(cut);
+      record.durationMs = Math.max(0, deps.now() - startedAt);
+      if (isRecorded) deps.onEnd(record);
+    };
+    const refuse = (verdict: Verdict, reason: string) => {
+      if (ended) return;
+      Object.assign(record, { verdict, reason });
+    };
+    const entry: Entry = {
+      record,
+      refuse,
+      admit: () => admit(entry),
+      count(field, size) {
+        record[field] += size;
+        bytes += size;
+        if (bytes > bounds.bytes) entry.fail("too_much");
+      },
+      note(error) {
+        const refusal = asRefusal(error);
+        refuse(refusal.verdict, refusal.reason);
+        return refusal;
+      },
+      end: () => end(),
+      onEnd: (ending) => (ended ? ending(true) : void endings.push(ending)),
+      fail(reason) {
+        refuse("failed", reason);
+        end(true);
+      },
+    };
+    return entry;
+  }
+  /** @throws Refusal */
+  async function admit(entry: Entry): Promise<Address> {
+    const { host, port } = entry.record;
+    const named = `${host}:${port}`;
+    if (connections <= bounds.connections && !deps.allows(host, port))
+      throw new Refusal(403, "denied", "not_allowed", `${named} is not in this agent's network allow-list.`);
+    const place = atOnce < LIMITS.egressAtOnce && connections <= bounds.connections && deps.takePlace();
+    if (!place || bytes > bounds.bytes) {
+      if (place) place();
+      throw new Refusal(503, "denied", "full", "This execution has used up its connections or bytes.");
+    }
+    atOnce++;
+    entry.onEnd(() => {
+      atOnce--;
+      place();
+    });
+    try {
+      const [address] = await deps.resolve(host);
+      if (address) return address;
+    } catch (error) {
+      if (!isProblem(error)) throw error;
+      const verdict = error.code === "host_unknown" ? "failed" : "denied";
+      throw new Refusal(verdict === "failed" ? 502 : 403, verdict, error.code, `${named}: ${error.detail}`);
+    }
+    throw new Refusal(502, "failed", "host_unknown", `${named} has no address.`);
+  }
+
+  return { begin };
+}
+
+function asRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  const why = codeOf(error) ?? messageOf(error).slice(0, 200);
+  return new Refusal(502, "failed", "unreachable", `It could not be reached (${why}).`);
+}
