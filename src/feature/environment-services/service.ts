@@ -4,6 +4,7 @@
  * runs, and removes what nobody needs any more.
  */
 import type { Services, ServicesPlan } from "../../adapter/sandbox/docker/services.ts";
+import { MINUTE_MS } from "../../core/clock.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
 import type { SandboxServices } from "../../engine/sandbox.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
@@ -26,7 +27,6 @@ export interface SandboxFacts {
   isolation: "container" | "none";
 }
 
-const MINUTE_MS = 60_000;
 
 export type EnvironmentServicesService = ReturnType<typeof createEnvironmentServices>;
 

@@ -1,0 +1,96 @@
+/** Tasks that agents hold: each for a time, which the agent lengthens while it is at work. */
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { conflict } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { ExecutionHolder } from "../../engine/tokens.ts";
+import { actorOf, type Caller } from "../../http/caller.ts";
+import type { Store } from "../../store/store.ts";
+import type { TaskChecks } from "./checks.ts";
+import type { Task, TaskClaim } from "./model.ts";
+import { CLAIMABLE, type TaskRules } from "./rules.ts";
+import type { TaskRow, TaskStore } from "./store.ts";
+
+export interface ClaimsDeps {
+  store: Store;
+  clock: Clock;
+  rows: TaskStore;
+  rules: TaskRules;
+  checks: Pick<TaskChecks, "assertAgent" | "obstacle">;
+  /** A lease was given: its end may be the next thing due. */
+  leaseChanged(): void;
+  works: {
+    /** The run of a session, else the root of its tree. */
+    of(sessionId: string): string;
+    /** Whether a run or a session has not ended. */
+    isOpen(id: string): boolean;
+  };
+  /** @throws Problem 404, also for a task of another project. */
+  rowOf(projectId: string, id: string): TaskRow;
+  present(row: TaskRow): Task;
+}
+
+export function createClaims({ store, clock, rows, rules, checks, leaseChanged, works, rowOf, present }: ClaimsDeps) {
+  const claimantOf = ({ execution }: Caller): string | null => (execution ? works.of(execution.sessionId) : null);
+
+  function release(row: TaskRow, actor: string, note?: string): TaskRow {
+    const fields = { assigned_agent: null, lease_until: null, claimed_by: null };
+    const said = { actor, change: "released" as const, note };
+    return row.status === "in_progress"
+      ? rules.move(row, { status: "ready", note: said, fields })
+      : rows.update(row.id, fields, said);
+  }
+
+  return {
+    claim(projectId: string, id: string, { agent_id, release: givesBack }: TaskClaim, caller: Caller) {
+      return store.write(({ after }) => {
+        const row = rowOf(projectId, id);
+        checks.assertAgent(agent_id, "/agent_id");
+        const holder = row.lease_until !== null && row.lease_until > clock.now() ? row.assigned_agent : null;
+        if (holder !== null && holder !== agent_id)
+          throw conflict(`${holder} holds the task until ${timestamp(row.lease_until!)}.`, "task_claimed", { holder });
+        const mine = claimantOf(caller);
+        if (holder !== null && mine !== null && row.claimed_by !== null && row.claimed_by !== mine)
+          if (works.isOpen(row.claimed_by))
+            throw conflict(`Other work of ${holder} holds the task: ${row.claimed_by}.`, "task_claimed", { holder });
+        const answer = (claimed: TaskRow) => ({ task: present(claimed), branch: claimed.branch });
+        if (givesBack) return answer(holder === null ? row : release(row, actorOf(caller)));
+        if (!CLAIMABLE.has(row.status))
+          throw conflict(`A task that is ${row.status} cannot be claimed.`, "not_claimable");
+        const problem = checks.obstacle(row, "in_progress");
+        if (problem) throw problem;
+        after(leaseChanged);
+        return answer(
+          rules.move(row, {
+            status: "in_progress",
+            note: { actor: actorOf(caller), change: "claimed", note: agent_id },
+            fields: {
+              assigned_agent: agent_id,
+              lease_until: clock.now() + LIMITS.taskLeaseMs,
+              claimed_by: mine,
+              branch: row.branch ?? `task/${id}`,
+            },
+          }),
+        );
+      });
+    },
+    isHeldBy(projectId: string, id: string, { sessionId, runId }: ExecutionHolder): boolean {
+      const row = rowOf(projectId, id);
+      const mine = works.of(sessionId);
+      return row.claimed_by === mine || (runId !== undefined && row.run_id === runId);
+    },
+    endLeases(): void {
+      store.write(() => {
+        for (const row of rows.expired(clock.now())) {
+          const minutes = LIMITS.taskLeaseMs / 60_000;
+          if (row.run_id !== null && row.status === "in_progress")
+            rows.update(
+              row.id,
+              { lease_until: clock.now() + LIMITS.taskLeaseMs },
+              { actor: "rule", change: "updated", note: "Its run is at work." },
+            );
+          else release(row, "rule", `${row.assigned_agent} gave no sign of life for ${minutes} minutes.`);
+        }
+      });
+    },
+  };
+}
