@@ -3,7 +3,7 @@
  * the caller's transaction; what has to happen outside of it happens after its commit.
  */
 import { type Clock, timestamp } from "../../core/clock.ts";
-import { conflict, notFound, unavailable } from "../../core/errors.ts";
+import { conflict, notFound } from "../../core/errors.ts";
 import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
 import type { BetweenTurns } from "../../engine/between-turns.ts";
 import type { CallPurpose, Execution, ExecutionRows, StopRequest } from "../../engine/execution.ts";
@@ -12,13 +12,13 @@ import type { ModelReply } from "../../engine/model.ts";
 import type { InputPart } from "../../engine/parts.ts";
 import type { Scheduler } from "../../engine/scheduler.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
+import { createBetweenTurns } from "./between-turns.ts";
 import { sessionStarted } from "./events.ts";
 import { createLifecycle, type SessionOwner } from "./lifecycle.ts";
 import type { ProviderWait, SessionDraft, TurnDraft } from "./model.ts";
 import { createOutsideMarks, type OutsideMarks } from "./outside.ts";
 import { createExecutionRows } from "./rows.ts";
-import type { Work } from "./store.ts";
-import { createSessionStore, type ExecutionRow, type SessionRow, toExecution } from "./store.ts";
+import { createSessionStore, type ExecutionRow, type SessionRow, type Work } from "./store.ts";
 import { createTranscript, type TranscriptMessage } from "./transcript.ts";
 import { createTree } from "./tree.ts";
 
@@ -121,7 +121,6 @@ const TRANSCRIPT_PAGE = 1_000;
 export function createSessions({ store, clock, recordCall, assertWorkspaces }: SessionsDeps): Sessions {
   const owners = new Map<SessionKind, SessionOwner>();
   let engine: Pick<Scheduler, "wake" | "stopOne"> | undefined;
-  let betweenTurns: BetweenTurns | undefined;
   const ownerOf = (kind: SessionKind) => owners.get(kind);
   const rows = createSessionStore(store, clock);
   const transcript = createTranscript(store, clock);
@@ -150,25 +149,7 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
     if (!row) throw notFound("session");
     return row;
   };
-  const insertEnded = (session: SessionRow): ExecutionRow =>
-    store.write(() => {
-      const { id, created_at: at } = rows.insertExecution(session, { input: [], timeout_seconds: 1 });
-      rows.updateExecution(id, { status: "succeeded", started_at: at, finished_at: at });
-      return rows.execution(id)!;
-    });
-  /**
-   * The last execution of a session, which is charged for work between two turns. A session forked from another has
-   * none yet, and gets one that has ended.
-   */
-  const payer = (sessionId: string): Execution => {
-    const session = known(sessionId);
-    const last = rows.latest(session.id) ?? insertEnded(session);
-    return toExecution(rows.work(last.id)!, last.prompt_id === null ? null : (rows.prompt(last.prompt_id) ?? null));
-  };
-  const between = (): BetweenTurns => {
-    if (!betweenTurns) throw unavailable("engine_stopped", "The engine is not running.");
-    return betweenTurns;
-  };
+  const between = createBetweenTurns({ store, rows, known });
   /** Ends the reply that is under way or waits. @returns whether there is one. */
   function interruptReply(tx: WriteTx, sessionId: string): boolean {
     const running = rows.running(sessionId);
@@ -275,15 +256,11 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
         // Unknown until the next request.
         rows.updateSession(sessionId, { context_tokens: null });
       }),
-    async compact(sessionId, signal) {
-      if (rows.isBusy(known(sessionId).id))
-        throw conflict("The agent is at work. Wait for its reply, or stop it first.", "session_busy");
-      await between().compact(payer(sessionId), signal);
-    },
-    titleFor: async (sessionId, signal) => between().title(payer(sessionId), signal),
     copyTranscript: (from, last, to) => store.write(() => transcript.copy(from, last, to)),
-    connect(next, between) {
-      betweenTurns = between;
+    compact: between.compact,
+    titleFor: between.titleFor,
+    connect(next, betweenTurns) {
+      between.connect(betweenTurns);
       engine = next;
     },
   };

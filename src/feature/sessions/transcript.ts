@@ -62,21 +62,43 @@ function toStored(
   }
 }
 
+const LAST_SEQ = "SELECT max(seq) AS seq FROM messages WHERE session_id = ?";
+const COUNT = "UPDATE sessions SET message_count = message_count + 1, last_activity_at = ? WHERE id = ?";
+
+/** What the model reads of a session, or of one execution in it. */
+const heard = (session_id: string, execution_id: string | undefined) => ({
+  session_id,
+  execution_id,
+  withdrawn: false,
+});
+const repliesIn = (rows: readonly MessageRow[]) => rows.flatMap(({ role, seq }) => (role === "assistant" ? [seq] : []));
+
+/** Parts of a reply with call ids that are unique in the session: some providers count from 0 each time. */
+const withIdsBeside = (known: readonly string[], parts: AssistantPart[]): AssistantPart[] => {
+  const taken = new Set(known);
+  return parts.map((part) => {
+    if (part.type !== "tool_call") return part;
+    let call_id = part.call_id;
+    for (let n = 2; taken.has(call_id); n++) call_id = `${part.call_id}_${n}`;
+    taken.add(call_id);
+    return call_id === part.call_id ? part : { ...part, call_id };
+  });
+};
+
+const resultsOf = (calls: readonly CallRow[]) =>
+  calls.flatMap(({ call_id, tool, ok, output, status }) =>
+    status === "done" || status === "interrupted"
+      ? [{ type: "tool_result" as const, call_id, tool, ok: ok ?? false, output: output ?? "" }]
+      : [],
+  );
+
 export type Transcript = ReturnType<typeof createTranscript>;
 
 export function createTranscript({ rows, statement }: Pick<Store, "rows" | "statement">, clock: Clock) {
   const [said, called] = [rows(messages), rows(toolCalls)];
   const now = () => timestamp(clock.now());
-  /** What the model reads of a session, or of one execution in it. */
-  const heard = (session_id: string, execution_id: string | undefined) => ({
-    session_id,
-    execution_id,
-    withdrawn: false,
-  });
   const lastOf = (role: MessageRow["role"], sessionId: string, executionId: string | undefined) =>
     said.list([heard(sessionId, executionId), { role }], { order: "seq DESC", limit: 1 })[0];
-  const LAST_SEQ = "SELECT max(seq) AS seq FROM messages WHERE session_id = ?";
-  const COUNT = "UPDATE sessions SET message_count = message_count + 1, last_activity_at = ? WHERE id = ?";
   const numberOf = (text: string, ...values: unknown[]): number | null =>
     statement<number | null>(text).pluck().get(values) ?? null;
   const callsIn = (sessionId: string, seqs: readonly number[]): Map<number, CallRow[]> => {
@@ -87,8 +109,6 @@ export function createTranscript({ rows, statement }: Pick<Store, "rows" | "stat
       found.set(row.seq, [...(found.get(row.seq) ?? []), row]);
     return found;
   };
-  const repliesIn = (rows: readonly MessageRow[]) =>
-    rows.flatMap(({ role, seq }) => (role === "assistant" ? [seq] : []));
 
   return {
     add({ sessionId, executionId, role, content, id = newId("message"), finish, coversTo }: NewMessage): number {
@@ -109,20 +129,10 @@ export function createTranscript({ rows, statement }: Pick<Store, "rows" | "stat
       statement(COUNT).run([at, sessionId]);
       return seq;
     },
-    /** Parts of a reply with call ids that are unique in the session: some providers count from 0 each time. */
     withOwnCallIds(sessionId: string, parts: AssistantPart[]): AssistantPart[] {
       if (!parts.some(({ type }) => type === "tool_call")) return parts;
-      const known = statement<{ call_id: string }>("SELECT call_id FROM tool_calls WHERE session_id = ?").all([
-        sessionId,
-      ]);
-      const taken = new Set(known.map((call) => call.call_id));
-      return parts.map((part) => {
-        if (part.type !== "tool_call") return part;
-        let call_id = part.call_id;
-        for (let n = 2; taken.has(call_id); n++) call_id = `${part.call_id}_${n}`;
-        taken.add(call_id);
-        return call_id === part.call_id ? part : { ...part, call_id };
-      });
+      const known = statement<string>("SELECT call_id FROM tool_calls WHERE session_id = ?").pluck().all([sessionId]);
+      return withIdsBeside(known, parts);
     },
     addCalls(sessionId: string, executionId: string, seq: number, parts: readonly AssistantPart[]): void {
       const calls = parts.filter((part) => part.type === "tool_call");
@@ -201,12 +211,7 @@ export function createTranscript({ rows, statement }: Pick<Store, "rows" | "stat
       const found = said.list([{ session_id: sessionId }, ["seq >= ?", from]], { order: "seq", limit });
       const calls = callsIn(sessionId, repliesIn(found));
       return found.map(({ content, ...row }) => {
-        const results = (calls.get(row.seq) ?? []).flatMap(({ call_id, tool, ok, output, status }) =>
-          status === "done" || status === "interrupted"
-            ? [{ type: "tool_result" as const, call_id, tool, ok: ok ?? false, output: output ?? "" }]
-            : [],
-        );
-        return { ...row, parts: [...content, ...results] };
+        return { ...row, parts: [...content, ...resultsOf(calls.get(row.seq) ?? [])] };
       });
     },
     /** Copies the messages up to `last`, with their calls, into a session that has none. What was taken back stays behind. */

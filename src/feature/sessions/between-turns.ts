@@ -1,0 +1,47 @@
+/** Work of the engine for a session in which no agent is at work: a summary, a title. The session's last execution pays. */
+import { conflict, unavailable } from "../../core/errors.ts";
+import type { BetweenTurns } from "../../engine/between-turns.ts";
+import type { Execution } from "../../engine/execution.ts";
+import type { Store } from "../../store/store.ts";
+import { type ExecutionRow, type SessionRow, type SessionStore, toExecution } from "./store.ts";
+
+interface BetweenTurnsDeps {
+  store: Store;
+  rows: SessionStore;
+  /** @throws Problem 404. */
+  known(sessionId: string): SessionRow;
+}
+
+export function createBetweenTurns({ store, rows, known }: BetweenTurnsDeps) {
+  let engine: BetweenTurns | undefined;
+  const insertEnded = (session: SessionRow): ExecutionRow =>
+    store.write(() => {
+      const { id, created_at: at } = rows.insertExecution(session, { input: [], timeout_seconds: 1 });
+      rows.updateExecution(id, { status: "succeeded", started_at: at, finished_at: at });
+      return rows.execution(id)!;
+    });
+  /**
+   * The last execution of a session, which is charged for work between two turns. A session forked from another has
+   * none yet, and gets one that has ended.
+   */
+  const payer = (sessionId: string): Execution => {
+    const session = known(sessionId);
+    const last = rows.latest(session.id) ?? insertEnded(session);
+    return toExecution(rows.work(last.id)!, last.prompt_id === null ? null : (rows.prompt(last.prompt_id) ?? null));
+  };
+  const connected = (): BetweenTurns => {
+    if (!engine) throw unavailable("engine_stopped", "The engine is not running.");
+    return engine;
+  };
+  return {
+    connect(next: BetweenTurns | undefined): void {
+      engine = next;
+    },
+    async compact(sessionId: string, signal: AbortSignal): Promise<void> {
+      if (rows.isBusy(known(sessionId).id))
+        throw conflict("The agent is at work. Wait for its reply, or stop it first.", "session_busy");
+      await connected().compact(payer(sessionId), signal);
+    },
+    titleFor: async (sessionId: string, signal: AbortSignal) => connected().title(payer(sessionId), signal),
+  };
+}
