@@ -11,6 +11,7 @@ import {
   type Reason,
 } from "../model.ts";
 import { isTestPath } from "../test-paths.ts";
+import { nearNames } from "./near-names.ts";
 
 export type SymbolView = GraphNode;
 
@@ -87,64 +88,6 @@ function rowsEnding(graph: CodeGraph, texts: readonly string[], last: string): S
     }
   }
   return rows;
-}
-
-/** At most `limit` names that are near a misspelt one. */
-function nearNames(graph: CodeGraph, text: string, limit: number): string[] {
-  // Of a path of names, the last is the one that is misspelt most often.
-  const wanted = text
-    .trim()
-    .replace(/\(\)$/, "")
-    .toLowerCase()
-    .split(/[.#:/\\]+/)
-    .at(-1)!
-    .slice(0, 64);
-  if (wanted === "") return [];
-  const scored = new Map<string, number>();
-  for (let row = 0; row < graph.nodeCount; row++) {
-    const label = graph.label(row);
-    if (ANALYSED.has(label) || REFERENCE_LABELS.has(label) || label === "Folder") continue;
-    const name = graph.nodes.name[row]!;
-    if (scored.has(name)) continue;
-    const lower = name.toLowerCase();
-    const distance = nameDistance(lower, wanted);
-    if (distance <= Math.max(1, wanted.length / 4)) scored.set(name, distance);
-  }
-  return [...scored]
-    .sort((a, b) => a[1] - b[1] || (a[0] < b[0] ? -1 : 1))
-    .slice(0, limit)
-    .map(([name]) => name);
-}
-
-/** Shortest part of a name that says something of the whole. */
-const MIN_PART = 4;
-
-/** How far two names are: letters that differ, or less where one is a good part of the other. */
-function nameDistance(name: string, wanted: string): number {
-  const longer = Math.max(name.length, wanted.length);
-  const shorter = Math.min(name.length, wanted.length);
-  const isPart = shorter >= MIN_PART && shorter * 2 >= longer && (name.includes(wanted) || wanted.includes(name));
-  if (isPart) return Math.min((longer - shorter) / 4, wanted.length / 4);
-  if (longer - shorter > wanted.length / 4 + 1) return Number.POSITIVE_INFINITY;
-  return editDistance(name.slice(0, 64), wanted);
-}
-
-/** Letters to insert, remove or change; two that changed places count as one. */
-function editDistance(a: string, b: string): number {
-  let before: number[] = [];
-  let previous = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      const changed = previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      const moved = swapped ? before[j - 2]! + 1 : Number.POSITIVE_INFINITY;
-      row.push(Math.min(previous[j]! + 1, row[j - 1]! + 1, changed, moved));
-    }
-    before = previous;
-    previous = row;
-  }
-  return previous[b.length]!;
 }
 
 /**
