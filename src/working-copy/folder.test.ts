@@ -37,6 +37,9 @@ beforeEach(() => {
   symlinkSync("a", join(root, "within"));
 });
 
+/** As much as the kernel writes for two short names: as if a signal had ended the call after them. */
+const BYTES_OF_TWO = 48;
+
 const code = (act: () => unknown): string => {
   try {
     act();
@@ -205,4 +208,9 @@ test("removing a folder takes deep trees, read-only files and links, and leaves 
   await removeFolder(deep);
   await removeFolder(deep);
   expect([existsSync(deep), readFileSync(join(outside, "file"), "utf8")]).toEqual([false, "outside"]);
+});
+
+test("a folder is not taken for empty when a call lists no more than the folder itself and the one above it", () => {
+  using top = openFolder(root, "utf8", loadLibc(false, BYTES_OF_TWO));
+  expect(top.list().map(({ name }) => name)).toEqual(["a", "link", "within"]);
 });

@@ -111,18 +111,21 @@ export function libc(): Libc {
   return loaded;
 }
 
-/** @param stepwise opens component by component, as on kernels and in containers without `openat2` */
-export function loadLibc(stepwise = false): Libc {
-  const memory = createMemory();
+/**
+ * @param stepwise opens component by component, as on kernels and in containers without `openat2`
+ * @param entriesBytes what one call lists of a folder at most
+ */
+export function loadLibc(stepwise = false, entriesBytes = ENTRIES_BYTES): Libc {
+  const memory = createMemory(entriesBytes);
   return isLinux ? linuxCalls(memory, stepwise) : darwinCalls(memory);
 }
 
 type Memory = ReturnType<typeof createMemory>;
 
 /** Memory for arguments and results: one thread makes one call at a time. */
-function createMemory() {
+function createMemory(entriesBytes: number) {
   // One large block of its own: its address never changes.
-  const block = new ArrayBuffer(4 * PATH_BYTES + ENTRIES_BYTES);
+  const block = new ArrayBuffer(4 * PATH_BYTES + entriesBytes);
   const at = (offset: number): number => ptr(block, offset);
   const bytes = Buffer.from(block);
   const path = (text: string, names: NameEncoding, offset: number): number => {
@@ -141,7 +144,7 @@ function createMemory() {
     second: (text: string, names: NameEncoding) => path(text, names, PATH_BYTES),
     answer: { offset: 2 * PATH_BYTES, address: at(2 * PATH_BYTES), size: PATH_BYTES },
     how: { offset: 3 * PATH_BYTES, address: at(3 * PATH_BYTES) },
-    entries: { offset: entries, address: at(entries), size: ENTRIES_BYTES },
+    entries: { offset: entries, address: at(entries), size: entriesBytes },
   };
 }
 
@@ -246,8 +249,8 @@ function linuxCalls(memory: Memory, stepwise: boolean): Libc {
     find: (folder, name, names) => stat(folder, memory.path(name, names), AT_SYMLINK_NOFOLLOW),
     statOpen: (descriptor) => stat(descriptor, memory.path("", "utf8"), AT_EMPTY_PATH)!,
     entries(folder, names) {
-      const size = c.syscall(GETDENTS64, folder, entries.address, entries.size, 0);
-      return readEntries(memory, check(size, "list"), names, { type: 18, name: 19 });
+      const list = () => check(c.syscall(GETDENTS64, folder, entries.address, entries.size, 0), "list");
+      return nextEntries(memory, list, names, { type: 18, name: 19 });
     },
   };
 }
@@ -268,19 +271,37 @@ function darwinCalls(memory: Memory): Libc {
       stat(fstatat!(folder, memory.path(name, names), answer.address, AT_SYMLINK_NOFOLLOW)),
     statOpen: (descriptor) => stat(fstat!(descriptor, answer.address))!,
     entries(folder, names) {
-      const size = c.__getdirentries64(folder, entries.address, entries.size, how.address);
-      return readEntries(memory, check(size, "list"), names, { type: 20, name: 21 });
+      const list = () => check(c.__getdirentries64(folder, entries.address, entries.size, how.address), "list");
+      return nextEntries(memory, list, names, { type: 20, name: 21 });
     },
   };
 }
 
 const KINDS: Readonly<Record<number, FileKind>> = { 4: "folder", 8: "file", 10: "link" };
 
+/**
+ * Lists until there is an entry or the end. A signal ends a call early, also after `.` and `..`, and garbage collection
+ * sends signals: taken for the end, such a call makes a folder look empty.
+ */
+function nextEntries(memory: Memory, list: () => number, names: NameEncoding, field: EntryFields): DirectoryEntry[] {
+  for (;;) {
+    const size = list();
+    const found = readEntries(memory, size, names, field);
+    if (size === 0 || found.length > 0) return found;
+  }
+}
+
+/** Where the parts of an entry are. */
+interface EntryFields {
+  type: number;
+  name: number;
+}
+
 function readEntries(
   { bytes, view, entries }: Memory,
   size: number,
   names: NameEncoding,
-  field: { type: number; name: number },
+  field: EntryFields,
 ): DirectoryEntry[] {
   const found: DirectoryEntry[] = [];
   const end = entries.offset + size;
