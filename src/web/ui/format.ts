@@ -16,6 +16,16 @@ function once<T>(make: () => T): () => T {
 }
 const dayFormat = once(() => new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric" }));
 const timeFormat = once(() => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" }));
+const longDayFormat = once(
+  () => new Intl.DateTimeFormat(undefined, { weekday: "long", month: "long", day: "numeric" }),
+);
+const clockFormat = once(() => new Intl.DateTimeFormat(undefined, { timeStyle: "short" }));
+
+/** `Monday, March 3`. */
+export const longDay = (at: string | Date): string => longDayFormat().format(new Date(at));
+
+/** `2:05 PM`, `14:05`: the time of day to the minute. */
+export const timeOfDay = (at: string): string => clockFormat().format(new Date(at));
 
 /** `40 ms`, `1.4 s`, `12 s`, `3 min 05 s`, `2 h 10 min`, `3 d 4 h`. */
 export function duration(ms: number): string {

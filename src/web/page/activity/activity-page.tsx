@@ -1,6 +1,6 @@
 /** What agents do now, what they did, and pieces of work that were handed to one of them. */
 
-import { useMemo, useState } from "react";
+import { memo, useMemo, useState } from "react";
 import { Link } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
@@ -9,9 +9,10 @@ import { useAgentNames } from "../../session/actor.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
-import { costText } from "../../ui/format.ts";
+import { costText, longDay, timeOfDay } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader, Panel } from "../../ui/page.tsx";
+import { useSlices } from "../../ui/slices.ts";
 import { Status } from "../../ui/status.tsx";
 import { type Column, TwoLines } from "../../ui/table.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
@@ -73,10 +74,6 @@ const KINDS: { value: Happening["kind"] | ""; label: string }[] = [
   { value: "pulse_failed", label: "Routines failed" },
 ];
 
-const dayOf = (at: string): string =>
-  new Date(at).toLocaleDateString(undefined, { weekday: "long", month: "long", day: "numeric" });
-const timeOf = (at: string): string => new Date(at).toLocaleTimeString(undefined, { timeStyle: "short" });
-
 function Timeline() {
   const [agent, setAgent] = useParam("agent");
   const [kind, setKind] = useParam<Happening["kind"]>("kind");
@@ -90,8 +87,9 @@ function Timeline() {
   });
   const agentName = useAgentNames();
   // Whoever asks for one kind gets each event of it.
-  const facts = kind ? query.rows : factsOf(query.rows);
-  const days = [...Map.groupBy(facts, ({ at }) => dayOf(at))];
+  const facts = useMemo(() => (kind ? query.rows : factsOf(query.rows)), [kind, query.rows]);
+  const drawn = useSlices(facts);
+  const days = [...Map.groupBy(drawn, ({ at }) => longDay(at))];
   const options = (agents.data?.items ?? []).map(({ id, name }) => ({ value: id, label: name }));
   return (
     <>
@@ -178,7 +176,10 @@ const PIECE: Record<string, string> = {
   ingest: "a transcript",
 };
 
-function Line({ row, name }: { row: Happening; name: string }) {
+/** What is shown is not drawn again when there is more. */
+const Line = memo(DrawnLine);
+
+function DrawnLine({ row, name }: { row: Happening; name: string }) {
   const { at, agent_id, kind, run_id, run_title, session_id, session_kind, session_title } = row;
   const chat = session_kind === "chat" || session_kind === "onboarding" ? session_kind : undefined;
   const href = run_id
@@ -191,7 +192,7 @@ function Line({ row, name }: { row: Happening; name: string }) {
   return (
     <li className="row-block relative flex items-baseline gap-x-3 border-b border-line px-3 py-1 last:border-0 hover:bg-hover">
       <time dateTime={at} className="w-18 shrink-0 text-xs whitespace-nowrap text-faint tabular-nums max-sm:w-14">
-        {timeOf(at)}
+        {timeOfDay(at)}
       </time>
       <div className="min-w-0 flex-1">
         <p>

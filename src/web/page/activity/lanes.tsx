@@ -5,7 +5,7 @@ import { useLocation } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
 import { useAgentNames } from "../../session/actor.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
-import { duration, MINUTE_MS, plural } from "../../ui/format.ts";
+import { duration, longDay, MINUTE_MS, plural, timeOfDay } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { useParam } from "../../ui/tabs.tsx";
@@ -27,7 +27,6 @@ const hrefOf = ({ run_id, step_id, kind, session_id, agent_id }: Span): string =
   if (run_id) return `/runs/${run_id}${step_id ? `?step=${encodeURIComponent(step_id)}` : ""}`;
   return kind === "chat" ? `/chat/${session_id}` : `/agents/${agent_id}`;
 };
-const timeOf = (at: string): string => new Date(at).toLocaleTimeString(undefined, { timeStyle: "short" });
 
 export function Lanes() {
   const [ago, setAgo] = useParam("ago");
@@ -42,9 +41,7 @@ export function Lanes() {
         <IconButton label="The day before" onClick={() => setAgo(String(back + 1))}>
           <ChevronLeft aria-hidden size={16} />
         </IconButton>
-        <h2 className="min-w-44 text-center font-medium max-sm:min-w-0 max-sm:flex-1">
-          {from.toLocaleDateString(undefined, { weekday: "long", month: "long", day: "numeric" })}
-        </h2>
+        <h2 className="min-w-44 text-center font-medium max-sm:min-w-0 max-sm:flex-1">{longDay(from)}</h2>
         <IconButton label="The day after" disabled={back === 0} onClick={() => setAgo(String(back - 1))}>
           <ChevronRight aria-hidden size={16} />
         </IconButton>
@@ -113,7 +110,7 @@ function Picture({ spans, from, to }: { spans: readonly Span[]; from: number; to
   const words = (span: Span) => {
     const took = duration((span.finished_at ? Date.parse(span.finished_at) : now) - Date.parse(span.started_at));
     const what = [span.title, span.step_id && `step ${span.step_id}`].filter(Boolean).join(", ");
-    return `${nameOf(span.agent_id)}, ${timeOf(span.started_at)}, ${took}, ${WORD[span.status]}${what && `: ${what}`}`;
+    return `${nameOf(span.agent_id)}, ${timeOfDay(span.started_at)}, ${took}, ${WORD[span.status]}${what && `: ${what}`}`;
   };
   return (
     <Panel className="overflow-hidden">
