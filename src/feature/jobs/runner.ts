@@ -4,56 +4,32 @@
  */
 import { Value } from "@sinclair/typebox/value";
 import { failuresOf } from "../../core/act-on-each.ts";
-import { type Clock, HOUR_MS, timestamp } from "../../core/clock.ts";
 import type { Clockwork } from "../../core/clockwork.ts";
-import { isProblem, messageOf } from "../../core/errors.ts";
-import { ADMINISTRATORS } from "../../core/events.ts";
-import type { JobDefinition, JobResult } from "../../core/jobs.ts";
-import { LIMITS } from "../../core/limits.ts";
-import type { Logger } from "../../core/log.ts";
-import type { Masker } from "../../core/masking.ts";
+import type { JobDefinition } from "../../core/jobs.ts";
 import type { Standby } from "../../store/identity.ts";
-import type { Store } from "../../store/store.ts";
-import { jobProgress } from "./events.ts";
+import { createOutcomes, INTERRUPTED, type Outcomes, type OutcomesDeps } from "./outcomes.ts";
 import { createReports, type Reports } from "./reports.ts";
-import { type JobRow, type JobStore, presentJob } from "./store.ts";
+import type { JobRow } from "./store.ts";
 
-export interface RunnerDeps {
-  store: Store;
-  rows: JobStore;
-  clock: Clock;
+export interface RunnerDeps extends Omit<OutcomesDeps, "definitionOf" | "latestOf"> {
   clockwork: Clockwork;
-  log: Logger;
   standby: Standby;
-  /** A job's reports may hold text from programs and other machines. */
-  masker: Pick<Masker, "text" | "json">;
 }
 
-export interface Runner {
+export interface Runner extends Pick<Outcomes, "change" | "end" | "current"> {
   register(definition: JobDefinition): void;
   definitionOf(kind: string): JobDefinition | undefined;
   /** Takes what is due, and notes when the next is. Call after the commit of what changed that. */
   look(): void;
-  /** Changes a job's state and publishes it; joins the transaction around it. */
-  change(id: string, fields: Partial<JobRow>): JobRow | undefined;
-  /** Writes a job's end; joins the transaction around it. */
-  end(row: JobRow, end: JobEnd): void;
   /** Aborts the job if it runs here. */
   abort(id: string): void;
   /** Resolves when the job does not run here (any more). */
   idle(id: string): Promise<void>;
-  /** With what it reported since its row was written. */
-  current(row: JobRow): JobRow;
   /** Puts back what an earlier process left running, then takes jobs. */
   start(): void;
   /** Aborts what runs, waits for it, and puts it back. */
   stop(): Promise<void>;
 }
-
-export type JobEnd =
-  | { state: "succeeded"; result: JobResult | null }
-  | { state: "failed"; error: { code: string; message: string } }
-  | { state: "cancelled" };
 
 interface Active {
   kind: string;
@@ -63,80 +39,18 @@ interface Active {
   done: Promise<void>;
 }
 
-const INTERRUPTED = { code: "interrupted", message: "The server stopped before it was done." };
-const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = HOUR_MS;
-/** Before the next try: 1 s, 4 s, 16 s … up to an hour, each up to a quarter longer so that many do not come at once. */
-const waitAfter = (failures: number): number =>
-  Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 4 ** (failures - 1)) * (1 + Math.random() / 4);
+const WRITE_AGAIN_MS = 1_000;
 
-export function createRunner({ store, rows, clock, clockwork, log, standby, masker }: RunnerDeps): Runner {
+export function createRunner(deps: RunnerDeps): Runner {
+  const { store, rows, clockwork, log, standby, masker } = deps;
   const definitions = new Map<string, JobDefinition>();
   const active = new Map<string, Active>();
   let state: "waiting" | "running" | "stopped" = "waiting";
   let waking = false;
-
-  const refsOf = (row: JobRow) => ({
-    project_id: row.project_id ?? undefined,
-    // A project's job without an owner is visible to everybody who sees the project.
-    user_id: row.user_id ?? (row.project_id === null ? ADMINISTRATORS : undefined),
-  });
-  const dataOf = (row: JobRow) => {
-    const { kind, state: at, percent, detail, subject, error, progress } = presentJob(row, clock.now());
-    return { job_id: row.id, kind, state: at, percent, detail, subject, error, progress: progress ?? undefined };
-  };
-  const change = (id: string, fields: Partial<JobRow>): JobRow | undefined =>
-    store.write(({ emit }) => {
-      const row = rows.update(id, fields);
-      if (row) emit(jobProgress, { ...refsOf(row), data: dataOf(row) });
-      return row;
-    });
-  const current = (row: JobRow): JobRow => ({ ...row, ...active.get(row.id)?.reports.latest });
-
-  function end(row: JobRow, how: JobEnd): void {
-    store.write(() => {
-      const error = how.state === "failed" ? masker.json(how.error) : null;
-      const result = how.state === "succeeded" ? masker.json(how.result) : null;
-      const { percent, detail, progress } = current(row);
-      change(row.id, {
-        state: how.state,
-        result,
-        progress,
-        finished_at: timestamp(clock.now()),
-        ...(how.state === "succeeded" ? { percent: 100, detail } : { percent, detail }),
-        ...(how.state === "cancelled" ? { detail: "It was cancelled." } : {}),
-        error_code: error?.code ?? null,
-        error_message: error?.message ?? null,
-      });
-      const { id, payload, user_id: userId, project_id: projectId } = row;
-      definitions.get(row.kind)?.ended?.({ id, payload, state: how.state, result, error, userId, projectId });
-    });
-  }
-
-  /** After a try that failed: another one later, or the end. */
-  function settle(row: JobRow, definition: JobDefinition, error: unknown): void {
-    const failures = row.failures + 1;
-    const known = isProblem(error) ? error : undefined;
-    if (!known) log.error({ err: error, job: row.id, kind: row.kind }, "job failed");
-    const final = known !== undefined && known.status < 500;
-    if (!final && failures < (definition.attempts ?? 1)) {
-      const run_at = Math.ceil(clock.now() + waitAfter(failures));
-      const detail = masker.text(known?.detail ?? "It failed and is tried again.");
-      change(row.id, { state: "queued", failures, run_at, detail });
-      return;
-    }
-    const message = known ? messageOf(known) : "Something went wrong here. The log has the details.";
-    end(row, { state: "failed", error: { code: known?.code ?? "internal", message } });
-  }
-
-  /** A process ended under the job: it begins again, unless it cannot or has ended several processes already. */
-  function putBack(row: JobRow, interruptions: number): void {
-    const definition = definitions.get(row.kind);
-    const isLast = interruptions >= LIMITS.jobInterruptions;
-    if (row.cancel_requested) end(row, { state: "cancelled" });
-    else if (!definition || definition.resumable === false || isLast) end(row, { state: "failed", error: INTERRUPTED });
-    else change(row.id, { state: "queued", interruptions, percent: null, detail: null });
-  }
+  const definitionOf = (kind: string) => definitions.get(kind);
+  const latestOf = (id: string) => active.get(id)?.reports.latest;
+  const outcomes = createOutcomes({ ...deps, definitionOf, latestOf });
+  const { change, end, putBack, settle } = outcomes;
 
   async function work(row: JobRow, definition: JobDefinition, { abort, reports }: Active): Promise<void> {
     const { id, user_id: userId, project_id: projectId } = row;
@@ -167,15 +81,13 @@ export function createRunner({ store, rows, clock, clockwork, log, standby, mask
       } catch (error) {
         log.error({ err: error, job: row.id }, "the end of a job could not be written; trying again");
         if (state === "stopped") return;
-        await new Promise((resolve) => setTimeout(resolve, FIRST_WAIT_MS).unref());
+        await new Promise((resolve) => setTimeout(resolve, WRITE_AGAIN_MS).unref());
       }
     }
   }
 
   function begin(row: JobRow, definition: JobDefinition): void {
-    const reports = createReports(masker, (latest) => {
-      store.emitSoon(jobProgress, { ...refsOf(row), data: dataOf({ ...row, state: "running", ...latest }) });
-    });
+    const reports = createReports(masker, (latest) => outcomes.report(row, latest));
     const entry: Active = {
       kind: row.kind,
       exclusive: row.exclusive,
@@ -233,11 +145,11 @@ export function createRunner({ store, rows, clock, clockwork, log, standby, mask
       if (definitions.has(definition.kind)) throw new Error(`two features define jobs of the kind ${definition.kind}`);
       definitions.set(definition.kind, definition);
     },
-    definitionOf: (kind) => definitions.get(kind),
+    definitionOf,
     look,
     change,
     end,
-    current,
+    current: outcomes.current,
     abort: (id) => active.get(id)?.abort.abort("It was cancelled."),
     idle: async (id) => active.get(id)?.done,
     start() {

@@ -1,0 +1,120 @@
+/** What becomes of a job: how its row changes, and what is published of it. */
+import { type Clock, HOUR_MS, timestamp } from "../../core/clock.ts";
+import { isProblem, messageOf } from "../../core/errors.ts";
+import { ADMINISTRATORS } from "../../core/events.ts";
+import type { JobDefinition, JobReport, JobResult } from "../../core/jobs.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { Logger } from "../../core/log.ts";
+import type { Masker } from "../../core/masking.ts";
+import type { Store } from "../../store/store.ts";
+import { jobProgress } from "./events.ts";
+import { type JobRow, type JobStore, presentJob } from "./store.ts";
+
+export interface OutcomesDeps {
+  store: Store;
+  rows: JobStore;
+  clock: Clock;
+  log: Logger;
+  /** A job's reports may hold text from programs and other machines. */
+  masker: Pick<Masker, "text" | "json">;
+  definitionOf(kind: string): JobDefinition | undefined;
+  /** What a job that runs here has reported. */
+  latestOf(id: string): JobReport | undefined;
+}
+
+export type Outcomes = ReturnType<typeof createOutcomes>;
+
+type JobEnd =
+  | { state: "succeeded"; result: JobResult | null }
+  | { state: "failed"; error: { code: string; message: string } }
+  | { state: "cancelled" };
+
+export const INTERRUPTED = { code: "interrupted", message: "The server stopped before it was done." };
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = HOUR_MS;
+/** Before the next try: 1 s, 4 s, 16 s … up to an hour, each up to a quarter longer so that many do not come at once. */
+const waitAfter = (failures: number): number =>
+  Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 4 ** (failures - 1)) * (1 + Math.random() / 4);
+
+const refsOf = (row: JobRow) => ({
+  project_id: row.project_id ?? undefined,
+  // A project's job without an owner is visible to everybody who sees the project.
+  user_id: row.user_id ?? (row.project_id === null ? ADMINISTRATORS : undefined),
+});
+
+const dataOf = (row: JobRow, now: number) => {
+  const { kind, state: at, percent, detail, subject, error, progress } = presentJob(row, now);
+  return { job_id: row.id, kind, state: at, percent, detail, subject, error, progress: progress ?? undefined };
+};
+
+export function createOutcomes({ store, rows, clock, log, masker, definitionOf, latestOf }: OutcomesDeps) {
+  /** Changes a job's state and publishes it; joins the transaction around it. */
+  const change = (id: string, fields: Partial<JobRow>): JobRow | undefined =>
+    store.write(({ emit }) => {
+      const row = rows.update(id, fields);
+      if (row) emit(jobProgress, { ...refsOf(row), data: dataOf(row, clock.now()) });
+      return row;
+    });
+  /** With what it reported since its row was written. */
+  const current = (row: JobRow): JobRow => ({ ...row, ...latestOf(row.id) });
+
+  /** Writes a job's end; joins the transaction around it. */
+  function end(row: JobRow, how: JobEnd): void {
+    store.write(() => {
+      const error = how.state === "failed" ? masker.json(how.error) : null;
+      const result = how.state === "succeeded" ? masker.json(how.result) : null;
+      const { percent, detail, progress } = current(row);
+      change(row.id, {
+        state: how.state,
+        result,
+        progress,
+        finished_at: timestamp(clock.now()),
+        ...(how.state === "succeeded" ? { percent: 100, detail } : { percent, detail }),
+        ...(how.state === "cancelled" ? { detail: "It was cancelled." } : {}),
+        error_code: error?.code ?? null,
+        error_message: error?.message ?? null,
+      });
+      const { id, payload, user_id: userId, project_id: projectId } = row;
+      definitionOf(row.kind)?.ended?.({ id, payload, state: how.state, result, error, userId, projectId });
+    });
+  }
+
+  /** After a try that failed: another one later, or the end. */
+  function settle(row: JobRow, definition: JobDefinition, error: unknown): void {
+    const failures = row.failures + 1;
+    const known = isProblem(error) ? error : undefined;
+    if (!known) log.error({ err: error, job: row.id, kind: row.kind }, "job failed");
+    const final = known !== undefined && known.status < 500;
+    if (!final && failures < (definition.attempts ?? 1)) {
+      const run_at = Math.ceil(clock.now() + waitAfter(failures));
+      const detail = masker.text(known?.detail ?? "It failed and is tried again.");
+      change(row.id, { state: "queued", failures, run_at, detail });
+      return;
+    }
+    const message = known ? messageOf(known) : "Something went wrong here. The log has the details.";
+    end(row, { state: "failed", error: { code: known?.code ?? "internal", message } });
+  }
+
+  /** A process ended under the job: it begins again, unless it cannot or has ended several processes already. */
+  function putBack(row: JobRow, interruptions: number): void {
+    const definition = definitionOf(row.kind);
+    const isLast = interruptions >= LIMITS.jobInterruptions;
+    if (row.cancel_requested) end(row, { state: "cancelled" });
+    else if (!definition || definition.resumable === false || isLast) end(row, { state: "failed", error: INTERRUPTED });
+    else change(row.id, { state: "queued", interruptions, percent: null, detail: null });
+  }
+
+  return {
+    change,
+    current,
+    end,
+    settle,
+    putBack,
+    /** Publishes what a running job reports, which its row does not hold yet. */
+    report: (row: JobRow, latest: JobReport): void =>
+      store.emitSoon(jobProgress, {
+        ...refsOf(row),
+        data: dataOf({ ...row, state: "running", ...latest }, clock.now()),
+      }),
+  };
+}
