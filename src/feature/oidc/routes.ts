@@ -35,52 +35,20 @@ export interface OidcRouteDeps {
   open: Open;
 }
 
-export function oidcRoutes({ providers, signOn, probe, site, open }: OidcRouteDeps) {
-  const redirectUri = (slug: string, request: Request) => `${site.base(request)}${PATH}/${slug}/callback`;
+export const oidcRoutes = (deps: OidcRouteDeps) => [...providerRoutes(deps), ...signOnRoutes(deps)];
+
+const redirectUri = (site: Site, slug: string, request: Request) => `${site.base(request)}${PATH}/${slug}/callback`;
+
+function providerRoutes({ providers, probe, site }: OidcRouteDeps) {
   const present = (row: ProviderRow, request: Request): OidcProvider => {
     const { client_secret_sealed, ...shown } = row;
     return {
       ...shown,
       id: row.slug,
       client_secret_set: client_secret_sealed !== null,
-      redirect_uri: quietly(() => redirectUri(row.slug, request)),
+      redirect_uri: quietly(() => redirectUri(site, row.slug, request)),
     };
   };
-  const binding = (state: string, value: string, maxAge: number) =>
-    // The answer arrives by a navigation from the provider's site, so the cookie must be Lax.
-    site.cookie(flowCookie(state), value, { path: PATH, sameSite: "Lax", maxAge });
-  const sessionCookie = (value: string) =>
-    site.cookie(SESSION_COOKIE, value, { sameSite: "Strict", maxAge: LIMITS.sessionIdleMs / 1_000 });
-
-  async function begin(slug: string, returnTo: string | undefined, request: Request): Promise<Response> {
-    const { url, state, binding: value } = await signOn.begin(slug, redirectUri(slug, request), returnTo);
-    const headers = { "Set-Cookie": binding(state, value, LIMITS.signOnMs / 1_000) };
-    if (!request.headers.get("accept")?.includes("application/json"))
-      return new Response(null, { status: 302, headers: { ...headers, Location: url } });
-    const expires_in = LIMITS.signOnMs / 1_000;
-    return Response.json({ authorization_url: url, state, expires_in }, { headers });
-  }
-  const finish = (slug: string, parameters: URLSearchParams, request: Request, caller: Caller) =>
-    signOn.finish(slug, parameters, cookieOf(request, flowCookie(parameters.get("state") ?? "")), caller.address);
-
-  /** What a browser gets: its cookie and the page it came for, or a page that says why not. */
-  async function arrive(slug: string, request: Request, caller: Caller): Promise<Response> {
-    const parameters = new URL(request.url).searchParams;
-    const headers = new Headers({ "Cache-Control": "no-store" });
-    headers.append("Set-Cookie", binding(parameters.get("state") ?? "", "", 0));
-    try {
-      const arrived = await finish(slug, parameters, request, caller);
-      const { cookie } = await open(arrived, "cookie", request, caller);
-      headers.append("Set-Cookie", sessionCookie(cookie ?? ""));
-      headers.set("Location", site.localPath(arrived.returnTo));
-      return new Response(null, { status: 303, headers });
-    } catch (error) {
-      if (!isProblem(error) || request.headers.get("accept")?.includes("application/json")) throw error;
-      headers.set("Content-Type", "text/html; charset=utf-8");
-      headers.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'");
-      return new Response(page(error.detail, error.code, `${site.prefix}/`), { status: error.status, headers });
-    }
-  }
 
   return operations("auth", [
     operation(
@@ -130,7 +98,7 @@ export function oidcRoutes({ providers, signOn, probe, site, open }: OidcRouteDe
       },
       async ({ body, request }) => {
         const { scopes, ...settings } = providers.draft(body);
-        const redirect_uri = quietly(() => redirectUri(body.slug, request));
+        const redirect_uri = quietly(() => redirectUri(site, body.slug, request));
         const findings = await probe(settings, { redirectUri: redirect_uri, scopes });
         const has = (verdict: string) => findings.some((finding) => finding.verdict === verdict);
         return { verdict: has("fail") ? "fail" : has("warn") ? "warn" : "ok", redirect_uri, findings };
@@ -167,6 +135,47 @@ export function oidcRoutes({ providers, signOn, probe, site, open }: OidcRouteDe
       },
       ({ params, caller }) => providers.remove(params.slug, caller),
     ),
+  ]);
+}
+
+function signOnRoutes({ signOn, site, open }: OidcRouteDeps) {
+  const binding = (state: string, value: string, maxAge: number) =>
+    // The answer arrives by a navigation from the provider's site, so the cookie must be Lax.
+    site.cookie(flowCookie(state), value, { path: PATH, sameSite: "Lax", maxAge });
+  const sessionCookie = (value: string) =>
+    site.cookie(SESSION_COOKIE, value, { sameSite: "Strict", maxAge: LIMITS.sessionIdleMs / 1_000 });
+
+  async function begin(slug: string, returnTo: string | undefined, request: Request): Promise<Response> {
+    const { url, state, binding: value } = await signOn.begin(slug, redirectUri(site, slug, request), returnTo);
+    const headers = { "Set-Cookie": binding(state, value, LIMITS.signOnMs / 1_000) };
+    if (!request.headers.get("accept")?.includes("application/json"))
+      return new Response(null, { status: 302, headers: { ...headers, Location: url } });
+    const expires_in = LIMITS.signOnMs / 1_000;
+    return Response.json({ authorization_url: url, state, expires_in }, { headers });
+  }
+  const finish = (slug: string, parameters: URLSearchParams, request: Request, caller: Caller) =>
+    signOn.finish(slug, parameters, cookieOf(request, flowCookie(parameters.get("state") ?? "")), caller.address);
+
+  /** What a browser gets: its cookie and the page it came for, or a page that says why not. */
+  async function arrive(slug: string, request: Request, caller: Caller): Promise<Response> {
+    const parameters = new URL(request.url).searchParams;
+    const headers = new Headers({ "Cache-Control": "no-store" });
+    headers.append("Set-Cookie", binding(parameters.get("state") ?? "", "", 0));
+    try {
+      const arrived = await finish(slug, parameters, request, caller);
+      const { cookie } = await open(arrived, "cookie", request, caller);
+      headers.append("Set-Cookie", sessionCookie(cookie ?? ""));
+      headers.set("Location", site.localPath(arrived.returnTo));
+      return new Response(null, { status: 303, headers });
+    } catch (error) {
+      if (!isProblem(error) || request.headers.get("accept")?.includes("application/json")) throw error;
+      headers.set("Content-Type", "text/html; charset=utf-8");
+      headers.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'");
+      return new Response(page(error.detail, error.code, `${site.prefix}/`), { status: error.status, headers });
+    }
+  }
+
+  return operations("auth", [
     operation(
       "getOidcAuthorize",
       `GET ${PATH}/:slug/authorize`,
