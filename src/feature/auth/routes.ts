@@ -52,23 +52,15 @@ const visitorOf = (request: Request, caller: Caller): Visitor => ({
 
 type Setting = { headers: Record<string, unknown>; status?: unknown };
 
-export function authRoutes({ auth, store, site, providerLogout }: AuthRouteDeps) {
-  const { login, sessions, setup, twoFactor } = auth;
-  const people = store.rows(users);
+export const authRoutes = (deps: AuthRouteDeps) => [...loginRoutes(deps), ...accountRoutes(deps)];
+
+function loginRoutes({ auth, site, providerLogout }: AuthRouteDeps) {
+  const { login, sessions, setup } = auth;
   const sessionCookie = (value: string, maxAge: number) =>
     site.cookie(SESSION_COOKIE, value, { sameSite: "Strict", maxAge });
   const answered = (set: Setting, { answer, cookie }: Opened): SignedIn => {
     if (cookie !== undefined) set.headers["Set-Cookie"] = sessionCookie(cookie, COOKIE_SECONDS);
     return answer;
-  };
-  const me = (caller: Caller): Me => {
-    const row = caller.userId === undefined ? undefined : people.find({ id: caller.userId });
-    const session = {
-      kind: caller.kind === "engine" ? ("engine" as const) : row ? ("user" as const) : ("local" as const),
-      id: caller.sessionId ?? null,
-      scopes: caller.scopes ? [...caller.scopes] : null,
-    };
-    return { ...(row ? presentUser(row) : localUser(session.kind)), session };
   };
   async function logout(
     caller: Caller,
@@ -160,6 +152,23 @@ export function authRoutes({ auth, store, site, providerLogout }: AuthRouteDeps)
         return result;
       },
     ),
+  ]);
+}
+
+/** Of the caller's own account. */
+function accountRoutes({ auth: { sessions, twoFactor }, store }: AuthRouteDeps) {
+  const people = store.rows(users);
+  const me = (caller: Caller): Me => {
+    const row = caller.userId === undefined ? undefined : people.find({ id: caller.userId });
+    const session = {
+      kind: caller.kind === "engine" ? ("engine" as const) : row ? ("user" as const) : ("local" as const),
+      id: caller.sessionId ?? null,
+      scopes: caller.scopes ? [...caller.scopes] : null,
+    };
+    return { ...(row ? presentUser(row) : localUser(session.kind)), session };
+  };
+
+  return operations("auth", [
     operation(
       "getMe",
       "GET /v1/auth/me",
