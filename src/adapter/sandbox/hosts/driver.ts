@@ -156,7 +156,7 @@ export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: 
         const worked = placed.get(spec.executionId)?.worked ?? [];
         if (worked.at(-1) !== machine) worked.push(machine);
         placed.set(spec.executionId, { machine, worked });
-        return wrap(machine, sandbox, { losing, release });
+        return wrap(machine, sandbox, { losing, release, look: () => look(machine) });
       } catch (error) {
         release();
         if (codeOf(error) !== "sandbox_unavailable") throw error;
@@ -165,53 +165,6 @@ export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: 
       }
     }
     throw full(reasons, spec);
-  }
-
-  /** A sandbox of a machine that may be lost: what cannot be stopped there carries nothing here any more. */
-  function wrap(machine: Machine, sandbox: Sandbox, own: { losing: AbortController; release(): void }): Sandbox {
-    const { losing, release } = own;
-    const guarded = async <T>(act: () => Promise<T>): Promise<T> => {
-      losing.signal.throwIfAborted();
-      try {
-        return await act();
-      } catch (error) {
-        if (codeOf(error) === "sandbox_lost" || codeOf(error) === "sandbox_unavailable") await look(machine);
-        throw error;
-      }
-    };
-    /** @returns whether the machine is there to have done it. */
-    const orAway = async (act: () => Promise<void>): Promise<void> => {
-      try {
-        await act();
-      } catch (error) {
-        await look(machine);
-        if (!machine.away) throw error;
-        losing.abort(lost(`${machine.name} does not answer`));
-      }
-    };
-    const { workspace } = sandbox;
-    return {
-      capabilities: sandbox.capabilities,
-      workspace: {
-        read: (path) => guarded(() => workspace.read(path)),
-        write: (path, data) => guarded(() => workspace.write(path, data)),
-        list: (path) => guarded(() => workspace.list(path)),
-        walk: (path, options) => guarded(() => workspace.walk(path, options)),
-        bringBack: () => guarded(() => workspace.bringBack()),
-      },
-      exec: (argv, options) => guarded(() => sandbox.exec(argv, options)),
-      open: (program, events, signal) => guarded(() => sandbox.open(program, events, signal)),
-      openRoute: (onConnection) => guarded(() => sandbox.openRoute(onConnection)),
-      connect: (port) => guarded(() => sandbox.connect(port)),
-      thaw: () => guarded(() => sandbox.thaw()),
-      freeze: () => orAway(() => sandbox.freeze()),
-      isAlive: async () => !losing.signal.aborted && !machine.drained && (await sandbox.isAlive()),
-      async stop() {
-        await orAway(() => sandbox.stop());
-        losing.abort(lost("it was ended"));
-        release();
-      },
-    };
   }
 
   return {
@@ -255,3 +208,59 @@ export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: 
 }
 
 const lost = (why: string): Problem => unavailable("sandbox_lost", `The sandbox is gone: ${why}.`);
+
+interface Own {
+  /** Aborted when the machine is lost. */
+  losing: AbortController;
+  /** Gives its place back. */
+  release(): void;
+  /** Asks whether the machine is there. */
+  look(): Promise<void>;
+}
+
+/** A sandbox of a machine that may be lost: what cannot be stopped there carries nothing here any more. */
+function wrap(machine: Machine, sandbox: Sandbox, own: Own): Sandbox {
+  const { losing, release, look } = own;
+  const guarded = async <T>(act: () => Promise<T>): Promise<T> => {
+    losing.signal.throwIfAborted();
+    try {
+      return await act();
+    } catch (error) {
+      if (codeOf(error) === "sandbox_lost" || codeOf(error) === "sandbox_unavailable") await look();
+      throw error;
+    }
+  };
+  /** @returns whether the machine is there to have done it. */
+  const orAway = async (act: () => Promise<void>): Promise<void> => {
+    try {
+      await act();
+    } catch (error) {
+      await look();
+      if (!machine.away) throw error;
+      losing.abort(lost(`${machine.name} does not answer`));
+    }
+  };
+  const { workspace } = sandbox;
+  return {
+    capabilities: sandbox.capabilities,
+    workspace: {
+      read: (path) => guarded(() => workspace.read(path)),
+      write: (path, data) => guarded(() => workspace.write(path, data)),
+      list: (path) => guarded(() => workspace.list(path)),
+      walk: (path, options) => guarded(() => workspace.walk(path, options)),
+      bringBack: () => guarded(() => workspace.bringBack()),
+    },
+    exec: (argv, options) => guarded(() => sandbox.exec(argv, options)),
+    open: (program, events, signal) => guarded(() => sandbox.open(program, events, signal)),
+    openRoute: (onConnection) => guarded(() => sandbox.openRoute(onConnection)),
+    connect: (port) => guarded(() => sandbox.connect(port)),
+    thaw: () => guarded(() => sandbox.thaw()),
+    freeze: () => orAway(() => sandbox.freeze()),
+    isAlive: async () => !losing.signal.aborted && !machine.drained && (await sandbox.isAlive()),
+    async stop() {
+      await orAway(() => sandbox.stop());
+      losing.abort(lost("it was ended"));
+      release();
+    },
+  };
+}
