@@ -2,14 +2,15 @@
  * Answers that come in from messengers and ntfy. Nothing happens unless chat, person, message and token are those of the
  * question; what is refused is one entry in the audit log.
  */
-import type { Incoming, Messenger, Press, Reaction } from "../../adapter/chat/messenger.ts";
-import { type Clock, HOUR_MS } from "../../core/clock.ts";
+import type { Incoming, Press, Reaction } from "../../adapter/chat/messenger.ts";
+import type { Clock } from "../../core/clock.ts";
 import { Problem } from "../../core/errors.ts";
-import { LIMITS } from "../../core/limits.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import { notificationChannels } from "../../store/tables/notification-channels.ts";
-import { COMMANDS_HELP, type CommandRow, type Commands, readCommand, type Said } from "./commands.ts";
+import { createGuard, VOID, whoOf } from "./answer-guard.ts";
+import { type Afterwards, createCommandAnswers } from "./command-answers.ts";
+import { COMMANDS_HELP, type Commands, readCommand, type Said } from "./commands.ts";
 import type { Links } from "./links.ts";
 import type { Answer, QuestionRow, Questions } from "./questions.ts";
 
@@ -22,10 +23,7 @@ export interface AnswersDeps {
   commands: Commands;
 }
 
-type Afterwards = (port: Messenger, signal: AbortSignal) => Promise<void>;
-
 const COMMENT_CHARACTERS = 2_000;
-const VOID = "This button does nothing: it was used, has expired, or is not meant for you here.";
 const HELP =
   "Reply to a question with yes or no; what you write after it is your comment, e.g. “no: the tests are missing”. Its buttons do the same.";
 const YES = /^(?:yes|y|ok|approve|approved|allow|✅|👍)(?![\p{L}\p{N}])/iu;
@@ -40,25 +38,16 @@ function readAnswer(text: string): { answer: Answer; comment: string } | undefin
   return { answer: YES.test(said) ? "yes" : "no", comment: rest.slice(0, COMMENT_CHARACTERS) };
 }
 
+const say =
+  ({ id, chat }: Incoming, text: string, replyTo?: string): Afterwards =>
+  async (port, signal) => {
+    await port.send(chat, { key: `answer-${id.slice(-60)}`, text, buttons: [], replyTo }, signal);
+  };
+
 export function createAnswers({ store, clock, audit, links, questions, commands }: AnswersDeps) {
   const channels = store.rows(notificationChannels);
-  let refused = { count: 0, since: 0 };
-  /** Strangers can press as often as they like: what they do is bounded in the log. */
-  function noteRefusal(action: string, subject: string | undefined, data: Record<string, unknown>): void {
-    if (clock.now() - refused.since > HOUR_MS) refused = { count: 0, since: clock.now() };
-    refused.count++;
-    if (refused.count <= LIMITS.refusedAnswersPerHour) audit({ action, actor: "messenger", subject, data });
-  }
-  const who = (messenger_id: string, { chat, sender }: Incoming) => ({
-    messenger_id,
-    chat: chat.slice(0, 100),
-    sender: sender.slice(0, 100),
-  });
-  const say =
-    ({ id, chat }: Incoming, text: string, replyTo?: string): Afterwards =>
-    async (port, signal) => {
-      await port.send(chat, { key: `answer-${id.slice(-60)}`, text, buttons: [], replyTo }, signal);
-    };
+  const { refuse, faultOf, noteRefusal } = createGuard({ clock, audit, links });
+  const { decide, pressCommand, commandOf } = createCommandAnswers({ links, commands, refuse, faultOf });
 
   /** What a command is answered with; the message that asks is remembered, so that a reply or a sign answers it. */
   const tell =
@@ -68,71 +57,17 @@ export function createAnswers({ store, clock, audit, links, questions, commands 
       if (waits !== undefined) commands.noteMessage(waits, message);
     };
 
-  /** Why this press or sign is not the person's answer to this question; undefined when it is. */
-  function faultOf(
-    messengerId: string,
-    incoming: Press | Reaction,
-    found: { question: Pick<QuestionRow, "channel_id" | "message" | "outcome">; isUsed: boolean } | undefined,
-  ): string | undefined {
-    if (!found) return "unknown_button";
-    const link = links.of(found.question.channel_id);
-    if (link?.messenger_id !== messengerId) return "other_messenger";
-    if (link.chat !== incoming.chat) return "other_chat";
-    if (link.sender !== incoming.sender) return "other_person";
-    if (found.question.message !== null && found.question.message !== incoming.message) return "other_message";
-    return found.isUsed || found.question.outcome !== null ? "used" : undefined;
-  }
-  /**
-   * The answer of its person to a command that waits.
-   * @param message that asks: it says what came of it.
-   */
-  function decide(messengerId: string, incoming: Incoming, message: string, command: CommandRow, answer: Answer) {
-    const { outcome, isTaken } = commands.give(command, answer);
-    if (!isTaken)
-      noteRefusal("phone_answer.refused", command.id, { ...who(messengerId, incoming), reason: "not_waiting" });
-    const shown: Afterwards = async (port, signal) => {
-      await port.edit(incoming.chat, message, `➜ ${outcome}`, signal);
-    };
-    return { outcome, shown };
-  }
-  function pressCommand(messengerId: string, incoming: Press): Afterwards | undefined {
-    const found = commands.ofToken(incoming.token);
-    if (!found) return undefined;
-    const { command, answer } = found;
-    const fault = faultOf(messengerId, incoming, { question: command, isUsed: false });
-    if (fault !== undefined) {
-      noteRefusal("phone_answer.refused", command.id, { ...who(messengerId, incoming), reason: fault });
-      return (port, signal) => port.confirm(incoming, VOID, signal);
-    }
-    const { outcome, shown } = decide(messengerId, incoming, incoming.message, command, answer);
-    return async (port, signal) => {
-      await port.confirm(incoming, outcome, signal);
-      await shown(port, signal);
-    };
-  }
-  /** The command of this person that waits below this message of this chat. */
-  function commandOf(messengerId: string, incoming: Incoming, message: string): CommandRow | undefined {
-    for (const { channel_id } of links.at(messengerId, incoming.chat, incoming.sender)) {
-      const command = commands.at(channel_id, message);
-      if (command?.outcome === null) return command;
-    }
-    return undefined;
-  }
   function press(messengerId: string, incoming: Press): Afterwards {
     const ofCommand = pressCommand(messengerId, incoming);
     if (ofCommand) return ofCommand;
     const found = questions.ofToken(incoming.token);
     const fault = faultOf(messengerId, incoming, found);
     if (fault !== undefined || !found) {
-      noteRefusal("phone_answer.refused", found?.question.subject_id, { ...who(messengerId, incoming), reason: fault });
+      refuse(messengerId, incoming, found?.question.subject_id, fault);
       return (port, signal) => port.confirm(incoming, VOID, signal);
     }
     const { outcome, isTaken } = questions.give(found.question, found.question, found.answer, "");
-    if (!isTaken)
-      noteRefusal("phone_answer.refused", found.question.subject_id, {
-        ...who(messengerId, incoming),
-        reason: "not_waiting",
-      });
+    if (!isTaken) refuse(messengerId, incoming, found.question.subject_id, "not_waiting");
     return (port, signal) => port.confirm(incoming, outcome, signal);
   }
   /** The question that this person was asked in this message of this chat. */
@@ -150,8 +85,7 @@ export function createAnswers({ store, clock, audit, links, questions, commands 
     const isUsed = question?.outcome != null;
     if (!question || isUsed) {
       // Signs below other messages are none of our business.
-      if (isUsed)
-        noteRefusal("phone_answer.refused", question?.subject_id, { ...who(messengerId, incoming), reason: "used" });
+      if (isUsed) refuse(messengerId, incoming, question?.subject_id, "used");
       return undefined;
     }
     const { outcome, isTaken } = questions.give(question, question, incoming.answer, "");
@@ -162,7 +96,7 @@ export function createAnswers({ store, clock, audit, links, questions, commands 
     const id = links.redeem(messengerId, code, { chat, sender, name: senderName });
     const channel = id === undefined ? undefined : channels.find({ id });
     if (!channel) {
-      noteRefusal("phone_link.refused", undefined, who(messengerId, incoming));
+      noteRefusal("phone_link.refused", undefined, whoOf(messengerId, incoming));
       return say(
         incoming,
         "This code is not valid. Make a new one: skep notifications code NAME, or in the dashboard.",
@@ -172,7 +106,7 @@ export function createAnswers({ store, clock, audit, links, questions, commands 
       action: "phone_link.made",
       actor: channel.owner_id ?? "local",
       subject: channel.id,
-      data: who(messengerId, incoming),
+      data: whoOf(messengerId, incoming),
     });
     return say(incoming, `Linked. Skep asks and tells you here (${channel.name}). ${HELP}`);
   }
@@ -204,11 +138,7 @@ export function createAnswers({ store, clock, audit, links, questions, commands 
     const said = readAnswer(incoming.text);
     if (!said) return say(incoming, HELP, incoming.replyTo);
     const { outcome, isTaken } = questions.give(question, question, said.answer, said.comment);
-    if (!isTaken)
-      noteRefusal("phone_answer.refused", question.subject_id, {
-        ...who(messengerId, incoming),
-        reason: "not_waiting",
-      });
+    if (!isTaken) refuse(messengerId, incoming, question.subject_id, "not_waiting");
     return say(incoming, outcome, incoming.replyTo);
   }
 

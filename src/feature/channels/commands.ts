@@ -4,25 +4,21 @@
  */
 import { randomBytes } from "node:crypto";
 import type { MessageButton } from "../../adapter/chat/messenger.ts";
-import { type Clock, HOUR_MS, timestamp } from "../../core/clock.ts";
+import { type Clock, timestamp } from "../../core/clock.ts";
 import { isProblem, notFound } from "../../core/errors.ts";
-import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { assertRole } from "../../core/ownership.ts";
 import { isRunEnd, RUN_STATUSES } from "../../core/run-states.ts";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Audit } from "../../store/audit.ts";
-import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
-import { phoneCommands as table } from "../../store/tables/messengers.ts";
 import { notificationChannels } from "../../store/tables/notification-channels.ts";
 import type { RunsService } from "../runs/service.ts";
+import { type CommandRow, createCommandRows } from "./command-rows.ts";
 import { digestOf, type LinkRow } from "./links.ts";
 import type { Answer, Given } from "./questions.ts";
 import type { ChannelRow } from "./service.ts";
-
-export type CommandRow = typeof table.$inferSelect;
 
 export interface Command {
   verb: "run" | "stop";
@@ -62,7 +58,6 @@ export interface CommandsDeps {
 const TASK_CHARACTERS = 4_000;
 const SHOWN_CHARACTERS = 600;
 const TITLE_CHARACTERS = 80;
-const OUTCOME_CHARACTERS = 1_000;
 const LISTED = 6;
 /** Of the end of an id that names a run. */
 const LEAST_SIGNS = 4;
@@ -100,32 +95,9 @@ export type Commands = ReturnType<typeof createCommands>;
 
 export function createCommands(deps: CommandsDeps) {
   const { store, clock, audit, runs, projects, callerOf } = deps;
-  const rows = store.rows(table);
+  const rows = createCommandRows(store, clock);
+  const { insert, close } = rows;
   const channels = store.rows(notificationChannels);
-  const now = (): string => timestamp(clock.now());
-
-  function insert(row: Pick<CommandRow, "channel_id" | "verb"> & Partial<CommandRow>): string {
-    const id = newId("phoneCommand");
-    rows.insert({
-      id,
-      pipeline_id: null,
-      project_id: null,
-      task: "",
-      message: null,
-      yes_hash: null,
-      no_hash: null,
-      outcome: null,
-      run_id: null,
-      expires_at: timestamp(clock.now() + LIMITS.phoneCommandMinutes * 60_000),
-      created_at: now(),
-      ...row,
-    });
-    return id;
-  }
-  /** Its task is kept no longer than it is needed. */
-  function close(id: string, outcome: string, runId: string | null = null): void {
-    rows.update({ outcome: outcome.slice(0, OUTCOME_CHARACTERS), run_id: runId, task: "" }, { id });
-  }
 
   /** @throws Problem. */
   function askToRun(channel: ChannelRow, caller: Caller, words: string): Said {
@@ -198,8 +170,7 @@ export function createCommands(deps: CommandsDeps) {
       const channel = known.find(({ enabled }) => enabled);
       const caller = channel && callerOf(channel);
       if (!channel || !caller) return plain(SWITCHED_OFF);
-      const since = timestamp(clock.now() - HOUR_MS);
-      const count = rows.count({ channel_id: channel.id }, ["created_at > ?", since]);
+      const count = rows.countOfHour(channel.id);
       // The bound is answered once; what comes after it gets no answer.
       if (count > LIMITS.phoneCommandsPerHour) return undefined;
       if (count === LIMITS.phoneCommandsPerHour) {
@@ -219,17 +190,10 @@ export function createCommands(deps: CommandsDeps) {
         return plain(error.detail);
       }
     },
-    /** The message that asks was sent. */
-    noteMessage(id: string, message: string): void {
-      store.write(() => rows.update({ message }, { id }));
-    },
-    ofToken(token: string): { command: CommandRow; answer: Answer } | undefined {
-      const digest = digestOf(token);
-      const yes = rows.find({ yes_hash: digest });
-      const command = yes ?? rows.find({ no_hash: digest });
-      return command && { command, answer: yes ? "yes" : "no" };
-    },
-    at: (channelId: string, message: string): CommandRow | undefined => rows.find({ channel_id: channelId, message }),
+    noteMessage: rows.noteMessage,
+    ofToken: rows.ofToken,
+    at: rows.at,
+    prune: rows.prune,
     /** Starts it, or not. Called in a transaction, after it is known that it was this person. */
     give(command: CommandRow, answer: Answer): Given {
       const refuse = (outcome: string): Given => ({ outcome, isTaken: false });
@@ -237,7 +201,8 @@ export function createCommands(deps: CommandsDeps) {
       const caller = channel && callerOf(channel);
       if (!channel?.enabled || !caller) return refuse(SWITCHED_OFF);
       if (command.outcome !== null) return refuse(LATE);
-      if (command.expires_at <= now()) return refuse("The time to start it is over. Send the command again.");
+      if (command.expires_at <= timestamp(clock.now()))
+        return refuse("The time to start it is over. Send the command again.");
       if (answer === "no") {
         close(command.id, "Left.");
         return { outcome: "Nothing was started.", isTaken: true };
@@ -261,7 +226,5 @@ export function createCommands(deps: CommandsDeps) {
         return refuse(error.detail);
       }
     },
-    /** What an hour's count needs no more. */
-    prune: (): boolean => removeOld(store, "phone_commands", "created_at < ?", timestamp(clock.now() - 2 * HOUR_MS)),
   };
 }

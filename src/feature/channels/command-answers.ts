@@ -1,0 +1,55 @@
+/** Answers of people to commands that wait for them. */
+import type { Incoming, Messenger, Press } from "../../adapter/chat/messenger.ts";
+import { type Guard, VOID } from "./answer-guard.ts";
+import type { CommandRow } from "./command-rows.ts";
+import type { Commands } from "./commands.ts";
+import type { Links } from "./links.ts";
+import type { Answer } from "./questions.ts";
+
+/** What is said once the transaction is over. */
+export type Afterwards = (port: Messenger, signal: AbortSignal) => Promise<void>;
+
+export interface CommandAnswersDeps extends Pick<Guard, "refuse" | "faultOf"> {
+  links: Pick<Links, "at">;
+  commands: Pick<Commands, "give" | "ofToken" | "at">;
+}
+
+export function createCommandAnswers({ links, commands, refuse, faultOf }: CommandAnswersDeps) {
+  /**
+   * The answer of its person to a command that waits.
+   * @param message that asks: it says what came of it.
+   */
+  function decide(messengerId: string, incoming: Incoming, message: string, command: CommandRow, answer: Answer) {
+    const { outcome, isTaken } = commands.give(command, answer);
+    if (!isTaken) refuse(messengerId, incoming, command.id, "not_waiting");
+    const shown: Afterwards = async (port, signal) => {
+      await port.edit(incoming.chat, message, `➜ ${outcome}`, signal);
+    };
+    return { outcome, shown };
+  }
+  function pressCommand(messengerId: string, incoming: Press): Afterwards | undefined {
+    const found = commands.ofToken(incoming.token);
+    if (!found) return undefined;
+    const { command, answer } = found;
+    const fault = faultOf(messengerId, incoming, { question: command, isUsed: false });
+    if (fault !== undefined) {
+      refuse(messengerId, incoming, command.id, fault);
+      return (port, signal) => port.confirm(incoming, VOID, signal);
+    }
+    const { outcome, shown } = decide(messengerId, incoming, incoming.message, command, answer);
+    return async (port, signal) => {
+      await port.confirm(incoming, outcome, signal);
+      await shown(port, signal);
+    };
+  }
+  /** The command of this person that waits below this message of this chat. */
+  function commandOf(messengerId: string, incoming: Incoming, message: string): CommandRow | undefined {
+    for (const { channel_id } of links.at(messengerId, incoming.chat, incoming.sender)) {
+      const command = commands.at(channel_id, message);
+      if (command?.outcome === null) return command;
+    }
+    return undefined;
+  }
+
+  return { decide, pressCommand, commandOf };
+}
