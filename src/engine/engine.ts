@@ -187,14 +187,6 @@ interface WorkOfExecution {
 
 function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPool): EnginePorts {
   const { clock, log, masking, text, rows, models, harness, skills, toolbox, workspaces } = deps;
-  const workOf = ({ workId, projectId, userId }: Execution): WorkOfExecution | undefined =>
-    workId === undefined ? undefined : { id: workId, project_id: projectId, user_id: userId };
-  const messageOf = (execution: Execution, words: string): string => {
-    const firstLine = words.split("\n")[0]?.slice(0, 72) || "work";
-    const reason = rows.outside.reasonOf(execution);
-    const trailer = reason === undefined ? "" : `\n\nOutside-Text: ${reason}`;
-    return `${execution.stepId ?? execution.agentId}: ${firstLine}${trailer}`;
-  };
   const filesOf = ({ workId, projectId, kind, sessionId }: Execution): PromptParts["files"] => {
     if (workId === undefined || projectId === undefined) return undefined;
     const found = workspaces.branchOf(workId);
@@ -312,33 +304,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
     tokens,
     services: deps.servicesOf ?? (async () => undefined),
     previews: deps.previews ?? NO_PREVIEWS,
-    workspaces: {
-      async prepare(execution, signal) {
-        const work = workOf(execution);
-        return work ? (await workspaces.prepare(work, signal)).path : workspaces.own(execution.sessionId);
-      },
-      harness: ({ sessionId }) => workspaces.harness(sessionId),
-      async commit(execution, { status, text }) {
-        const work = workOf(execution);
-        if (!work) return;
-        const message = messageOf(execution, text);
-        await workspaces.commit(work, message);
-        // What works in the files of another is a part of that one's work.
-        if (status === "succeeded" && work.id === execution.sessionId) await workspaces.join(work, message);
-      },
-      async keep(execution, { status }) {
-        const work = workOf(execution);
-        if (!work || execution.runId !== undefined) return;
-        try {
-          await workspaces.commit(
-            work,
-            messageOf(execution, `Kept of work that was ${status === "failed" ? "not done" : "stopped"}`),
-          );
-        } catch (err) {
-          log.warn({ err, execution: execution.id }, "what an agent left is not committed");
-        }
-      },
-    },
+    workspaces: workspacesOf(deps),
     get attachments() {
       return deps.attachments();
     },
@@ -346,6 +312,44 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
     admit: deps.admit,
     providerWaitMs: deps.providerWaitMs,
     emitSoon: deps.emitSoon,
+  };
+}
+
+function workspacesOf({ log, rows, workspaces }: EngineDeps): EnginePorts["workspaces"] {
+  const workOf = ({ workId, projectId, userId }: Execution): WorkOfExecution | undefined =>
+    workId === undefined ? undefined : { id: workId, project_id: projectId, user_id: userId };
+  const messageOf = (execution: Execution, words: string): string => {
+    const firstLine = words.split("\n")[0]?.slice(0, 72) || "work";
+    const reason = rows.outside.reasonOf(execution);
+    const trailer = reason === undefined ? "" : `\n\nOutside-Text: ${reason}`;
+    return `${execution.stepId ?? execution.agentId}: ${firstLine}${trailer}`;
+  };
+  return {
+    async prepare(execution, signal) {
+      const work = workOf(execution);
+      return work ? (await workspaces.prepare(work, signal)).path : workspaces.own(execution.sessionId);
+    },
+    harness: ({ sessionId }) => workspaces.harness(sessionId),
+    async commit(execution, { status, text }) {
+      const work = workOf(execution);
+      if (!work) return;
+      const message = messageOf(execution, text);
+      await workspaces.commit(work, message);
+      // What works in the files of another is a part of that one's work.
+      if (status === "succeeded" && work.id === execution.sessionId) await workspaces.join(work, message);
+    },
+    async keep(execution, { status }) {
+      const work = workOf(execution);
+      if (!work || execution.runId !== undefined) return;
+      try {
+        await workspaces.commit(
+          work,
+          messageOf(execution, `Kept of work that was ${status === "failed" ? "not done" : "stopped"}`),
+        );
+      } catch (err) {
+        log.warn({ err, execution: execution.id }, "what an agent left is not committed");
+      }
+    },
   };
 }
 
