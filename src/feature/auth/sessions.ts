@@ -61,29 +61,21 @@ export interface Sessions {
 const TOUCH_MS = 5 * 60_000;
 const SECONDS = 1_000;
 
-export function createSessions({
-  store,
-  clock,
-  audit,
-  sealer,
-  accessTokens,
-}: {
+const expiryOf = (createdAt: number, now: number): number =>
+  Math.min(now + LIMITS.sessionIdleMs, createdAt + LIMITS.sessionAbsoluteMs);
+
+interface SessionsDeps {
   store: Store;
   clock: Clock;
   audit: Audit;
   sealer: Sealer;
   accessTokens: AccessTokens;
-}): Sessions {
+}
+
+export function createSessions({ store, clock, audit, sealer, accessTokens }: SessionsDeps): Sessions {
   const [rows, people, refreshes] = [store.rows(authSessions), store.rows(users), store.rows(refreshTokens)];
-  /** The session with its user, while both are valid. */
-  function holding(session: SessionRow | undefined): { session: SessionRow; user: UserRow } | undefined {
-    if (!session || session.expires_at <= clock.now()) return undefined;
-    const user = people.find({ id: session.user_id });
-    return user?.active ? { session, user } : undefined;
-  }
-  const live = (id: string) => holding(rows.find({ id }));
-  const expiry = (createdAt: number) =>
-    Math.min(clock.now() + LIMITS.sessionIdleMs, createdAt + LIMITS.sessionAbsoluteMs);
+  const arrivals = createArrivals({ store, clock, accessTokens });
+  const { live } = arrivals;
   const end = (id: string) => {
     store.write(() => rows.remove({ id }));
   };
@@ -107,19 +99,8 @@ export function createSessions({
     const all = rows.list([{ user_id: userId }], { order: "last_used_at DESC" });
     for (const { id } of all.slice(LIMITS.sessionsPerUser - 1)) rows.remove({ id });
   }
-  /** Extends a session that is in use; at most once in TOUCH_MS. */
-  function touch(session: SessionRow): void {
-    const now = clock.now();
-    if (now - session.last_used_at < TOUCH_MS) return;
-    const change = {
-      last_used_at: now,
-      ...(session.kind === "cookie" ? { expires_at: expiry(session.created_at) } : {}),
-    };
-    store.write(() => rows.update(change, { id: session.id }));
-  }
-
   return {
-    live,
+    ...arrivals,
     end,
     async open(userId, { kind, address, userAgent, oidc }, also) {
       const now = clock.now();
@@ -129,7 +110,8 @@ export function createSessions({
         const user = people.find({ id: userId });
         if (!user?.active) throw unauthorized("This account may not log in.", "wrong_credentials");
         makeRoom(userId);
-        const row: SessionRow = {
+        const expires_at = expiryOf(now, now);
+        rows.insert({
           id,
           user_id: userId,
           kind,
@@ -140,14 +122,13 @@ export function createSessions({
           id_token_sealed: oidc ? sealer.seal(oidc.idToken) : null,
           created_at: now,
           last_used_at: now,
-          expires_at: expiry(now),
-        };
-        rows.insert(row);
+          expires_at,
+        });
         people.update({ last_login_at: timestamp(now) }, { id: userId });
         const data = { session_id: id, kind, ...(oidc ? { provider: oidc.slug } : {}) };
         audit({ action: "login.succeeded", actor: userId, subject: userId, address, data });
         also?.();
-        const refresh = kind === "bearer" ? addRefreshToken(id, row.expires_at) : undefined;
+        const refresh = kind === "bearer" ? addRefreshToken(id, expires_at) : undefined;
         return { refresh, user: { ...user, last_login_at: timestamp(now) } };
       });
       if (made.refresh) return { answer: await bearerAnswer(made.user, id, made.refresh) };
@@ -173,7 +154,7 @@ export function createSessions({
           });
           return undefined;
         }
-        const expires_at = expiry(session.created_at);
+        const expires_at = expiryOf(session.created_at, now);
         refreshes.update({ used_at: now }, { hash: row.hash });
         rows.update({ last_used_at: now, expires_at, address: address ?? session.address }, { id: session.id });
         return { user, sessionId: session.id, refresh: addRefreshToken(session.id, expires_at) };
@@ -181,18 +162,6 @@ export function createSessions({
       if (!outcome)
         throw unauthorized("The refresh token is not valid, or no longer. Log in again.", "refresh_refused");
       return bearerAnswer(outcome.user, outcome.sessionId, outcome.refresh);
-    },
-    async byAccessToken(token) {
-      const named = await accessTokens.verify(token);
-      const found = named && live(named.sessionId);
-      if (!found || found.user.id !== named.userId || found.session.kind !== "bearer") return undefined;
-      touch(found.session);
-      return found;
-    },
-    byCookie(cookie) {
-      const found = holding(rows.find({ cookie_hash: tokenHash(cookie) }));
-      if (found) touch(found.session);
-      return found;
     },
     ofRefreshToken(token) {
       const row = refreshes.find({ hash: tokenHash(token) });
@@ -202,17 +171,7 @@ export function createSessions({
       return rows
         .list([{ user_id: userId }], { order: "last_used_at DESC, id" })
         .filter((row) => row.expires_at > clock.now())
-        .map((row) => ({
-          id: row.id,
-          kind: row.kind,
-          current: row.id === currentId,
-          address: row.address,
-          user_agent: row.user_agent,
-          provider: row.oidc_slug,
-          created_at: timestamp(row.created_at),
-          last_used_at: timestamp(row.last_used_at),
-          expires_at: timestamp(row.expires_at),
-        }));
+        .map((row) => presentSession(row, currentId));
     },
     revoke(userId, id) {
       store.write(() => {
@@ -233,3 +192,55 @@ export function createSessions({
     },
   };
 }
+
+type ArrivalsDeps = Pick<SessionsDeps, "store" | "clock" | "accessTokens">;
+
+/** Finds the session of a request, by what the request brings. */
+function createArrivals({ store, clock, accessTokens }: ArrivalsDeps) {
+  const [rows, people] = [store.rows(authSessions), store.rows(users)];
+  /** The session with its user, while both are valid. */
+  function holding(session: SessionRow | undefined): { session: SessionRow; user: UserRow } | undefined {
+    if (!session || session.expires_at <= clock.now()) return undefined;
+    const user = people.find({ id: session.user_id });
+    return user?.active ? { session, user } : undefined;
+  }
+  const live = (id: string) => holding(rows.find({ id }));
+  /** Extends a session that is in use; at most once in TOUCH_MS. */
+  function touch(session: SessionRow): void {
+    const now = clock.now();
+    if (now - session.last_used_at < TOUCH_MS) return;
+    const change = {
+      last_used_at: now,
+      ...(session.kind === "cookie" ? { expires_at: expiryOf(session.created_at, now) } : {}),
+    };
+    store.write(() => rows.update(change, { id: session.id }));
+  }
+
+  return {
+    live,
+    async byAccessToken(token: string) {
+      const named = await accessTokens.verify(token);
+      const found = named && live(named.sessionId);
+      if (!found || found.user.id !== named.userId || found.session.kind !== "bearer") return undefined;
+      touch(found.session);
+      return found;
+    },
+    byCookie(cookie: string) {
+      const found = holding(rows.find({ cookie_hash: tokenHash(cookie) }));
+      if (found) touch(found.session);
+      return found;
+    },
+  };
+}
+
+const presentSession = (row: SessionRow, currentId: string | undefined): AuthSession => ({
+  id: row.id,
+  kind: row.kind,
+  current: row.id === currentId,
+  address: row.address,
+  user_agent: row.user_agent,
+  provider: row.oidc_slug,
+  created_at: timestamp(row.created_at),
+  last_used_at: timestamp(row.last_used_at),
+  expires_at: timestamp(row.expires_at),
+});
