@@ -8,7 +8,8 @@ import { placeOf } from "./clones.ts";
 import { workspaceChanged } from "./events.ts";
 import { type RemoteDeps, withRemote } from "./remote.ts";
 import type { ProjectStore } from "./store.ts";
-import { AUTHOR, type Updates, type UpdatesDeps } from "./updates.ts";
+import type { Updates, UpdatesDeps } from "./updates.ts";
+import { AUTHOR } from "./upstream.ts";
 import { BRANCH_PREFIXES, type WorkRow, type Works, workOfBranch } from "./works.ts";
 
 /**

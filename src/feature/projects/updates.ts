@@ -1,7 +1,4 @@
-/**
- * Bringing a clone up to date. Merges that were not pushed stay: the fetched branch is merged in, and where that is in
- * conflict our branch stays as it is and the answer names the files.
- */
+/** Brings clones up to date: before runs, when somebody asks, after the history was rewritten, for another branch. */
 import { Type as t } from "@sinclair/typebox";
 import type { Git, Head } from "../../adapter/git.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
@@ -16,6 +13,7 @@ import { workspaceChanged } from "./events.ts";
 import { type RemoteDeps, withRemote } from "./remote.ts";
 import type { ProjectRow, ProjectStore } from "./store.ts";
 import type { Turns } from "./turns.ts";
+import { createUpstream } from "./upstream.ts";
 
 export interface UpdatesDeps extends RemoteDeps, Pick<Turns, "inTurn" | "fetching"> {
   store: Store;
@@ -55,11 +53,9 @@ export interface Updates {
   switchTo(projectId: string, branch: string): Promise<void>;
 }
 
-export const AUTHOR = { name: "Skep", email: "skep@localhost" };
 const JOB_TIMEOUT_MS = 30 * 60_000;
 const BEFORE_RUN_TIMEOUT_MS = 120_000;
 const PARALLEL = 2;
-const NAMED_FILES = 20;
 
 interface FetchOptions {
   signal?: AbortSignal | undefined;
@@ -69,6 +65,7 @@ interface FetchOptions {
 
 export function createUpdates(deps: UpdatesDeps): Updates {
   const { store, rows, clock, git, folder, inTurn, fetching } = deps;
+  const upstream = createUpstream(git);
   const find = (id: string): ProjectRow => {
     const row = rows.find(id);
     if (!row) throw notFound("project");
@@ -96,7 +93,7 @@ export function createUpdates(deps: UpdatesDeps): Updates {
     assertFetchable(find(id));
     await inTurn(id, async () => {
       // What was cloned, before the first fetch replaces it.
-      const known = await upstreamOf(place.repository);
+      const known = await upstream.find(place.repository);
       if (known && known.joined === null && known.fetched !== null)
         await git.setMark(place.repository, known.mark, known.fetched);
     });
@@ -105,54 +102,11 @@ export function createUpdates(deps: UpdatesDeps): Updates {
     );
     return inTurn(id, async () => {
       find(id);
-      await joinFetched(place.repository);
+      await upstream.join(place.repository);
       await settle(id, "fetch");
       rows.update(id, { fetched_at: timestamp(clock.now()) }, "workspace");
       return { commit: (await git.head(place.repository)).commit };
     });
-  }
-  /** The default branch here, as it was fetched, and as it was when it was last joined with ours. */
-  async function upstreamOf(repository: string) {
-    const { commit: ours, branch } = await git.head(repository);
-    if (ours === null || branch === null) return undefined;
-    const mark = `upstream/${branch}`;
-    const fetched = await git.commitOf(repository, `refs/remotes/origin/${branch}`);
-    return { ours, branch, mark, fetched, joined: await git.commitOf(repository, `refs/skep/${mark}`) };
-  }
-  /**
-   * Merges what was fetched into our default branch.
-   * @throws Problem 409 `branch_gone`, `branch_diverged`, `upstream_rewritten`.
-   */
-  async function joinFetched(repository: string): Promise<void> {
-    const known = await upstreamOf(repository);
-    if (!known) return;
-    if (known.fetched === null) throw conflict(`The repository has no branch ${known.branch} any more.`, "branch_gone");
-    await join(repository, { ...known, theirs: known.fetched });
-    await git.setMark(repository, known.mark, known.fetched);
-  }
-  async function join(
-    repository: string,
-    { ours, branch, theirs, joined }: { ours: string; branch: string; theirs: string; joined: string | null },
-  ): Promise<void> {
-    if (joined !== null && (await git.mergeBase(repository, joined, theirs)) !== joined)
-      throw conflict(
-        `The history of ${branch} was rewritten in the repository: ${joined.slice(0, 12)} is no longer part of it. To follow it, reset the project (\`skep projects reset\`): merges that were not pushed are left out, the branches of runs stay. To keep the old history, push it there again.`,
-        "upstream_rewritten",
-        { branch, was: joined, now: theirs },
-      );
-    const base = await git.mergeBase(repository, ours, theirs);
-    if (base === theirs) return;
-    if (base === ours) return git.setBranch(repository, branch, theirs, ours);
-    const message = `Merge fetched ${branch}`;
-    const request = { repository, strategy: "merge", source: theirs, into: branch, message, author: AUTHOR } as const;
-    const { conflicts } = await git.merge(request);
-    if (!conflicts) return;
-    const files = conflicts.slice(0, NAMED_FILES).map(({ path }) => path);
-    throw conflict(
-      `What was merged here and the fetched ${branch} are in conflict in ${files.join(", ")}. Push the merged runs to another branch and merge the two there, or create the project again.`,
-      "branch_diverged",
-      { files },
-    );
   }
   const definition = defineJob(
     "fetch_project",
@@ -165,7 +119,7 @@ export function createUpdates(deps: UpdatesDeps): Updates {
     assertFetchable(find(id));
     const { repository } = placeOf(folder, id);
     await inTurn(id, async () => {
-      const known = await upstreamOf(repository);
+      const known = await upstream.find(repository);
       if (!known || known.fetched === null)
         throw conflict("Nothing was fetched. Fetch the project first.", "not_fetched");
       const { ours, branch, fetched, joined, mark } = known;

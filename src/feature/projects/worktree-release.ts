@@ -9,7 +9,8 @@ import { previewChanged } from "../previews/events.ts";
 import { RUN_ENDS } from "../runs/events.ts";
 import { sessionEnded } from "../sessions/events.ts";
 import type { Works } from "./works.ts";
-import type { WorkOfProject, Workspaces } from "./workspaces.ts";
+import type { WorkOfProject } from "./workspace-places.ts";
+import type { Workspaces } from "./workspaces.ts";
 
 export interface WorktreeReleaseDeps {
   bus: Bus;
