@@ -1,18 +1,15 @@
 /** Routines of agents, each with an owner: created, changed, started by hand, handed over. */
-import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { didYouMean } from "../../core/near.ts";
 import type { Asker } from "../../core/ownership.ts";
 import { checkedPlan, planOf } from "../../core/schedule.ts";
-import { timeOf } from "../../core/time-of.ts";
 import type { Caller } from "../../http/caller.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { removeOld } from "../../store/remove-old.ts";
-import type { Store } from "../../store/store.ts";
 import { mayRead, WHOSE } from "../../store/whose.ts";
-import type { Sessions } from "../sessions/service.ts";
 import { pulseRoutineChanged } from "./events.ts";
 import type {
   PulseRoutine,
@@ -24,17 +21,11 @@ import type {
   TimelineTick,
 } from "./model.ts";
 import type { Obstacles } from "./obstacles.ts";
-import type { PulseStore, RoutineRow, TickRow } from "./store.ts";
-import type { Ticks } from "./ticks.ts";
-import { createTimeline, keyAfter, keyText } from "./timeline.ts";
+import { createRoutineTicks, type RoutineTicksDeps } from "./routine-ticks.ts";
+import type { RoutineRow } from "./store.ts";
 
-export interface PulsesDeps {
-  store: Store;
-  clock: Clock;
-  rows: PulseStore;
-  ticks: Pick<Ticks, "trigger">;
+export interface PulsesDeps extends Omit<RoutineTicksDeps, "find" | "assertKnown"> {
   obstacles: Pick<Obstacles, "standing">;
-  sessions: Pick<Sessions, "end">;
   agentExists(id: string): boolean;
   /** False also for one that they do not see. */
   projectExists(id: string, asker: Asker): boolean;
@@ -84,15 +75,9 @@ const ID = /^pls_[0-9a-z]{26}$/;
 export function createPulses(deps: PulsesDeps): Pulses {
   const { store, clock, rows, obstacles, sessions } = deps;
   const now = () => timestamp(clock.now());
-  const timeline = createTimeline({ rows, clock });
   const find = (agentId: string, id: string, caller: Caller): RoutineRow => {
     const row = rows.routine(id);
     if (row?.agent_id !== agentId || !mayRead(caller, WHOSE.pulse_routines, row)) throw notFound("routine");
-    return row;
-  };
-  const findTick = (agentId: string, id: string, tickId: string, caller: Caller): TickRow => {
-    const row = rows.tick(tickId);
-    if (row?.routine_id !== find(agentId, id, caller).id) throw notFound("tick of this routine");
     return row;
   };
   const present = (row: RoutineRow): PulseRoutine => {
@@ -101,12 +86,6 @@ export function createPulses(deps: PulsesDeps): Pulses {
     const next = planned_at === null ? null : planOf(row).nextFree(planned_at - 1);
     return { ...rest, next_run_at: next === null ? null : timestamp(next), blocked: blocked ?? null };
   };
-  const presentTick = ({ reason_code, reason, ...row }: TickRow): PulseTick => ({
-    ...row,
-    agent_id: rows.routine(row.routine_id)!.agent_id,
-    due_at: timestamp(row.due_at),
-    reason: reason_code === null ? null : { code: reason_code, message: reason ?? "" },
-  });
   const emit = (row: RoutineRow, change: "created" | "updated" | "stopped" | "deleted"): void =>
     store.write((tx) => {
       const { id: routine_id, agent_id, user_id, project_id, name } = row;
@@ -218,30 +197,7 @@ export function createPulses(deps: PulsesDeps): Pulses {
         rows.remove(id);
         emit(row, "deleted");
       }),
-    trigger: (agentId, id, caller) => store.write(() => presentTick(deps.ticks.trigger(find(agentId, id, caller)))),
-    ticks(agentId, id, page, caller) {
-      find(agentId, id, caller);
-      const found = rows.ticks(id, keyAfter(page), page.limit + 1);
-      return listAnswer(found, page, (row) => keyText({ due: row.due_at, id: row.id }), presentTick);
-    },
-    tick: (agentId, id, tickId, caller) => presentTick(findTick(agentId, id, tickId, caller)),
-    cancel: (agentId, id, tickId, caller) =>
-      store.write(() => {
-        const { session_id, finished_at } = findTick(agentId, id, tickId, caller);
-        if (finished_at !== null || session_id === null) throw conflict("It has ended already.", "tick_ended");
-        sessions.end(session_id);
-        return presentTick(rows.tick(tickId)!);
-      }),
-    timeline(agentId, span, page, caller) {
-      const routines = rows.ofAgent(agentId, caller);
-      assertKnown(agentId, routines.length);
-      const from = span.from === undefined ? clock.now() - DAY_MS : timeOf(span.from, "from");
-      const to = span.to === undefined ? Math.max(clock.now(), from) + DAY_MS : timeOf(span.to, "to");
-      if (to < from) throw invalidField("to", "Must not be before `from`");
-      if (to - from > LIMITS.timelineMs)
-        throw invalidField("to", `Must be at most ${LIMITS.timelineMs / DAY_MS} days after \`from\``);
-      return timeline(routines, from, to, page);
-    },
+    ...createRoutineTicks({ ...deps, find, assertKnown }),
     handOver(from, to) {
       for (const row of rows.ofUser(from)) {
         // Its instructions are another person's: they do not act for the heir before the heir agrees.

@@ -9,7 +9,7 @@ import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { type Plan, planOf } from "../../core/schedule.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
-import type { SessionOwner, SessionRow, Sessions } from "../sessions/service.ts";
+import type { SessionOwner, Sessions } from "../sessions/service.ts";
 import { pulseComplete, pulseFailed, pulseSkipped, pulseStarted } from "./events.ts";
 import type { Reason } from "./model.ts";
 import type { Obstacles } from "./obstacles.ts";
@@ -74,14 +74,6 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
     rows.insertTick(row);
     return row;
   }
-  const refsOf = ({ agent_id, user_id, project_id }: RoutineRow, session_id?: string | null) => ({
-    agent_id,
-    user_id: user_id ?? undefined,
-    project_id: project_id ?? undefined,
-    session_id: session_id ?? undefined,
-  });
-  const about = ({ id, name }: RoutineRow, tick: TickRow) => ({ routine_id: id, tick_id: tick.id, name });
-
   const isLate = (due: number): boolean => clock.now() - due > LIMITS.tickLateMs;
   /** Times long past get rows and no events, so that a server that was down does not start with a burst of events. */
   function leaveOut(tx: WriteTx, routine: RoutineRow, tick: Tick, { code, message }: Reason): void {
@@ -150,31 +142,6 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
   const keptBy = (routine: RoutineRow, cause: TickRow["cause"]) =>
     obstacles.standing(routine, cause) ?? obstacles.now(routine);
 
-  function ended(session: SessionRow, tx: WriteTx): void {
-    const row = rows.tickOfSession(session.id);
-    const routine = row && rows.routine(row.routine_id);
-    if (!row || !routine || row.finished_at !== null) return;
-    const result = rows.resultOf(session.id);
-    const summary = mask(result?.text ?? "").slice(0, SUMMARY_CHARACTERS);
-    const status = session.status === "succeeded" || session.status === "failed" ? session.status : "cancelled";
-    const error = result?.error ?? null;
-    const reason = status === "succeeded" ? null : mask(error?.message ?? "It was cancelled.");
-    rows.updateTick(row.id, {
-      status,
-      summary: summary || null,
-      finished_at: now(),
-      reason_code: reason === null ? null : (error?.code ?? "cancelled"),
-      reason,
-    });
-    const refs = refsOf(routine, session.id);
-    if (status === "succeeded")
-      tx.emit(pulseComplete, {
-        ...refs,
-        data: { ...about(routine, row), summary: summary.slice(0, EVENT_CHARACTERS) },
-      });
-    else tx.emit(pulseFailed, { ...refs, data: { ...about(routine, row), status, reason: reason! } });
-  }
-
   return {
     replan,
     due: {
@@ -200,18 +167,7 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
         if (done < due.length || due.length === AT_ONCE) again();
       },
     },
-    owner: {
-      started({ session, started_at }, tx) {
-        const row = rows.tickOfSession(session.id);
-        const routine = row && rows.routine(row.routine_id);
-        if (!row || !routine || row.started_at !== null) return;
-        rows.updateTick(row.id, { status: "running", started_at });
-        const { due_at, caught_up, cause } = row;
-        const data = { ...about(routine, row), due_at: timestamp(due_at), caught_up, cause };
-        tx.emit(pulseStarted, { ...refsOf(routine, session.id), data });
-      },
-      ended,
-    },
+    owner: createTickOwner({ rows, mask, now }),
     trigger: (routine) =>
       store.write(() => {
         const why = keptBy(routine, "manual");
@@ -228,3 +184,50 @@ const MISSED = (at: string): Partial<TickRow> => ({
   reason: "The server was not running at this time.",
   finished_at: at,
 });
+
+const refsOf = ({ agent_id, user_id, project_id }: RoutineRow, session_id?: string | null) => ({
+  agent_id,
+  user_id: user_id ?? undefined,
+  project_id: project_id ?? undefined,
+  session_id: session_id ?? undefined,
+});
+const about = ({ id, name }: RoutineRow, tick: TickRow) => ({ routine_id: id, tick_id: tick.id, name });
+
+/** What the sessions of routines say of their ticks. */
+function createTickOwner({ rows, mask, now }: Pick<TicksDeps, "rows" | "mask"> & { now(): string }): SessionOwner {
+  return {
+    started({ session, started_at }, tx) {
+      const row = rows.tickOfSession(session.id);
+      const routine = row && rows.routine(row.routine_id);
+      if (!row || !routine || row.started_at !== null) return;
+      rows.updateTick(row.id, { status: "running", started_at });
+      const { due_at, caught_up, cause } = row;
+      const data = { ...about(routine, row), due_at: timestamp(due_at), caught_up, cause };
+      tx.emit(pulseStarted, { ...refsOf(routine, session.id), data });
+    },
+    ended(session, tx) {
+      const row = rows.tickOfSession(session.id);
+      const routine = row && rows.routine(row.routine_id);
+      if (!row || !routine || row.finished_at !== null) return;
+      const result = rows.resultOf(session.id);
+      const summary = mask(result?.text ?? "").slice(0, SUMMARY_CHARACTERS);
+      const status = session.status === "succeeded" || session.status === "failed" ? session.status : "cancelled";
+      const error = result?.error ?? null;
+      const reason = status === "succeeded" ? null : mask(error?.message ?? "It was cancelled.");
+      rows.updateTick(row.id, {
+        status,
+        summary: summary || null,
+        finished_at: now(),
+        reason_code: reason === null ? null : (error?.code ?? "cancelled"),
+        reason,
+      });
+      const refs = refsOf(routine, session.id);
+      if (status === "succeeded")
+        tx.emit(pulseComplete, {
+          ...refs,
+          data: { ...about(routine, row), summary: summary.slice(0, EVENT_CHARACTERS) },
+        });
+      else tx.emit(pulseFailed, { ...refs, data: { ...about(routine, row), status, reason: reason! } });
+    },
+  };
+}

@@ -1,0 +1,74 @@
+/** The ticks of routines, as people ask for them: listed, started by hand, ended. */
+import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
+import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { timeOf } from "../../core/time-of.ts";
+import type { Caller } from "../../http/caller.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import type { Store } from "../../store/store.ts";
+import type { Sessions } from "../sessions/service.ts";
+import type { PulseTick, TimelineTick } from "./model.ts";
+import type { PulseStore, RoutineRow, TickRow } from "./store.ts";
+import type { Ticks } from "./ticks.ts";
+import { createTimeline, keyAfter, keyText } from "./timeline.ts";
+
+export interface RoutineTicksDeps {
+  store: Store;
+  clock: Clock;
+  rows: PulseStore;
+  ticks: Pick<Ticks, "trigger">;
+  sessions: Pick<Sessions, "end">;
+  /** @throws Problem 404 unknown or another user's. */
+  find(agentId: string, id: string, caller: Caller): RoutineRow;
+  /** @param found routines of the agent that the caller sees. @throws Problem 404 where there is no such agent either. */
+  assertKnown(agentId: string, found: number): void;
+}
+
+export function createRoutineTicks(deps: RoutineTicksDeps) {
+  const { store, clock, rows, sessions, find, assertKnown } = deps;
+  const timeline = createTimeline({ rows, clock });
+  const findTick = (agentId: string, id: string, tickId: string, caller: Caller): TickRow => {
+    const row = rows.tick(tickId);
+    if (row?.routine_id !== find(agentId, id, caller).id) throw notFound("tick of this routine");
+    return row;
+  };
+  const presentTick = ({ reason_code, reason, ...row }: TickRow): PulseTick => ({
+    ...row,
+    agent_id: rows.routine(row.routine_id)!.agent_id,
+    due_at: timestamp(row.due_at),
+    reason: reason_code === null ? null : { code: reason_code, message: reason ?? "" },
+  });
+  return {
+    trigger: (agentId: string, id: string, caller: Caller) =>
+      store.write(() => presentTick(deps.ticks.trigger(find(agentId, id, caller)))),
+    ticks(agentId: string, id: string, page: Page, caller: Caller): ListAnswer<PulseTick> {
+      find(agentId, id, caller);
+      const found = rows.ticks(id, keyAfter(page), page.limit + 1);
+      return listAnswer(found, page, (row) => keyText({ due: row.due_at, id: row.id }), presentTick);
+    },
+    tick: (agentId: string, id: string, tickId: string, caller: Caller) =>
+      presentTick(findTick(agentId, id, tickId, caller)),
+    cancel: (agentId: string, id: string, tickId: string, caller: Caller) =>
+      store.write(() => {
+        const { session_id, finished_at } = findTick(agentId, id, tickId, caller);
+        if (finished_at !== null || session_id === null) throw conflict("It has ended already.", "tick_ended");
+        sessions.end(session_id);
+        return presentTick(rows.tick(tickId)!);
+      }),
+    timeline(
+      agentId: string,
+      span: { from?: string | undefined; to?: string | undefined },
+      page: Page,
+      caller: Caller,
+    ): ListAnswer<TimelineTick> {
+      const routines = rows.ofAgent(agentId, caller);
+      assertKnown(agentId, routines.length);
+      const from = span.from === undefined ? clock.now() - DAY_MS : timeOf(span.from, "from");
+      const to = span.to === undefined ? Math.max(clock.now(), from) + DAY_MS : timeOf(span.to, "to");
+      if (to < from) throw invalidField("to", "Must not be before `from`");
+      if (to - from > LIMITS.timelineMs)
+        throw invalidField("to", `Must be at most ${LIMITS.timelineMs / DAY_MS} days after \`from\``);
+      return timeline(routines, from, to, page);
+    },
+  };
+}
