@@ -161,19 +161,7 @@ function BoardView({ project, projects, choose }: BoardProps) {
         )}
         <SearchInput value={text} onChange={setText} label="Search tasks" />
       </FilterBar>
-      {board.refused && (
-        <div className="mb-2">
-          <ProblemNote error={board.refused.error} />
-          <div className="flex gap-2">
-            {board.refused.overruled && (
-              <Button onClick={() => void board.force(board.refused!.move)}>Move it anyway</Button>
-            )}
-            <Button kind="quiet" onClick={board.dismiss}>
-              Leave it
-            </Button>
-          </div>
-        </div>
-      )}
+      <Refused board={board} />
       <Await query={board.query} rows={6}>
         {() => (
           <DragArea onDrop={drop} overlay={(id) => tasks.get(id) && <Card task={tasks.get(id)!} tasks={tasks} />}>
@@ -217,6 +205,22 @@ function BoardView({ project, projects, choose }: BoardProps) {
         />
       )}
     </>
+  );
+}
+
+/** Why a task was not moved, and what can be done about it. */
+function Refused({ board: { refused, force, dismiss } }: { board: ReturnType<typeof useBoard> }) {
+  if (!refused) return null;
+  return (
+    <div className="mb-2">
+      <ProblemNote error={refused.error} />
+      <div className="flex gap-2">
+        {refused.overruled && <Button onClick={() => void force(refused.move)}>Move it anyway</Button>}
+        <Button kind="quiet" onClick={dismiss}>
+          Leave it
+        </Button>
+      </div>
+    </div>
   );
 }
 

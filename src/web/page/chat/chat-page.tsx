@@ -1,25 +1,16 @@
 /** One chat with an agent. */
 
-import { Download, FoldVertical, MessageSquareX, MoreHorizontal, Pencil, Pin, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { useHistoryState } from "wouter/use-browser-location";
-import { api, client, must, type Schemas, siteUrl } from "../../api/client.ts";
+import { api, client, must, type Schemas } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
-import { FormDialog } from "../../kit/form-dialog.tsx";
-import { useOwnId } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { DeleteHistory } from "../../ui/delete-history.tsx";
-import { Confirm } from "../../ui/dialog.tsx";
 import { useDraft } from "../../ui/draft.ts";
-import { Field, Input } from "../../ui/field.tsx";
 import { costText, count, plural } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
-import { KeepButton, keepWord, useKeeping } from "../../ui/keep.tsx";
-import { Menu } from "../../ui/menu.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
-import { PageHeader } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { ProviderWaitNote } from "../../ui/provider-wait.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
@@ -28,6 +19,7 @@ import { useMayDo } from "../projects/roles.ts";
 import { PermissionCard } from "../runs/permission-card.tsx";
 import { Announce } from "./announce.tsx";
 import { type Chat, refreshChat, useChat, useReply } from "./chat.ts";
+import { ChatHeader } from "./chat-header.tsx";
 import { Composer } from "./composer.tsx";
 import { type MessageActions, Messages, RunningReply } from "./messages.tsx";
 import { Queue } from "./queue.tsx";
@@ -223,171 +215,5 @@ function Meter({ chat }: { chat: Chat }) {
       <span>{count(tokens)} tokens</span>
       <span className="ml-auto max-sm:hidden">Enter sends, Shift+Enter begins a line</span>
     </p>
-  );
-}
-
-function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
-  const [dialog, setDialog] = useState<"rename" | "end" | "delete" | null>(null);
-  const [summary, setSummary] = useState("");
-  const [, navigate] = useLocation();
-  const action = useChange();
-  // Who reads a chat owns it.
-  const keeping = useKeeping(chat.id, useOwnId());
-  const models = api.useQuery("get", "/v1/models", { params: { query: { limit: 200 } } });
-  const project = api.useQuery(
-    "get",
-    "/v1/projects/{id}",
-    { params: { path: { id: chat.project_id ?? "" } } },
-    { enabled: chat.project_id !== null },
-  );
-  const path = { params: { path: { id: chat.id } } };
-  const close = () => setDialog(null);
-  const change = async (body: { title?: string; model?: string | null }) => {
-    await must(client.PUT("/v1/chat/sessions/{id}", { ...path, body }));
-    await refreshChat();
-  };
-  const save = (format: "markdown" | "json") => {
-    const link = document.createElement("a");
-    link.href = siteUrl(`/v1/chat/sessions/${chat.id}/export?format=${format}`);
-    link.download = "";
-    link.click();
-  };
-  const compact = () =>
-    void action.run(async () => {
-      setSummary((await must(client.POST("/v1/chat/sessions/{id}/compact", path))).id);
-    });
-  const names = (models.data?.items ?? []).map(({ id }) => id);
-  const ended = chat.status === "ended" || chat.status === "failed";
-  const may = useMayDo(chat.project_id);
-  const mayChange = may("contributor");
-  return (
-    <>
-      <PageHeader
-        title={chat.title ?? `Chat with ${agent}`}
-        cli={`skep chat ${chat.agent_id}`}
-        beside={keeping.kept && <KeepButton keeping={keeping} what="the chat" />}
-        above={
-          <>
-            <Link href="/chat" className="hover:underline">
-              Chat
-            </Link>
-            {" / "}
-            <Link href={`/agents/${chat.agent_id}`} className="hover:underline">
-              {agent}
-            </Link>
-            {chat.project_id && (
-              <>
-                {" / "}
-                <Link href={`/projects/${chat.project_id}`} className="hover:underline">
-                  {project.data?.name ?? "Project"}
-                </Link>
-              </>
-            )}
-          </>
-        }
-        actions={
-          <>
-            <select
-              aria-label="Model"
-              value={chat.model ?? ""}
-              disabled={ended || !mayChange}
-              onChange={(event) => void action.run(() => change({ model: event.target.value }))}
-              className="h-8 max-w-56 rounded-md border border-line-strong bg-panel px-2 text-sm max-sm:h-11"
-            >
-              {!names.includes(chat.model ?? "") && (
-                <option value={chat.model ?? ""}>{chat.model ?? "no model"}</option>
-              )}
-              {names.map((name) => (
-                <option key={name}>{name}</option>
-              ))}
-            </select>
-            <Menu
-              trigger={<Button icon={<MoreHorizontal aria-hidden size={15} />}>More</Button>}
-              items={[
-                ...(mayChange
-                  ? [{ label: "Rename", icon: <Pencil aria-hidden size={14} />, act: () => setDialog("rename") }]
-                  : []),
-                {
-                  label: keepWord(keeping, "the chat"),
-                  icon: <Pin aria-hidden size={14} />,
-                  disabled: keeping.kept === undefined,
-                  act: keeping.toggle,
-                },
-                { label: "Export as Markdown", icon: <Download aria-hidden size={14} />, act: () => save("markdown") },
-                { label: "Export as JSON", icon: <Download aria-hidden size={14} />, act: () => save("json") },
-                null,
-                ...(ended
-                  ? []
-                  : [
-                      {
-                        label: "Summarize what was said",
-                        icon: <FoldVertical aria-hidden size={14} />,
-                        disabled: chat.status === "busy" || !may("maintainer"),
-                        act: compact,
-                      },
-                      {
-                        label: "End the chat",
-                        icon: <MessageSquareX aria-hidden size={14} />,
-                        act: () => setDialog("end"),
-                      },
-                    ]),
-                {
-                  label: "Delete it",
-                  icon: <Trash2 aria-hidden size={14} />,
-                  danger: true,
-                  act: () => setDialog("delete"),
-                },
-              ]}
-            />
-          </>
-        }
-      />
-      <ProblemNote error={action.error ?? keeping.error} />
-      {summary && (
-        <JobProgress
-          key={summary}
-          id={summary}
-          about="Summarizing what was said, which the model reads instead."
-          onEnd={refreshChat}
-          ended={({ error }) =>
-            error && (
-              <p role="alert" className="mb-3 rounded-md bg-bad-soft px-3 py-2">
-                There is no summary: {error.message}
-              </p>
-            )
-          }
-        />
-      )}
-      {dialog === "rename" && (
-        <FormDialog
-          title="Rename the chat"
-          word="Save"
-          submit={async ({ text }) => {
-            await change({ title: text("title") });
-          }}
-          onClose={close}
-        >
-          <Field label="Title">
-            <Input name="title" required maxLength={200} defaultValue={chat.title ?? ""} />
-          </Field>
-        </FormDialog>
-      )}
-      {dialog === "end" && (
-        <Confirm
-          title="End the chat?"
-          word="End the chat"
-          onClose={close}
-          act={async () => {
-            await must(client.DELETE("/v1/chat/sessions/{id}", path));
-            await refreshChat();
-          }}
-        >
-          A running reply stops. What was said stays readable, but nothing more can be said here.
-        </Confirm>
-      )}
-      {dialog === "delete" && (
-        <DeleteHistory kind="sessions" id={chat.id} what="the chat" onClose={close} leave={() => navigate("/chat")} />
-      )}
-    </>
   );
 }
