@@ -16,6 +16,30 @@ const StepPath = t.Object({
   step_id: t.String({ description: "The step's name, or the id of one of its attempts." }),
 });
 const Since = t.String({ description: "RFC 3339, or milliseconds since the epoch.", maxLength: 40 });
+const RunsQuery = t.Object({
+  ...PageQuery,
+  pipeline_id: t.Optional(t.String()),
+  status: t.Optional(t.String({ maxLength: 100, description: "One state, or several separated by commas." })),
+  project_id: t.Optional(t.String()),
+  task_id: t.Optional(t.String({ description: "Runs that work on this task." })),
+  agent_id: t.Optional(t.String({ description: "Runs in which this agent took a step." })),
+  since: t.Optional(Since),
+  q: t.Optional(
+    t.String({
+      maxLength: 200,
+      description:
+        "Words, or parts of them, of the task, the pipeline or the project; all must be there. One of less than three characters is looked for in the newest 2,000 runs.",
+    }),
+  ),
+});
+const HistoryQuery = t.Object({
+  ...PageQuery,
+  project_id: t.Optional(t.String()),
+  task_id: t.Optional(t.String()),
+  agent_id: t.Optional(t.String()),
+  status: t.Optional(t.Union([RunStatus, t.Literal("terminal")])),
+  since: t.Optional(Since),
+});
 const locationOf = (run: Run) => `/v1/runs/${run.id}`;
 
 export interface RunRoutesDeps {
@@ -31,22 +55,7 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
       "GET /v1/runs",
       {
         access: "user",
-        query: t.Object({
-          ...PageQuery,
-          pipeline_id: t.Optional(t.String()),
-          status: t.Optional(t.String({ maxLength: 100, description: "One state, or several separated by commas." })),
-          project_id: t.Optional(t.String()),
-          task_id: t.Optional(t.String({ description: "Runs that work on this task." })),
-          agent_id: t.Optional(t.String({ description: "Runs in which this agent took a step." })),
-          since: t.Optional(Since),
-          q: t.Optional(
-            t.String({
-              maxLength: 200,
-              description:
-                "Words, or parts of them, of the task, the pipeline or the project; all must be there. One of less than three characters is looked for in the newest 2,000 runs.",
-            }),
-          ),
-        }),
+        query: RunsQuery,
         answer: listOf(Run),
         summary: "List runs, newest first",
       },
@@ -166,14 +175,7 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
       {
         access: "user",
         execution: true,
-        query: t.Object({
-          ...PageQuery,
-          project_id: t.Optional(t.String()),
-          task_id: t.Optional(t.String()),
-          agent_id: t.Optional(t.String()),
-          status: t.Optional(t.Union([RunStatus, t.Literal("terminal")])),
-          since: t.Optional(Since),
-        }),
+        query: HistoryQuery,
         answer: listOf(HistoryItem),
         tag: "history",
         summary: "Execution history",

@@ -73,6 +73,74 @@ function kindIn({ definition }: RunRow, { step_id, item_index }: StepRow): Step[
   return step === undefined || item_index !== null ? "agent" : kindOfStep(step);
 }
 
+const presentStep = (row: StepRow, kind: Step["kind"], work: ReturnType<RunStore["workOf"]>): Step => {
+  const {
+    id,
+    run_id,
+    step_id,
+    agent_id,
+    attempt,
+    max_attempts,
+    inputs,
+    outputs,
+    error,
+    model,
+    session_id,
+    started_at,
+    finished_at,
+    status,
+  } = row;
+  return {
+    id,
+    run_id,
+    step_id,
+    kind,
+    index: row.item_index,
+    agent_id,
+    status,
+    attempt,
+    max_attempts,
+    inputs,
+    outputs,
+    error,
+    model,
+    session_id,
+    ...work,
+    // Its row is there from the start of the run; waiting for the steps before it is no time in the queue.
+    queued_at: work.queued_at ?? started_at ?? row.created_at,
+    started_at,
+    finished_at,
+  };
+};
+
+const toHistory = (row: ListedRun, rows: readonly ProgressRow[]): HistoryItem => {
+  const { pipeline_id, project_id, task_id, outputs, outside, error, started_at, finished_at } = row;
+  const duration_ms = started_at && finished_at ? msBetween(started_at, finished_at) : null;
+  const taken = rows.map(({ step_id, agent_id, status, attempt }) => ({
+    step_id,
+    agent_id,
+    status,
+    attempt,
+  }));
+  const { cost_usd, calls_without_price } = spentOf(row);
+  return {
+    run_id: row.id,
+    pipeline_id,
+    project_id,
+    task_id,
+    status: row.status,
+    error,
+    outputs,
+    outside,
+    steps: taken,
+    cost_usd,
+    calls_without_price,
+    started_at,
+    finished_at,
+    duration_ms,
+  };
+};
+
 const idOf = (row: { id: string }): string => row.id;
 
 /** Characters of JSON of ended runs that are kept for lists. */
@@ -116,46 +184,6 @@ export function createRunViews(store: RunStore, sqlite: Store["sqlite"]): RunVie
     const runs = runsOf(found);
     return listAnswer(found, page, idOf, ({ id }) => runs.get(id)!);
   };
-  const presentStep = (row: StepRow, kind: Step["kind"]): Step => {
-    const {
-      id,
-      run_id,
-      step_id,
-      agent_id,
-      attempt,
-      max_attempts,
-      inputs,
-      outputs,
-      error,
-      model,
-      session_id,
-      started_at,
-      finished_at,
-      status,
-    } = row;
-    const work = store.workOf(row.execution_id);
-    return {
-      id,
-      run_id,
-      step_id,
-      kind,
-      index: row.item_index,
-      agent_id,
-      status,
-      attempt,
-      max_attempts,
-      inputs,
-      outputs,
-      error,
-      model,
-      session_id,
-      ...work,
-      // Its row is there from the start of the run; waiting for the steps before it is no time in the queue.
-      queued_at: work.queued_at ?? started_at ?? row.created_at,
-      started_at,
-      finished_at,
-    };
-  };
   /** Users see their own; administrators all; an execution its own agent's, of the user it works for. */
   const ownership = (caller: Caller): RunFilter =>
     caller.execution ? { readableBy: caller, agent_id: caller.execution.agentId } : { ownOf: caller };
@@ -182,33 +210,6 @@ export function createRunViews(store: RunStore, sqlite: Store["sqlite"]): RunVie
     if (!found) throw notFound("step in this run");
     return found;
   };
-  const toHistory = (row: ListedRun, rows: readonly ProgressRow[]): HistoryItem => {
-    const { pipeline_id, project_id, task_id, outputs, outside, error, started_at, finished_at } = row;
-    const duration_ms = started_at && finished_at ? msBetween(started_at, finished_at) : null;
-    const taken = rows.map(({ step_id, agent_id, status, attempt }) => ({
-      step_id,
-      agent_id,
-      status,
-      attempt,
-    }));
-    const { cost_usd, calls_without_price } = spentOf(row);
-    return {
-      run_id: row.id,
-      pipeline_id,
-      project_id,
-      task_id,
-      status: row.status,
-      error,
-      outputs,
-      outside,
-      steps: taken,
-      cost_usd,
-      calls_without_price,
-      started_at,
-      finished_at,
-      duration_ms,
-    };
-  };
   return {
     present,
     rowFor,
@@ -220,11 +221,14 @@ export function createRunViews(store: RunStore, sqlite: Store["sqlite"]): RunVie
     steps: (runId, page, caller) => {
       const run = rowFor(runId, caller);
       const { items, next_cursor } = pageOfArray(store.stepsOf(run.id), page, idOf);
-      return { items: items.map((row) => presentStep(row, kindIn(run, row))), next_cursor };
+      return {
+        items: items.map((row) => presentStep(row, kindIn(run, row), store.workOf(row.execution_id))),
+        next_cursor,
+      };
     },
     step(runId, step, attempt, caller) {
       const row = stepRow(runId, step, attempt, caller);
-      return presentStep(row, kindIn(rowFor(runId, caller), row));
+      return presentStep(row, kindIn(rowFor(runId, caller), row), store.workOf(row.execution_id));
     },
     output(runId, step, attempt, caller) {
       const row = stepRow(runId, step, attempt, caller);
