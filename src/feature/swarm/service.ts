@@ -2,7 +2,6 @@
 import { type Clock, DAY_SECONDS, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
-import { toUsd } from "../../core/money.ts";
 import type { Asker } from "../../core/ownership.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -13,8 +12,9 @@ import type { SessionDraft } from "../sessions/model.ts";
 import type { SessionRow, Sessions } from "../sessions/service.ts";
 import type { Swarm, SwarmPlan, SwarmRequest, SwarmTask } from "./model.ts";
 import { checkPlan } from "./plan.ts";
-import { countsOf, type Progress } from "./progress.ts";
+import type { Progress } from "./progress.ts";
 import type { SwarmRow, SwarmRows, TaskRow } from "./store.ts";
+import { createSwarmViews } from "./views.ts";
 
 export interface Swarms {
   /**
@@ -67,6 +67,7 @@ const titleOf = (text: string): string => text.trim().split("\n")[0]!.slice(0, T
 
 export function createSwarms(deps: SwarmsDeps): Swarms {
   const { store, clock, rows, progress, sessions } = deps;
+  const { present, presentTask } = createSwarmViews(rows, sessions);
 
   const find = (id: string, caller: Caller): SwarmRow => {
     const row = rows.swarm(id);
@@ -132,58 +133,6 @@ export function createSwarms(deps: SwarmsDeps): Swarms {
       tx.after(deps.deadlinesChanged);
       return present(rows.swarm(id)!);
     });
-  }
-
-  function present(row: SwarmRow): Swarm {
-    const { id, session_id, status, max_depth, max_concurrent, on_failure, timeout_seconds, error } = row;
-    const session = sessions.find(session_id)!;
-    const tasks = rows.tasks(id);
-    return {
-      id,
-      agent_id: session.agent_id,
-      status,
-      title: session.title ?? "",
-      counts: countsOf(tasks),
-      task_count: tasks.length,
-      max_depth,
-      max_concurrent,
-      on_failure,
-      timeout_seconds,
-      session_id,
-      error,
-      budget_usd: session.budget_nano === null ? null : toUsd(session.budget_nano),
-      cost_usd: toUsd(session.spent_nano),
-      calls_without_price: session.calls_without_price,
-      tokens: session.tokens,
-      parent_session_id: session.parent_id,
-      project_id: session.project_id,
-      created_at: row.created_at,
-      finished_at: row.finished_at,
-    };
-  }
-
-  function presentTask(task: TaskRow): SwarmTask {
-    const session = task.session_id === null ? undefined : sessions.find(task.session_id);
-    const work = session && sessions.latest(session.id);
-    const { key, title, agent_id, status, depends_on, prompt, session_id, error, started_at, finished_at } = task;
-    return {
-      key,
-      title,
-      agent_id,
-      status,
-      depends_on,
-      prompt,
-      session_id,
-      error,
-      started_at,
-      finished_at,
-      model: work?.model ?? task.model,
-      output: work?.text || null,
-      outputs: work?.outputs ?? {},
-      cost_usd: toUsd(session?.spent_nano ?? 0),
-      tokens: session?.tokens ?? 0,
-      calls_without_price: session?.calls_without_price ?? 0,
-    };
   }
 
   return {
