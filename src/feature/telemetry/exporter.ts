@@ -73,8 +73,39 @@ function askedWait(header: string | undefined, now: number): number | undefined 
   return Number.isFinite(wait) ? Math.min(Math.max(0, wait), WAIT_MOST_MS) : undefined;
 }
 
+/** How far the event log was sent; undefined: nothing was to be sent yet. */
+function createPosition(store: Store) {
+  const get = (): number | undefined => {
+    const value = store.statement<string>("SELECT value FROM facts WHERE name = ?").pluck().get([FACT]);
+    return value === undefined ? undefined : Number(value);
+  };
+  return {
+    get,
+    move: (to: number): void =>
+      void store.write(() =>
+        store.statement("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)").run(FACT, String(to)),
+      ),
+    forget: (): void =>
+      void (get() !== undefined && store.write(() => store.statement("DELETE FROM facts WHERE name = ?").run(FACT))),
+  };
+}
+
+const bodyOf = (
+  spans: readonly OtlpSpan[],
+  { resource, version }: Pick<ExporterDeps, "resource" | "version">,
+): string =>
+  JSON.stringify({
+    resourceSpans: [
+      {
+        resource: { attributes: writeAttributes(resource) },
+        scopeSpans: [{ scope: { name: "skep", version }, spans }],
+      },
+    ],
+  });
+
 export function createExporter(deps: ExporterDeps) {
   const { store, clock, log, masking, standby, eventLog } = deps;
+  const position = createPosition(store);
   const counts = { sent: 0, dropped: 0, failures: 0 };
   const count = (outcome: "sent" | "dropped", spans: number): void => {
     counts[outcome] += spans;
@@ -91,17 +122,6 @@ export function createExporter(deps: ExporterDeps) {
   const ending = new AbortController();
   count("sent", 0);
   count("dropped", 0);
-
-  const position = (): number | undefined => {
-    const value = store.statement<string>("SELECT value FROM facts WHERE name = ?").pluck().get([FACT]);
-    return value === undefined ? undefined : Number(value);
-  };
-  const move = (to: number): void =>
-    void store.write(() =>
-      store.statement("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)").run(FACT, String(to)),
-    );
-  const forget = (): void =>
-    void (position() !== undefined && store.write(() => store.statement("DELETE FROM facts WHERE name = ?").run(FACT)));
 
   function nextBatch(from: number, withContent: boolean): Batch {
     const last = eventLog.lastId();
@@ -123,16 +143,6 @@ export function createExporter(deps: ExporterDeps) {
     }
     return batch;
   }
-  const bodyOf = (spans: readonly OtlpSpan[]): string =>
-    JSON.stringify({
-      resourceSpans: [
-        {
-          resource: { attributes: writeAttributes(deps.resource) },
-          scopeSpans: [{ scope: { name: "skep", version: deps.version }, spans }],
-        },
-      ],
-    });
-
   const failed = (why: string): void => {
     error = masking.text(why).slice(0, 300);
     if (counts.failures++ === 0) log.warn({ why: error }, "traces are not taken");
@@ -154,7 +164,7 @@ export function createExporter(deps: ExporterDeps) {
       const { status, retryAfter } = await deps.ask(`${endpoint}/v1/traces`, {
         method: "POST",
         headers: { ...headers, "Content-Type": "application/json" },
-        body: bodyOf(spans),
+        body: bodyOf(spans, deps),
         timeoutMs: TIMEOUT_MS,
         signal: ending.signal,
       });
@@ -183,16 +193,16 @@ export function createExporter(deps: ExporterDeps) {
     do {
       again = false;
       const target = deps.target();
-      if (target === undefined) return forget();
+      if (target === undefined) return position.forget();
       if (standby.since() !== null) return;
-      const from = position();
+      const from = position.get();
       // Switched on now: what ended before is not sent.
-      if (from === undefined) move(eventLog.lastId());
+      if (from === undefined) position.move(eventLog.lastId());
       else {
         const batch = nextBatch(from, target.content);
         if (batch.spans.length > 0 && !(await send(target, batch.spans))) return;
         count("dropped", batch.late);
-        if (batch.upTo > from) move(batch.upTo);
+        if (batch.upTo > from) position.move(batch.upTo);
         again ||= batch.isCut;
       }
     } while (again && !ending.signal.aborted);

@@ -50,6 +50,8 @@ const EXECUTION = `id, session_id, agent_id, run_id, step_row_id, status, comman
 /** Sessions in one another; trees are no deeper. */
 const LEVELS = 16;
 
+export type Places = ReturnType<typeof createPlaces>;
+
 export function createPlaces({ statement }: Pick<Store, "statement">) {
   const traceparentOf = (runId: string): string | null =>
     statement<string>("SELECT traceparent FROM run_traces WHERE run_id = ?").pluck().get([runId]) ?? null;

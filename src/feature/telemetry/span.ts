@@ -1,5 +1,8 @@
 /** Spans as OTLP writes them in JSON: ids in hexadecimal, times and whole numbers as decimal text. */
 
+import { ownJson } from "../../core/own-json.ts";
+import type { Place } from "./places.ts";
+
 /** Whole numbers are bigint, so that the same attribute never is a fraction in one span and a whole number in another. */
 type Value = string | number | bigint | boolean | readonly string[];
 /** Those that are undefined are left out. */
@@ -22,6 +25,16 @@ export interface SpanDraft {
   /** Code of the error it ended with; undefined: none. */
   error: string | undefined;
 }
+
+/** A span and where it is in its trace; undefined where what it was about is deleted. */
+export type Placed = { place: Place; draft: Omit<SpanDraft, "traceId" | "parentSpanId"> } | undefined;
+
+/** What ended it, by its row; undefined: it did not fail. */
+export const codeOf = (error: string | null, status: string): string | undefined => {
+  if (status === "cancelled") return "cancelled";
+  return error === null ? (status === "failed" ? "_OTHER" : undefined) : ownJson<{ code: string }>(error).code;
+};
+export const whole = (value: number): bigint => BigInt(Math.round(value));
 
 export type OtlpSpan = ReturnType<typeof writeSpan>;
 

@@ -12,33 +12,13 @@ import type { Store } from "../../store/store.ts";
 import { RUN_ENDS, stepComplete, stepFailed } from "../runs/events.ts";
 import { sessionEnded, toolCallEnd, turnEnded } from "../sessions/events.ts";
 import { llmCall } from "../usage/events.ts";
-import { createPlaces, type ExecutionRow, type Place, SPAN } from "./places.ts";
-import { type Attributes, type OtlpSpan, type SpanDraft, writeSpan } from "./span.ts";
+import { createPlaces, type ExecutionRow, SPAN } from "./places.ts";
+import { createRunSpans } from "./run-spans.ts";
+import { type Attributes, codeOf, type OtlpSpan, type Placed, whole, writeSpan } from "./span.ts";
 
 /** After each of these there is a span to send. */
 export const TRACED = [...RUN_ENDS, stepComplete, stepFailed, sessionEnded, turnEnded, toolCallEnd, llmCall] as const;
 export type TracedEvent = EventOf<(typeof TRACED)[number]>;
-
-interface RunRow {
-  id: string;
-  pipeline_id: string;
-  project_id: string | null;
-  status: string;
-  error: string | null;
-  tokens: number;
-  cost_nano: number;
-  created_at: string;
-  finished_at: string | null;
-}
-interface StepRow {
-  id: string;
-  agent_id: string | null;
-  status: string;
-  error: string | null;
-  created_at: string;
-  started_at: string | null;
-  finished_at: string | null;
-}
 
 /** Providers by the names of the conventions; others keep their own. */
 const PROVIDER_NAMES: Readonly<Record<string, string>> = { google: "gcp.gemini", mistral: "mistral_ai", xai: "x_ai" };
@@ -51,86 +31,42 @@ const providerOf = (model: string | null): string =>
   model === null ? NO_PROVIDER : providerName(model.split("/", 1)[0]!);
 /** `openai/gpt-5` → `gpt-5`. */
 const modelName = (model: string): string => model.slice(model.indexOf("/") + 1);
-const codeOf = (error: string | null, status: string): string | undefined => {
-  if (status === "cancelled") return "cancelled";
-  return error === null ? (status === "failed" ? "_OTHER" : undefined) : ownJson<{ code: string }>(error).code;
-};
-const whole = (value: number): bigint => BigInt(Math.round(value));
+type ModelCall = Pick<EventOf<typeof llmCall>, "session_id" | "agent_id" | "data">;
+
+function modelCallAttributes(model: string, { session_id, agent_id, data }: ModelCall): Attributes {
+  return {
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": providerName(data.provider),
+    "gen_ai.request.model": model,
+    "gen_ai.request.stream": data.time_to_first_token_ms === null ? undefined : true,
+    "gen_ai.response.model": model,
+    "gen_ai.response.finish_reasons": [data.finish_reason],
+    "gen_ai.response.time_to_first_chunk":
+      data.time_to_first_token_ms === null ? undefined : data.time_to_first_token_ms / 1_000,
+    "gen_ai.usage.input_tokens": whole(data.input_tokens),
+    "gen_ai.usage.output_tokens": whole(data.output_tokens),
+    "gen_ai.usage.cache_read.input_tokens": whole(data.cache_read_tokens),
+    "gen_ai.usage.cache_creation.input_tokens": whole(data.cache_write_tokens),
+    "gen_ai.usage.reasoning.output_tokens": whole(data.reasoning_tokens),
+    "gen_ai.agent.id": agent_id,
+    "gen_ai.agent.name": agent_id,
+    "gen_ai.conversation.id": session_id,
+    "skep.purpose": data.purpose,
+    "skep.usage.cost_usd": data.cost_usd ?? undefined,
+  };
+}
 
 export interface SpansDeps {
   store: Pick<Store, "statement">;
   masking: Pick<Masking, "json" | "part">;
 }
 
-type Draft = Omit<SpanDraft, "traceId" | "parentSpanId">;
-type Placed = { place: Place; draft: Draft } | undefined;
-
 /** @returns the span of an event; undefined: it has none, or what it was about is deleted. */
 export function createSpans({ store, masking }: SpansDeps) {
   const places = createPlaces(store);
+  const { ofRun, ofStep } = createRunSpans(store, places);
   const content = (text: string): string =>
     masking.part(text.slice(0, CONTENT_CHARACTERS), { after: text.length > CONTENT_CHARACTERS });
-
-  function ofRun(id: string, at: string): Placed {
-    const run = store
-      .statement<RunRow>(
-        `SELECT id, pipeline_id, project_id, status, error, tokens, cost_nano, created_at, finished_at
-        FROM runs WHERE id = ?`,
-      )
-      .get([id]);
-    if (!run) return undefined;
-    const attributes: Attributes = {
-      "gen_ai.operation.name": "invoke_workflow",
-      "gen_ai.workflow.name": run.pipeline_id,
-      "skep.run.id": run.id,
-      "skep.run.status": run.status,
-      "skep.project.id": run.project_id ?? undefined,
-      "skep.usage.tokens": whole(run.tokens),
-      "skep.usage.cost_usd": toUsd(run.cost_nano),
-    };
-    return {
-      place: places.ofRun(id),
-      draft: {
-        spanId: SPAN.run(id),
-        name: `invoke_workflow ${run.pipeline_id}`,
-        kind: "internal",
-        attributes,
-        start: Date.parse(run.created_at),
-        end: Date.parse(run.finished_at ?? at),
-        error: codeOf(run.error, run.status),
-      },
-    };
-  }
-
-  function ofStep(event: EventOf<typeof stepComplete | typeof stepFailed>): Placed {
-    const { run_id = "", step_id = "", data } = event;
-    const step = store
-      .statement<StepRow>(
-        `SELECT id, agent_id, status, error, created_at, started_at, finished_at FROM steps
-        WHERE run_id = ? AND step_id = ? AND attempt = ? AND item_index IS ? ORDER BY position DESC LIMIT 1`,
-      )
-      .get([run_id, step_id, data.attempt, data.index ?? null]);
-    if (!step) return undefined;
-    const attributes: Attributes = {
-      "skep.run.id": run_id,
-      "skep.step.name": step_id,
-      "skep.step.status": step.status,
-      "skep.step.attempt": whole(data.attempt),
-      "skep.step.index": data.index === undefined ? undefined : whole(data.index),
-    };
-    return {
-      place: places.inRun(run_id, SPAN.run(run_id)),
-      draft: {
-        spanId: SPAN.step(step.id),
-        name: `step ${step_id}`,
-        kind: "internal",
-        attributes,
-        start: Date.parse(step.started_at ?? step.created_at),
-        end: Date.parse(step.finished_at ?? event.at),
-        error: codeOf(step.error, step.status),
-      },
-    };
-  }
 
   /** A command is no agent: its step says all of it. */
   function ofExecution(row: ExecutionRow | undefined, at: string, withContent: boolean): Placed {
@@ -212,26 +148,7 @@ export function createSpans({ store, masking }: SpansDeps) {
     const row = session_id === undefined ? undefined : places.executionAt(session_id, data.created_at);
     const end = Date.parse(data.created_at);
     const model = modelName(data.model);
-    const attributes: Attributes = {
-      "gen_ai.operation.name": "chat",
-      "gen_ai.provider.name": providerName(data.provider),
-      "gen_ai.request.model": model,
-      "gen_ai.request.stream": data.time_to_first_token_ms === null ? undefined : true,
-      "gen_ai.response.model": model,
-      "gen_ai.response.finish_reasons": [data.finish_reason],
-      "gen_ai.response.time_to_first_chunk":
-        data.time_to_first_token_ms === null ? undefined : data.time_to_first_token_ms / 1_000,
-      "gen_ai.usage.input_tokens": whole(data.input_tokens),
-      "gen_ai.usage.output_tokens": whole(data.output_tokens),
-      "gen_ai.usage.cache_read.input_tokens": whole(data.cache_read_tokens),
-      "gen_ai.usage.cache_creation.input_tokens": whole(data.cache_write_tokens),
-      "gen_ai.usage.reasoning.output_tokens": whole(data.reasoning_tokens),
-      "gen_ai.agent.id": agent_id,
-      "gen_ai.agent.name": agent_id,
-      "gen_ai.conversation.id": session_id,
-      "skep.purpose": data.purpose,
-      "skep.usage.cost_usd": data.cost_usd ?? undefined,
-    };
+    const attributes = modelCallAttributes(model, { session_id, agent_id, data });
     return {
       place: row
         ? places.within(row)
