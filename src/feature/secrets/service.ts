@@ -1,28 +1,29 @@
 /** Secrets: sealed at rest, masked on read, given in plaintext only to the engine and only when granted. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { isMaskable, MIN_MASKED_LENGTH, maskedPreview } from "../../core/masking.ts";
-import { entryAllows } from "../../core/network.ts";
 import { withoutNull } from "../../core/schema.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import type { Audit } from "../../store/audit.ts";
-import { among, below, type Condition } from "../../store/reader.ts";
-import type { Store } from "../../store/store.ts";
+import { below } from "../../store/reader.ts";
 import { secretGrants, secrets } from "../../store/tables/secrets.ts";
 import { isReservedName, type Secret, type SecretCreate, type SecretEdge, type SecretUpdate } from "./model.ts";
+import {
+  createReadings,
+  type EdgeSecret,
+  type EdgeTarget,
+  type EnvReader,
+  grantedTo,
+  type ReadingsDeps,
+  type SecretEnv,
+} from "./readings.ts";
 import type { SecretValues } from "./values.ts";
 
-export interface SecretsDeps {
-  store: Store;
-  clock: Clock;
+export interface SecretsDeps extends Omit<ReadingsDeps, "values" | "assertAgent"> {
   values: Pick<SecretValues, "open" | "seal" | "replaced" | "removed">;
-  audit: Audit;
   agentExists(agentId: string): boolean;
-  /** Agents that have started the session and hand on no more than they have themselves. */
-  boundsOf(sessionId: string): string[];
 }
 
 export interface Secrets {
@@ -50,32 +51,8 @@ export interface Secrets {
   valueOf(name: string, actor: string): string | undefined;
 }
 
-export interface EnvReader {
-  actor: string;
-  address?: string | undefined;
-  sessionId?: string | undefined;
-}
-
-export interface SecretEnv {
-  env: Record<string, string>;
-  damaged: string[];
-}
-
-export interface EdgeTarget {
-  host: string;
-  port: number;
-}
-
-export interface EdgeSecret {
-  name: string;
-  value: string;
-  edge: SecretEdge;
-}
-
 type Row = typeof secrets.$inferSelect;
 
-/** What a host entry without a port means: credentials go over TLS alone. */
-const TLS_PORTS = [443];
 const CONNECTION_HEADERS = /^(host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|proxy-.*)$/i;
 
 /** The preview of a value that is too short to be found in text shows nothing of it. */
@@ -84,16 +61,25 @@ const WARNING = `The value has fewer than ${MIN_MASKED_LENGTH} characters: it is
 /** No preview is made of fewer than six characters either, whatever they are made of. */
 const previewOf = (value: string): string => (isMaskable(value) ? maskedPreview(value) : UNMASKED);
 
+const assertSize = (value: string): void => {
+  if (Buffer.byteLength(value) > LIMITS.secretValueBytes)
+    throw invalidField("/value", `A secret holds at most ${LIMITS.secretValueBytes} bytes`);
+  if (value.includes("\0")) throw invalidField("/value", "An environment variable cannot hold a NUL character");
+};
+/** @throws Problem 422 for what cannot be put into a header, or not be blanked in an answer. */
+const assertEdge = (edge: SecretEdge, value: string | undefined): void => {
+  if (CONNECTION_HEADERS.test(edge.header))
+    throw invalidField("/edge/header", "This header belongs to the connection; name another one");
+  if (value === undefined) return;
+  if (!isMaskable(value))
+    throw invalidField("/edge", `A value with fewer than ${MIN_MASKED_LENGTH} characters cannot be blanked in answers`);
+  if (!/^[\x20-\x7e]+$/.test(value))
+    throw invalidField("/value", "A header holds one line of printable ASCII characters");
+};
+
 export function createSecrets(deps: SecretsDeps): Secrets {
   const { store, clock, values, audit, agentExists } = deps;
   const [rows, grants] = [store.rows(secrets), store.rows(secretGrants)];
-  const isGranted = (secretId: string, agentId: string): boolean =>
-    grants.find({ secret_id: secretId, agent_id: agentId }) !== undefined;
-  /** Of the secrets: that the agent was granted them. */
-  const granted = (agentId: string): Condition => [
-    "id IN (SELECT secret_id FROM secret_grants WHERE agent_id = ?)",
-    agentId,
-  ];
   const find = (idOrName: string): Row => {
     const row = rows.find({ id: idOrName }) ?? rows.find({ name: idOrName });
     if (!row) throw notFound("secret");
@@ -109,33 +95,6 @@ export function createSecrets(deps: SecretsDeps): Secrets {
   const assertAgent = (agentId: string): void => {
     if (!agentExists(agentId)) throw notFound("agent");
   };
-  const assertSize = (value: string): void => {
-    if (Buffer.byteLength(value) > LIMITS.secretValueBytes)
-      throw invalidField("/value", `A secret holds at most ${LIMITS.secretValueBytes} bytes`);
-    if (value.includes("\0")) throw invalidField("/value", "An environment variable cannot hold a NUL character");
-  };
-  /** @throws Problem 422 for what cannot be put into a header, or not be blanked in an answer. */
-  const assertEdge = (edge: SecretEdge, value: string | undefined): void => {
-    if (CONNECTION_HEADERS.test(edge.header))
-      throw invalidField("/edge/header", "This header belongs to the connection; name another one");
-    if (value === undefined) return;
-    if (!isMaskable(value))
-      throw invalidField(
-        "/edge",
-        `A value with fewer than ${MIN_MASKED_LENGTH} characters cannot be blanked in answers`,
-      );
-    if (!/^[\x20-\x7e]+$/.test(value))
-      throw invalidField("/value", "A header holds one line of printable ASCII characters");
-  };
-  const grantedRows = (agentId: string, sessionId: string | undefined): Row[] => {
-    const bounds = sessionId === undefined ? [] : deps.boundsOf(sessionId);
-    const found = rows.list([granted(agentId)], { order: "name" });
-    return found.filter(({ id }) => bounds.every((other) => isGranted(id, other)));
-  };
-  const used = (ids: string[], by: string): void => {
-    if (ids.length === 0) return;
-    rows.update({ last_used_at: timestamp(clock.now()), last_used_by: by }, among("id", ids));
-  };
   const record = (action: string, caller: Caller, row: Row, data: Record<string, unknown> = {}) =>
     audit({
       action,
@@ -146,6 +105,7 @@ export function createSecrets(deps: SecretsDeps): Secrets {
     });
 
   return {
+    ...createReadings({ ...deps, assertAgent }),
     list(page) {
       const found = rows.list([below("id", page)], { order: "id DESC", limit: page.limit + 1 });
       return listAnswer(found, page, (row) => row.id, present);
@@ -216,56 +176,8 @@ export function createSecrets(deps: SecretsDeps): Secrets {
     },
     grantedTo(agentId, page) {
       assertAgent(agentId);
-      const found = rows.list([granted(agentId), below("id", page)], { order: "id DESC", limit: page.limit + 1 });
+      const found = rows.list([grantedTo(agentId), below("id", page)], { order: "id DESC", limit: page.limit + 1 });
       return listAnswer(found, page, (row) => row.id, present);
-    },
-    valueOf(name, actor) {
-      const row = rows.find({ name });
-      if (!row) return undefined;
-      store.write(() => {
-        audit({ action: "secret.value_read", actor, subject: row.id, data: { name } });
-        used([row.id], actor);
-      });
-      return values.open(row);
-    },
-    edgeNames: (agentId, { sessionId }) =>
-      grantedRows(agentId, sessionId).flatMap(({ name, edge }) => (edge === null ? [] : [name])),
-    edgeFor(agentId, { host, port }, { actor, sessionId }, isNew) {
-      const fitting = grantedRows(agentId, sessionId).flatMap(({ edge, ...row }) =>
-        edge?.hosts.some((entry) => entryAllows(entry, host, port, TLS_PORTS)) ? [{ ...row, edge }] : [],
-      );
-      if (fitting.length > 0 && isNew)
-        store.write(() => {
-          const data = { names: fitting.map(({ name }) => name), host: `${host}:${port}` };
-          audit({ action: "secret.put_into_request", actor, subject: agentId, data });
-          used(
-            fitting.map(({ id }) => id),
-            `agent:${agentId}`,
-          );
-        });
-      return fitting.flatMap(({ edge, ...row }) => {
-        const value = values.open(row);
-        return value === undefined ? [] : [{ name: row.name, value, edge }];
-      });
-    },
-    envOf(agentId, { actor, address, sessionId }) {
-      assertAgent(agentId);
-      // What is put into requests on their way out is in no sandbox.
-      const open = grantedRows(agentId, sessionId).filter(({ edge }) => edge === null);
-      const opened = open.map((row) => [row.name, values.open(row)] as const);
-      const env = Object.fromEntries(opened.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
-      const damaged = opened.flatMap(([name, value]) => (value === undefined ? [name] : []));
-      const data = { names: Object.keys(env), ...(damaged.length > 0 ? { damaged } : {}) };
-      // An agent that was granted no secret was given nothing: that is no event.
-      if (open.length === 0) return { env, damaged };
-      store.write(() => {
-        audit({ action: "secret.env_read", actor, subject: agentId, address, data });
-        used(
-          open.filter(({ name }) => !damaged.includes(name)).map(({ id }) => id),
-          `agent:${agentId}`,
-        );
-      });
-      return { env, damaged };
     },
   };
 }

@@ -1,0 +1,120 @@
+/** Secrets in plaintext, for the work of agents that were granted them and for parts of the server. Each reading is audited. */
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { entryAllows } from "../../core/network.ts";
+import type { Audit } from "../../store/audit.ts";
+import { among, type Condition } from "../../store/reader.ts";
+import type { Store } from "../../store/store.ts";
+import { secretGrants, secrets } from "../../store/tables/secrets.ts";
+import type { SecretEdge } from "./model.ts";
+import type { SecretValues } from "./values.ts";
+
+export interface ReadingsDeps {
+  store: Store;
+  clock: Clock;
+  values: Pick<SecretValues, "open">;
+  audit: Audit;
+  /** Agents that have started the session and hand on no more than they have themselves. */
+  boundsOf(sessionId: string): string[];
+  /** @throws Problem 404. */
+  assertAgent(agentId: string): void;
+}
+
+export interface EnvReader {
+  actor: string;
+  address?: string | undefined;
+  sessionId?: string | undefined;
+}
+
+export interface SecretEnv {
+  env: Record<string, string>;
+  damaged: string[];
+}
+
+export interface EdgeTarget {
+  host: string;
+  port: number;
+}
+
+export interface EdgeSecret {
+  name: string;
+  value: string;
+  edge: SecretEdge;
+}
+
+/** What a host entry without a port means: credentials go over TLS alone. */
+const TLS_PORTS = [443];
+/** Of the secrets: that the agent was granted them. */
+export const grantedTo = (agentId: string): Condition => [
+  "id IN (SELECT secret_id FROM secret_grants WHERE agent_id = ?)",
+  agentId,
+];
+
+export function createReadings({ store, clock, values, audit, boundsOf, assertAgent }: ReadingsDeps) {
+  const [rows, grants] = [store.rows(secrets), store.rows(secretGrants)];
+  const isGranted = (secretId: string, agentId: string): boolean =>
+    grants.find({ secret_id: secretId, agent_id: agentId }) !== undefined;
+  const grantedRows = (agentId: string, sessionId: string | undefined): (typeof secrets.$inferSelect)[] => {
+    const bounds = sessionId === undefined ? [] : boundsOf(sessionId);
+    const found = rows.list([grantedTo(agentId)], { order: "name" });
+    return found.filter(({ id }) => bounds.every((other) => isGranted(id, other)));
+  };
+  const used = (ids: string[], by: string): void => {
+    if (ids.length === 0) return;
+    rows.update({ last_used_at: timestamp(clock.now()), last_used_by: by }, among("id", ids));
+  };
+  return {
+    valueOf(name: string, actor: string): string | undefined {
+      const row = rows.find({ name });
+      if (!row) return undefined;
+      store.write(() => {
+        audit({ action: "secret.value_read", actor, subject: row.id, data: { name } });
+        used([row.id], actor);
+      });
+      return values.open(row);
+    },
+    edgeNames: (agentId: string, { sessionId }: Pick<EnvReader, "sessionId">): string[] =>
+      grantedRows(agentId, sessionId).flatMap(({ name, edge }) => (edge === null ? [] : [name])),
+    edgeFor(
+      agentId: string,
+      { host, port }: EdgeTarget,
+      { actor, sessionId }: EnvReader,
+      isNew: boolean,
+    ): EdgeSecret[] {
+      const fitting = grantedRows(agentId, sessionId).flatMap(({ edge, ...row }) =>
+        edge?.hosts.some((entry) => entryAllows(entry, host, port, TLS_PORTS)) ? [{ ...row, edge }] : [],
+      );
+      if (fitting.length > 0 && isNew)
+        store.write(() => {
+          const data = { names: fitting.map(({ name }) => name), host: `${host}:${port}` };
+          audit({ action: "secret.put_into_request", actor, subject: agentId, data });
+          used(
+            fitting.map(({ id }) => id),
+            `agent:${agentId}`,
+          );
+        });
+      return fitting.flatMap(({ edge, ...row }) => {
+        const value = values.open(row);
+        return value === undefined ? [] : [{ name: row.name, value, edge }];
+      });
+    },
+    envOf(agentId: string, { actor, address, sessionId }: EnvReader): SecretEnv {
+      assertAgent(agentId);
+      // What is put into requests on their way out is in no sandbox.
+      const open = grantedRows(agentId, sessionId).filter(({ edge }) => edge === null);
+      const opened = open.map((row) => [row.name, values.open(row)] as const);
+      const env = Object.fromEntries(opened.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+      const damaged = opened.flatMap(([name, value]) => (value === undefined ? [name] : []));
+      const data = { names: Object.keys(env), ...(damaged.length > 0 ? { damaged } : {}) };
+      // An agent that was granted no secret was given nothing: that is no event.
+      if (open.length === 0) return { env, damaged };
+      store.write(() => {
+        audit({ action: "secret.env_read", actor, subject: agentId, address, data });
+        used(
+          open.filter(({ name }) => !damaged.includes(name)).map(({ id }) => id),
+          `agent:${agentId}`,
+        );
+      });
+      return { env, damaged };
+    },
+  };
+}
