@@ -1,36 +1,22 @@
-/**
- * Providers: what an administrator configures. Keys are sealed at rest and answered masked; another address drops the
- * keys that were given for the former one, everybody's.
- */
+/** Providers as they are configured, and what can be called with them. Keys are answered masked. */
 
 import type { Catalogue, ModelOverride } from "../../adapter/model/catalogue.ts";
 import type { ProviderEntry } from "../../adapter/model/providers.ts";
-import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
-import { invalidField, notFound } from "../../core/errors.ts";
-import { maskedPreview } from "../../core/masking.ts";
+import { DAY_MS, timestamp } from "../../core/clock.ts";
+import { notFound } from "../../core/errors.ts";
 import { didYouMean } from "../../core/near.ts";
 import { ownJson } from "../../core/own-json.ts";
-import type { Sealer } from "../../core/sealing.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
-import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
-import { type SeenModel, providers as table, userProviderKeys } from "../../store/tables/providers.ts";
-import { assertBaseUrl } from "./base-url.ts";
-import type { ProviderKeys, ProviderRow } from "./keys.ts";
+import { type SeenModel, userProviderKeys } from "../../store/tables/providers.ts";
+import { type ChangesDeps, createProviderChanges } from "./changes.ts";
+import type { ProviderRow } from "./keys.ts";
 import type { Provider, ProviderKey, ProviderModel, ProviderUpdate } from "./model.ts";
 
-export interface ProvidersDeps {
-  store: Store;
-  clock: Clock;
-  sealer: Sealer;
-  audit: Audit;
+export interface ProvidersDeps extends Omit<ChangesDeps, "entryOf" | "get" | "forget"> {
   catalogue: Pick<Catalogue, "provider" | "providers" | "models">;
-  keys: ProviderKeys;
   splitModel(model: string): { provider: string; name: string } | undefined;
-  defaultModel: { get(): string | null; set(model: string | null, caller: Caller): void };
-  /** A new key was given, or one was removed: notifications about the old one no longer apply. */
-  keyChanged(providerId: string, userId?: string): void;
   /** Whether the provider refused the instance's key when it was last used. */
   isRefused(providerId: string): boolean;
 }
@@ -111,7 +97,7 @@ const USED_MS = 90 * DAY_MS;
 
 export function createProviders(deps: ProvidersDeps): Providers {
   const { store, clock, audit, catalogue, keys } = deps;
-  const [rows, userKeys] = [store.rows(table), store.rows(userProviderKeys)];
+  const userKeys = store.rows(userProviderKeys);
   const entryOf = (id: string): ProviderEntry => {
     const entry = catalogue.provider(id);
     if (!entry || (id.startsWith("custom-") && !keys.row(id))) throw notFound("provider");
@@ -130,15 +116,6 @@ export function createProviders(deps: ProvidersDeps): Providers {
     const models = catalogue.models(id);
     known.set(id, { until: clock.now() + MODELS_KEPT_MS, models });
     return models;
-  };
-  /** Forgets before and after, so that nothing from a failed transaction stays. */
-  const changing = <T>(id: string, change: () => T): T => {
-    known.delete(id);
-    try {
-      return store.write(change);
-    } finally {
-      known.delete(id);
-    }
   };
   const isConfigured = (entry: ProviderEntry, row: ProviderRow | undefined): boolean => {
     if (row?.enabled === false) return false;
@@ -183,58 +160,14 @@ export function createProviders(deps: ProvidersDeps): Providers {
   });
   const get = (id: string): Provider => shown(entryOf(id));
 
-  function update(id: string, input: ProviderUpdate, caller: Caller): Provider {
-    const entry = catalogue.provider(id);
-    if (!entry) throw notFound("provider");
-    assertUpdate(entry, input, keys.row(id) !== undefined);
-    return changing(id, () => {
-      const before = keys.baseUrl(entry);
-      const row = merge(entry, keys.row(id), input, timestamp(clock.now()));
-      rows.put(row, ["id"]);
-      const moved = before !== keys.baseUrl(entry);
-      if (moved) dropKeys(id);
-      if (input.api_key !== undefined) setKey(entry, input.api_key);
-      if (input.default !== undefined) setDefault(id, input.default, caller);
-      const { api_key, ...shown } = input;
-      const data = { fields: Object.keys(shown), key: keyWord(api_key, moved) };
-      audit({ action: "provider.updated", actor: actorOf(caller), subject: id, address: caller.address, data });
-      if (moved || api_key !== undefined) deps.keyChanged(id);
-      return get(id);
-    });
-  }
-  function dropKeys(id: string): void {
-    rows.update({ sealed_key: null, masked_key: null, key_base_url: null, seen_models: [] }, { id });
-    userKeys.remove({ provider_id: id });
-  }
-  function setKey(entry: ProviderEntry, key: string | null): void {
-    const sealed = key === null ? null : deps.sealer.seal(key);
-    const masked_key = key === null ? null : maskedPreview(key);
-    const key_base_url = key === null ? null : (keys.baseUrl(entry) ?? null);
-    rows.update({ sealed_key: sealed, masked_key, key_base_url }, { id: entry.id });
-  }
-  function setDefault(id: string, model: string | null, caller: Caller): void {
-    if (model !== null) deps.defaultModel.set(model.startsWith(`${id}/`) ? model : `${id}/${model}`, caller);
-    else if (deps.defaultModel.get()?.startsWith(`${id}/`)) deps.defaultModel.set(null, caller);
-  }
-
   return {
+    ...createProviderChanges({ ...deps, entryOf, get, forget: (id) => void known.delete(id) }),
     list(page) {
       const days = daysUsed();
       const all = entries().map((entry) => shown(entry, days));
       return pageOfArray(all, page, (provider) => provider.id);
     },
     get,
-    update,
-    remove(id, caller) {
-      const entry = entryOf(id);
-      changing(id, () => {
-        const before = keys.baseUrl(entry);
-        if (rows.remove({ id }) === 0) throw notFound("provider configuration");
-        if (id.startsWith("custom-") || before !== keys.baseUrl(entry)) userKeys.remove({ provider_id: id });
-        audit({ action: "provider.removed", actor: actorOf(caller), subject: id, address: caller.address });
-        deps.keyChanged(id);
-      });
-    },
     allKeys(caller) {
       const plain = caller.kind === "engine";
       const found = entries().flatMap((entry) => {
@@ -282,44 +215,8 @@ export function createProviders(deps: ProvidersDeps): Providers {
       const hint = didYouMean(model, names);
       return `${entry.name} has no model ${name}. ${hint ? `${hint} ` : ""}For models that are new there: skep providers test ${id}`;
     },
-    saw(id, models) {
-      changing(id, () => rows.update({ seen_models: models }, { id }));
-    },
   };
 }
 
 /** Prices may change with the day. */
 const MODELS_KEPT_MS = 600_000;
-
-const keyWord = (key: string | null | undefined, moved: boolean): string =>
-  key ? "set" : key === null ? "removed" : moved ? "dropped" : "kept";
-
-function assertUpdate(entry: ProviderEntry, input: ProviderUpdate, exists: boolean): void {
-  const isCustom = entry.id.startsWith("custom-");
-  if (typeof input.base_url === "string") assertBaseUrl(input.base_url);
-  if (isCustom && (input.base_url === null || (!exists && input.base_url === undefined)))
-    throw invalidField("/base_url", "A custom server needs its address");
-  if (!isCustom && input.kind !== undefined && input.kind !== entry.kind)
-    throw invalidField("/kind", "Only custom servers can speak another protocol");
-  if (entry.kind === "scripted" && (input.api_key || input.base_url))
-    throw invalidField(input.api_key ? "/api_key" : "/base_url", "The scripted model takes neither key nor address");
-}
-
-/** The row with what was sent, its keys untouched. */
-function merge(entry: ProviderEntry, row: ProviderRow | undefined, input: ProviderUpdate, at: string): ProviderRow {
-  const { name, kind, base_url, enabled, models } = input;
-  return {
-    id: entry.id,
-    name: name === undefined ? (row?.name ?? null) : name,
-    kind: entry.id.startsWith("custom-") ? (kind ?? row?.kind ?? null) : null,
-    base_url: base_url === undefined ? (row?.base_url ?? null) : (base_url?.trim() ?? null),
-    enabled: enabled ?? row?.enabled ?? true,
-    sealed_key: row?.sealed_key ?? null,
-    masked_key: row?.masked_key ?? null,
-    key_base_url: row?.key_base_url ?? null,
-    models: models ?? row?.models ?? [],
-    seen_models: row?.seen_models ?? [],
-    created_at: row?.created_at ?? at,
-    updated_at: at,
-  };
-}
