@@ -2,17 +2,18 @@
 import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
 import { didYouMean } from "../../core/near.ts";
-import { type Asker, NO_PROJECTS, owns } from "../../core/ownership.ts";
-import type { ExecutionInfo } from "../../engine/tool.ts";
+import { owns } from "../../core/ownership.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import { oncePerSnapshot } from "../../store/once-per-snapshot.ts";
 import type { Store } from "../../store/store.ts";
 import type { TextFolder } from "../../store/text-folder.ts";
-import { mayRead as mayReadFile, WHOSE_FILES } from "../../store/whose.ts";
 import { activity } from "../events/events.ts";
-import type { Origin } from "../memory/model.ts";
+import { type AgentSkills, type Authorship, createAgentSkills } from "./agent-skills.ts";
 import type { Skill, SkillCreate, SkillUpdate } from "./model.ts";
+import { createSeenSkills, mayRead, type SkillReader } from "./seen.ts";
 import { createSkillFiles, type FrontMatterFormat, levelFolder, type SkillFile } from "./store.ts";
+
+export type { SkillReader } from "./seen.ts";
 
 export interface SkillsDeps {
   store: Store;
@@ -23,33 +24,6 @@ export interface SkillsDeps {
   /** Reads all agents, one before each `yield`. */
   lookAtAgents(): Generator<void>;
 }
-
-/** For whom skills are read. */
-export interface SkillReader extends Pick<Asker, "admin" | "userId"> {
-  /** Leaves out what nobody has confirmed; else the user's own are there. */
-  confirmed?: boolean;
-}
-
-/** An execution's agent and the user it works for. */
-export type SkillUser = Pick<ExecutionInfo, "agentId" | "userId">;
-
-/** What the engine and its tools need. Only usable, enabled skills count, and only those that this user's work may use. */
-export interface AgentSkills {
-  /** Everything confirmed that the agent may load, by name: the manifest, and what is matched against a step's input. */
-  available(work: SkillUser): Pick<Skill, "name" | "description" | "tags" | "content">[];
-  /** What agents left in this user's work and nobody has confirmed: for no prompt. */
-  unconfirmed(work: SkillUser): Pick<Skill, "name" | "description">[];
-  /** @throws Problem 404. */
-  loadSkill(work: SkillUser, name: string): { name: string; content: string; files: string[]; trusted: boolean };
-  /** @throws Problem 404. */
-  readSkillFile(work: SkillUser, name: string, file: string): string;
-  /**
-   * Writes a skill of the agent's own, for its user's work alone.
-   * @param outside why it may repeat outside text; undefined: it may not. @throws Problem 409 same name, 422.
-   */
-  createSkill(work: SkillUser & { id: string }, skill: NewSkill, outside: string | undefined): void;
-}
-type NewSkill = Pick<SkillCreate, "name" | "description" | "content"> & { tags: string[] };
 
 export interface Skills {
   /** All of both levels, or what one agent sees. @throws Problem 404 unknown agent. */
@@ -79,45 +53,13 @@ export interface Skills {
 }
 
 const EVERYBODY: SkillReader = { admin: false, userId: undefined, confirmed: true };
-const mayRead = ({ owner_id, trusted }: Skill, reader: SkillReader): boolean => {
-  if (reader.admin) return true;
-  return trusted
-    ? mayReadFile({ ...reader, projects: NO_PROJECTS }, WHOSE_FILES.skills, { owner_id })
-    : owns(reader, owner_id) && !reader.confirmed;
-};
-
-/** Front matter of a skill that an agent wrote. */
-interface Authorship {
-  origin?: Origin;
-  owner?: string;
-  trusted?: boolean;
-}
-
 const present = ({ usable: _usable, text: _text, ...skill }: SkillFile): Skill => skill;
 
 export function createSkills({ store, folder, format, agentIds, lookAtAgents }: SkillsDeps): Skills {
   const files = createSkillFiles(folder, format);
+  const { ownOf, everybodysFor, seenBy } = createSeenSkills(files);
   const assertAgent = (agentId: string): void => {
     if (!isSlug(agentId) || !agentIds().includes(agentId)) throw notFound("agent", didYouMean(agentId, agentIds()));
-  };
-  /** An agent's own skills, each with the shared one that it overrides. */
-  const ownOf = (agentId: string, everybodys: readonly SkillFile[], reader: SkillReader): SkillFile[] => {
-    const own = files.level(agentId).filter((skill) => mayRead(skill, reader));
-    if (own.length === 0) return [];
-    const names = new Set(everybodys.map((skill) => skill.name));
-    return own.map((skill) => ({ ...skill, overrides_global: names.has(skill.name) }));
-  };
-  const everybodysFor = (reader: SkillReader) => files.level(null).filter((skill) => mayRead(skill, reader));
-  const counts = ({ usable, trusted }: SkillFile): boolean => usable && trusted;
-  /** What the agent sees, by name. A file of its own that is broken or unconfirmed does not hide everybody's. */
-  const seenBy = (agentId: string, reader: SkillReader): SkillFile[] => {
-    const everybodys = everybodysFor(reader);
-    const own = ownOf(agentId, everybodys, reader);
-    if (own.length === 0) return everybodys;
-    const hidden = new Set(own.filter(counts).map((skill) => skill.name));
-    return [...everybodys.filter((skill) => !hidden.has(skill.name)), ...own].sort((a, b) =>
-      a.name === b.name ? Number(counts(b)) - Number(counts(a)) : a.name < b.name ? -1 : 1,
-    );
   };
   const find = (name: string, agentId?: string): SkillFile => {
     if (agentId !== undefined) assertAgent(agentId);
@@ -131,21 +73,6 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
         ),
       );
     return agentId === undefined ? skill : { ...skill, overrides_global: files.find(name, null) !== undefined };
-  };
-  /** The instructions with the names of further files, for a prompt: no load_skill call is needed for an inlined skill. */
-  const wholeOf = (skill: SkillFile): string => {
-    const further = skill.has_files ? files.filesOf(skill) : [];
-    if (further.length === 0) return skill.content;
-    return `${skill.content}\n\nFiles that come with it, read with load_skill: ${further.join(", ")}`;
-  };
-  const offered = (agentId: string, reader: SkillReader): SkillFile[] =>
-    seenBy(agentId, reader).filter((skill) => skill.usable && skill.enabled);
-  const available = ({ agentId, userId }: SkillUser): SkillFile[] =>
-    offered(agentId, { admin: false, userId, confirmed: true });
-  const loadable = ({ agentId, userId }: SkillUser, name: string): SkillFile => {
-    const skill = offered(agentId, { admin: false, userId }).find((one) => one.name === name);
-    if (!skill) throw notFound("skill");
-    return skill;
   };
   /** @throws Problem 404, 403 for one that belongs to everybody. */
   const findForChange = (name: string, reader: SkillReader, agentId?: string): SkillFile => {
@@ -255,36 +182,7 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
       ),
     readableBy: namesFor(({ usable }) => usable),
     namesOf: namesFor(({ usable, enabled }) => usable && enabled),
-    forAgents: {
-      available: (work) =>
-        available(work).map((skill) => {
-          const { name, description, tags } = skill;
-          return { name, description, tags, content: wholeOf(skill) };
-        }),
-      unconfirmed: ({ agentId, userId }) =>
-        offered(agentId, { admin: false, userId }).filter(({ trusted }) => !trusted),
-      loadSkill(work, name) {
-        const skill = loadable(work, name);
-        return { name, content: skill.content, files: files.filesOf(skill), trusted: skill.trusted };
-      },
-      createSkill({ agentId, userId, id }, skill, outside) {
-        const origin: Origin = {
-          by: "agent",
-          execution: id,
-          author: agentId,
-          ...(outside === undefined ? {} : { outside }),
-        };
-        const owner = userId === undefined ? {} : { owner: userId };
-        folder.snapshot(() =>
-          create({ ...skill, scope: "agent", agent_id: agentId }, { origin, ...owner, trusted: outside === undefined }),
-        );
-      },
-      readSkillFile(work, name, file) {
-        const read = files.readFile(loadable(work, name), file);
-        if (!read || read.problem !== undefined) throw notFound("file of this skill");
-        return read.text;
-      },
-    },
+    forAgents: createAgentSkills({ folder, files, seenBy, create }),
   };
 }
 

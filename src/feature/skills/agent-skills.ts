@@ -1,0 +1,91 @@
+/** Skills in the work of agents: offered, read and written. */
+import { notFound } from "../../core/errors.ts";
+import type { ExecutionInfo } from "../../engine/tool.ts";
+import type { TextFolder } from "../../store/text-folder.ts";
+import type { Origin } from "../memory/model.ts";
+import type { Skill, SkillCreate } from "./model.ts";
+import type { SkillReader } from "./seen.ts";
+import type { SkillFile, SkillFiles } from "./store.ts";
+
+/** An execution's agent and the user it works for. */
+export type SkillUser = Pick<ExecutionInfo, "agentId" | "userId">;
+
+/** What the engine and its tools need. Only usable, enabled skills count, and only those that this user's work may use. */
+export interface AgentSkills {
+  /** Everything confirmed that the agent may load, by name: the manifest, and what is matched against a step's input. */
+  available(work: SkillUser): Pick<Skill, "name" | "description" | "tags" | "content">[];
+  /** What agents left in this user's work and nobody has confirmed: for no prompt. */
+  unconfirmed(work: SkillUser): Pick<Skill, "name" | "description">[];
+  /** @throws Problem 404. */
+  loadSkill(work: SkillUser, name: string): { name: string; content: string; files: string[]; trusted: boolean };
+  /** @throws Problem 404. */
+  readSkillFile(work: SkillUser, name: string, file: string): string;
+  /**
+   * Writes a skill of the agent's own, for its user's work alone.
+   * @param outside why it may repeat outside text; undefined: it may not. @throws Problem 409 same name, 422.
+   */
+  createSkill(work: SkillUser & { id: string }, skill: NewSkill, outside: string | undefined): void;
+}
+type NewSkill = Pick<SkillCreate, "name" | "description" | "content"> & { tags: string[] };
+
+/** Front matter of a skill that an agent wrote. */
+export interface Authorship {
+  origin?: Origin;
+  owner?: string;
+  trusted?: boolean;
+}
+
+interface AgentSkillsDeps {
+  folder: Pick<TextFolder, "snapshot">;
+  files: Pick<SkillFiles, "filesOf" | "readFile">;
+  /** What the agent sees, by name. */
+  seenBy(agentId: string, reader: SkillReader): SkillFile[];
+  create(input: SkillCreate, by: Authorship): Skill;
+}
+
+export function createAgentSkills({ folder, files, seenBy, create }: AgentSkillsDeps): AgentSkills {
+  /** The instructions with the names of further files, for a prompt: no load_skill call is needed for an inlined skill. */
+  const wholeOf = (skill: SkillFile): string => {
+    const further = skill.has_files ? files.filesOf(skill) : [];
+    if (further.length === 0) return skill.content;
+    return `${skill.content}\n\nFiles that come with it, read with load_skill: ${further.join(", ")}`;
+  };
+  const offered = (agentId: string, reader: SkillReader): SkillFile[] =>
+    seenBy(agentId, reader).filter((skill) => skill.usable && skill.enabled);
+  const available = ({ agentId, userId }: SkillUser): SkillFile[] =>
+    offered(agentId, { admin: false, userId, confirmed: true });
+  const loadable = ({ agentId, userId }: SkillUser, name: string): SkillFile => {
+    const skill = offered(agentId, { admin: false, userId }).find((one) => one.name === name);
+    if (!skill) throw notFound("skill");
+    return skill;
+  };
+  return {
+    available: (work) =>
+      available(work).map((skill) => {
+        const { name, description, tags } = skill;
+        return { name, description, tags, content: wholeOf(skill) };
+      }),
+    unconfirmed: ({ agentId, userId }) => offered(agentId, { admin: false, userId }).filter(({ trusted }) => !trusted),
+    loadSkill(work, name) {
+      const skill = loadable(work, name);
+      return { name, content: skill.content, files: files.filesOf(skill), trusted: skill.trusted };
+    },
+    createSkill({ agentId, userId, id }, skill, outside) {
+      const origin: Origin = {
+        by: "agent",
+        execution: id,
+        author: agentId,
+        ...(outside === undefined ? {} : { outside }),
+      };
+      const owner = userId === undefined ? {} : { owner: userId };
+      folder.snapshot(() =>
+        create({ ...skill, scope: "agent", agent_id: agentId }, { origin, ...owner, trusted: outside === undefined }),
+      );
+    },
+    readSkillFile(work, name, file) {
+      const read = files.readFile(loadable(work, name), file);
+      if (!read || read.problem !== undefined) throw notFound("file of this skill");
+      return read.text;
+    },
+  };
+}
