@@ -68,15 +68,43 @@ export interface EventStreamsDeps {
   runRestarted: EventDefinition;
 }
 
-export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): EventStreams {
-  const restart = turns.runRestarted.kind;
-  const runTurns = [...turns.runEnds.map(({ kind }) => kind), restart];
-  const readers = new Set<Reader>();
+/** The last events in memory, and their frames: readers mostly ask for these. */
+function createRecentEvents(log: EventLog) {
   const frames = new Map<number, string>();
   let recent: SkepEvent[] = [];
-  let waking: ReturnType<typeof setTimeout> | undefined;
-  let wokenAt = Number.NEGATIVE_INFINITY;
+  return {
+    add(event: SkepEvent): void {
+      recent.push(event);
+      if (recent.length <= RECENT * 2) return;
+      for (const old of recent.slice(0, RECENT)) frames.delete(old.id);
+      recent = recent.slice(RECENT);
+    },
+    /** Up to PAGE events after the position: from memory when it reaches back far enough, else from the log. */
+    next(after: number, filter: EventFilter): { events: SkepEvent[]; reached: number } {
+      const first = recent[0];
+      if (first && first.id <= after + 1) {
+        const page = recent.slice(after + 1 - first.id, after + 1 - first.id + PAGE);
+        return { events: page.filter((event) => matches(event, filter)), reached: page.at(-1)?.id ?? after };
+      }
+      const last = log.lastId();
+      const events = log.read(after, PAGE, filter);
+      return { events, reached: events.length === PAGE ? events.at(-1)!.id : Math.max(last, after) };
+    },
+    frameOf(event: SkepEvent): string {
+      let frame = frames.get(event.id);
+      if (frame === undefined) {
+        frame = encodeFrame(event);
+        if (recent[0] && event.id >= recent[0].id) frames.set(event.id, frame);
+      }
+      return frame;
+    },
+  };
+}
 
+/** Where the runs that are followed have ended. */
+function createRunEnds(log: EventLog, { runEnds, runRestarted }: Pick<EventStreamsDeps, "runEnds" | "runRestarted">) {
+  const restart = runRestarted.kind;
+  const runTurns = [...runEnds.map(({ kind }) => kind), restart];
   /** Of runs that are followed: the position of their end, or null while they continue. */
   const ends = new Map<string, number | null>();
   const endAt = ({ id, kind }: SkepEvent): number | null => (kind === restart ? null : id);
@@ -89,14 +117,35 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): Ev
     ends.set(runId, end);
     return end;
   }
+  return {
+    endOf,
+    note(event: SkepEvent): void {
+      const { run_id, kind } = event;
+      if (run_id && ends.has(run_id) && runTurns.includes(kind)) ends.set(run_id, endAt(event));
+    },
+  };
+}
+
+/** Events that this position asks for and that do not exist: no longer, or not in this log, e.g. of a restored copy. */
+function gapAt(log: EventLog, after: number | undefined, filter: EventFilter) {
+  if (after === undefined) return undefined;
+  const [first, last] = [log.firstId(), log.lastId()];
+  if (after > last) return { position: last, from: last + 1, to: after };
+  if (filter.run_id === undefined && after < first - 1) return { position: first - 1, from: after + 1, to: first - 1 };
+  return undefined;
+}
+
+export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): EventStreams {
+  const readers = new Set<Reader>();
+  const recent = createRecentEvents(log);
+  const { next, frameOf } = recent;
+  const { endOf, note } = createRunEnds(log, turns);
+  let waking: ReturnType<typeof setTimeout> | undefined;
+  let wokenAt = Number.NEGATIVE_INFINITY;
 
   const unsubscribe = bus.subscribeAll((event) => {
-    if (event.run_id && ends.has(event.run_id) && runTurns.includes(event.kind)) ends.set(event.run_id, endAt(event));
-    recent.push(event);
-    if (recent.length > RECENT * 2) {
-      for (const old of recent.slice(0, RECENT)) frames.delete(old.id);
-      recent = recent.slice(RECENT);
-    }
+    note(event);
+    recent.add(event);
     if (waking) return;
     const rest = wokenAt + WAKE_MS - performance.now();
     waking = setTimeout(
@@ -113,26 +162,6 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): Ev
   }, LIMITS.streamHeartbeatMs);
   heart.unref();
 
-  /** Up to PAGE events after the position: from memory when it reaches back far enough, else from the log. */
-  function next(after: number, filter: EventFilter): { events: SkepEvent[]; reached: number } {
-    const first = recent[0];
-    if (first && first.id <= after + 1) {
-      const page = recent.slice(after + 1 - first.id, after + 1 - first.id + PAGE);
-      return { events: page.filter((event) => matches(event, filter)), reached: page.at(-1)?.id ?? after };
-    }
-    const last = log.lastId();
-    const events = log.read(after, PAGE, filter);
-    return { events, reached: events.length === PAGE ? events.at(-1)!.id : Math.max(last, after) };
-  }
-  /** Events that this position asks for and that do not exist: no longer, or not in this log, e.g. of a restored copy. */
-  function gapAt(after: number | undefined, filter: EventFilter) {
-    if (after === undefined) return undefined;
-    const [first, last] = [log.firstId(), log.lastId()];
-    if (after > last) return { position: last, from: last + 1, to: after };
-    if (filter.run_id === undefined && after < first - 1)
-      return { position: first - 1, from: after + 1, to: first - 1 };
-    return undefined;
-  }
   /** Whether the run that is followed has ended, and nothing of it is left to read from there. */
   function isDrained(position: number, filter: EventFilter, mayRead: (event: SkepEvent) => boolean): boolean {
     if (filter.run_id === undefined || endOf(filter.run_id) === null) return false;
@@ -142,14 +171,6 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): Ev
       if (reached === at) return true;
       at = reached;
     }
-  }
-  function frameOf(event: SkepEvent): string {
-    let frame = frames.get(event.id);
-    if (frame === undefined) {
-      frame = encodeFrame(event);
-      if (recent[0] && event.id >= recent[0].id) frames.set(event.id, frame);
-    }
-    return frame;
   }
 
   function assertRoom(userId: string | undefined): void {
@@ -163,7 +184,7 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): Ev
   function open({ filter, after, mayRead, stillValid, isLast, userId }: StreamRequest): Response {
     assertRoom(userId);
     let controller: ReadableStreamDefaultController<Uint8Array>;
-    const gap = gapAt(after, filter);
+    const gap = gapAt(log, after, filter);
     let position = gap?.position ?? after ?? log.lastId();
     // Read before the answer begins: a failure is answered with a status.
     let ready: ReturnType<typeof next> | undefined = next(position, filter);
