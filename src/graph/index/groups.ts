@@ -3,7 +3,7 @@ import type { CodeGraph, Community, Process } from "../code-graph.ts";
 import { findCommunities } from "./cluster.ts";
 import { findProcesses } from "./flows.ts";
 import type { Phases } from "./phases.ts";
-import type { GraphBuilder } from "./structure.ts";
+import { GraphBuilder } from "./structure.ts";
 
 export interface Groups {
   communities: Community[];
@@ -19,18 +19,19 @@ export function findGroups(structure: CodeGraph, phases?: Phases): Groups {
   return { communities, processes: findProcesses(structure, communities) };
 }
 
-/** Adds them to what has none yet, and finishes the graph. */
+/** The graph of what has none yet, with them. The builder stays as it is. */
 export function finishWith(builder: GraphBuilder, { communities, processes }: Groups): CodeGraph {
+  const first = builder.nodes.label.length;
+  const more = new GraphBuilder();
   for (const [i, community] of communities.entries()) {
-    community.node = builder.addNode("Community", community.label, String(i + 1), -1);
-    for (const member of community.members) builder.addEdge("BELONGS_TO", member, community.node);
+    community.node = first + more.addNode("Community", community.label, String(i + 1), -1);
+    for (const member of community.members) more.addEdge("BELONGS_TO", member, community.node);
   }
   for (const [i, process] of processes.entries()) {
-    process.node = builder.addNode("Process", process.label, String(i + 1), -1);
-    for (const [step, node] of process.steps.entries())
-      builder.addEdge("PARTICIPATES_IN", node, process.node, step + 1);
+    process.node = first + more.addNode("Process", process.label, String(i + 1), -1);
+    for (const [step, node] of process.steps.entries()) more.addEdge("PARTICIPATES_IN", node, process.node, step + 1);
   }
-  const graph = builder.finish();
+  const graph = builder.finish(more);
   graph.communities = communities;
   graph.processes = processes;
   return graph;

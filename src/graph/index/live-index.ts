@@ -23,7 +23,7 @@ import { findGroups, finishWith, type Groups } from "./groups.ts";
 import { type Indexed, manifestOf } from "./index-report.ts";
 import type { Look } from "./look.ts";
 import { parseFiles } from "./parse-files.ts";
-import { type Laid, layOut, type Patched, patchStructure } from "./patch-structure.ts";
+import { type Laid, layOut, movedEnds, type Patched, patchStructure } from "./patch-structure.ts";
 import { createConfigReader } from "./source-files.ts";
 import { addFoundEdges, ENDS, type GraphBuilder } from "./structure.ts";
 
@@ -34,6 +34,8 @@ const MAX_EDITED = 50;
 const MAX_EDITED_BYTES = 1024 * 1024;
 /** When more files must be resolved again, a process of its own does it, beside the questions. */
 const MAX_AFFECTED = 300;
+/** Between copies of the edges of so many files, others get their turn. */
+const COPIED_AT_ONCE = 500;
 
 export interface LiveEdit {
   graph: CodeGraph;
@@ -187,13 +189,18 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
     const { builder, symbolNodes, moved, repo } = patched;
     const hashOf = (path: string) => hashes.get(path) ?? "";
     const exactEdgesOf = createExactEdges({ repo, builder, symbolNodes, references, hashOf });
-    const copy = foundCopier(state.laid, moved, builder);
+    const { leadsNowhere, copy } = foundCopier(state.laid, moved, builder);
     const turn = takeTurns();
+    let copied = 0;
     for (let file = 0; file < repo.files.length; file++) {
-      if (!affected.has(file) && copy(file)) continue;
-      addFoundEdges(builder, resolution.edgesOf(file), symbolNodes, exactEdgesOf(file));
+      const isAffected = affected.has(file) || leadsNowhere(file);
+      if (!isAffected && file - copied < COPIED_AT_ONCE) continue;
+      copy(copied, file);
+      copied = isAffected ? file + 1 : file;
+      if (isAffected) addFoundEdges(builder, resolution.edgesOf(file), symbolNodes, exactEdgesOf(file));
       await turn();
     }
+    copy(copied, repo.files.length);
   }
 
   return {
@@ -221,7 +228,8 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
       const joined = joinDeclarations(patched.builder);
       const isJoined = joined !== patched.builder;
       const groups = isJoined ? findGroups(joined.finish()) : movedGroups(before, patched.moved);
-      const graph = finishWith(isJoined ? joined : joined.copy(), groups);
+      const graph = finishWith(joined, groups);
+      const kept = isJoined ? undefined : keptRows(state.laid.first, patched, changed);
       state = { files, sources, resolution, laid: patched, look };
       made = {
         graph,
@@ -239,14 +247,14 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
         graph,
         manifest,
         parsed: edited.length,
-        kept: isJoined ? undefined : keptRows(patched, changed),
+        kept,
       };
     },
     settleGroups() {
       if (!made || made.groups) return undefined;
       const { builder } = state.laid;
       const groups = findGroups(builder.finish());
-      made = { ...made, groups, graph: finishWith(builder.copy(), groups) };
+      made = { ...made, groups, graph: finishWith(builder, groups) };
       return made.graph;
     },
     keys: () => keyIndexOf(state.sources.map(keysOf), state.look.walk.settings),
@@ -293,17 +301,29 @@ const pathOf = ({ path }: { path: string }) => path;
 const isSameList = (a: readonly string[], b: readonly string[]) =>
   a.length === b.length && a.every((one, i) => one === b[i]);
 
-/** @returns what copies the edges of a file; it is false when one of them leads to what is gone */
-function foundCopier({ builder: old }: Laid, moved: Int32Array, builder: GraphBuilder): (file: number) => boolean {
-  const [type, reason, line] = [old.edges.type.ints, old.edges.reason.ints, old.edges.line.ints];
-  const [from, to] = [old.edges.from.ints, old.edges.to.ints];
-  return (file) => {
-    const [first, end] = [old.found[file]!, old.found[file + 1] ?? type.length];
-    for (let edge = first; edge < end; edge++) if (moved[from[edge]!]! < 0 || moved[to[edge]!]! < 0) return false;
-    builder.startFile();
-    for (let edge = first; edge < end; edge++)
-      builder.addEdgeRow(type[edge]!, reason[edge]!, moved[from[edge]!]!, moved[to[edge]!]!, line[edge]!);
-    return true;
+/** Copies the edges of files that an edit leaves as they are, and tells of which files they lead to what is gone. */
+function foundCopier({ builder: old }: Laid, moved: Int32Array, builder: GraphBuilder) {
+  const { type, from, to } = old.edges;
+  const isAnyGone = moved.includes(-1);
+  const startOf = (file: number) => old.found[file] ?? type.length;
+  return {
+    leadsNowhere(file: number): boolean {
+      if (!isAnyGone) return false;
+      const [froms, tos] = [from.ints, to.ints];
+      for (let edge = startOf(file); edge < startOf(file + 1); edge++)
+        if (moved[froms[edge]!]! < 0 || moved[tos[edge]!]! < 0) return true;
+      return false;
+    },
+    /** Of some files in a row. */
+    copy(first: number, end: number): void {
+      const [at, until] = [startOf(first), startOf(end)];
+      const by = builder.edges.type.length - at;
+      for (let file = first; file < end; file++) builder.found.push(startOf(file) + by);
+      for (const name of ["type", "reason", "line"] as const)
+        builder.edges[name].append(old.edges[name].ints.subarray(at, until));
+      for (const name of ["from", "to"] as const)
+        builder.edges[name].append(movedEnds(old.edges[name].ints.subarray(at, until), moved));
+    },
   };
 }
 
@@ -321,8 +341,13 @@ function movedGroups({ communities, processes }: CodeGraph, moved: Int32Array): 
   };
 }
 
-function keptRows({ moved, first }: Patched, changed: readonly number[]): LiveEdit["kept"] {
-  const isFresh = new Set<number>();
-  for (const file of changed) for (let row = first[file]!; row < first[file + 1]!; row++) isFresh.add(row);
-  return { moved: moved.map((row) => (isFresh.has(row) ? -1 : row)), fresh: [...isFresh].sort((a, b) => a - b) };
+/** @param before where the symbols of each file were */
+function keptRows(before: Int32Array, { moved, first }: Patched, changed: readonly number[]): LiveEdit["kept"] {
+  const kept = moved.slice();
+  const fresh: number[] = [];
+  for (const file of changed) {
+    kept.fill(-1, before[file], before[file + 1]);
+    for (let row = first[file]!; row < first[file + 1]!; row++) fresh.push(row);
+  }
+  return { moved: kept, fresh };
 }

@@ -38,15 +38,18 @@ export function layOut(repo: Repository): Laid {
   return { repo, builder, symbolNodes, first };
 }
 
-/** The nodes of one file; rows from the number of files on, so that none is taken for a file's. */
+/** The nodes of one file, in rows from 0 on. In their edges, FILE stands for the file. */
 interface Own {
   file: number;
   builder: GraphBuilder;
   count: number;
 }
 
+const FILE = -1;
+
 /**
  * Structure after an edit, without the edges that resolution finds.
+ * @param before not to be used any more but for its edges: the columns of its nodes are changed in place
  * @param repo the same files in the same rows
  * @param changed rows of the edited files, in their order
  */
@@ -58,8 +61,8 @@ export function patchStructure(before: Laid, repo: Repository, changed: readonly
   first[0] = before.first[0]!;
   for (let file = 0; file < files; file++)
     first[file + 1] = first[file]! + (own.get(file)?.count ?? before.first[file + 1]! - before.first[file]!);
-  const builder = splicedNodes(before, [...own.values()], repo);
   const moved = movedRows(before, first, own);
+  const builder = spliceNodes(before, [...own.values()], repo);
   placeSymbols({ before, repo, symbolNodes, first, own });
   addEdges({ before, builder, moved, first, own });
   return { repo, builder, symbolNodes, first, moved };
@@ -67,27 +70,32 @@ export function patchStructure(before: Laid, repo: Repository, changed: readonly
 
 function ownNodes(repo: Repository, file: number, symbolNodes: Int32Array): Own {
   const builder = new GraphBuilder();
-  for (let row = 0; row < repo.files.length; row++) builder.addNodeRow(0, "", "", row);
-  addSymbols(builder, repo, file, symbolNodes);
-  return { file, builder, count: builder.nodes.label.length - repo.files.length };
+  addSymbols(builder, repo, file, symbolNodes, FILE);
+  return { file, builder, count: builder.nodes.label.length };
 }
 
-function splicedNodes({ builder: old, first }: Laid, own: readonly Own[], repo: Repository): GraphBuilder {
+/** Puts the nodes of edited files in the place of those of before. */
+function spliceNodes({ builder: old, first }: Laid, own: readonly Own[], repo: Repository): GraphBuilder {
   const builder = new GraphBuilder();
-  const spliced = <T>(column: readonly T[], fresh: (one: GraphBuilder) => readonly T[]): T[] => {
-    const parts: (readonly T[])[] = [];
-    let at = 0;
-    for (const one of own) {
-      parts.push(column.slice(at, first[one.file]), fresh(one.builder).slice(repo.files.length));
-      at = first[one.file + 1]!;
-    }
-    return column.slice(0, 0).concat(...parts, column.slice(at));
+  const splice = <T>(column: T[], fresh: (one: GraphBuilder) => readonly T[]): T[] => {
+    // From the last on, so that rows before it stay where they are.
+    for (const one of own.toReversed()) replaceRows(column, first[one.file]!, first[one.file + 1]!, fresh(one.builder));
+    return column;
   };
-  for (const name of NUMBERS) builder.nodes[name] = spliced(old.nodes[name], ({ nodes }) => nodes[name]);
-  for (const name of TEXTS) builder.nodes[name] = spliced(old.nodes[name], ({ nodes }) => nodes[name]);
+  for (const name of NUMBERS) builder.nodes[name] = splice(old.nodes[name], ({ nodes }) => nodes[name]);
+  for (const name of TEXTS) builder.nodes[name] = splice(old.nodes[name], ({ nodes }) => nodes[name]);
   for (const language of old.languages) builder.languages.push(language);
   for (const { file } of own) builder.nodes.endLine[file] = Math.max(1, repo.facts(file).lines);
   return builder;
+}
+
+/** A call takes so many arguments. */
+const ROWS_AT_ONCE = 1_000;
+
+function replaceRows<T>(column: T[], first: number, end: number, rows: readonly T[]): void {
+  column.splice(first, end - first);
+  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE)
+    column.splice(first + at, 0, ...rows.slice(at, at + ROWS_AT_ONCE));
 }
 
 function movedRows({ builder: old, first: oldFirst }: Laid, first: Int32Array, own: ReadonlyMap<number, Own>) {
@@ -103,7 +111,7 @@ function movedRows({ builder: old, first: oldFirst }: Laid, first: Int32Array, o
       continue;
     }
     const rows = new Map<string, number>();
-    for (let i = 0; i < fresh.count; i++) rows.set(nodeKey(fresh.builder, files + i), first[file]! + i);
+    for (let i = 0; i < fresh.count; i++) rows.set(nodeKey(fresh.builder, i), first[file]! + i);
     for (let row = from; row < to; row++) moved[row] = rows.get(nodeKey(old, row)) ?? -1;
   }
   return moved;
@@ -118,11 +126,10 @@ function placeSymbols(input: {
   own: ReadonlyMap<number, Own>;
 }): void {
   const { before, repo, symbolNodes, first, own } = input;
-  const files = repo.files.length;
-  for (let file = 0; file < files; file++) {
+  for (let file = 0; file < repo.files.length; file++) {
     const [base, end] = [repo.base[file]!, repo.base[file + 1]!];
     const isOwn = own.has(file);
-    const by = first[file]! - (isOwn ? files : before.first[file]!);
+    const by = first[file]! - (isOwn ? 0 : before.first[file]!);
     const shift = before.repo.base[file]! - base;
     for (let symbol = base; symbol < end; symbol++) {
       const node = isOwn ? symbolNodes[symbol]! : before.symbolNodes[symbol + shift]!;
@@ -149,19 +156,26 @@ function addEdges(input: {
     for (const name of ["type", "reason", "line"] as const)
       builder.edges[name].append(old[name].ints.subarray(at, end));
     for (const name of ["from", "to"] as const)
-      builder.edges[name].append(old[name].ints.subarray(at, end).map((node) => moved[node]!));
+      builder.edges[name].append(movedEnds(old[name].ints.subarray(at, end), moved));
     at = end;
   };
   const startOf = (file: number) => folders + 2 * (before.first[file]! - before.first[0]!);
   for (const { file, builder: fresh } of own.values()) {
     takeOver(startOf(file));
-    const by = first[file]! - files;
+    const by = first[file]!;
     for (const name of ENDS) {
       const isNode = name === "from" || name === "to";
       const ints = fresh.edges[name].ints;
-      builder.edges[name].append(isNode ? ints.map((node) => (node < files ? node : node + by)) : ints);
+      builder.edges[name].append(isNode ? ints.map((node) => (node === FILE ? file : node + by)) : ints);
     }
     at = startOf(file + 1);
   }
   takeOver(startOf(files));
+}
+
+/** The new rows of nodes, of which none is gone. By rows: the method of typed arrays takes several times as long. */
+export function movedEnds(nodes: Int32Array, moved: Int32Array): Int32Array {
+  const rows = new Int32Array(nodes.length);
+  for (let at = 0; at < nodes.length; at++) rows[at] = moved[nodes[at]!]!;
+  return rows;
 }

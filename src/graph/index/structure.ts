@@ -3,7 +3,7 @@
  * edges with the rows of nodes.
  */
 
-import { CodeGraph, type Implementation, type NodeColumns } from "../code-graph.ts";
+import { CodeGraph, type EdgeColumns, type Implementation } from "../code-graph.ts";
 import { GrowingInts } from "../growing-ints.ts";
 import { ExportKind, SymbolFlag, Type } from "../language/fact-layout.ts";
 import { dirname } from "../language/paths.ts";
@@ -98,18 +98,6 @@ export class GraphBuilder {
     edges.line.push(line);
   }
 
-  /** What is added to a copy, the builder does not get. */
-  copy(): GraphBuilder {
-    const copy = new GraphBuilder();
-    for (const name of NUMBERS) copy.nodes[name] = this.nodes[name].slice();
-    for (const name of TEXTS) copy.nodes[name] = this.nodes[name].slice();
-    for (const name of ENDS) copy.edges[name].append(this.edges[name].ints);
-    for (const language of this.languages) copy.languages.push(language);
-    for (const edge of this.found) copy.found.push(edge);
-    copy.implementations.push(...this.implementations);
-    return copy;
-  }
-
   /** Starts a file: the resolved edges added next are its edges. */
   startFile(): void {
     this.found.push(this.edges.type.length);
@@ -129,22 +117,51 @@ export class GraphBuilder {
     };
   }
 
-  finish(): CodeGraph {
+  /**
+   * @param more nodes and edges after these, with rows that go on from here: the graph then shares no column that the
+   * builder may change later
+   */
+  finish(more?: GraphBuilder): CodeGraph {
     const { nodes } = this;
     const { file: _, found, ...edges } = this.foundEdges();
-    const nodeColumns: NodeColumns = {
-      ...nodes,
-      label: new Uint8Array(nodes.label),
-      exported: new Uint8Array(nodes.exported),
-      file: new Int32Array(nodes.file),
-      startLine: new Int32Array(nodes.startLine),
-      endLine: new Int32Array(nodes.endLine),
-      ordinal: new Int32Array(nodes.ordinal),
-    };
-    const graph = new CodeGraph(nodeColumns, edges, this.languages, found);
+    const graph = new CodeGraph(
+      {
+        label: new Uint8Array(joinedRows(nodes.label, more?.nodes.label)),
+        exported: new Uint8Array(joinedRows(nodes.exported, more?.nodes.exported)),
+        file: new Int32Array(joinedRows(nodes.file, more?.nodes.file)),
+        startLine: new Int32Array(joinedRows(nodes.startLine, more?.nodes.startLine)),
+        endLine: new Int32Array(joinedRows(nodes.endLine, more?.nodes.endLine)),
+        ordinal: new Int32Array(joinedRows(nodes.ordinal, more?.nodes.ordinal)),
+        name: joinedRows(nodes.name, more?.nodes.name),
+        qualified: joinedRows(nodes.qualified, more?.nodes.qualified),
+        signature: joinedRows(nodes.signature, more?.nodes.signature),
+        doc: joinedRows(nodes.doc, more?.nodes.doc),
+      },
+      more ? joinedEdges(this, more) : edges,
+      this.languages,
+      found,
+    );
     graph.implementations = this.implementations;
     return graph;
   }
+}
+
+const joinedRows = <T>(rows: T[], more: readonly T[] | undefined): T[] => (more ? rows.concat(more) : rows);
+
+function joinedEdges({ edges }: GraphBuilder, { edges: more }: GraphBuilder): EdgeColumns {
+  const join = <T extends Uint8Array | Int32Array>(joined: T, name: (typeof ENDS)[number]): T => {
+    joined.set(edges[name].ints);
+    joined.set(more[name].ints, edges[name].length);
+    return joined;
+  };
+  const length = edges.type.length + more.type.length;
+  return {
+    type: join(new Uint8Array(length), "type"),
+    reason: join(new Uint8Array(length), "reason"),
+    from: join(new Int32Array(length), "from"),
+    to: join(new Int32Array(length), "to"),
+    line: join(new Int32Array(length), "line"),
+  };
 }
 
 /** Node row of each symbol of the repository; -1 for hidden ones. */
@@ -175,8 +192,17 @@ export function addStructure(builder: GraphBuilder, repo: Repository): SymbolNod
   return symbolNodes;
 }
 
-/** Adds a file's symbols in consecutive rows. */
-export function addSymbols(builder: GraphBuilder, repo: Repository, file: number, symbolNodes: SymbolNodes): void {
+/**
+ * Adds a file's symbols in consecutive rows.
+ * @param fileNode what stands for the file in the edges to it
+ */
+export function addSymbols(
+  builder: GraphBuilder,
+  repo: Repository,
+  file: number,
+  symbolNodes: SymbolNodes,
+  fileNode = file,
+): void {
   const facts = repo.facts(file);
   const { symbols, strings } = facts;
   const base = repo.base[file]!;
@@ -210,10 +236,10 @@ export function addSymbols(builder: GraphBuilder, repo: Repository, file: number
     builder.nodes.doc[node] = text(symbols.doc(row));
     const shared = flags & SymbolFlag.Exported || (isNone(parent) && exported?.has(name));
     builder.nodes.exported[node] = shared ? 1 : 0;
-    builder.addEdgeRow(DEFINED_IN, NO_REASON, node, file, 0);
+    builder.addEdgeRow(DEFINED_IN, NO_REASON, node, fileNode, 0);
     let holder = parent;
     while (exists(holder) && symbolNodes[base + holder]! < 0) holder = symbols.parent(holder);
-    builder.addEdgeRow(CONTAINS, NO_REASON, isNone(holder) ? file : symbolNodes[base + holder]!, node, 0);
+    builder.addEdgeRow(CONTAINS, NO_REASON, isNone(holder) ? fileNode : symbolNodes[base + holder]!, node, 0);
   }
 }
 
