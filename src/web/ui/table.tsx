@@ -40,7 +40,7 @@ const cellClass = (column: Pick<Column<never>, "align" | "wide" | "className">, 
 };
 
 export function Table<T>({ label, rows, columns, keyOf, hrefOf, selection, more }: TableProps<T>) {
-  const drawn = useSlices(rows);
+  const drawn = useSlices(rows, AT_ONCE);
   const head = useRef<HTMLTableRowElement>(null);
   const blocks = blocksOf(drawn);
   const widths = useWidths(head, blocks.length > 0);
@@ -80,10 +80,15 @@ export function Table<T>({ label, rows, columns, keyOf, hrefOf, selection, more 
   );
 }
 
+/** Rows that are put into the page at once, and in each frame after that. Each lays out the first table anew. */
+const AT_ONCE = { first: 50, slice: 10 };
 /** Rows of the first table, whose contents say how wide the columns are. */
-const HEAD_ROWS = 200;
-/** Rows of each further table. The browser lays out and paints those in sight only; finding and keys reach all. */
-const BLOCK_ROWS = 50;
+const HEAD_ROWS = 100;
+/**
+ * Rows of each further table. The browser lays out and paints those in sight only; finding and keys reach all. A window's
+ * height has about as many: more come into sight with each frame of a fast scroll, and are laid out in it.
+ */
+const BLOCK_ROWS = 10;
 
 interface Block<T> {
   /** Place of its first row in the list. */
