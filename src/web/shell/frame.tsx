@@ -1,6 +1,7 @@
 /** What is around every page: navigation, search, the account, and whether the server answers. */
 import { CircleHelp, LogOut, Menu as MenuIcon, Monitor, Moon, Search, Sun, User, WifiOff, X } from "lucide-react";
 import { type ReactNode, Suspense, useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { flushSync } from "react-dom";
 import { Link, useLocation } from "wouter";
 import { liveState } from "../live/stream.ts";
 import { PAGES } from "../routes.ts";
@@ -27,7 +28,10 @@ export function Frame({ children }: { children: ReactNode }) {
   const drawer = useRef<HTMLDialogElement>(null);
   const palette = useCallback(() => setOver("palette"), []);
   const help = useCallback(() => setOver("help"), []);
+  // Most windows are wide and never open it: its links are drawn when it is first opened, and stay.
+  const [hasDrawer, setHasDrawer] = useState(false);
   const openDrawer = () => {
+    flushSync(() => setHasDrawer(true));
     drawer.current?.showModal();
     showCurrent(drawer.current);
   };
@@ -78,7 +82,7 @@ export function Frame({ children }: { children: ReactNode }) {
           <IconButton label="Close" className="absolute top-1 right-1" onClick={() => drawer.current?.close()}>
             <X aria-hidden size={18} />
           </IconButton>
-          <Navigation brand={<Brand />} account={<Account onHelp={help} />} onSearch={palette} />
+          {hasDrawer && <Navigation brand={<Brand />} account={<Account onHelp={help} />} onSearch={palette} />}
         </div>
       </dialog>
       {over === "palette" && (
