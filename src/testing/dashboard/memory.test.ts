@@ -58,6 +58,11 @@ describe.skipIf(!hasBrowser())("memory", () => {
     expect((await entry("lesson/commas-are-forbidden")).status).toBe(404);
     await page.getByRole("status").getByRole("button", { name: "Undo" }).last().click();
     await page.getByRole("link", { name: /commas are forbidden/ }).waitFor();
+    await page.getByRole("table", { name: "Entries" }).getByText("See one writer and lost.").waitFor();
+    await page.getByRole("link", { name: /^Exports quote every name/ }).click();
+    await page.getByRole("paragraph").getByText("[[note/lost]]").waitFor();
+    await page.getByRole("paragraph").getByRole("link", { name: "One writer" }).click();
+    await page.getByRole("heading", { name: "One writer", level: 1 }).waitFor();
     await open("/memory/engineer?tab=links");
     await page
       .getByRole("row", { name: /note\/lost/ })

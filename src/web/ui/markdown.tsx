@@ -6,6 +6,7 @@ import { memo } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import rehypeSanitize from "rehype-sanitize";
 import remarkGfm from "remark-gfm";
+import { Link } from "wouter";
 import { CopyButton } from "./page.tsx";
 
 const heading: Components["h1"] = ({ children }) => (
@@ -15,11 +16,15 @@ const heading: Components["h1"] = ({ children }) => (
 );
 
 const COMPONENTS: Components = {
-  a: ({ href, children }) => (
-    <a href={href} target="_blank" rel="noopener noreferrer nofollow">
-      {children}
-    </a>
-  ),
+  a: ({ href, children }) =>
+    // From one note of an agent to another.
+    href?.startsWith("?entry=") ? (
+      <Link href={href}>{children}</Link>
+    ) : (
+      <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+        {children}
+      </a>
+    ),
   // Loading a picture would tell its server who reads, and the page's policy refuses it.
   img: ({ src, alt }) => (
     <a href={typeof src === "string" ? src : undefined} target="_blank" rel="noopener noreferrer nofollow">

@@ -23,7 +23,7 @@ import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Unconfirmed } from "../../ui/unconfirmed.tsx";
-import { type Entry, entryHref, refreshMemory, useVaultName } from "./memory.ts";
+import { type Entry, entryHref, refreshMemory, useVaultName, withLinks } from "./memory.ts";
 import { RecalledBy } from "./recalled-by.tsx";
 import { WrittenBy } from "./written-by.tsx";
 
@@ -127,7 +127,7 @@ function Shown({ tagged }: { tagged: Tagged<Entry> }) {
         </Warning>
       )}
       <Panel className="my-4 p-4">
-        <MarkdownText text={entry.content} />
+        <Content entry={entry} />
       </Panel>
       <FactRow
         facts={[
@@ -199,10 +199,18 @@ function ScoreOf({ entry, rate, busy }: { entry: Entry; rate(useful: boolean): u
   );
 }
 
+/** The vault around an entry: links, and what the others are called. */
+function useVaultGraph({ agent_id }: Entry) {
+  const { data } = api.useQuery("get", "/v1/memory/graph/{agent_id}", { params: { path: { agent_id } } });
+  return { links: data?.links ?? [], titles: new Map(data?.nodes.map((node) => [node.entry, node.title])) };
+}
+
+const Content = ({ entry }: { entry: Entry }) => (
+  <MarkdownText text={withLinks(entry.content, useVaultGraph(entry).titles)} />
+);
+
 function LinksOf({ entry }: { entry: Entry }) {
-  const query = api.useQuery("get", "/v1/memory/graph/{agent_id}", { params: { path: { agent_id: entry.agent_id } } });
-  const links = query.data?.links ?? [];
-  const titles = new Map(query.data?.nodes.map((node) => [node.entry, node.title]));
+  const { links, titles } = useVaultGraph(entry);
   const rows = [
     ...links.filter(({ from }) => from === entry.id).map(({ to, broken }) => ({ id: to, broken, way: "links to" })),
     ...links.filter(({ to }) => to === entry.id).map(({ from }) => ({ id: from, broken: false, way: "linked from" })),

@@ -20,7 +20,7 @@ import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
-import { entryHref, type Hit, useVaultName } from "./memory.ts";
+import { entryHref, type Hit, previewOf, useVaultName } from "./memory.ts";
 
 type Vault = Schemas["MemoryVault"];
 
@@ -146,7 +146,7 @@ function HitRow({ hit: { agent_id, entry, title, type, snippet, trusted, score, 
           <VaultName agent={agent_id} />
         </span>
       </span>
-      <span className="mt-1 line-clamp-3 text-dim">{snippet}</span>
+      <span className="mt-1 line-clamp-3 text-dim">{previewOf(snippet)}</span>
       <span className="mt-1 block text-xs text-faint tabular-nums">
         score {part(score)} · text {part(parts.text)} · usefulness {part(parts.usefulness)} · recency{" "}
         {part(parts.recency)} · frequency {part(parts.frequency)}

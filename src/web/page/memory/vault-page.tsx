@@ -19,7 +19,7 @@ import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Contradictions } from "./contradictions.tsx";
 import { EntryView } from "./entry-view.tsx";
-import { ENTRY_TYPES, type Entry, entryHref, useVaultName } from "./memory.ts";
+import { ENTRY_TYPES, type Entry, entryHref, previewOf, useVaultName } from "./memory.ts";
 
 export default function VaultPage() {
   const { agent = "" } = useParams<{ agent: string }>();
@@ -31,7 +31,7 @@ const COLUMNS: Column<Entry>[] = [
   {
     title: "Entry",
     className: "w-[52%] min-w-44",
-    cell: ({ title, content }) => <TwoLines first={title} second={content.slice(0, 200)} />,
+    cell: ({ title, content }) => <TwoLines first={title} second={previewOf(content.slice(0, 400)).slice(0, 200)} />,
   },
   {
     title: "State",
