@@ -31,6 +31,8 @@ interface EditorProps {
   problems?: EditorProblem[];
   complete?: CompletionSource;
   readOnly?: boolean;
+  /** Has the focus from the start, in a dialog. */
+  first?: boolean;
 }
 
 const colours = HighlightStyle.define([
@@ -71,6 +73,7 @@ export default function Editor({
   problems = [],
   complete,
   readOnly = false,
+  first = false,
 }: EditorProps) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
@@ -108,6 +111,11 @@ export default function Editor({
     });
     // What scrolls can be reached by keyboard.
     editor.scrollDOM.tabIndex = 0;
+    if (first) {
+      // Tab leads on to the buttons: Escape, which frees it elsewhere, closes the dialog.
+      editor.setTabFocusMode(true);
+      editor.focus();
+    }
     view.current = editor;
     return () => editor.destroy();
   }, []);

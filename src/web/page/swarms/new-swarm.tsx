@@ -26,7 +26,7 @@ export function NewSwarm({ text: first = TEMPLATE, onClose }: { text?: string; o
       </p>
       <Suspense fallback={<Loading rows={6} />}>
         <div className="h-80">
-          <Editor label="Plan of the swarm" value={text} onChange={setText} />
+          <Editor label="Plan of the swarm" value={text} onChange={setText} first />
         </div>
       </Suspense>
     </FormDialog>
