@@ -27,6 +27,10 @@ describe("lifecycle", () => {
     const mine = await itemsOf<TimelineItem>(a, "timeline");
     expect(mine.map(({ kind }) => kind)).toContain("step_complete");
     expect(mine.every(({ run_id, run_title }) => run_id === run.body.id && run_title === "by a")).toBe(true);
+    const named = mine
+      .filter(({ step_id }) => step_id !== undefined)
+      .map(({ step_id, step_name }) => [step_id, step_name]);
+    expect(named).toContainEqual(["greet", "Write the greeting"]);
     expect(mine.map(({ id }) => id)).toEqual(mine.map(({ id }) => id).sort((x, y) => y - x));
     expect(await itemsOf(b, "timeline")).toEqual([]);
     expect(await itemsOf(admin, "timeline")).toHaveLength(mine.length);

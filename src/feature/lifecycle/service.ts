@@ -14,7 +14,7 @@ import { mayRead, readable, WHOSE, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { SessionRow } from "../sessions/service.ts";
 import { type DayQuery, readDay } from "./day.ts";
 import { type AgentDay, type LiveSession, TIMELINE_KINDS, type TimelineItem } from "./model.ts";
-import { namesOfRuns, namesOfSessions } from "./named.ts";
+import { keyOfStep, namesOfRuns, namesOfSessions, namesOfSteps } from "./named.ts";
 
 export interface TimelineFilter {
   agent_id?: string | undefined;
@@ -103,10 +103,9 @@ export function createLifecycle({ store, clock, live, containers }: LifecycleDep
            ${where} ORDER BY id DESC LIMIT ?`,
         )
         .all(...values, page.limit + 1);
-      const names = namesOfRuns(
-        store,
-        rows.flatMap(({ run_id }) => run_id ?? []),
-      );
+      const runs = [...new Set(rows.flatMap(({ run_id }) => run_id ?? []))];
+      const names = namesOfRuns(store, runs);
+      const steps = namesOfSteps(store, runs);
       const sessions = namesOfSessions(
         store,
         rows.flatMap(({ session_id }) => session_id ?? []),
@@ -117,7 +116,8 @@ export function createLifecycle({ store, clock, live, containers }: LifecycleDep
         ({ id }) => String(id),
         (row) => {
           const data = ownJson<Record<string, unknown>>(row.data);
-          const { id, at, kind, agent_id, run_id, session_id } = row;
+          const { id, at, kind, agent_id, run_id, step_id, session_id } = row;
+          const step_name = steps.get(keyOfStep(run_id ?? "", step_id ?? ""));
           return {
             id,
             at,
@@ -126,7 +126,8 @@ export function createLifecycle({ store, clock, live, containers }: LifecycleDep
             title: titleOf(row, data),
             data,
             ...(run_id === null ? {} : { run_id }),
-            ...(row.step_id === null ? {} : { step_id: row.step_id }),
+            ...(step_id === null ? {} : { step_id }),
+            ...(step_name === undefined ? {} : { step_name }),
             ...(session_id === null ? {} : { session_id }),
             ...(session_id === null ? {} : sessions.get(session_id)),
             ...(run_id === null ? {} : names.get(run_id)),

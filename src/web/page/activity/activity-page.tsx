@@ -143,18 +143,18 @@ function Timeline() {
 }
 
 /** What happened, as the rest of a sentence that begins with the agent. */
-function wordsOf({ kind, title, step_id, session_kind, session_title, data }: Happening): string {
+function wordsOf({ kind, title, step_id, step_name = step_id, session_kind, session_title, data }: Happening): string {
   const error = data["error"];
   const why = isObject(error) && typeof error["message"] === "string" ? `: ${error["message"]}` : "";
   const piece = PIECE[session_kind ?? ""] ?? "a piece of work";
   const stopped = data["status"] === "cancelled";
   switch (kind) {
     case "step_complete":
-      return `finished step ${step_id ?? ""}`;
+      return `finished step ${step_name ?? ""}`;
     case "step_failed":
-      return stopped ? `was stopped at step ${step_id ?? ""}` : `failed at step ${step_id ?? ""}${why}`;
+      return stopped ? `was stopped at step ${step_name ?? ""}` : `failed at step ${step_name ?? ""}${why}`;
     case "session_started":
-      return step_id ? `began step ${step_id}` : `began ${piece}`;
+      return step_name ? `began step ${step_name}` : `began ${piece}`;
     case "session_ended":
       return stopped ? `was stopped in ${piece}` : why ? `failed in ${piece}${why}` : `finished ${piece}`;
     case "turn_ended":
