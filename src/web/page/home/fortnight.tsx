@@ -43,7 +43,7 @@ export function Fortnight() {
         {today && spend.data ? costText({ cost_usd: today.spent, calls_without_price: today.unpriced }) : "…"}
         {budget && <Small>of {usd(budget.limit_usd)}</Small>}
       </Figure>
-      <Figure name="At work" href="/runs?status=running,queued,waiting">
+      <Figure name="Unfinished" href="/runs?status=running,queued,waiting">
         {atWork ?? "…"}
         <Small>{atWork === 1 ? "run" : "runs"}</Small>
       </Figure>

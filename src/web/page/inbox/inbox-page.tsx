@@ -5,7 +5,7 @@ import { useState } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { List } from "../../kit/list.tsx";
-import { Button } from "../../ui/button.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { type Column, TwoLines } from "../../ui/table.tsx";
@@ -43,7 +43,12 @@ function Waiting() {
     <Await query={query} rows={3}>
       {() =>
         query.rows.length === 0 ? (
-          <Empty>Nothing waits for you. A run that needs an answer is listed here.</Empty>
+          <Empty
+            action={<ButtonLink href="/runs/new">Start a run</ButtonLink>}
+            cli='skep run hello "Greet me" --follow'
+          >
+            Nothing waits for you. A run that needs an answer is listed here.
+          </Empty>
         ) : (
           <div className="flex max-w-3xl flex-col gap-3">
             {steps.length > 1 && (
@@ -115,7 +120,10 @@ function Answered() {
       keyOf={({ id }) => id}
       hrefOf={(one) => (one.kind === "step" ? `/runs/${one.run_id}?step=${one.step_id}` : (workOf(one) ?? "/inbox"))}
       lines={6}
-      empty={{ text: "Nothing was answered yet." }}
+      empty={{
+        text: "Nothing was answered yet. Your answers are kept here, with what was asked.",
+        action: <ButtonLink href="/inbox">See what waits</ButtonLink>,
+      }}
     />
   );
 }

@@ -85,7 +85,7 @@ export default function ProvidersPage() {
     <>
       <PageHeader
         title="Model providers"
-        about="The server makes the calls: no key ever enters an agent's container."
+        about="Choose a provider to give it a key. The server makes the calls: no key ever enters an agent's container."
         cli="skep providers"
       />
       {admin && <InstanceProviders />}

@@ -21,7 +21,7 @@ const STATES = [
   { value: "failed", label: "Failed" },
   { value: "succeeded", label: "Succeeded" },
   { value: "cancelled", label: "Cancelled" },
-  { value: "running,queued,waiting", label: "At work" },
+  { value: "running,queued,waiting", label: "Unfinished" },
 ];
 
 const FILTERS = ["status", "pipeline", "project", "agent", "q"];

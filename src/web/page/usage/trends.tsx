@@ -154,7 +154,9 @@ function Days({ period, budgets, perDay, pick }: Omit<Props, "hourly">) {
                 />
                 {items.length > 0 && !series.some(({ cost_usd }) => cost_usd > 0) && (
                   <p className="mt-1 text-sm text-dim">
-                    Nothing was spent: the models that were asked cost nothing, or have no known price.
+                    {items.some(({ calls }) => calls > 0)
+                      ? "Nothing was spent: the models that were asked cost nothing, or have no known price."
+                      : "No model was asked in this time. What each call costs shows here."}
                   </p>
                 )}
               </Panel>
