@@ -262,6 +262,10 @@ export function kindOfStep(step: PipelineStep): (typeof STEP_KINDS)[number] {
 /** Who works on the step, or in whose sandbox its command runs; null for a person's step and for a plain command. */
 export const agentOf = (step: PipelineStep): string | null => ("agent" in step ? (step.agent ?? null) : null);
 
+/** What people call the step: its id where it has no name, or is not of this pipeline. */
+export const stepName = (definition: PipelineDefinition, id: string): string =>
+  definition.steps.find((one) => one.id === id)?.name ?? id;
+
 /** Every agent the pipeline names, each once, in the order of the file. */
 export const agentsOf = (definition: PipelineDefinition): string[] => [
   ...new Set(definition.steps.flatMap((step) => agentOf(step) ?? [])),

@@ -4,7 +4,7 @@ import { timestamp } from "../../core/clock.ts";
 import { isProblem } from "../../core/errors.ts";
 import { ID_PREFIXES } from "../../core/ids.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
-import type { PipelineDefinition, PipelineStep } from "../../engine/pipeline/definition.ts";
+import { type PipelineDefinition, type PipelineStep, stepName } from "../../engine/pipeline/definition.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { PermissionRequest } from "../permissions/model.ts";
@@ -95,10 +95,6 @@ export function eachOnItsOwn<T extends { run_id: string }>(items: T[], act: (ite
     }
   });
 }
-
-/** What people call the step. */
-const stepName = (definition: PipelineDefinition, id: string): string =>
-  definition.steps.find((one) => one.id === id)?.name ?? id;
 
 function effectsOf(definition: PipelineDefinition, step: PipelineStep): { yes: Effect; no: Effect } {
   const nameOf = (id: string) => stepName(definition, id);

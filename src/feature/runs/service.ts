@@ -8,7 +8,7 @@ import { assertRole } from "../../core/ownership.ts";
 import { isRunEnd } from "../../core/run-states.ts";
 import { type TraceParent, writeTraceParent } from "../../core/trace-context.ts";
 import type { Ending } from "../../engine/execution.ts";
-import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
+import { type PipelineDefinition, stepName } from "../../engine/pipeline/definition.ts";
 import { checkInputs } from "../../engine/pipeline/scope.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import type { Audit } from "../../store/audit.ts";
@@ -284,7 +284,7 @@ export function createRuns(deps: RunsDeps): Runs {
           actor: actorOf(caller),
           subject: id,
           address: caller.address,
-          data: { step_id: step.step_id, approved },
+          data: { step_id: step.step_id, step_name: stepName(row.definition, step.step_id), approved },
         });
         return shown(id);
       });

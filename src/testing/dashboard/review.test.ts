@@ -188,7 +188,7 @@ describe.skipIf(!hasBrowser())("a review", () => {
     const visitor = await visit(browser, server.url);
     const { page, open, close, faults } = visitor;
     await open("/activity?agent=engineer");
-    const fact = page.getByRole("listitem").filter({ hasText: "finished step implement" });
+    const fact = page.getByRole("listitem").filter({ hasText: "finished step Write the code" });
     await fact.getByRole("link", { name: "Let a cart have a discount in per cent" }).waitFor();
     expect(await fact.count()).toBe(1);
     await fact.getByRole("link", { name: "shop" }).waitFor();
@@ -216,6 +216,7 @@ describe.skipIf(!hasBrowser())("a review", () => {
     const log = page.getByRole("table", { name: "Audit log" });
     await log.getByText("Local administrator granted the secret DEPLOY_TOKEN").waitFor();
     await log.getByText("Engineer was given secrets").first().waitFor();
+    await log.getByText("approved step Confirm the plan of the run Quote names in every export").waitFor();
     await page.getByLabel("About").selectOption("pipeline");
     await log.getByText("Local administrator added the pipeline rival").waitFor();
     expect(await log.getByText("secrets").count()).toBe(0);

@@ -3,6 +3,7 @@ import { Link } from "wouter";
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { Actor, useAgentNames } from "../../session/actor.tsx";
+import { ButtonLink } from "../../ui/button.tsx";
 import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
@@ -69,7 +70,9 @@ export function AuditLog() {
             action ? (
               <NoMatch clear={["action"]}>Nothing of that kind is in the log.</NoMatch>
             ) : (
-              <Empty>The log is empty. Log-ins, and what changes rights, secrets or settings, are written here.</Empty>
+              <Empty action={<ButtonLink href="/settings?tab=retention">See how long it is kept</ButtonLink>}>
+                The log is empty. Log-ins, and what changes rights, secrets or settings, are written here.
+              </Empty>
             )
           ) : (
             <Table label="Audit log" rows={query.rows} columns={COLUMNS} keyOf={({ id }) => id} more={query} />

@@ -109,7 +109,7 @@ const listed = (value: unknown): string =>
 export function sentenceOf({ action, data }: Entry): [before: string, behind: string | null] {
   if (action === "run.approval") {
     const verb = data["approved"] === false ? "refused" : "approved";
-    return [`${verb} step ${text(data["step_id"])} of the run `, ""];
+    return [`${verb} step ${text(data["step_name"]) || text(data["step_id"])} of the run `, ""];
   }
   // An agent that began its work: how many it had.
   if (action === "secret.env_read" || action === "cookies.read")
@@ -129,10 +129,10 @@ export function sentenceOf({ action, data }: Entry): [before: string, behind: st
 const counted = (value: unknown, what: string): string =>
   typeof value === "number" && value > 0 ? plural(value, what) : "";
 
-/** The rest that is known: to whom, which parts, into what; empty for none. @param nameOf what an agent is called. */
 /** Names of fields as words: `limits.max_turns` is "limits: max turns". */
 const wordsOf = (fields: string): string => fields.replaceAll(".", ": ").replaceAll("_", " ");
 
+/** The rest that is known: to whom, which parts, into what; empty for none. @param nameOf what an agent is called. */
 export function detailOf({ action, data }: Entry, nameOf: (id: string) => string): string {
   if (action === "secret.env_read" || action === "cookies.read") return listed(data["names"]);
   const to = text(data["agent_id"]) || text(data["agent"]);
