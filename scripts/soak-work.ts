@@ -29,7 +29,7 @@ const RETENTION = {
   llm_calls_days: CALL_DAYS,
 };
 
-export interface Timing {
+interface Timing {
   listMs: number[];
   runMs: number[];
 }

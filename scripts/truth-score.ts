@@ -9,7 +9,7 @@ import { indexInMemory } from "../src/graph/index/index-memory.ts";
 import { createProgram } from "./truth-program.ts";
 import { judge, type Verdicts } from "./truth-verdicts.ts";
 
-export interface TruthScore {
+interface TruthScore {
   path: string;
   /** Calls that the compiler resolves into the folder, and those of them that the graph has. */
   expected: number;
@@ -28,7 +28,7 @@ export interface TruthScore {
   by_reason: Record<string, [number, number]>;
 }
 
-export interface TruthLists {
+interface TruthLists {
   missed: string[];
   wrong: string[];
   unjudged_edges: string[];

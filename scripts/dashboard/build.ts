@@ -41,7 +41,7 @@ const keyOf = (files: string[]): string =>
 const unchanged = (file: string, key: string): boolean => existsSync(file) && readFileSync(file, "utf8") === key;
 
 /** Types of the API, and which answers its events make stale, from the document that the server gives of itself. */
-export function writeApiTypes(): void {
+function writeApiTypes(): void {
   const sources = filesOf(join(ROOT, "src"), /^(?!.*\.(test|gen)\.ts$).*\.ts$/).filter((file) => !file.startsWith(WEB));
   const key = keyOf([...sources, import.meta.path, join(import.meta.dir, "api-types.ts")]);
   const mark = join(ROOT, "dist/web-types.key");

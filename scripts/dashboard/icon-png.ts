@@ -20,7 +20,7 @@ interface Drawing {
 
 type Color = readonly [red: number, green: number, blue: number];
 
-export interface IconLook {
+interface IconLook {
   pixels: number;
   /** Behind it; none: it is transparent. */
   background?: string;
@@ -101,7 +101,7 @@ function pngOf(pixels: number, lines: Uint8Array): Uint8Array {
 }
 
 /** Of the dashboard's manifest. */
-export const BACKGROUND = "#17130d";
+const BACKGROUND = "#17130d";
 
 /** Names of the files and what is drawn in them. What a launcher cuts off a maskable icon is a tenth at each side. */
 export const ICONS: Readonly<Record<string, IconLook>> = {

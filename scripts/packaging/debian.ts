@@ -6,7 +6,7 @@ import { COMPLETIONS } from "../../src/cli/completion.ts";
 import { SYSUSERS, systemdUnit } from "../../src/cli/service/systemd-unit.ts";
 import { fillTemplate, put, type Release, run } from "./shell.ts";
 
-export interface PackageInput extends Release {
+interface PackageInput extends Release {
   executable: string;
   /** Debian's word, e.g. `amd64`. */
   architecture: string;

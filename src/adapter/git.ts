@@ -52,7 +52,8 @@ export type {
   Wanted,
   WorktreePlace,
 };
-export interface CloneRequest extends Remote {
+
+interface CloneRequest extends Remote {
   /** Folder of the repository; must not exist. */
   repository: string;
   /** Folder of the working copy; must not exist. */

@@ -7,7 +7,7 @@ import { badRequest, messageOf, Problem } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
 import { raceSignal } from "../core/race-signal.ts";
 
-export interface FetchedPage {
+interface FetchedPage {
   /** Where it came from in the end, after redirects. */
   url: string;
   status: number;
@@ -18,7 +18,7 @@ export interface FetchedPage {
   truncated: boolean;
 }
 
-export interface GuardedFetchOptions {
+interface GuardedFetchOptions {
   /** @throws Problem when the host may not be reached; else the addresses that may. */
   resolve(host: string): Promise<{ address: string; family: 4 | 6 }[]>;
   userAgent: string;
@@ -28,7 +28,7 @@ export interface GuardedFetchOptions {
 }
 
 /** @throws Problem 400 bad address, 422 refused, 504 too slow, 502 no answer, too many redirects. */
-export type GuardedFetch = (url: string, signal: AbortSignal) => Promise<FetchedPage>;
+type GuardedFetch = (url: string, signal: AbortSignal) => Promise<FetchedPage>;
 
 interface Hop {
   page: FetchedPage;
@@ -63,14 +63,14 @@ export function createGuardedFetch({
   };
 }
 
-export interface GuardedPostOptions {
+interface GuardedPostOptions {
   /** @throws Problem when the host may not be reached; else the addresses that may. */
   resolve(host: string): Promise<{ address: string; family: 4 | 6 }[]>;
   userAgent: string;
   timeoutMs?: number;
 }
 
-export type GuardedPost = (
+type GuardedPost = (
   url: string,
   request: { headers: Record<string, string>; body: string | Uint8Array },
   signal: AbortSignal,
@@ -128,7 +128,7 @@ export function createGuardedPost({
   };
 }
 
-export interface GuardedRequest {
+interface GuardedRequest {
   /** @throws Problem when the host may not be reached; else the addresses that may. */
   resolve(host: string): Promise<{ address: string; family: 4 | 6 }[]>;
   method: "GET" | "POST" | "PUT" | "PATCH";
@@ -167,7 +167,7 @@ export async function openGuarded(address: string, request: GuardedRequest): Pro
   });
 }
 
-export interface BriefRequest {
+interface BriefRequest {
   /** @throws Problem when the host may not be reached; else the addresses that may. */
   resolve(host: string): Promise<{ address: string; family: 4 | 6 }[]>;
   method: "GET" | "POST";

@@ -3,13 +3,13 @@
 import { conflict, messageOf, Problem } from "../core/errors.ts";
 import { membersOf } from "../core/is-object.ts";
 
-export interface MailerOptions {
+interface MailerOptions {
   /** `smtp://user:password@host:587` (STARTTLS where the server has it) or `smtps://…`. */
   url: string | undefined;
   from: string | undefined;
 }
 
-export interface Mail {
+interface Mail {
   to: string;
   subject: string;
   text: string;

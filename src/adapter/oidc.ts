@@ -44,7 +44,7 @@ export interface ProbeRequest {
   scopes: readonly string[];
 }
 
-export interface AuthorizationRequest {
+interface AuthorizationRequest {
   redirectUri: string;
   scopes: readonly string[];
   state: string;
@@ -52,7 +52,7 @@ export interface AuthorizationRequest {
   verifier: string;
 }
 
-export interface AuthorizationAnswer {
+interface AuthorizationAnswer {
   redirectUri: string;
   parameters: URLSearchParams;
   state: string;

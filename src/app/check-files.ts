@@ -9,7 +9,7 @@ import type { SourceProblem } from "../engine/yaml-text.ts";
 import { skillProblems } from "../feature/skills/store.ts";
 import { TEXT_FILE_BYTES } from "../store/text-folder.ts";
 
-export interface CheckedFile {
+interface CheckedFile {
   file: string;
   kind: "pipeline" | "agent" | "skill" | "unknown";
   /** In the order of the text; empty when the file is right. */

@@ -33,14 +33,14 @@ export interface Api {
   call: InnerCall;
 }
 
-export interface Patience {
+interface Patience {
   /** A feature that takes longer to start is off, and those below it start; ms. */
   startMs: number;
   /** A feature that takes longer to stop or close is named in the log; ms. */
   slowMs: number;
 }
 
-export interface Composition<Services> {
+interface Composition<Services> {
   readonly services: Services;
   readonly contributions: Contributions;
   /** Starts the features in order, then their duties. A feature that fails is off. @throws what the data folder's disk refuses. */

@@ -2,7 +2,7 @@
 import type { Logger } from "../core/log.ts";
 import type { Duty } from "../feature/feature.ts";
 
-export interface Housekeeping {
+interface Housekeeping {
   /** Starts nothing more; aborts what is under way and waits for it. */
   stop(): Promise<void>;
 }

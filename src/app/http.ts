@@ -19,7 +19,7 @@ import type { CoreParts } from "./core.ts";
 
 const openApi = lazy((): typeof import("../http/openapi.ts") => require("../http/openapi.ts"));
 
-export interface HttpApi extends Api {
+interface HttpApi extends Api {
   /** The routes that were taken. */
   table(): RouteTable;
 }
@@ -45,7 +45,7 @@ export function apiOf({ config, idempotency, log, masking, site, store }: CorePa
 }
 
 /** Who callers are and what is counted of them is known by features. */
-export interface HttpNeeds {
+interface HttpNeeds {
   accounts: Pick<Auth, "accounts">;
   engine: Pick<EngineService, "executionOf">;
   admin: { countRequest: NonNullable<GateDeps["count"]> };

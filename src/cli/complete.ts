@@ -11,7 +11,7 @@ import { runs } from "./resource/runs.ts";
 import { connect } from "./server/locate.ts";
 import { oneLine } from "./terminal/style.ts";
 
-export interface Candidate {
+interface Candidate {
   word: string;
   about: string;
 }

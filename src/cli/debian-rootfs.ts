@@ -23,7 +23,7 @@ const DEBIAN_PACKAGES: readonly string[] = [
   "ripgrep",
 ];
 
-export interface DebianOptions {
+interface DebianOptions {
   /** Release, e.g. `stable`. */
   suite: string;
   /** Further packages. */

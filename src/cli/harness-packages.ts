@@ -52,7 +52,7 @@ export function harnessesIn(text: string): HarnessName[] {
   });
 }
 
-export interface HarnessFiles {
+interface HarnessFiles {
   /** Path of a tar, to be laid over the root of a file system that has node. */
   tar: string;
   remove(): void;

@@ -16,7 +16,7 @@ import {
 } from "../core/update-manifest.ts";
 import { assertHealthy } from "./trial-start.ts";
 
-export interface UpdateRequest {
+interface UpdateRequest {
   /** Path or address of the manifest, or a folder that holds `update.json`. */
   source: string;
   /** Path of the executable to replace. */

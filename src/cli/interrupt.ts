@@ -1,7 +1,7 @@
 /** Ctrl-C while a run is followed. */
 import type { Client } from "./server/client.ts";
 
-export interface Interrupt {
+interface Interrupt {
   /** Stops following. */
   readonly signal: AbortSignal;
   /** Whether somebody asked to stop. */

@@ -6,7 +6,7 @@ import { jsonFault } from "./json-reader.ts";
 import { createLineSplitter, type Line } from "./line-splitter.ts";
 import { takeTurns } from "./turns.ts";
 
-export interface EventChecks {
+interface EventChecks {
   /** Of one event. */
   maxBytes: number;
   /** @returns what is handed on instead, undefined for nothing. What it throws ends the stream. */
@@ -73,7 +73,7 @@ export function checkedEvents(body: ReadableStream<Uint8Array>, checks: EventChe
 const LINE_BYTES = 16;
 const FIELDS = new Set(["event", "id", "retry"]);
 
-export interface TextChecks {
+interface TextChecks {
   /** Of the whole answer. */
   maxBytes: number;
   /** @returns what is handed on instead. What it throws ends the stream. */
@@ -109,7 +109,7 @@ export function checkedText(body: ReadableStream<Uint8Array>, checks: TextChecks
   });
 }
 
-export interface AnswerBounds {
+interface AnswerBounds {
   /** Of the whole answer; of a stream of events none. */
   maxBytes: number;
   /** Of one event of a stream. */

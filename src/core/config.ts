@@ -289,7 +289,7 @@ export const OPTIONS = {
 
 export type OptionName = keyof typeof OPTIONS;
 type Values = { [K in OptionName]: (typeof OPTIONS)[K]["default"] };
-export type Source = "flag" | "environment" | "default";
+type Source = "flag" | "environment" | "default";
 
 export interface Config extends Readonly<Values> {
   /** Where each value came from. */

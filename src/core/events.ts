@@ -7,7 +7,7 @@ import type { Static, TObject } from "@sinclair/typebox";
 import { Errors, ValueErrorType } from "@sinclair/typebox/errors";
 
 /** `must`: never dropped for a slow subscriber (it is cut off instead). `lossy`: may be dropped, and is counted. */
-export type Delivery = "must" | "lossy";
+type Delivery = "must" | "lossy";
 
 export interface EventDefinition<Kind extends string = string, Data extends TObject = TObject> {
   /** snake_case, e.g. `run_created`. */

@@ -13,7 +13,7 @@ export const HARNESS_IMAGE = "skep/harness:latest";
 export const OWN_LOGIN_NAMES = ["codex", "claude-code", "opencode"] as const satisfies readonly HarnessName[];
 export type OwnLoginName = (typeof OWN_LOGIN_NAMES)[number];
 
-export interface OwnLoginForm {
+interface OwnLoginForm {
   /** Where a person finds it: words after "This is". */
   what: string;
   /** `json`: the text of a file. `token`: one word. */

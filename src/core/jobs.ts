@@ -6,7 +6,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 
 export const JOB_STATES = ["queued", "running", "succeeded", "failed", "cancelled"] as const;
-export type JobState = (typeof JOB_STATES)[number];
+type JobState = (typeof JOB_STATES)[number];
 
 export interface JobReport {
   /** 0–100. */

@@ -4,7 +4,7 @@
  */
 import { LIMITS } from "./limits.ts";
 
-export interface JsonBounds {
+interface JsonBounds {
   /** Of the text; an entry that bounds its bytes before it reads needs no other. */
   characters?: number;
   /** Lists and objects in one another. */
@@ -14,7 +14,7 @@ export interface JsonBounds {
 }
 
 /** What is too much of a text, in words that end a sentence: "nested more than 200 levels deep". */
-export type JsonFault = string;
+type JsonFault = string;
 
 /** The text is JSON, but too much of it. */
 export class JsonTooMuch extends SyntaxError {

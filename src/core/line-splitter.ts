@@ -12,7 +12,7 @@ export interface Line {
   tail?: string;
 }
 
-export interface LineSplitterOptions {
+interface LineSplitterOptions {
   /** Of one line. */
   maxBytes: number;
   /** The byte that ends a line, a line feed if nothing is said. */
@@ -24,7 +24,7 @@ export interface LineSplitterOptions {
   onExcess?: (() => void) | undefined;
 }
 
-export interface LineSplitter {
+interface LineSplitter {
   add(chunk: Uint8Array): void;
   /** The last line, which nothing ended. */
   end(): void;

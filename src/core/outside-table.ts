@@ -9,12 +9,12 @@
  * `reported`: what it shows was left by other work; the tool says so (`ToolResult.outside`) where that was marked.
  * `reaching`: a command line, which reads outside text where it names an address of another machine.
  */
-export type Reads = "never" | "always" | "reported" | "reaching";
+type Reads = "never" | "always" | "reported" | "reaching";
 
 /** What a tool leaves behind that other work may read. `work`: other sessions, of the same tree and so of the same mark. */
-export type Leaves = "nothing" | "files" | "memory" | "skill" | "message" | "task" | "project" | "outputs" | "work";
+type Leaves = "nothing" | "files" | "memory" | "skill" | "message" | "task" | "project" | "outputs" | "work";
 
-export interface OutsideRow {
+interface OutsideRow {
   reads: Reads;
   leaves: Leaves;
 }

@@ -64,7 +64,7 @@ function withoutImages(line: string): string {
   return [...pieces, line.slice(kept)].join("");
 }
 
-export interface OutsideText {
+interface OutsideText {
   /** Where it is from, e.g. `issue #4 of octo/shop`. Ours. */
   source: string;
   author: string;

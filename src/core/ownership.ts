@@ -56,7 +56,7 @@ export interface BelongingSql {
 export type ReadCondition = readonly [sql: string, ...values: string[]] | undefined;
 
 /** What a policy says about somebody who is signed in. `me`: their account, null without one. */
-export interface PolicyRule<A extends Asker = Asker> {
+interface PolicyRule<A extends Asker = Asker> {
   mayRead(me: string | null, belonging: Belonging, asker: A): boolean;
   sql(me: string | null, columns: BelongingSql, asker: A): ReadCondition;
 }

@@ -3,14 +3,14 @@
  * is more than a little to read, the writer waits.
  */
 
-export interface PacedChunksOptions {
+interface PacedChunksOptions {
   read(piece: Uint8Array): void;
   /** Nothing more should come for now. */
   pause(): void;
   resume(): void;
 }
 
-export interface PacedChunks {
+interface PacedChunks {
   add(chunk: Uint8Array): void;
   /** Resolves when all that came so far has been read. */
   drained(): Promise<void>;

@@ -29,7 +29,6 @@ const PermissionTarget = t.Union([
     { additionalProperties: false, minProperties: 1 },
   ),
 ]);
-export type PermissionTarget = Static<typeof PermissionTarget>;
 
 export const PermissionRule = t.Object(
   { allow: t.Optional(PermissionTarget), ask: t.Optional(PermissionTarget), deny: t.Optional(PermissionTarget) },

@@ -11,7 +11,7 @@ interface Line {
   text: string;
 }
 
-export interface FileTexts {
+interface FileTexts {
   path: string;
   /** Undefined: the file is new. */
   before: string | undefined;

@@ -83,7 +83,7 @@ export async function toModelMessages(messages: readonly StoredMessage[], attach
 /** Tokens that a conversation with the system prompt may take. @param window of the model; 32,000 when unknown. */
 export const roomOf = (window: number | null): number => Math.floor((window ?? DEFAULT_WINDOW) * FILL);
 
-export interface Fitted {
+interface Fitted {
   messages: ModelMessage[];
   /** False when shorter outputs were not enough, so that a summary is needed. */
   fits: boolean;

@@ -31,14 +31,14 @@ import { type MatchableSkill, matchSkills } from "./skill-match.ts";
 import { createExecutionTokens, type ExecutionTokens } from "./tokens.ts";
 import type { Toolbox } from "./toolbox.ts";
 
-export interface SkillSource {
+interface SkillSource {
   /** Every enabled skill that the agent sees in this user's work, and that is confirmed. */
   available(execution: Execution): { name: string; description: string; tags: string[]; content: string }[];
   /** What agents left in this user's work and nobody has confirmed. */
   unconfirmed(execution: Execution): unknown[];
 }
 
-export interface EngineDeps {
+interface EngineDeps {
   clock: Clock;
   log: Logger;
   masking: Masking;

@@ -75,11 +75,11 @@ interface Stored {
   executionId: string;
 }
 /** What a person or another agent said. */
-export type UserMessage = Stored & { role: "user"; parts: InputPart[] };
+type UserMessage = Stored & { role: "user"; parts: InputPart[] };
 /** What the engine says to the model: reminders. */
-export type NoteMessage = Stored & { role: "note"; text: string };
+type NoteMessage = Stored & { role: "note"; text: string };
 /** Stands for every message up to and including `coversTo`. */
-export type SummaryMessage = Stored & { role: "summary"; text: string; coversTo: number };
+type SummaryMessage = Stored & { role: "summary"; text: string; coversTo: number };
 export type AssistantMessage = Stored & {
   role: "assistant";
   parts: AssistantPart[];

@@ -9,7 +9,7 @@ export interface TextPart {
   provider?: ProviderData;
 }
 
-export interface ThinkingPart {
+interface ThinkingPart {
   type: "thinking";
   text: string;
   provider?: ProviderData;
@@ -24,7 +24,7 @@ export interface AttachedPart {
   size_bytes: number;
 }
 
-export interface ToolCallPart {
+interface ToolCallPart {
   type: "tool_call";
   call_id: string;
   tool: string;
@@ -33,7 +33,7 @@ export interface ToolCallPart {
 }
 
 /** How a call ended, as transcripts show it. The engine keeps it with the call. */
-export interface ToolResultPart {
+interface ToolResultPart {
   type: "tool_result";
   call_id: string;
   tool: string;

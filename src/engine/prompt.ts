@@ -6,7 +6,7 @@ import { type InputPart, textOf, textPart } from "./parts.ts";
 import type { SandboxAbout } from "./sandbox.ts";
 import { skillManifest } from "./skill-match.ts";
 
-export interface WorkFiles {
+interface WorkFiles {
   branch: string;
   /** Branch that takes its work when it succeeds; null: a person decides. */
   into: string | null;
@@ -43,7 +43,7 @@ export interface PromptParts {
   guidance?: string | null | undefined;
 }
 
-export interface Baseline {
+interface Baseline {
   command: string;
   passed: boolean;
   /** Null: it did not end. */
@@ -56,7 +56,7 @@ export interface Baseline {
 const BASELINE_CHARACTERS = 3_000;
 const LIST_CHARACTERS = 20_000;
 
-export interface RepositorySays {
+interface RepositorySays {
   /** Its branch, on which the text is. */
   branch: string;
   instructions?: { file: string; text: string; isCut: boolean } | undefined;

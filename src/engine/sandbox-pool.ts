@@ -18,7 +18,7 @@ import {
 } from "./sandbox.ts";
 import { createEndings } from "./sandbox-endings.ts";
 
-export interface LeaseRequest {
+interface LeaseRequest {
   spec: SandboxSpec;
   /** The user it works for: the number that wait is bounded per user. */
   userId?: string | undefined;

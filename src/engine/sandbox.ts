@@ -255,7 +255,7 @@ export interface Program {
 /** Takes a command line as its argument: `["sh", "-c", SHELL, "sh", line]`. bash when the image has it, else sh. */
 export const SHELL = 'if command -v bash >/dev/null 2>&1; then exec bash -c "$1"; else exec sh -c "$1"; fi';
 
-export interface Swept {
+interface Swept {
   /** How many. */
   removed: number;
   /** The places (`placeOf`) of those that still run and could not be removed in time: they may change its files. */

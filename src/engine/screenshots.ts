@@ -25,7 +25,7 @@ code=1
 rm -rf "$folder"
 exit $code`;
 
-export interface Shots {
+interface Shots {
   made: Screenshot[];
   /** Why there are not more: a sentence. */
   missing: string | undefined;

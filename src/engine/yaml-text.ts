@@ -26,7 +26,7 @@ export interface SourceProblem {
   message: string;
 }
 
-export interface Place {
+interface Place {
   line: number;
   column: number;
 }

@@ -10,7 +10,7 @@ export interface Accounts {
   find(bearer: string | undefined, request: Request, address: string): Caller | undefined | Promise<Caller | undefined>;
 }
 
-export interface AuthenticateOptions {
+interface AuthenticateOptions {
   /** Who may do what in which project. */
   projects: ProjectRoles;
   authRequired: boolean;

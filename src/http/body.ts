@@ -12,7 +12,7 @@ import { type Form, readForm } from "./form.ts";
 import { addressKey } from "./rate-limit.ts";
 import type { RouteEntry } from "./route-table.ts";
 
-export interface Body {
+interface Body {
   /** Null when there is none. Of a form: what distinguishes it from others. */
   bytes: Uint8Array | null;
   form?: Form;

@@ -5,7 +5,7 @@ import { NO_PROJECTS, type ProjectRoles } from "../core/ownership.ts";
 import type { ExecutionHolder } from "../engine/tokens.ts";
 import { LOCAL_USER } from "../store/tables/providers.ts";
 
-export type CallerKind = "anonymous" | "local" | "user" | "engine" | "execution";
+type CallerKind = "anonymous" | "local" | "user" | "engine" | "execution";
 
 export interface Caller {
   kind: CallerKind;
@@ -40,7 +40,7 @@ export const LOCAL_ADMIN: Caller = { kind: "local", admin: true, projects: NO_PR
 export type Access = "public" | "user" | "admin" | "engine" | "env";
 
 /** What a route declares. `execution`: tokens of running executions are let in too; the handler limits them to their own agent. */
-export interface RouteAccess {
+interface RouteAccess {
   access: Access;
   execution: boolean;
 }

@@ -3,7 +3,7 @@
 /** Of a browser's log-in. */
 export const SESSION_COOKIE = "skep_session";
 
-export interface CookieOptions {
+interface CookieOptions {
   path: string;
   secure: boolean;
   sameSite: "Strict" | "Lax";

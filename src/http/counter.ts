@@ -1,7 +1,7 @@
 /** A counter of `/metrics` with labels. Its series are bounded: values beyond are counted together, as `other`. */
 import { LIMITS } from "../core/limits.ts";
 
-export type Labels = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>;
 /** Adds to one of its series, 1 by default. The names of labels are always the same. */
 export type Counter = (labels: Labels, by?: number) => void;
 

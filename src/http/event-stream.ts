@@ -59,7 +59,7 @@ interface Reader {
   end(): void;
 }
 
-export interface EventStreamsDeps {
+interface EventStreamsDeps {
   log: EventLog;
   bus: Bus;
   /** After these a run has ended, and the stream that follows it with it. */

@@ -25,7 +25,7 @@ export interface Form {
 }
 
 /** A form that is being read. */
-export interface FormReader {
+interface FormReader {
   /** Resolves when there is room for more. @throws Problem 400 or 422 for a form that is not accepted here. */
   add(piece: Uint8Array): Promise<void>;
   /** Ends the form. @throws the same. */

@@ -46,7 +46,7 @@ export interface GateDeps {
 }
 
 /** What the request itself does not say. */
-export interface Arrival {
+interface Arrival {
   /** The socket's peer. */
   address: string;
   /** How many segments the path had as it came (see raw-path.ts). */

@@ -29,7 +29,7 @@ export interface InnerRequest {
  */
 export type InnerCall = (caller: Caller, request: InnerRequest) => Promise<Response>;
 
-export interface InnerCallDeps {
+interface InnerCallDeps {
   /** Complete once every feature has been created. */
   table(): RouteTable;
   store: Pick<Store, "runAs">;

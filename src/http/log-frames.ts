@@ -36,7 +36,7 @@ const encoder = new TextEncoder();
 const frame = (event: string, data: unknown) => encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 const BUFFER_BYTES = 256 * 1024;
 
-export interface LogStreamOptions {
+interface LogStreamOptions {
   /** False ends the stream: the reader's credential was revoked. Asked at each line and beat. */
   stillValid(): boolean;
   /** Called once, when the reader is gone or the lines are at their end. */

@@ -11,9 +11,9 @@ import type { SpooledFile } from "./form.ts";
 import type { RateLimitName } from "./rate-limit.ts";
 import type { OperationScope } from "./scopes.ts";
 
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** Method and path with `:name` parameters: `POST /v1/runs/:id/merge`. */
-export type Route = `${Method} /${string}`;
+type Route = `${Method} /${string}`;
 
 /** Schemas by status, where it is not 200 alone. 204 as a whole: nothing is answered. */
 type Answers = TSchema | Readonly<Record<number, TSchema>> | 204;
@@ -74,7 +74,7 @@ interface Schemas<Params, Query, Body, A> {
 }
 
 /** What a handler gets, checked by the schemas. */
-export interface Context<Params, Query, Body> {
+interface Context<Params, Query, Body> {
   params: Params;
   query: Query;
   body: Body;

@@ -40,7 +40,7 @@ const TITLES: Record<number, string> = {
   503: "Service Unavailable",
 };
 
-export interface ProblemContext {
+interface ProblemContext {
   requestId: string;
   /** Path of the request, without its query. */
   path: string;

@@ -10,7 +10,7 @@ import type { Gate } from "./gate.ts";
 import { problemResponse, toProblem } from "./problem.ts";
 import { routesBySegments } from "./raw-path.ts";
 
-export interface Listening {
+interface Listening {
   /** Address with the real port, e.g. `http://127.0.0.1:8000`. */
   url: string;
   port: number;
@@ -18,7 +18,7 @@ export interface Listening {
   stop(): Promise<void>;
 }
 
-export interface ListenOptions {
+interface ListenOptions {
   gate: Gate;
   bodies: Bodies;
   host: string;

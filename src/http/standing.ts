@@ -7,7 +7,7 @@ import { unauthorized } from "../core/errors.ts";
 import type { Authority } from "../store/authority.ts";
 import type { Caller } from "./caller.ts";
 
-export interface Standing extends Authority {
+interface Standing extends Authority {
   /** The request is answered: what it left running (a job, a timer) continues in its own right. */
   end(): void;
 }

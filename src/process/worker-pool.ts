@@ -5,7 +5,7 @@
  */
 import { WorkerLost, type WorkerProcess } from "./worker-process.ts";
 
-export interface WorkerPoolOptions<Reply extends { id: number }> {
+interface WorkerPoolOptions<Reply extends { id: number }> {
   /** Processes at once. */
   processes: number;
   /** How much work waits for one, at most. */
@@ -17,7 +17,7 @@ export interface WorkerPoolOptions<Reply extends { id: number }> {
   busy(): Error;
 }
 
-export interface WorkerPool<Reply extends { id: number }> {
+interface WorkerPool<Reply extends { id: number }> {
   /**
    * @param owner whose work it is: one at a time, so that none keeps all processes from others.
    * @throws WorkerLost when the process died under it; work that finds a dead process is started again in a fresh one.

@@ -4,7 +4,7 @@ import { newId } from "../core/ids.ts";
 import type { Store } from "./store.ts";
 import { audit } from "./tables/foundation.ts";
 
-export interface AuditEntry {
+interface AuditEntry {
   /** e.g. `secret.env_read`. */
   action: string;
   /** From `actorOf(caller)`. */

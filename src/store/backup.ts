@@ -39,7 +39,7 @@ export interface BackupReport extends Packed {
   keys: boolean;
 }
 
-export interface BackupOptions {
+interface BackupOptions {
   /** Leave the keys out, so that the archive alone does not give away the secrets in it. */
   withoutKeys: boolean;
   progress?(report: BackupReport): void;

@@ -4,7 +4,7 @@
  */
 import type { EventDefinition, EventOf, SkepEvent } from "../core/events.ts";
 
-export type Subscriber = (event: SkepEvent) => void;
+type Subscriber = (event: SkepEvent) => void;
 
 export interface Bus {
   /** Receives every event of these definitions after its commit. @returns unsubscribe. */

@@ -10,7 +10,7 @@ export type Reach = "run" | "session" | "project" | "user";
 
 type Conditions = Partial<Record<Reach, string>>;
 
-export interface Fate {
+interface Fate {
   /** Rows that are deleted. */
   goes?: Conditions;
   /** Rows that stay and lose these columns. */

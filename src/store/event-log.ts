@@ -26,7 +26,7 @@ interface EventRow extends Required<{ [K in keyof EventRefs]: string | null }> {
 /** An event whose data is still the JSON of its row. */
 export type RawEvent = Omit<SkepEvent, "data"> & { data: string };
 
-export interface EventPage {
+interface EventPage {
   events: SkepEvent[];
   /** Where the next page begins; null when the log was read to its start. A page may be empty and still continue. */
   before: number | null;

@@ -38,7 +38,7 @@ export interface Standby {
   activate(): boolean;
 }
 
-export interface Identity {
+interface Identity {
   instanceId: string;
   standby: Standby;
 }

@@ -8,7 +8,7 @@ import { MIGRATIONS, type Migration } from "./migrations/list.ts";
 
 const COPIES_KEPT = 5;
 
-export interface Comparison {
+interface Comparison {
   /** Migrations that the database lacks. */
   missing: Migration[];
   /** Why this version cannot use the database; null: it can. */

@@ -13,7 +13,7 @@ export type OpenTo = "everyone" | "members" | "personal";
 
 export type MemberRow = typeof projectMembers.$inferSelect;
 
-export interface NewMember {
+interface NewMember {
   project_id: string;
   user_id: string;
   role: ProjectRole;

@@ -4,7 +4,7 @@
  */
 import type Database from "better-sqlite3";
 
-export interface RowCache<T> {
+interface RowCache<T> {
   /** What was kept of the row, if it still has that version. */
   find(id: string, version: number): T | undefined;
   /** Not within a transaction, which may be undone. */

@@ -19,7 +19,7 @@ interface Order {
   limit?: number;
 }
 
-export interface Rows<T extends SQLiteTable> {
+interface Rows<T extends SQLiteTable> {
   find(...where: Where<T>[]): T["$inferSelect"] | undefined;
   list(where: readonly Where<T>[], options?: Order): T["$inferSelect"][];
   count(...where: Where<T>[]): number;

@@ -24,7 +24,7 @@ function parsed(value: string): Record<string, string> {
   }
 }
 
-export interface Installed {
+interface Installed {
   /** The paths written, in order. */
   written: string[];
   /**

@@ -44,7 +44,7 @@ export function rewrite(sqlite: Database.Database): void {
   }
 }
 
-export interface Shrunk {
+interface Shrunk {
   /** Bytes that the database's file gave back. */
   freed: number;
   /** False: another process held the WAL all the time. It is emptied at its next turn. */

@@ -61,7 +61,7 @@ export interface Store {
   close(): void;
 }
 
-export interface StoreOptions {
+interface StoreOptions {
   /** Path of the database file, or ":memory:". */
   path: string;
   clock: Clock;

@@ -7,7 +7,7 @@ import Database from "better-sqlite3";
 import { extract } from "tar-stream";
 import { messageOf, Problem } from "../core/errors.ts";
 
-export interface Expected {
+interface Expected {
   /** Path of the database that was put into it. */
   database: string;
   /** Its name in the archive. */

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-export interface Compiled {
+interface Compiled {
   path: string;
   /** The folder that holds it, for files beside it. */
   folder: string;

@@ -8,21 +8,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HOUR_MS } from "../core/clock.ts";
 
-export interface FakeIssue {
+interface FakeIssue {
   title: string;
   body: string;
   user: string;
   labels: string[];
   state: "open" | "closed";
 }
-export interface FakePull extends FakeIssue {
+interface FakePull extends FakeIssue {
   head: string;
   headRepository: string;
   base: string;
   merged: boolean;
   mergeCommit: string | null;
 }
-export interface FakeComment {
+interface FakeComment {
   id: number;
   user: string;
   body: string;

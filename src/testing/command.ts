@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { skepCommand } from "./server.ts";
 
-export interface Ran {
+interface Ran {
   code: number;
   stdout: string;
   stderr: string;

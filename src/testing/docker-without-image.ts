@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 
-export interface EngineWithoutImage {
+interface EngineWithoutImage {
   /** For DOCKER_HOST. */
   address: string;
   /** What the image is called behind it, once it was made. */

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-export interface FileChange {
+interface FileChange {
   path: string;
   places: Place[];
 }

@@ -1,6 +1,6 @@
 /** Whether a measure grows without end: its trend over a stretch, where the work of each point is the same. */
 
-export interface Trend {
+interface Trend {
   /** By how much it grows from the first to the last point: the middle slope of all pairs, times the distance. */
   grown: number;
   /** Whether such an order of values is no chance (Mann and Kendall's test, one-sided, 1 of 1,000). */
@@ -44,7 +44,7 @@ export interface Bound {
   least: number;
 }
 
-export interface Verdict extends Trend {
+interface Verdict extends Trend {
   allowed: number;
   isGrowing: boolean;
 }

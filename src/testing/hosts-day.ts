@@ -8,7 +8,7 @@ import { type Clock, HOUR_MS, systemClock } from "../core/clock.ts";
 import { codeOf, unavailable } from "../core/errors.ts";
 import type { Sandbox, SandboxSpec } from "../engine/sandbox.ts";
 
-export interface DayPlan {
+interface DayPlan {
   seed: number;
   hosts: number;
   slots: number;
@@ -20,7 +20,7 @@ export interface DayPlan {
   drains: number;
 }
 
-export interface Day {
+interface Day {
   /** By execution, how often it ended. */
   ends: Map<string, number>;
   /** Begun anew after their host was lost. */

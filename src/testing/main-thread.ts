@@ -24,7 +24,7 @@ export function processMs(pid: number): number {
   return (Number(user) + Number(system)) * TICK_MS;
 }
 
-export interface LoopWatch {
+interface LoopWatch {
   /** The most that the main thread worked before it answered one of our requests, in ms, since this was last asked. */
   longestMs(): number;
   /** Resolves when the request that is under way has been answered: what was asked of the server before is counted then. */

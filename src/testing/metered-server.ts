@@ -4,7 +4,7 @@ import { createModelServer, type ModelServer } from "./model-server.ts";
 import { startServer, type TestServer } from "./server.ts";
 
 /** USD per million tokens of output; input is free. A reply of 1,000 tokens costs $0.1. */
-export const OUTPUT_USD_PER_MTOK = 100;
+const OUTPUT_USD_PER_MTOK = 100;
 export const MODEL = "custom-lab/m";
 export const SHARED_KEY = "sk-instance-key-of-everybody";
 

@@ -9,7 +9,7 @@ import { createModelServer, type ModelServer } from "./model-server.ts";
 
 export const CANARY_KEY = "sk-canary-4f9a8b7c6d5e4f3a2b1c";
 
-export interface WireCase {
+interface WireCase {
   wire: string;
   model: string;
   /** As the real address has it. */

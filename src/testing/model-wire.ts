@@ -29,7 +29,7 @@ export interface FakeReply {
   costUsd?: number;
 }
 
-export interface WireStream {
+interface WireStream {
   /** Content, in order. */
   body: string[];
   /** What a complete stream ends with; a cut stream lacks it. */

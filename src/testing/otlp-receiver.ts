@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export type ReceiverFault =
+type ReceiverFault =
   | { kind: "status"; status: number; headers?: Record<string, string> }
   /** Answers nothing, ever. */
   | { kind: "hang" }
@@ -27,7 +27,7 @@ export interface ReceivedSpan {
   attributes: Record<string, unknown>;
 }
 
-export interface Received {
+interface Received {
   path: string;
   headers: IncomingMessage["headers"];
   body: string;

@@ -2,7 +2,7 @@
 import { strToU8, type Zippable, zipSync } from "fflate";
 import { openBrowser } from "./browser.ts";
 
-export interface Printing {
+interface Printing {
   outline?: boolean;
   tagged?: boolean;
 }

@@ -73,7 +73,7 @@ export async function rawConnection(server: Pick<TestServer, "url">): Promise<Ra
   };
 }
 
-export interface HeldRequest {
+interface HeldRequest {
   /** Sends what is left. @returns the status. */
   finish(): Promise<number>;
   connection: RawConnection;

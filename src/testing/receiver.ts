@@ -1,5 +1,5 @@
 /** What receivers of notifications get: an HTTP listener that keeps each request until a test takes it. */
-export interface Received {
+interface Received {
   path: string;
   headers: Headers;
   body: string;

@@ -1,6 +1,6 @@
 /** SCIP indexes for tests, written as the format's Protocol Buffers say. */
 
-export interface ScipPlace {
+interface ScipPlace {
   /** From 0. */
   line: number;
   start: number;

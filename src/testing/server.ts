@@ -37,7 +37,7 @@ export interface TestServer {
   remove(): Promise<void>;
 }
 
-export interface ServerOptions {
+interface ServerOptions {
   env?: Record<string, string>;
   /** A folder to start over; else a new one is made. */
   data?: string;

@@ -1,6 +1,6 @@
 /** A speech service on loopback with the wire formats of OpenAI, local servers and ElevenLabs. Keeps what it was asked. */
 
-export interface SpeechAsked {
+interface SpeechAsked {
   path: string;
   key: string | null;
   body: Record<string, unknown>;

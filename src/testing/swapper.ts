@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { compileC } from "./c-program.ts";
 
-export interface Swapper {
+interface Swapper {
   stop(): Promise<void>;
 }
 

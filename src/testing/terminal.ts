@@ -4,7 +4,7 @@
  */
 import headless from "@xterm/headless";
 
-export interface TerminalOptions {
+interface TerminalOptions {
   columns: number;
   rows?: number;
   env?: Record<string, string>;

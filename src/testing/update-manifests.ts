@@ -3,7 +3,7 @@ import { createHash, generateKeyPairSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { sealManifest, type UpdateFile, type UpdateManifest } from "../core/update-manifest.ts";
 
-export interface Publisher {
+interface Publisher {
   /** As UPDATE_PUBLIC_KEY takes it. */
   publicKey: string;
   /** Text of a manifest, signed. */

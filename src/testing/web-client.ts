@@ -1,12 +1,12 @@
 /** What a browser does, without a browser: cookies by host and path, redirects, forms. For walking through log-in pages. */
-export interface Visited {
+interface Visited {
   status: number;
   url: string;
   headers: Headers;
   text: string;
 }
 
-export interface WebClient {
+interface WebClient {
   /** Follows redirects, at most 15. @param stopAt ends before following to an address that begins so. */
   visit(url: string, init?: RequestInit, stopAt?: string): Promise<Visited>;
   /** Sends the first form of a page. */

@@ -6,7 +6,7 @@ import Database from "better-sqlite3";
 import { TypeID } from "typeid-js";
 import { HOUR_MS } from "../core/clock.ts";
 
-export interface YearOptions {
+interface YearOptions {
   runs: number;
   /** The newest events up to this many are kept. */
   events: number;

@@ -38,7 +38,7 @@ export interface TextWork {
   close(): Promise<void>;
 }
 
-export interface TextWorkOptions {
+interface TextWorkOptions {
   /** Command line of a text worker. */
   command: readonly string[];
   limits?: Partial<TextLimits>;

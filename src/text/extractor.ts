@@ -8,7 +8,7 @@ import { Problem, unavailable } from "../core/errors.ts";
 import { ownJson } from "../core/own-json.ts";
 import type { ExtractedDocument, ExtractedSection, ExtractLine } from "./extract/model.ts";
 
-export interface ExtractRequest {
+interface ExtractRequest {
   /** Of the file. */
   path: string;
   /** Media type that it was said to have: tells kinds of text apart. */
@@ -28,7 +28,7 @@ export interface Extractor {
   close(): Promise<void>;
 }
 
-export interface ExtractorLimits {
+interface ExtractorLimits {
   /** Longest a file may take, and most of a processor's time that it may cost. */
   timeoutMs: number;
   /** Of data that a reader may hold: the system's bound, above which it gets no more. */

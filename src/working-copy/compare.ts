@@ -10,7 +10,7 @@ import { GITLINK, type HashName, modeOf, type NewEntry } from "./index-format.ts
 import { isSafeName } from "./safe-name.ts";
 import { joined, type Tracked, type WalkedPart, type WalkOptions, walkBeneath } from "./walk.ts";
 
-export interface CompareOptions {
+interface CompareOptions {
   /** Opened with `latin1` names. */
   top: Folder;
   /** Stands for the tree to compare with. */

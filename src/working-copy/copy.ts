@@ -3,7 +3,7 @@ import { takeTurns } from "../core/turns.ts";
 import { FileError, type Folder } from "./folder.ts";
 import { joined, walkBeneath } from "./walk.ts";
 
-export interface CopyBounds {
+interface CopyBounds {
   files: number;
   /** Of all files, and of one. */
   bytes: number;

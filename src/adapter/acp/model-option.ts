@@ -5,7 +5,7 @@ const OPTIONS = 50;
 const VALUES = 1_000;
 const VALUE_CHARACTERS = 500;
 
-export interface ModelChoice {
+interface ModelChoice {
   configId: string;
   value: string;
 }

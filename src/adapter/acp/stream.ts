@@ -10,14 +10,14 @@ import { createLineSplitter } from "../../core/line-splitter.ts";
 import { createBoundedNoise, createPacedChunks } from "../../core/paced-chunks.ts";
 import type { OpenPipe, Pipe } from "../../core/pipe.ts";
 
-export interface AcpStream {
+interface AcpStream {
   stream: Stream;
   /** Resolves with why, in words, when the program has ended or was given up. */
   ended: Promise<string>;
   close(): Promise<void>;
 }
 
-export interface AcpStreamOptions {
+interface AcpStreamOptions {
   open: OpenPipe;
   signal: AbortSignal;
   onLog(text: string): void;

@@ -4,7 +4,7 @@ import { unifiedDiff } from "../../core/unified-diff.ts";
 import type { CallKind, CallUpdate, PermissionOption, PermissionRequest } from "../../engine/harness/port.ts";
 import type { ModelUsage } from "../../engine/model.ts";
 
-export type Update =
+type Update =
   | { type: "text" | "thinking"; text: string }
   | { type: "call"; call: CallUpdate }
   | { type: "filled"; tokens: number }

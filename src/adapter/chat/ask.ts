@@ -4,7 +4,7 @@ import { isObject, membersOf, numberIn } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
 import type { MessengerDeps } from "./messenger.ts";
 
-export interface ChatRequest {
+interface ChatRequest {
   method: "GET" | "POST" | "PUT" | "PATCH";
   url: string;
   token?: string;
@@ -13,13 +13,13 @@ export interface ChatRequest {
   timeoutMs?: number;
 }
 
-export interface ChatAnswer {
+interface ChatAnswer {
   status: number;
   /** Empty where the answer was no JSON object. */
   body: Record<string, unknown>;
 }
 
-export type AskChat = (request: ChatRequest, signal: AbortSignal) => Promise<ChatAnswer>;
+type AskChat = (request: ChatRequest, signal: AbortSignal) => Promise<ChatAnswer>;
 
 const TIMEOUT_MS = 20_000;
 const ANSWER_BYTES = 8 * 1024 * 1024;

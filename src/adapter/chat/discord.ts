@@ -22,7 +22,7 @@ const FINAL_CODES: readonly number[] = [4004, 4010, 4011, 4012, 4013, 4014];
 const Op = { dispatch: 0, heartbeat: 1, identify: 2, resume: 6, reconnect: 7, invalid: 9, hello: 10, ack: 11 } as const;
 const ID = /^\d{1,20}$/;
 
-export interface DiscordAccess {
+interface DiscordAccess {
   server?: string | undefined;
   token: string;
 }

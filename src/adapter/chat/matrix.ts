@@ -26,7 +26,7 @@ const FILTER = JSON.stringify({
   },
 });
 
-export interface MatrixAccess {
+interface MatrixAccess {
   server: string;
   token: string;
 }

@@ -46,7 +46,7 @@ export interface Reaction extends IncomingBase {
   answer: "yes" | "no";
 }
 
-export interface IncomingText extends IncomingBase {
+interface IncomingText extends IncomingBase {
   kind: "text";
   senderName: string;
   text: string;
@@ -55,7 +55,7 @@ export interface IncomingText extends IncomingBase {
 }
 
 /** Somebody wants the bot in a chat. */
-export interface Invite extends IncomingBase {
+interface Invite extends IncomingBase {
   kind: "invite";
 }
 
@@ -85,7 +85,7 @@ export interface Messenger {
   listen(cursor: string | null, take: TakeIncoming, connected: () => void, signal: AbortSignal): Promise<void>;
 }
 
-export interface MessengerRequest {
+interface MessengerRequest {
   method: "GET" | "POST" | "PUT" | "PATCH";
   headers: Readonly<Record<string, string>>;
   body?: string;

@@ -17,7 +17,7 @@ const ENVELOPE_BYTES = 1024 * 1024;
 const SILENCE_MS = 90_000;
 const FINAL = /^(not_authed|invalid_auth|account_inactive|token_revoked|token_expired|not_allowed_token_type)$/;
 
-export interface SlackAccess {
+interface SlackAccess {
   server?: string | undefined;
   /** xoxb-…: writes messages. */
   token: string;

@@ -94,7 +94,7 @@ export function openTelegram(deps: MessengerDeps, { server = TELEGRAM_SERVER, to
   };
 }
 
-export interface TelegramAccess {
+interface TelegramAccess {
   server?: string | undefined;
   token: string;
 }

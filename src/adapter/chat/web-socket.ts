@@ -8,7 +8,7 @@ import { messageOf, Problem } from "../../core/errors.ts";
 import { raceSignal } from "../../core/race-signal.ts";
 import type { MessengerDeps } from "./messenger.ts";
 
-export interface WebSocketOptions extends MessengerDeps {
+interface WebSocketOptions extends MessengerDeps {
   /** A whole message, each in order. What it throws ends the connection. */
   onText(text: string, socket: OpenSocket): void;
   /** The connection ends when nothing came for so long. */

@@ -36,9 +36,9 @@ export interface HostRepository {
 
 /** What somebody may do in a repository, ascending. */
 const PERMISSIONS = ["none", "read", "write", "admin"] as const;
-export type Permission = (typeof PERMISSIONS)[number];
+type Permission = (typeof PERMISSIONS)[number];
 
-export interface HostIssue {
+interface HostIssue {
   number: number;
   title: string;
   body: string;
@@ -49,7 +49,7 @@ export interface HostIssue {
   url: string;
 }
 
-export interface HostPull {
+interface HostPull {
   number: number;
   title: string;
   body: string;
@@ -65,7 +65,7 @@ export interface HostPull {
   url: string;
 }
 
-export interface HostComment {
+interface HostComment {
   id: string;
   author: string;
   body: string;
@@ -74,12 +74,12 @@ export interface HostComment {
 }
 
 /** A comment on a pull request: in its thread, a review's summary (no path), or at a line. */
-export interface HostReviewComment extends HostComment {
+interface HostReviewComment extends HostComment {
   path: string | null;
   line: number | null;
 }
 
-export interface OpenPull {
+interface OpenPull {
   title: string;
   body: string;
   head: string;

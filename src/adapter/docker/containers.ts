@@ -32,13 +32,13 @@ export interface ContainerStats {
   sentBytes: number;
 }
 
-export interface ContainerState {
+interface ContainerState {
   running: boolean;
   oomKilled: boolean;
   exitCode: number;
 }
 
-export interface RemoveOptions {
+interface RemoveOptions {
   /** Ends the wait, with `sandbox_unavailable`; the engine may remove it all the same. */
   signal?: AbortSignal;
   /** Returns only when it is gone: throws `docker_conflict` while another call removes it. */

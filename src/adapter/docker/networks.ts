@@ -3,7 +3,7 @@ import type Docker from "dockerode";
 import type { Attend } from "./attendance.ts";
 import { guarded } from "./failures.ts";
 
-export interface NetworkRow {
+interface NetworkRow {
   id: string;
   name: string;
   labels: Record<string, string>;

@@ -3,12 +3,12 @@ import type Docker from "dockerode";
 import type { Attend } from "./attendance.ts";
 import { guarded } from "./failures.ts";
 
-export interface VolumeRow {
+interface VolumeRow {
   name: string;
   labels: Record<string, string>;
 }
 
-export interface VolumeUse extends VolumeRow {
+interface VolumeUse extends VolumeRow {
   bytes: number;
   /** ISO 8601; empty where the engine does not say. */
   createdAt: string;

@@ -11,7 +11,7 @@ export interface HostCertificate {
   cert: string;
 }
 
-export interface Authority {
+interface Authority {
   /** Its certificate, which programs in the sandbox are to trust. */
   readonly pem: string;
   /** The same for the same host. */

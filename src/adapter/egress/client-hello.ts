@@ -1,6 +1,6 @@
 /** The name that a TLS client asks for (SNI), read from the first bytes it sends. RFC 8446 §4.1.2, RFC 6066 §3. */
 
-export type Hello =
+type Hello =
   /** Not the beginning of TLS. */
   | { kind: "other" }
   /** More bytes are needed. */

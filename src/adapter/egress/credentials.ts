@@ -26,7 +26,7 @@ export interface Credential {
   path?: string | undefined;
 }
 
-export interface Termination {
+interface Termination {
   /** The program's end of the tunnel, and what it has sent already. */
   client: Duplex;
   first: Uint8Array;

@@ -10,7 +10,7 @@ export interface Range {
 
 type FileStatus = "added" | "modified" | "deleted" | "type_changed";
 
-export interface ChangedPath {
+interface ChangedPath {
   path: string;
   status: FileStatus;
   /** Null for a binary file. */

@@ -30,7 +30,7 @@ export interface GitCommandOptions {
   onLine?(line: string): void;
 }
 
-export interface GitResult {
+interface GitResult {
   code: number;
   stdout: string;
   /** The answer was stopped at `cutAt`. */

@@ -11,7 +11,7 @@ import { isProblem, messageOf, Problem } from "../../core/errors.ts";
 import { isObject, membersOf, numberIn, textIn } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
 
-export interface LfsObject {
+interface LfsObject {
   oid: string;
   size: number;
 }

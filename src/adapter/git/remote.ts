@@ -3,7 +3,7 @@ import { conflict, isProblem, Problem } from "../../core/errors.ts";
 import { type GitCommand, withSettings } from "./command.ts";
 import { assertBranch } from "./names.ts";
 
-export type Transport = "https" | "http" | "ssh" | "git" | "file";
+type Transport = "https" | "http" | "ssh" | "git" | "file";
 
 export interface Remote {
   /** Address or absolute path; the caller has checked it. */

@@ -29,7 +29,7 @@ export interface ClusterTls {
   rejectUnauthorized: boolean;
 }
 
-export interface AccessOptions {
+interface AccessOptions {
   /** Path of a kubeconfig file. */
   kubeconfig?: string | undefined;
   /** Of the file; its current one when absent. */

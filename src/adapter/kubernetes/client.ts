@@ -11,7 +11,7 @@ import { asProblem, isOvertaken, refusal } from "./failures.ts";
 
 export type Query = Readonly<Record<string, string | number | readonly string[]>>;
 
-export interface Call {
+interface Call {
   query?: Query;
   body?: unknown;
   /** Of the body; JSON when absent. */

@@ -13,7 +13,7 @@ class WrongFrame extends Error {
   }
 }
 
-export interface FrameHandlers {
+interface FrameHandlers {
   /** The bytes are the reader's own only until it returns. */
   onMessage(data: Buffer): void;
   onPing(data: Buffer): void;

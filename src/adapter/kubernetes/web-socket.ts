@@ -10,7 +10,7 @@ import { tlsOptions } from "./client.ts";
 import { refusal } from "./failures.ts";
 import { createFrameReader, frameOf, OPCODES } from "./frames.ts";
 
-export interface WebSocketRequest {
+interface WebSocketRequest {
   url: URL;
   tls: ClusterTls;
   authorization: string | undefined;
@@ -21,7 +21,7 @@ export interface WebSocketRequest {
   signal?: AbortSignal | undefined;
 }
 
-export interface ClusterSocket {
+interface ClusterSocket {
   /** The one of `protocols` that the API server took. */
   readonly protocol: string;
   /** Resolves when the peer has closed it; rejects when it broke. */

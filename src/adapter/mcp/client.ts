@@ -23,7 +23,7 @@ export type Target =
       onScopeNeeded?(scope: string): void;
     };
 
-export interface ConnectOptions {
+interface ConnectOptions {
   /** Of one request, unless it says otherwise. */
   timeoutMs: number;
   maxMessageBytes: number;

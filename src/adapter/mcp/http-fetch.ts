@@ -11,7 +11,7 @@ import { ownJson } from "../../core/own-json.ts";
 import type { ResolvedAddress } from "../address-guard.ts";
 import { createMessageGate, type MessageGate } from "./message-gate.ts";
 
-export interface HttpFetchOptions {
+interface HttpFetchOptions {
   /** @throws Problem when the address may not be reached; else where it is. */
   resolve(url: URL): Promise<ResolvedAddress>;
   userAgent: string;

@@ -5,7 +5,7 @@
 import { createLineSplitter } from "../../core/line-splitter.ts";
 import type { MessageGate } from "./message-gate.ts";
 
-export interface LineReaderOptions {
+interface LineReaderOptions {
   /** Longer lines are dropped while they come, bytes. */
   maxLineBytes: number;
   /** After this many bytes without a message the server is given up. */

@@ -8,7 +8,7 @@ import type { OpenPipe, Pipe } from "../../core/pipe.ts";
 import { createLineReader } from "./line-reader.ts";
 import { createMessageGate } from "./message-gate.ts";
 
-export interface LineTransportOptions {
+interface LineTransportOptions {
   open: OpenPipe;
   signal: AbortSignal;
   maxLineBytes: number;
@@ -17,7 +17,7 @@ export interface LineTransportOptions {
   onLog(stream: "stdout" | "stderr" | "skep", text: string): void;
 }
 
-export interface LineTransport extends Transport {
+interface LineTransport extends Transport {
   /** Why the server ended, in words, if it did so by itself. */
   readonly endReason: string | undefined;
 }

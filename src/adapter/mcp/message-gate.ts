@@ -11,7 +11,7 @@ import type { Line } from "../../core/line-splitter.ts";
 type RequestId = string | number;
 
 /** What the library gets: a message of the server, or an error of ours in its place. */
-export interface Taken {
+interface Taken {
   message: object;
   /** The same as JSON. */
   text: string;
@@ -31,7 +31,7 @@ export interface MessageGate {
   unusable(why: string, asked: RequestId | undefined): Taken | undefined;
 }
 
-export interface MessageGateOptions {
+interface MessageGateOptions {
   maxMessageBytes: number;
   /** Goes to the server's log. */
   onLog(text: string): void;

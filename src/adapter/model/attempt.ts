@@ -18,7 +18,7 @@ import { createReplyParts, type ReplyParts, type StreamPart } from "./reply-part
 import { withTextCalls } from "./text-calls.ts";
 import { believedUsd, type Measured, measured } from "./usage.ts";
 
-export interface AttemptInput {
+interface AttemptInput {
   request: ModelRequest;
   model: LanguageModel;
   providerId: string;

@@ -30,7 +30,7 @@ export interface ModelOverride {
   images?: boolean | undefined;
 }
 
-export interface Cost {
+interface Cost {
   usd: number | null;
   source: ModelReply["cost_source"];
 }

@@ -5,7 +5,7 @@
 import type { Clock } from "../../core/clock.ts";
 import type { Failure } from "./failure.ts";
 
-export interface Circuit {
+interface Circuit {
   /** The refusal of a call that is not to be made now; undefined: make it. */
   refusal(provider: string, key: string): Failure | undefined;
   /** How a call ended. */

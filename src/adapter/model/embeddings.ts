@@ -9,7 +9,7 @@ import { OWN_KINDS } from "./providers.ts";
 import { createScrubber } from "./scrubber.ts";
 import { NO_USAGE } from "./usage.ts";
 
-export interface Embedded {
+interface Embedded {
   /** One per text, in the same order, each of length 1. */
   vectors: Float32Array[];
   /** What the call was, for the log of calls. */
@@ -17,7 +17,7 @@ export interface Embedded {
 }
 
 /** @throws Problem 503 when the provider is not configured, fails, or gives something that is not a vector. */
-export type Embed = (request: { model: string; texts: readonly string[]; signal: AbortSignal }) => Promise<Embedded>;
+type Embed = (request: { model: string; texts: readonly string[]; signal: AbortSignal }) => Promise<Embedded>;
 
 const MOST_DIMENSIONS = 8_192;
 const broken = (detail: string) => new Problem(503, "embedding_failed", detail);

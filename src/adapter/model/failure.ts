@@ -5,7 +5,7 @@ import { DAY_MS } from "../../core/clock.ts";
 import { codeOf } from "../../core/errors.ts";
 import { membersOf } from "../../core/is-object.ts";
 
-export type FailureCode =
+type FailureCode =
   | "provider_not_configured"
   | "provider_auth"
   | "provider_rate_limited"

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { ID_PREFIXES } from "../../core/ids.ts";
 import type { ModelMessage, ModelRequest } from "../../engine/model.ts";
 
-export interface TextPrint {
+interface TextPrint {
   sha: string;
   /** The beginning, for a person to recognise. */
   head: string;

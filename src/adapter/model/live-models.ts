@@ -10,7 +10,7 @@ import { type Endpoint, fetchDirectly } from "./endpoint.ts";
 import { ollamaRoot } from "./ollama.ts";
 import { createScrubber } from "./scrubber.ts";
 
-export interface LiveModel {
+interface LiveModel {
   /** The model's name at the provider, without the provider's id. */
   id: string;
   name: string;
@@ -24,7 +24,7 @@ export interface LiveModel {
   images?: boolean | null;
 }
 
-export interface ProviderTest {
+interface ProviderTest {
   ok: boolean;
   models: LiveModel[];
   latency_ms: number;
@@ -33,7 +33,7 @@ export interface ProviderTest {
   keyRefused?: boolean;
 }
 
-export interface ListModelsDeps {
+interface ListModelsDeps {
   clock: Clock;
   /** Bound of the whole test, milliseconds. */
   timeoutMs?: number;

@@ -10,12 +10,12 @@ import { createKeptBytes, createKeptLines } from "./kept-bytes.ts";
 import { believedUsd } from "./usage.ts";
 
 /** `characters` reads what was kept of the reply: it is asked for only where the provider's counts are not believed. */
-export interface SizeReceived {
+interface SizeReceived {
   bytes: number;
   characters(): number;
 }
 
-export interface ReplyCounter {
+interface ReplyCounter {
   add(piece: Uint8Array): void;
   end(): {
     usage: ModelUsage | undefined;

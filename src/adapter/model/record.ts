@@ -21,7 +21,7 @@ interface CassetteLine {
   reply: ModelReply;
 }
 
-export interface RecorderDeps {
+interface RecorderDeps {
   port: ModelPort;
   /** The cassette; lines are appended. Its folder must exist. */
   path: string;
@@ -30,7 +30,7 @@ export interface RecorderDeps {
   log?: ModelLog | undefined;
 }
 
-export interface Recorder extends ModelPort {
+interface Recorder extends ModelPort {
   /** Resolves when every reply so far is in the file. */
   flush(): Promise<void>;
 }

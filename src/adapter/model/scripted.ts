@@ -15,7 +15,7 @@ import { parseScript, SCRIPT_FILE_BYTES, type ScriptFile, type ScriptTurn } from
 
 export const SCRIPTED_MODEL = "demo/scripted";
 
-export interface ScriptedDeps {
+interface ScriptedDeps {
   clock: Clock;
   /** Folder of transcripts: `scope.script` is a path in it, and nothing outside is read. Absent: any path is read. */
   scriptsDir?: string | undefined;

@@ -22,7 +22,7 @@ export interface ServedWindow {
   ask?: number | undefined;
 }
 
-export interface WindowQuestion {
+interface WindowQuestion {
   endpoint: Endpoint;
   /** The model's name at the provider. */
   name: string;
@@ -35,7 +35,7 @@ export interface WindowQuestion {
   signal: AbortSignal;
 }
 
-export type AskWindow = (question: WindowQuestion) => Promise<ServedWindow>;
+type AskWindow = (question: WindowQuestion) => Promise<ServedWindow>;
 
 /** What Ollama serves on cards below 24 GiB, and LM Studio before anybody chose. */
 export const USUAL_WINDOW = 4_096;

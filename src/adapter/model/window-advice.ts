@@ -4,7 +4,7 @@ import { type ModelPortDeps, resolveTarget } from "./model-port.ts";
 import { OWN_KINDS, splitModel } from "./providers.ts";
 import { askBesideCard, createWindows, SMALL_WINDOW, USUAL_WINDOW, windowRemedy } from "./served-window.ts";
 
-export interface ModelWindow {
+interface ModelWindow {
   model: string;
   /** Tokens that are served; null: the server does not say. */
   context_window: number | null;

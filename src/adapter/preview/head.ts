@@ -3,7 +3,7 @@
  * either side may know. Both sides are hostile: nothing is passed on that was not understood.
  */
 
-export interface Header {
+interface Header {
   /** In lower case. */
   name: string;
   value: string;
@@ -22,7 +22,7 @@ export interface RequestHead {
   upgrades: boolean;
 }
 
-export interface ResponseHead {
+interface ResponseHead {
   status: number;
   headers: readonly Header[];
   /** Of the body; undefined: until the connection ends, or in pieces that say where they end. */

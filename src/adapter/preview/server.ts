@@ -38,7 +38,7 @@ export interface Passage extends Between {
   done(): void;
 }
 
-export interface PreviewServerDeps {
+interface PreviewServerDeps {
   /** Never throws. */
   decide(request: RequestHead): OwnAnswer | Passage;
 }

@@ -13,7 +13,7 @@ export const PUSH_BYTES = RECORD_BYTES - 16 - 1 - 86;
 const TOKEN_SECONDS = 12 * 3_600;
 
 /** Keys of a browser's subscription, base64url. */
-export interface PushKeys {
+interface PushKeys {
   p256dh: string;
   auth: string;
 }

@@ -6,7 +6,7 @@
 import { unavailable } from "../../core/errors.ts";
 import type { SandboxDriver } from "../../engine/sandbox.ts";
 
-export interface SandboxChoice {
+interface SandboxChoice {
   driver: SandboxDriver;
   /** Why, for the log. */
   reason: string;

@@ -1,7 +1,7 @@
 /** A command's output within a limit: all of it, or its head and its tail with a line between that counts the rest. */
 import { wholeFrom, wholeTo } from "../../core/whole-characters.ts";
 
-export interface OutputWindow {
+interface OutputWindow {
   /** Takes a chunk, decodes it and returns its text (whole characters only; the rest comes with the next chunk). */
   push(stream: "stdout" | "stderr", chunk: Uint8Array): string;
   end(): { output: string; omittedBytes: number };

@@ -4,7 +4,7 @@ import { membersOf } from "../../core/is-object.ts";
 import type { SpeechService, Voice } from "./speech.ts";
 import { jsonOf, speechFetch } from "./speech-fetch.ts";
 
-export interface OpenAiSpeechOptions {
+interface OpenAiSpeechOptions {
   name: "openai" | "localvoice";
   /** Without a trailing slash; `/audio/speech` follows. */
   baseUrl: string;

@@ -15,7 +15,7 @@ const ESPEAK_SPEED = 175;
 /** Voices can be added beside the program, which then stays the same file. */
 const VOICES_KEPT_MS = 5 * 60_000;
 
-export interface ProgramOptions {
+interface ProgramOptions {
   /** Folders in which the program is looked for, as in PATH. */
   path?: string;
   /** Monotonic, ms. */

@@ -4,7 +4,7 @@ import { messageOf, type Problem, unavailable } from "../../core/errors.ts";
 import { readJson } from "../../core/json-reader.ts";
 import { LIMITS } from "../../core/limits.ts";
 
-export interface SpeechAnswer {
+interface SpeechAnswer {
   bytes: Uint8Array;
   headers: Headers;
 }

@@ -2,7 +2,7 @@
 
 export type SpeechFormat = "mp3" | "wav" | "opus";
 
-export interface SpeechRequest {
+interface SpeechRequest {
   /** Plain text, within `maxCharacters` of the service. */
   text: string;
   voiceId: string | undefined;
@@ -13,7 +13,7 @@ export interface SpeechRequest {
   signal: AbortSignal;
 }
 
-export interface Speech {
+interface Speech {
   audio: Uint8Array;
   /** Null when the service does not say and no price is known. */
   costUsd: number | null;

@@ -15,12 +15,12 @@ import { tellHistory } from "./history.ts";
 import type { Link } from "./link.ts";
 import { AGENTS_OWN, MODEL_SETTING, settingsOf } from "./models.ts";
 
-export interface EditorAgent {
+interface EditorAgent {
   /** Follows nothing any more, and removes chats in which nobody said anything. Replies that are under way continue. */
   close(): Promise<void>;
 }
 
-export interface EditorAgentDeps {
+interface EditorAgentDeps {
   library: typeof Acp;
   stream: Acp.Stream;
   link: Link;

@@ -26,7 +26,7 @@ export interface EditorChat {
   close(): void;
 }
 
-export interface EditorChatDeps {
+interface EditorChatDeps {
   link: Link;
   client: AgentContext;
   id: string;

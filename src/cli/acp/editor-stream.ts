@@ -9,7 +9,7 @@ import { LIMITS } from "../../core/limits.ts";
 import { createLineSplitter } from "../../core/line-splitter.ts";
 import { createPacedChunks } from "../../core/paced-chunks.ts";
 
-export interface EditorStream {
+interface EditorStream {
   stream: Stream;
   /** Resolves when the editor has closed its side, with why it was given up where that was for what it wrote. */
   ended: Promise<string | undefined>;

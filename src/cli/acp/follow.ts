@@ -10,7 +10,7 @@ export interface Position {
   at: number;
 }
 
-export interface FollowedTurn {
+interface FollowedTurn {
   chatId: string;
   /** Moved on with each event. */
   position: Position;

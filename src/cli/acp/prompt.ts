@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { badRequest } from "../../core/errors.ts";
 
-export interface Prompt {
+interface Prompt {
   message: string;
   files: File[];
   hasPictures: boolean;

@@ -9,7 +9,7 @@ import type { Teller } from "./teller.ts";
 
 type Question = Schemas["PermissionRequest"];
 
-export interface Questions {
+interface Questions {
   /** Asks the person, unless the question was answered already or is being asked. Ends at once; the answer follows. */
   ask(requestId: string): void;
   /** Somebody has answered, or nobody has in time. */
@@ -19,7 +19,7 @@ export interface Questions {
 
 const ALLOWING: Readonly<Record<string, "once" | "work">> = { once: "once", chat: "work" };
 
-export interface QuestionsDeps {
+interface QuestionsDeps {
   link: Link;
   client: Pick<AgentContext, "request">;
   sessionId: string;

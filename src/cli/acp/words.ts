@@ -1,6 +1,6 @@
 /** What an agent says, piece by piece, to an editor that cannot take back what it shows. */
 
-export interface Words {
+interface Words {
   push(text: string): Promise<void>;
   /** What was said since the last `keep` no longer counts, and is said again. */
   withdraw(): void;

@@ -7,7 +7,7 @@ import type { Attached } from "./attach.ts";
 import { createScreen } from "./screen.ts";
 import { type ChatView, pathOf, say, type TurnEnd } from "./session.ts";
 
-export interface Once {
+interface Once {
   message: string;
   attached: readonly Attached[];
   json: boolean;

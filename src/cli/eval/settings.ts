@@ -41,7 +41,7 @@ const Settings = t.Object({
     }),
   ),
 });
-export type Settings = Static<typeof Settings>;
+type Settings = Static<typeof Settings>;
 
 /** What becomes of a setting: taken, without effect on an attempt, or what to do about it. */
 type Fate = "taken" | "same" | ((value: unknown) => string | undefined);

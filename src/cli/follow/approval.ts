@@ -8,7 +8,7 @@ import { hasPerson } from "../terminal/ask.ts";
 import { columns, paint, plain } from "../terminal/style.ts";
 import type { Follower } from "./follow.ts";
 
-export interface ApprovalOptions {
+interface ApprovalOptions {
   signal: AbortSignal;
   /** Called before a question is shown, and after it is answered. */
   before(): void;

@@ -14,7 +14,7 @@ import { treeLines } from "./tree.ts";
 
 export type RunView = Schemas["Run"];
 
-export interface FollowOptions {
+interface FollowOptions {
   /** One JSON line per event instead of words. */
   json: boolean;
   /** Whether what agents write is shown; unset: not beside a live tree, which shows their last line. */

@@ -22,7 +22,7 @@ export interface StepView extends Cost {
   error?: string | undefined;
 }
 
-export interface Question {
+interface Question {
   step: string;
   message: string;
 }
@@ -40,7 +40,7 @@ export interface RunState extends Cost {
 }
 
 /** The fields of a step of GET /v1/steps that are used here. */
-export interface StepRow {
+interface StepRow {
   step_id: string;
   index: number | null;
   kind: string;

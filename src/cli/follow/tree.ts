@@ -19,7 +19,7 @@ const MARKS: Readonly<Record<string, Mark>> = {
   cancelled: { sign: "✘", style: "dim" },
 };
 
-export interface TreeSize {
+interface TreeSize {
   width: number;
   /** Lines that may be used; when there are more, finished steps are folded into one. */
   height: number;

@@ -9,7 +9,7 @@ import { readJson } from "../../core/json-reader.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { createLineSplitter } from "../../core/line-splitter.ts";
 
-export interface AnsweringInput {
+interface AnsweringInput {
   input: Readable;
   output: Writable;
   /** The input has ended, and every request is answered. */

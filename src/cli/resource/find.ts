@@ -9,7 +9,7 @@ import type { AnyResource, Flags, Resource } from "./resource.ts";
 /** A row of the list at that address, as far as the address is known. */
 type RowAt<Address extends string> = string extends Address ? object : RowOf<Address>;
 
-export interface List<Row> {
+interface List<Row> {
   items: Row[];
   next_cursor: string | null;
 }

@@ -18,7 +18,7 @@ export interface OptionSpec {
   default?: string;
 }
 
-export interface Filter extends OptionSpec {
+interface Filter extends OptionSpec {
   /** The list's query parameter. */
   query: string;
 }

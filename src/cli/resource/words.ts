@@ -99,7 +99,7 @@ export const listVerb = <Row, List extends string>(
 });
 
 /** What the verbs that change one need: its fields from flags, and the text about the changed one. */
-export interface ChangeWords<Row, One> {
+interface ChangeWords<Row, One> {
   fieldsOf(call: Call<Row>): Promise<object> | object;
   linesOf(item: One): readonly string[];
 }

@@ -1,7 +1,7 @@
 /** Programs of the machine that a service manager calls. */
 import { Problem } from "../../core/errors.ts";
 
-export interface Ended {
+interface Ended {
   code: number;
   stdout: string;
   stderr: string;

@@ -1,6 +1,6 @@
 /** The systemd unit of a server: what `skep service install` writes, and what the Debian package holds. */
 
-export interface UnitOptions {
+interface UnitOptions {
   /** Absolute path of the executable. */
   executable: string;
   /** Absolute path of the data folder. */

@@ -1,7 +1,7 @@
 /** Lines at the bottom of a terminal that are redrawn, and text that scrolls above them. */
 import { isLive } from "./style.ts";
 
-export interface LiveLines {
+interface LiveLines {
   /** Redraws soon: many calls in a short time draw once. */
   refresh(): void;
   /** Writes text above the lines, which stay. */

@@ -42,7 +42,7 @@ export type BuildStep = RunStep | CopyStep;
 /** What an earlier stage left, by its place in the file; or an image. */
 export type Origin = { stage: number } | { image: string };
 
-export interface StagePlan {
+interface StagePlan {
   from: Origin;
   steps: BuildStep[];
   env: Readonly<Record<string, string>>;

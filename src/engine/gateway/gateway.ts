@@ -22,7 +22,7 @@ import { messages } from "./messages.ts";
 import { responses } from "./responses.ts";
 import type { WireFailure, WireProtocol, WireRequest } from "./wire.ts";
 
-export interface GatewayInput extends CallsInput {
+interface GatewayInput extends CallsInput {
   token: string;
   /** Answers what comes to `/mcp`. */
   tools(request: Request, body: unknown): Promise<Response>;

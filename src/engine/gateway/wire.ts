@@ -22,7 +22,7 @@ export interface WireRequest {
 }
 
 /** Writes one reply. Each method returns server-sent events, whole ones; none may be called after `end` or `fail`. */
-export interface WireWriter {
+interface WireWriter {
   text(piece: string): string;
   thinking(piece: string): string;
   /** What was not written yet: calls, counts, the end. */

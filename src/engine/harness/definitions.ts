@@ -4,7 +4,7 @@ import type { HarnessName } from "../../core/harness-names.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { HarnessConfig } from "../agent-file.ts";
 
-export interface LaunchPlace {
+interface LaunchPlace {
   /** Address of the model gateway, without a path. */
   gateway: string;
   /** The execution's token. */

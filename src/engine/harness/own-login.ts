@@ -5,7 +5,7 @@
 import { hasOwnLogin, OWN_LOGINS, type OwnLoginName } from "../../core/harness-names.ts";
 import { type Launch, NO_PROJECT_DOCUMENTS, opencodeWith } from "./definitions.ts";
 
-export interface LoginPlace {
+interface LoginPlace {
   model: string;
   /** As in `LaunchPlace`. */
   state: string;

@@ -20,7 +20,7 @@ const SAME_AS: Partial<Record<CallKind, readonly [string, ...string[]]>> = {
 };
 const ON_FILES: ReadonlySet<ToolKind> = new Set(["read", "edit", "delete", "move"]);
 
-export type Answer = "allow" | "deny";
+type Answer = "allow" | "deny";
 
 export interface PermissionDesk {
   /**

@@ -101,9 +101,9 @@ export interface HarnessConnection {
 }
 
 /** Answers requests of one execution's program. */
-export type GatewayHandler = (request: Request) => Promise<Response>;
+type GatewayHandler = (request: Request) => Promise<Response>;
 
-export interface GatewayListener {
+interface GatewayListener {
   /** Where the program finds it, without a path. */
   url: string;
   /** Takes no further request, and ends those under way. */

@@ -26,7 +26,7 @@ import { createRecorder, type Recorder } from "./recorder.ts";
 import { toolServerOf } from "./tools.ts";
 import { createTurnCount, type TurnCount } from "./turn-count.ts";
 
-export interface HarnessInput extends LoopInput {
+interface HarnessInput extends LoopInput {
   harness: Exclude<HarnessConfig, "builtin">;
   token: string;
   /** Of the person whose work it is, at the program's vendor; undefined: it asks the gateway. */

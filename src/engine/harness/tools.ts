@@ -11,7 +11,7 @@ import type { Tool, ToolGroup, ToolResult } from "../tool.ts";
 /** What the agent's own program does better. */
 const ITS_OWN: ReadonlySet<ToolGroup> = new Set(["files", "shell"]);
 
-export interface OfferedTool {
+interface OfferedTool {
   name: string;
   description: string;
   parameters: Record<string, unknown>;
@@ -23,7 +23,7 @@ export interface HarnessTools {
   call(name: string, input: unknown): Promise<{ ok: boolean; output: string }>;
 }
 
-export interface ToolServerEvents {
+interface ToolServerEvents {
   /** Before a call is stored: what was said before it comes first. */
   onCall(): void;
   /** A call ends the execution. */

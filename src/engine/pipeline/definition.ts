@@ -233,10 +233,10 @@ export const PIPELINE = closed(
 export type PipelineDefinition = Static<typeof PIPELINE>;
 export type AgentStep = Static<typeof AGENT_STEP>;
 export type ForEachStep = Static<typeof FOR_EACH_STEP>;
-export type ApprovalStep = Static<typeof APPROVAL_STEP>;
+type ApprovalStep = Static<typeof APPROVAL_STEP>;
 export type CommandStep = Static<typeof COMMAND_STEP>;
 export type PipelineStep = AgentStep | ForEachStep | ApprovalStep | CommandStep;
-export type Route = Static<typeof ROUTE>;
+type Route = Static<typeof ROUTE>;
 
 export const isApproval = (step: PipelineStep): step is ApprovalStep => "approval" in step;
 export const isCommand = (step: PipelineStep): step is CommandStep => "run" in step;

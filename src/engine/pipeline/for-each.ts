@@ -6,7 +6,7 @@ import { readPath } from "./path.ts";
 import type { StepError, StepRow } from "./rows.ts";
 import { soleVariable } from "./template.ts";
 
-export type Items = { items: unknown[]; error: null } | { items: null; error: StepError };
+type Items = { items: unknown[]; error: null } | { items: null; error: StepError };
 
 /**
  * The list: written out, the value of the variable, or JSON text of a list. A variable of a step that gave nothing

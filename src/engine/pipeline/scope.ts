@@ -15,7 +15,7 @@ import type { RunState } from "./run-state.ts";
 import { asMarkdown, parseTemplate, renderTemplate } from "./template.ts";
 import { mayHaveRun } from "./variables.ts";
 
-export interface ItemScope {
+interface ItemScope {
   item: unknown;
   index: number;
 }
@@ -112,7 +112,7 @@ export function outputsOf(graph: PipelineGraph, state: RunState): Record<string,
   return Object.fromEntries(graph.steps.filter(({ id }) => outputs.has(id)).map(({ id }) => [id, outputs.get(id)]));
 }
 
-export interface StepSettings {
+interface StepSettings {
   /** Undefined: the agent's, else the instance's. */
   model: string | undefined;
   /** Undefined: the agent's. */

@@ -5,12 +5,12 @@
 import { LIMITS } from "../../core/limits.ts";
 import { parsePath, readPath } from "./path.ts";
 
-export type TemplatePart =
+type TemplatePart =
   | { kind: "text"; text: string }
   /** `offset` of the expression in the template, in characters. */
   | { kind: "path"; path: string[]; offset: number };
 
-export interface Template {
+interface Template {
   parts: TemplatePart[];
   problems: { offset: number; message: string }[];
 }

@@ -5,7 +5,7 @@ import type { Contract } from "../execution.ts";
 import type { Tool } from "../tool.ts";
 import description from "./complete.md" with { type: "text" };
 
-export interface CompleteInput {
+interface CompleteInput {
   outputs?: Record<string, unknown>;
   summary: string;
 }

@@ -4,14 +4,14 @@ import { SLUG } from "../../core/ids.ts";
 import type { ExecutionInfo, Tool } from "../tool.ts";
 import description from "./create-skill.md" with { type: "text" };
 
-export interface CreateSkillInput {
+interface CreateSkillInput {
   name: string;
   description: string;
   tags?: string[];
   content: string;
 }
 
-export interface CreateSkillPorts {
+interface CreateSkillPorts {
   /**
    * Writes it at the agent's own level, for the user it works for.
    * @param outside why it may repeat outside text; undefined: it may not. @throws Problem 409 same name, 422.

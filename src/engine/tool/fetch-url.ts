@@ -15,7 +15,7 @@ export interface FetchUrlPorts {
   readableText: TextWork["readableText"];
 }
 
-export interface FetchUrlInput {
+interface FetchUrlInput {
   url: string;
   offset?: number;
 }

@@ -4,7 +4,7 @@ import { RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
 import type { ExecutionInfo, Tool } from "../tool.ts";
 import description from "./get-run-history.md" with { type: "text" };
 
-export interface RunHistoryFilter {
+interface RunHistoryFilter {
   project_id?: string;
   task_id?: string;
   status?: RunStatus | "terminal";
@@ -12,14 +12,14 @@ export interface RunHistoryFilter {
   limit: number;
 }
 
-export interface RunHistoryPorts {
+interface RunHistoryPorts {
   /** The agent's own runs, newest first, as GET /v1/internal/run-history shows them. @throws Problem 422 bad `since`. */
   runHistory(execution: ExecutionInfo, filter: RunHistoryFilter): Record<string, unknown>[];
   /** Why one of them is outside text; undefined: it is not. */
   outsideOf(run: Record<string, unknown>): string | undefined;
 }
 
-export type GetRunHistoryInput = Partial<RunHistoryFilter>;
+type GetRunHistoryInput = Partial<RunHistoryFilter>;
 
 export function createGetRunHistoryTool({ runHistory, outsideOf }: RunHistoryPorts): Tool<GetRunHistoryInput> {
   const states = [...RUN_STATUSES, "terminal"] as const;

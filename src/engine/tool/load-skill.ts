@@ -6,7 +6,7 @@ import { quoted } from "../../core/quoted.ts";
 import type { ExecutionInfo, Tool, ToolResult } from "../tool.ts";
 import description from "./load-skill.md" with { type: "text" };
 
-export interface LoadSkillPorts {
+interface LoadSkillPorts {
   /** The skill as that agent sees it in this user's work. @throws Problem 404 unknown or switched off. */
   loadSkill(
     execution: ExecutionInfo,
@@ -18,7 +18,7 @@ export interface LoadSkillPorts {
   unconfirmed(execution: ExecutionInfo): { name: string; description: string }[];
 }
 
-export interface LoadSkillInput {
+interface LoadSkillInput {
   name?: string;
   file?: string;
 }

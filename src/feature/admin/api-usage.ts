@@ -8,7 +8,7 @@ import type { Store } from "../../store/store.ts";
 import type { apiUsage as table } from "../../store/tables/admin.ts";
 import type { ApiUsage } from "./model.ts";
 
-export interface CountedRequest {
+interface CountedRequest {
   method: string;
   /** As declared, with `:name` parameters. */
   route: string;
@@ -18,7 +18,7 @@ export interface CountedRequest {
   durationMs: number;
 }
 
-export interface ApiUsageFilter {
+interface ApiUsageFilter {
   /** Days, YYYY-MM-DD, both inclusive; the last 30 days when absent. */
   from?: string | undefined;
   to?: string | undefined;

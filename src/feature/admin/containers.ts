@@ -8,7 +8,7 @@ import type { SandboxDriver, SandboxShown } from "../../engine/sandbox.ts";
 import type { LogLine } from "../../http/log-frames.ts";
 import type { Container } from "./model.ts";
 
-export interface ContainersDeps {
+interface ContainersDeps {
   /** Undefined when agents work without Docker. */
   docker: Pick<DockerClient, "containers" | "images"> | undefined;
   /** Sandboxes that are elsewhere; undefined where they are containers of that engine. */
@@ -20,7 +20,7 @@ export interface ContainersDeps {
   masking: Pick<Masking, "stream">;
 }
 
-export interface LogRequest {
+interface LogRequest {
   /** How many of the last lines to start with. */
   tail: number;
   follow: boolean;

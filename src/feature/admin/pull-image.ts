@@ -8,7 +8,7 @@ import type { Caller } from "../../http/caller.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
 
-export interface PullDeps {
+interface PullDeps {
   docker: Pick<DockerClient, "images" | "ping"> | undefined;
   jobs: Pick<Jobs, "enqueue">;
   /** Closes the notification that this image is missing. */

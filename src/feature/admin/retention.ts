@@ -4,7 +4,7 @@ import { DAY_MS, HOUR_MS } from "../../core/clock.ts";
 import type { Duty, Prune } from "../feature.ts";
 import type { Settings } from "../settings/model.ts";
 
-export interface RetentionDeps {
+interface RetentionDeps {
   clock: Clock;
   /** The settings now. */
   keep(): Settings["retention"];

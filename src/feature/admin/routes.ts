@@ -14,7 +14,7 @@ import type { PullImage } from "./pull-image.ts";
 const IdPath = t.Object({ id: t.String({ maxLength: 128 }) });
 const Day = t.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", description: "YYYY-MM-DD, UTC." });
 
-export interface AdminRoutesDeps {
+interface AdminRoutesDeps {
   apiUsage: ApiUsageCounts;
   containers: Containers;
   pullImage: PullImage;

@@ -5,7 +5,7 @@ import { isProblem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Notifications } from "../notifications/service.ts";
 
-export interface SystemWatchDeps {
+interface SystemWatchDeps {
   notifications: Pick<Notifications, "notify" | "resolve">;
   /** Folder of all state. */
   data: string;
@@ -18,7 +18,7 @@ export interface SystemWatchDeps {
   diskSpace?(folder: string): Promise<{ free: number; size: number }>;
 }
 
-export interface SystemWatch {
+interface SystemWatch {
   /** Checks everything once. Never throws. */
   look(): Promise<void>;
   /** The image is there now. */

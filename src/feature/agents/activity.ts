@@ -4,7 +4,7 @@ import { permissionAnswers } from "../../store/tables/permissions.ts";
 import { pulseRoutines } from "../../store/tables/pulses.ts";
 import { secretGrants } from "../../store/tables/secrets.ts";
 
-export interface AgentActivity {
+interface AgentActivity {
   /** Runs in which it took a step. */
   runs(agentId: string): number;
   secrets(agentId: string): number;

@@ -8,7 +8,7 @@ import { NO_AGENT } from "../../core/no-agent.ts";
 import { ownJson } from "../../core/own-json.ts";
 import type { Store } from "../../store/store.ts";
 
-export interface PowersDeps {
+interface PowersDeps {
   store: Pick<Store, "statement">;
   /** Undefined for an agent that is gone or whose file is broken: it has no powers to hand on. */
   agentOf(id: string): { network: Network; startsInFull: readonly string[] } | undefined;
@@ -16,7 +16,7 @@ export interface PowersDeps {
   toolsOf(id: string): readonly string[];
 }
 
-export interface Powers {
+interface Powers {
   /** Agents whose powers bound the session's: those it was started by, unless their files say otherwise. */
   boundsOf(sessionId: string): string[];
   /** The network of each of them; `none` for one that is gone. */

@@ -5,7 +5,7 @@ import { type PermissionRule, textOfRule } from "../../core/permission-rule.ts";
 import type { Decision } from "../../engine/permission/decide.ts";
 import type { PermissionPreview, PermissionPreviewBody } from "./model.ts";
 
-export interface PreviewDeps {
+interface PreviewDeps {
   /** Its rules and tools now. @throws Problem 404. */
   agentOf(id: string): { permissions: readonly PermissionRule[]; tools: readonly string[] };
   toolNames(): readonly string[];

@@ -17,7 +17,7 @@ import type { Agent, AgentChange, AgentCreate, AgentDetail, AgentSettings } from
 import type { ToolOverrides } from "./tool-overrides.ts";
 
 /** What other features know about an agent. */
-export interface AgentPorts {
+interface AgentPorts {
   toolNames(): string[];
   /** Tools of an agent: those granted to it, and those that it may have without a grant. */
   toolsOf(agentId: string): { name: string; isGranted: boolean }[];
@@ -28,7 +28,7 @@ export interface AgentPorts {
   forget(agentId: string): void;
 }
 
-export interface AgentsDeps {
+interface AgentsDeps {
   store: Store;
   audit: Audit;
   files: AgentFiles;

@@ -25,7 +25,7 @@ export interface ToolOverrides {
 /** Without these no work would ever end. */
 const ENDING: ReadonlySet<string> = new Set(["complete", "fail"]);
 
-export interface ToolOverridesDeps {
+interface ToolOverridesDeps {
   store: Store;
   clock: Clock;
   /** Every tool there is now. */

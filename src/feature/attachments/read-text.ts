@@ -20,7 +20,7 @@ const Payload = t.Object({
   owner: t.String(),
 });
 
-export interface ReadTextDeps {
+interface ReadTextDeps {
   store: Store;
   content: ContentStore;
   extractor: Extractor;

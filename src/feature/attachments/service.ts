@@ -56,7 +56,7 @@ export interface AttachmentService {
   dropUnheld(sha256: string): Promise<void>;
 }
 
-export interface AttachmentsDeps {
+interface AttachmentsDeps {
   store: Store;
   clock: Clock;
   content: ContentStore;

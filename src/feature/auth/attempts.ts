@@ -11,7 +11,7 @@ import type { Logger } from "../../core/log.ts";
 import type { Store } from "../../store/store.ts";
 import { loginFailures } from "../../store/tables/accounts.ts";
 
-export interface Attempt {
+interface Attempt {
   failed(): void;
   succeeded(): void;
   /** Neither: the check was not made, or a second one follows. */

@@ -18,7 +18,7 @@ import type { Opened, Sessions, Visitor } from "./sessions.ts";
 import { newToken, tokenHash } from "./tokens.ts";
 import type { SecondFactor, TwoFactor } from "./two-factor.ts";
 
-export interface Login {
+interface Login {
   /** @throws Problem 401 `wrong_credentials`, 429 `account_locked`, 503 `busy`. */
   login(
     given: { email: string; password: string; session?: SessionKind | undefined },

@@ -22,7 +22,7 @@ import { attemptKey } from "./attempts.ts";
 import type { ApiKey } from "./model.ts";
 import { assertGoodPassword, createPasswords } from "./passwords.ts";
 
-export interface LostAccess {
+interface LostAccess {
   /** Creates an administrator, or promotes the account that has this address. */
   createAdmin(email: string, password: string, displayName?: string): Promise<User>;
   /**

@@ -31,7 +31,7 @@ import type { Opened, Visitor } from "./sessions.ts";
 
 const COOKIE_SECONDS = LIMITS.sessionIdleMs / 1_000;
 
-export interface AuthRouteDeps {
+interface AuthRouteDeps {
   auth: Auth;
   store: Store;
   site: Site;

@@ -22,7 +22,7 @@ import { createSessions } from "./sessions.ts";
 import { createSetup } from "./setup.ts";
 import { createTwoFactor } from "./two-factor.ts";
 
-export interface AuthDeps {
+interface AuthDeps {
   store: Store;
   clock: Clock;
   access: ProjectRoles;

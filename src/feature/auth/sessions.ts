@@ -15,7 +15,7 @@ import { presentUser, type UserRow } from "../users/model.ts";
 import type { AuthSession, SessionKind, SignedIn } from "./model.ts";
 import { newToken, tokenHash } from "./tokens.ts";
 
-export type SessionRow = typeof authSessions.$inferSelect;
+type SessionRow = typeof authSessions.$inferSelect;
 
 /** A request's way in, kept for the list of sessions. */
 export interface Visitor {
@@ -23,7 +23,7 @@ export interface Visitor {
   userAgent?: string | null | undefined;
 }
 
-export interface Opening extends Visitor {
+interface Opening extends Visitor {
   kind: SessionKind;
   /** The provider it came through, and its ID token for logging out there. */
   oidc?: { slug: string; idToken: string } | undefined;

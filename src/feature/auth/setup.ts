@@ -18,7 +18,7 @@ import { assertGoodPassword, type Passwords } from "./passwords.ts";
 import type { Opened, Sessions, Visitor } from "./sessions.ts";
 import { newToken } from "./tokens.ts";
 
-export interface SetupInput {
+interface SetupInput {
   email: string;
   password: string;
   display_name?: string | undefined;
@@ -26,7 +26,7 @@ export interface SetupInput {
   session?: SessionKind | undefined;
 }
 
-export interface Setup {
+interface Setup {
   /** The token to print at start while there is no administrator and the token is required. */
   tokenToShow(): string | undefined;
   /**

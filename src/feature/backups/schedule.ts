@@ -13,7 +13,7 @@ import type { Notifications } from "../notifications/service.ts";
 import type { Settings } from "../settings/model.ts";
 import type { BackupSchedule } from "./model.ts";
 
-export interface BackupClockDeps {
+interface BackupClockDeps {
   store: Store;
   clock: Clock;
   standby: Pick<Standby, "since">;

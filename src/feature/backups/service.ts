@@ -19,7 +19,7 @@ import type { Jobs } from "../jobs/service.ts";
 import { expendable, type KeepRule } from "./keep.ts";
 import type { Backup } from "./model.ts";
 
-export interface BackupsDeps {
+interface BackupsDeps {
   clock: Clock;
   audit: Audit;
   jobs: Pick<Jobs, "enqueue">;
@@ -37,12 +37,12 @@ export interface BackupsDeps {
   write(file: string, options: WriteOptions): Promise<BackupReport>;
 }
 
-export interface WriteOptions {
+interface WriteOptions {
   signal: AbortSignal;
   progress(report: BackupProgress): void;
 }
 
-export interface BackupProgress {
+interface BackupProgress {
   files: number;
   bytes: number;
   /** Bytes to pack, in total. */

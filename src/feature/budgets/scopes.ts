@@ -35,7 +35,7 @@ export interface OwnLimits {
   root?: { id: string; spentNano: number } | undefined;
 }
 
-export interface Purse {
+interface Purse {
   sessionId: string;
   limitUsd: number;
   /** Spent in it and below it, and set aside for sessions below it with budgets of their own. */

@@ -13,7 +13,7 @@ import type { BudgetState, LlmCall } from "../usage/model.ts";
 import { budgetExceeded, budgetWarning } from "./events.ts";
 import { type Budget, type BudgetScope, budgetsOf, countsTowards, type OwnLimits, type Spender } from "./scopes.ts";
 
-export interface BudgetsDeps {
+interface BudgetsDeps {
   store: Store;
   clock: Clock;
   limits(): Settings["budgets"];
@@ -28,7 +28,7 @@ export interface BudgetsDeps {
   }): void;
 }
 
-export interface Exceeded {
+interface Exceeded {
   scope: BudgetScope;
   limitUsd: number;
   spentUsd: number;

@@ -14,7 +14,7 @@ import { COMMANDS_HELP, type Commands, readCommand, type Said } from "./commands
 import type { Links } from "./links.ts";
 import type { Answer, QuestionRow, Questions } from "./questions.ts";
 
-export interface AnswersDeps {
+interface AnswersDeps {
   store: Store;
   clock: Clock;
   audit: Audit;

@@ -22,7 +22,7 @@ import type { ChannelRow } from "./service.ts";
 export const CLOSING = [...RUN_ENDS, approvalResolved, permissionResolved, stepComplete, stepFailed] as const;
 type ClosingEvent = EventOf<(typeof CLOSING)[number]>;
 
-export interface AskingDeps {
+interface AskingDeps {
   store: Store;
   links: Links;
   runs: Pick<RunsService, "approvals">;

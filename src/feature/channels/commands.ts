@@ -35,7 +35,7 @@ export interface Said {
   runId?: string;
 }
 
-export interface CommandsDeps {
+interface CommandsDeps {
   store: Store;
   clock: Clock;
   audit: Audit;

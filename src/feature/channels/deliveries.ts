@@ -54,7 +54,7 @@ export interface Deliveries {
   job: JobDefinition;
 }
 
-export interface DeliveriesDeps {
+interface DeliveriesDeps {
   store: Store;
   clock: Clock;
   eventLog: Pick<EventLog, "read" | "readOf" | "lastId">;

@@ -4,10 +4,10 @@ import type { permissionRequested } from "../permissions/events.ts";
 import type { approvalRequested, runCancelled, runComplete, runFailed, runWaiting } from "../runs/events.ts";
 import type { NotificationMessage, Trigger } from "./model.ts";
 
-export type RunEvent = EventOf<typeof runWaiting | typeof runFailed | typeof runComplete | typeof runCancelled>;
+type RunEvent = EventOf<typeof runWaiting | typeof runFailed | typeof runComplete | typeof runCancelled>;
 export type NotifiedEvent = RunEvent | EventOf<typeof permissionRequested | typeof approvalRequested>;
 
-export interface AboutRun {
+interface AboutRun {
   task: string;
   project: string | undefined;
   /** The question to the person, of a run that waits. */

@@ -31,7 +31,7 @@ export interface Button {
   token: string;
 }
 
-export interface QuestionsDeps {
+interface QuestionsDeps {
   store: Store;
   access: ProjectAccess;
   clock: Clock;

@@ -28,7 +28,7 @@ import type {
 } from "./model.ts";
 import { type Target, topicOf } from "./wire.ts";
 
-export interface ChannelsDeps {
+interface ChannelsDeps {
   store: Store;
   clock: Clock;
   sealer: Sealer;

@@ -31,7 +31,7 @@ export interface Wire {
 }
 
 /** Web Push. */
-export interface PushPort {
+interface PushPort {
   maxBytes: number;
   encrypt(text: string, keys: { p256dh: string; auth: string }): Uint8Array;
   authorization(endpoint: string, now: number): string;
@@ -40,7 +40,7 @@ export interface PushPort {
 /** What a push service answers when a subscription has ended. */
 export const GONE = "subscription_gone";
 
-export interface Delivery {
+interface Delivery {
   /** The same for each attempt. */
   id: string;
   event: string;

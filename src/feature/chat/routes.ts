@@ -27,7 +27,7 @@ import type { Chats } from "./service.ts";
 
 const locationOf = ({ id }: { id: string }) => `/v1/chat/sessions/${id}`;
 
-export interface ChatRoutesDeps {
+interface ChatRoutesDeps {
   chats: Chats;
   streams: EventStreams;
   /** Id of the newest event. */

@@ -75,7 +75,7 @@ export interface Chats {
   all(id: string, caller: Caller): { chat: ChatSession; messages: ChatMessage[] };
 }
 
-export interface ChatsDeps {
+interface ChatsDeps {
   store: Store;
   sessions: Sessions;
   files: Pick<SessionFiles, "exist">;

@@ -16,7 +16,7 @@ import type { Sealer } from "../../core/sealing.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type AppStatus, type Connection, ConnectionUpdate } from "./model.ts";
 
-export interface ConnectionDeps {
+interface ConnectionDeps {
   config: Config;
   clock: Clock;
   sealer: Sealer;

@@ -23,10 +23,10 @@ import type { CodeHostConnection } from "./connection.ts";
 import { codehostDelivery } from "./events.ts";
 import type { AppStatus, Delivery, WebhookAnswer } from "./model.ts";
 
-export type DeliveryRow = typeof table.$inferSelect;
+type DeliveryRow = typeof table.$inferSelect;
 
 /** Reads signed bytes; from the adapter. */
-export interface WebhookReader {
+interface WebhookReader {
   isSigned(kind: CodeHostKind, headers: Headers, body: Uint8Array, secret: string): boolean;
   bodyHash(body: Uint8Array): string;
   deliveryOf(kind: CodeHostKind, headers: Headers): { id: string | null; event: string | null };
@@ -35,7 +35,7 @@ export interface WebhookReader {
 
 export const DeliveryPayload = t.Object({ delivery_id: t.String() });
 
-export interface DeliveriesDeps {
+interface DeliveriesDeps {
   store: Store;
   clock: Clock;
   masking: Masking;

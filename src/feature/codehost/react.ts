@@ -16,7 +16,7 @@ export interface Reaction {
   run_id?: string | undefined;
 }
 
-export interface ReactDeps {
+interface ReactDeps {
   store: Store;
   connection: Pick<CodeHostConnection, "host" | "self" | "repositoryOf">;
   links: Links;

@@ -10,7 +10,7 @@ import type { Links } from "./links.ts";
 import type { Reaction } from "./react.ts";
 import type { Rules } from "./rules.ts";
 
-export interface ReviewDeps {
+interface ReviewDeps {
   store: Store;
   connection: Pick<CodeHostConnection, "host" | "self">;
   links: Links;

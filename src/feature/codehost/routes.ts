@@ -17,7 +17,7 @@ import {
   WebhookAnswer,
 } from "./model.ts";
 
-export interface CodeHostRoutesDeps {
+interface CodeHostRoutesDeps {
   connection: CodeHostConnection;
   deliveries: Deliveries;
   standby: Pick<Standby, "since">;

@@ -13,7 +13,7 @@ import type { Rule, RuleCreate, RuleUpdate } from "./model.ts";
 
 export type RuleRow = typeof table.$inferSelect;
 
-export interface RulesDeps {
+interface RulesDeps {
   store: Store;
   clock: Clock;
   audit: Audit;

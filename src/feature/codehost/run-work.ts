@@ -10,7 +10,7 @@ import type { CodeHostConnection } from "./connection.ts";
 import type { Links } from "./links.ts";
 import type { PullCreate, Pushed, RunOnHost } from "./model.ts";
 
-export interface RunWorkDeps {
+interface RunWorkDeps {
   store: Store;
   audit: Audit;
   links: Links;

@@ -29,7 +29,7 @@ export interface Work {
   caller: Caller;
 }
 
-export interface StartDeps {
+interface StartDeps {
   access: Pick<ProjectAccess, "within">;
   store: Store;
   masking: Masking;

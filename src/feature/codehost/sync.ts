@@ -19,7 +19,7 @@ import type { RunRow } from "../runs/store.ts";
 import type { CodeHostConnection } from "./connection.ts";
 import type { LinkRow, Links } from "./links.ts";
 
-export interface SyncDeps {
+interface SyncDeps {
   access: Pick<ProjectAccess, "within">;
   store: Store;
   masking: Masking;

@@ -8,7 +8,7 @@ import type { Cookie } from "./netscape.ts";
 /** Shorter values are settings such as `en-US`, or words, and would blank out ordinary text. */
 const MIN_MASKED_COOKIE = 12;
 
-export interface CookieMasks {
+interface CookieMasks {
   learnNow(ownerId: string | undefined, cookies: readonly Cookie[]): void;
   /** The same, yielding to other work. @throws Problem 409: values are sought in all text, so there is a bound to them. */
   learn(ownerId: string | undefined, cookies: readonly Cookie[]): Promise<void>;

@@ -22,7 +22,7 @@ import { createCookieMasks } from "./masks.ts";
 import type { CookieSet } from "./model.ts";
 import { type Cookie, writeNetscapeCookies } from "./netscape.ts";
 
-export interface CookiesDeps {
+interface CookiesDeps {
   store: Store;
   clock: Clock;
   sealer: Sealer;

@@ -38,7 +38,7 @@ const NOT_BUILT = `<!doctype html><meta charset="utf-8"><title>Skep</title><h1>S
 <p>This server runs from its sources and its dashboard is not built. Run <code>scripts/build</code>.</p>
 <p><a href="docs">The API</a></p>`;
 
-export interface DashboardDeps {
+interface DashboardDeps {
   /** Paths on disk, or in the executable, by name. */
   files(): Record<string, string>;
   /** Path below which a proxy shows this server: "" or "/skep". */

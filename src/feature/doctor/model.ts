@@ -3,7 +3,7 @@
 import { DAY_MS, HOUR_MS } from "../../core/clock.ts";
 import type { Config } from "../../core/config.ts";
 
-export type Verdict = "ok" | "warn" | "fail";
+type Verdict = "ok" | "warn" | "fail";
 
 export interface Finding {
   /** Stable word, e.g. `docker`. */
@@ -42,7 +42,7 @@ export function worst(findings: readonly Finding[]): Verdict {
   return has("fail") ? "fail" : has("warn") ? "warn" : "ok";
 }
 
-export interface WrittenFile {
+interface WrittenFile {
   /** Below the folder of agents. */
   file: string;
   problems: readonly { line: number; column: number; message: string }[];

@@ -19,7 +19,7 @@ export interface DoctorDeps {
   server(): Promise<{ url: string; pid: number } | undefined>;
 }
 
-export interface Doctor {
+interface Doctor {
   /** Changes nothing; what it finds wrong is in the report, never thrown. */
   examine(): Promise<Report>;
 }

@@ -19,7 +19,7 @@ export const IngestPayload = t.Object({
   hint: t.String(),
 });
 
-export interface IngestDeps {
+interface IngestDeps {
   store: Store;
   rows: DocumentStore;
   extractor: Extractor;

@@ -27,7 +27,7 @@ import type { SearchDocuments } from "./search.ts";
 import type { DocumentRow, DocumentStore } from "./store.ts";
 import { pathTo, tocOf } from "./toc.ts";
 
-export interface DocumentsDeps {
+interface DocumentsDeps {
   store: Store;
   clock: Clock;
   rows: DocumentStore;
@@ -45,7 +45,7 @@ export interface DocumentsDeps {
   masked(text: string): string;
 }
 
-export interface NewDocument {
+interface NewDocument {
   file: KeptFile;
   title: string | undefined;
   projectId: string | null;

@@ -8,7 +8,7 @@ import type { Sessions } from "../sessions/service.ts";
 import { TRANSCRIPT_AGENT, type TranscriptAccepted, type TranscriptRequest } from "./model.ts";
 import type { Documents } from "./service.ts";
 
-export interface TranscriptsDeps {
+interface TranscriptsDeps {
   store: Store;
   documents: Pick<Documents, "add" | "assertProject">;
   sessions: Pick<Sessions, "open" | "queue">;

@@ -22,7 +22,7 @@ import { egressDenied } from "./events.ts";
 import type { EgressConnection } from "./model.ts";
 import { findPreset } from "./presets.ts";
 
-export interface EgressDeps {
+interface EgressDeps {
   store: Store;
   clock: Clock;
   log: Logger;

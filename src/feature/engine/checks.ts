@@ -10,7 +10,7 @@ import type { Core } from "../feature.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Sandboxes } from "./sandboxes.ts";
 
-export interface ModelUse {
+interface ModelUse {
   /** provider/model. */
   model: string;
   /** Who names it: `the settings`, or an agent's id. */
@@ -63,7 +63,7 @@ const REMEDIES: Readonly<Record<ModelUse["state"], string>> = {
   unknown: "name one of: skep providers",
 };
 
-export interface ModelNeeds {
+interface ModelNeeds {
   settings: Pick<SettingsService, "get">;
   providers: { anyConfigured(): boolean; stateOf(id: string): ModelUse["state"] };
   agents: { files(): readonly Pick<AgentSummary, "id" | "model" | "fallback" | "enabled">[] };

@@ -18,7 +18,7 @@ import type { Jobs } from "../jobs/service.ts";
 import type { UsageLog } from "../usage/service.ts";
 import { type NeedleQuestion, tryNeedle } from "./needle.ts";
 
-export interface ModelTrialDeps {
+interface ModelTrialDeps {
   store: Store;
   clock: Clock;
   models: ModelPort;

@@ -9,7 +9,7 @@ const MAX_VARIABLES = 50;
 
 const Text = t.String({ maxLength: 4_000, pattern: "^[^\\x00]*$", description: "Text without null bytes." });
 
-export const EnvironmentService = t.Object(
+const EnvironmentService = t.Object(
   {
     image: ImageName,
     env: t.Optional(
@@ -36,7 +36,6 @@ export const EnvironmentService = t.Object(
   },
   { title: "EnvironmentService", additionalProperties: false },
 );
-export type EnvironmentService = Static<typeof EnvironmentService>;
 
 /** Names that mean the sandbox itself. */
 const OWN_NAMES = "localhost|sandbox|setup";

@@ -22,7 +22,7 @@ export interface EnvironmentServicesDeps extends Omit<GroupsDeps, "services"> {
 }
 
 /** Where a sandbox is to reach them. */
-export interface SandboxFacts {
+interface SandboxFacts {
   runtime: string | undefined;
   isolation: "container" | "none";
 }

@@ -10,7 +10,7 @@ import type { AcceptedDockerfile, EnvironmentBuild } from "./model.ts";
 /** Projects' Dockerfiles that are remembered. */
 const KEPT = 50;
 
-export interface PinDeps {
+interface PinDeps {
   context(projectId: string, commit: string, place: ContextPlace): Promise<BuildContext>;
 }
 

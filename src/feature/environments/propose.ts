@@ -31,7 +31,7 @@ export const ENVIRONMENT_FILES: readonly string[] = [
 const MAX_NOTES = 20;
 const NOTE_CHARACTERS = 300;
 
-export interface Proposal {
+interface Proposal {
   definition: Environment;
   /** The same where its Dockerfile cannot be built. */
   otherwise: Environment;

@@ -33,7 +33,7 @@ import { reservedIn } from "./reserved.ts";
 
 const MAX_HOSTS = 200;
 
-export interface EnvironmentsDeps {
+interface EnvironmentsDeps {
   store: Store;
   clock: Clock;
   audit: Audit;

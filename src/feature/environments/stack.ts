@@ -26,7 +26,7 @@ export function objectOf(text: string): Record<string, unknown> {
   }
 }
 
-export interface TomlTable {
+interface TomlTable {
   /** Such as `project.optional-dependencies`. */
   name: string;
   keys: string[];

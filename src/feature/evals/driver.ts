@@ -20,7 +20,7 @@ import { outcomeOf } from "./outcome.ts";
 import { type EvalRow, isOpen } from "./scores.ts";
 import type { AttemptRow, AttemptStore } from "./store.ts";
 
-export interface DriverDeps {
+interface DriverDeps {
   store: Store;
   clock: Clock;
   access: ProjectRoles;

@@ -6,7 +6,7 @@ import type { WorkBranches } from "../projects/branches.ts";
 import type { RunsService } from "../runs/service.ts";
 import type { EvalTaskFolder, TaskFile } from "./model.ts";
 
-export interface FromRunDeps {
+interface FromRunDeps {
   runs: Pick<RunsService, "views">;
   branches: Pick<WorkBranches, "patch">;
   /** The project's check command; null without one. */

@@ -84,7 +84,6 @@ const RecordedAttempt = t.Object({
   number: t.Integer({ minimum: 1, maximum: 100 }),
   turns: t.Array(RecordedTurn, { maxItems: 500 }),
 });
-export type RecordedAttempt = Static<typeof RecordedAttempt>;
 
 export const EvalRecording = t.Object({
   version: t.Literal(1),

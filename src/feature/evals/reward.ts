@@ -7,7 +7,7 @@
 import { membersOf } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
 
-export type Reward = { value: number } | { fault: string };
+type Reward = { value: number } | { fault: string };
 
 const FILES = ["reward.txt", "reward.json"] as const;
 /** What a line of the report begins with. */

@@ -27,7 +27,7 @@ import type { RecordedRow } from "./recording.ts";
 import { comparisonOf, type EvalRow, problemsOf, scoresOf } from "./scores.ts";
 import type { AttemptRow, AttemptStore } from "./store.ts";
 
-export interface EvalsDeps {
+interface EvalsDeps {
   store: Store;
   clock: Clock;
   driver: Driver;

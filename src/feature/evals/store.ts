@@ -13,7 +13,7 @@ const COLUMNS = [
 export type AttemptRow = Omit<typeof evalAttempts.$inferSelect, "turns">;
 
 /** Of an eval. */
-export interface EvalTotals {
+interface EvalTotals {
   tasks: number;
   total: number;
   ended: number;

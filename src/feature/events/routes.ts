@@ -15,7 +15,7 @@ import type { ProjectAccess } from "../../store/project-access.ts";
 import { mayRead, WHOSE } from "../../store/whose.ts";
 import { FilterQuery, LoggedEventList, presentEvent, StreamQuery } from "./model.ts";
 
-export interface EventDeps {
+interface EventDeps {
   streams: EventStreams;
   tickets: Tickets;
   log: Pick<EventLog, "page">;

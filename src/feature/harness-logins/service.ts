@@ -18,7 +18,7 @@ import type { Store } from "../../store/store.ts";
 import { LOCAL_USER, harnessLogins as table } from "../../store/tables/providers.ts";
 import type { HarnessLogin, HarnessLoginUpdate } from "./model.ts";
 
-export interface HarnessLoginsDeps {
+interface HarnessLoginsDeps {
   store: Store;
   clock: Clock;
   sealer: Sealer;

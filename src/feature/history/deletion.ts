@@ -17,7 +17,7 @@ import { historyDeleted } from "./events.ts";
 import { createMentions } from "./mentions.ts";
 import type { HistoryRows, Item } from "./rows.ts";
 
-export interface DeletionDeps {
+interface DeletionDeps {
   store: Store;
   rows: HistoryRows;
   clock: Clock;

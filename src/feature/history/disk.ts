@@ -16,7 +16,7 @@ import type { Jobs } from "../jobs/service.ts";
 const FACT = "disk_usage";
 
 /** What the container engine keeps of a project, outside the data folder. */
-export interface EngineUse {
+interface EngineUse {
   kind: "caches" | "set-ups";
   project_id: string;
   count: number;
@@ -26,13 +26,13 @@ export interface EngineUse {
 /** Of those that take most. */
 const MOST_ENGINE_ROWS = 50;
 
-export type Measured = DiskUsage & {
+type Measured = DiskUsage & {
   measured_at: string;
   /** Absent in what an earlier version measured. */
   engine?: EngineUse[] | null;
 };
 
-export interface DiskUsageDeps {
+interface DiskUsageDeps {
   store: Store;
   clock: Clock;
   jobs: Pick<Jobs, "enqueue">;

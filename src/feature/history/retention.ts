@@ -7,7 +7,7 @@ import type { Settings } from "../settings/model.ts";
 import type { RetentionPreview } from "./model.ts";
 import type { History } from "./service.ts";
 
-export interface RetentionDeps {
+interface RetentionDeps {
   store: Store;
   clock: Clock;
   history: Pick<History, "removeOld" | "isRemovingOld">;

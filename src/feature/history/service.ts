@@ -17,7 +17,7 @@ import { historyKept } from "./events.ts";
 import type { HistoryKind, HistoryPreview, Kept } from "./model.ts";
 import type { HistoryRows } from "./rows.ts";
 
-export interface HistoryDeps {
+interface HistoryDeps {
   store: Store;
   rows: HistoryRows;
   clock: Clock;

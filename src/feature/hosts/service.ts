@@ -10,7 +10,7 @@ import type { EngineService } from "../engine/feature.ts";
 import { hostsChanged } from "./events.ts";
 import type { Host } from "./model.ts";
 
-export interface HostsDeps {
+interface HostsDeps {
   store: Store;
   clock: Clock;
   audit: Audit;

@@ -38,7 +38,7 @@ export interface Inbox {
   prune(before: number): boolean;
 }
 
-export interface InboxDeps {
+interface InboxDeps {
   store: Store;
   clock: Clock;
   agentExists(id: string): boolean;

@@ -3,7 +3,7 @@ import { LIMITS } from "../../core/limits.ts";
 import { type Tool, type ToolSource, toolsOf } from "../../engine/tool.ts";
 import type { Inbox } from "./service.ts";
 
-export interface InboxToolDeps {
+interface InboxToolDeps {
   inbox: Pick<Inbox, "send">;
 }
 

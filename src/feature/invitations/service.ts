@@ -22,7 +22,7 @@ import type { Members } from "../members/service.ts";
 import { invitationsChanged } from "./events.ts";
 import type { Invitation, InvitationCreate, Joined, MadeInvitation, Offer } from "./model.ts";
 
-export interface InvitationsDeps {
+interface InvitationsDeps {
   store: Store;
   clock: Clock;
   audit: Audit;

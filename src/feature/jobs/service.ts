@@ -73,7 +73,7 @@ export interface Jobs {
   stop(): Promise<void>;
 }
 
-export interface JobsDeps {
+interface JobsDeps {
   store: Store;
   clock: Clock;
   clockwork: Clockwork;

@@ -17,7 +17,7 @@ import type { Jobs } from "../jobs/service.ts";
 import { indexComplete, indexProgress } from "./events.ts";
 import type { IndexJob, Phase } from "./model.ts";
 
-export interface IndexJobsDeps {
+interface IndexJobsDeps {
   store: Store;
   jobs: Jobs;
   graphOf(projectId: string): Pick<RemoteGraph, "index">;
@@ -27,7 +27,7 @@ export interface IndexJobsDeps {
   nameOf(projectId: string): string;
 }
 
-export interface IndexRequest {
+interface IndexRequest {
   force: boolean;
   cause: IndexJob["cause"];
   userId?: string | undefined;

@@ -13,7 +13,7 @@ import type { Project } from "../projects/model.ts";
 import type { IndexJobs } from "./index-jobs.ts";
 import type { GraphStatus, IndexJob } from "./model.ts";
 
-export interface KnowledgeGraphDeps {
+interface KnowledgeGraphDeps {
   client: Pick<GraphClient, "project">;
   /** Answers about working copies that runs change. */
   fresh: Pick<FreshAnswers, "tool">;

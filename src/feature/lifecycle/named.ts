@@ -4,7 +4,7 @@ import type { SessionKind } from "../../engine/kinds.ts";
 import type { Store } from "../../store/store.ts";
 import type { TimelineItem } from "./model.ts";
 
-export type Names = Pick<TimelineItem, "run_title" | "project_id" | "project_name" | "task_id" | "task_title">;
+type Names = Pick<TimelineItem, "run_title" | "project_id" | "project_name" | "task_id" | "task_title">;
 
 type OfSession = Pick<TimelineItem, "session_kind" | "session_title">;
 

@@ -16,7 +16,7 @@ import { type DayQuery, readDay } from "./day.ts";
 import { type AgentDay, type LiveSession, TIMELINE_KINDS, type TimelineItem } from "./model.ts";
 import { keyOfStep, namesOfRuns, namesOfSessions, namesOfSteps } from "./named.ts";
 
-export interface TimelineFilter {
+interface TimelineFilter {
   agent_id?: string | undefined;
   kind?: TimelineItem["kind"] | undefined;
   /** RFC 3339, in any zone. */
@@ -32,7 +32,7 @@ export interface Lifecycle {
   sessions(page: Page, caller: Caller): Promise<ListAnswer<LiveSession>>;
 }
 
-export interface LifecycleDeps {
+interface LifecycleDeps {
   store: Store;
   clock: Pick<Clock, "now">;
   /** Sessions that have not ended, oldest first. */

@@ -6,7 +6,7 @@ import type * as Library from "@modelcontextprotocol/server";
 import type { Caller } from "../../http/caller.ts";
 import { createSessions, SESSION_HEADER, type Sessions } from "./sessions.ts";
 
-export type BuildServer = (
+type BuildServer = (
   library: typeof Library,
   caller: Caller,
 ) => Promise<Library.Server | Library.McpServer> | Library.Server | Library.McpServer;

@@ -24,7 +24,7 @@ export interface OwnTool {
   run(args: Record<string, unknown>, caller: Caller, signal: AbortSignal): Promise<string>;
 }
 
-export interface McpServerDeps {
+interface McpServerDeps {
   tools(): readonly ApiTool[];
   own(): readonly OwnTool[];
   call: InnerCall;

@@ -9,7 +9,7 @@ import type { Caller } from "../../http/caller.ts";
 
 type Built = Library.Server | Library.McpServer;
 
-export interface SessionsOptions {
+interface SessionsOptions {
   library: typeof Library;
   build(caller: Caller): Promise<Built>;
   onError(error: Error): void;

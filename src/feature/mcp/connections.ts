@@ -11,7 +11,7 @@ import { EVERY_AGENT } from "./model.ts";
 import { isReady, isWaiting, type McpRows, type ServerRow, type ToolRow } from "./store.ts";
 import { type CallResult, type ServerState, type Supervised, supervise } from "./supervised.ts";
 
-export interface ConnectionsDeps {
+interface ConnectionsDeps {
   store: Pick<Store, "write">;
   rows: McpRows;
   logs: McpLogs;

@@ -11,7 +11,7 @@ import { wrongWords } from "../../core/schema-words.ts";
 import { fieldName } from "../../http/problem.ts";
 import { McpCreate, RESERVED_IDS } from "./model.ts";
 
-export interface ReadServer {
+interface ReadServer {
   /** Its name in the file. */
   name: string;
   server?: McpCreate;

@@ -12,7 +12,7 @@ import type { Audit } from "../../store/audit.ts";
 import type { Connections } from "./connections.ts";
 import type { McpRows, ServerRow } from "./store.ts";
 
-export interface LoginsDeps {
+interface LoginsDeps {
   clock: Clock;
   sealer: Sealer;
   audit: Audit;

@@ -5,9 +5,9 @@ import type { MaskedStream, Masking } from "../../core/masking.ts";
 import type { LogLine } from "../../http/log-frames.ts";
 
 /** `skep`: remarks of this server itself. */
-export type LogStream = "stdout" | "stderr" | "skep";
+type LogStream = "stdout" | "stderr" | "skep";
 
-export interface McpLogLine extends LogLine {
+interface McpLogLine extends LogLine {
   at: string;
   server_id: string;
   stream: LogStream;

@@ -47,7 +47,7 @@ export const TakeProposed = t.Object({
 });
 type TakeProposed = Static<typeof TakeProposed>;
 
-export interface ProposalsDeps {
+interface ProposalsDeps {
   mcp: Pick<Mcp, "import" | "exists">;
   /** @throws Problem 404. */
   assertProject(id: string): void;

@@ -34,7 +34,7 @@ import { assertServerUrl } from "./server-url.ts";
 import { isReady, type McpRows, type ServerRow, type ToolRow } from "./store.ts";
 import { assertEnv, assertHeaders, type McpValues } from "./values.ts";
 
-export interface McpDeps {
+interface McpDeps {
   store: Store;
   clock: Clock;
   audit: Audit;

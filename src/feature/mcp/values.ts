@@ -12,7 +12,7 @@ import type { Sealer } from "../../core/sealing.ts";
 import type { OAuthClient } from "./model.ts";
 import type { ServerRow } from "./store.ts";
 
-export type Values = Record<string, string>;
+type Values = Record<string, string>;
 
 export interface McpValues {
   seal(values: Values): string;
@@ -34,7 +34,7 @@ export interface McpValues {
   mask(server: string, values: Values): void;
 }
 
-export interface McpValuesDeps {
+interface McpValuesDeps {
   sealer: Sealer;
   masking: Pick<Masking, "add">;
   /** Undefined when there is no such secret, or it cannot be opened. Each reading is audited. */

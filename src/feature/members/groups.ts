@@ -12,7 +12,7 @@ export type MembersOfGroups = (
   roles: readonly { project_id: string; role: ProjectRole }[],
 ) => void;
 
-export interface GroupsDeps {
+interface GroupsDeps {
   store: Store;
   access: ProjectAccess;
   put(

@@ -15,7 +15,7 @@ import { membershipChanged, projectMembersChanged } from "./events.ts";
 import { createMembersOfGroups } from "./groups.ts";
 import type { Member, MemberAdd } from "./model.ts";
 
-export interface MembersDeps {
+interface MembersDeps {
   store: Store;
   audit: Audit;
   access: ProjectAccess;

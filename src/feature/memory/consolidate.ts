@@ -15,7 +15,7 @@ import { type Entries, mayChange, readerOf } from "./entries.ts";
 import { type EntryRow, type Reader, visibleTo } from "./entry-index.ts";
 import { type Compared, contradiction, nearPairs, saysTheSame, stemSetOf } from "./likeness.ts";
 
-export interface ConsolidationDeps {
+interface ConsolidationDeps {
   store: Store;
   clock: Clock;
   jobs: Pick<Jobs, "enqueue">;

@@ -11,14 +11,14 @@ import { type Entries, readerOf, writerOf } from "./entries.ts";
 import { visibleTo } from "./entry-index.ts";
 import type { Contradiction, ContradictionVerdict } from "./model.ts";
 
-export interface ContradictionsDeps {
+interface ContradictionsDeps {
   store: Store;
   clock: Clock;
   entries: Pick<Entries, "find" | "findForChange" | "change">;
 }
 
 /** Two entries of a vault, and the words that only one of them says. */
-export interface Clash {
+interface Clash {
   vault: string;
   a: { entry: string; says: string[] };
   b: { entry: string; says: string[] };

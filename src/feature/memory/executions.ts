@@ -9,7 +9,7 @@ import { type Entries, readerOf } from "./entries.ts";
 import { digestOf } from "./entry-file.ts";
 import type { ExecutionMemory, MemoryRecall, TakenBack } from "./model.ts";
 
-export interface ExecutionsDeps {
+interface ExecutionsDeps {
   store: Store;
   entries: Pick<Entries, "find" | "fileDigest" | "save">;
 }

@@ -1,7 +1,7 @@
 /** Whether two entries say the same, or opposite things, by their words. Pure, and careful: unsure pairs are neither. */
 
 /** What the comparison reads of an entry. */
-export interface Said {
+interface Said {
   title: string;
   content: string;
 }

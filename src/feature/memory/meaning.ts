@@ -10,13 +10,13 @@ import type { Jobs } from "../jobs/service.ts";
 import { bestOfEach, type Fit, findable, type SearchRequest } from "./search.ts";
 
 /** Turns texts into vectors of length 1, in the same order. @throws Problem when the provider gives none. */
-export type Embed<Call> = (request: {
+type Embed<Call> = (request: {
   model: string;
   texts: readonly string[];
   signal: AbortSignal;
 }) => Promise<{ vectors: Float32Array[]; call: Call }>;
 
-export interface MeaningDeps<Call> {
+interface MeaningDeps<Call> {
   store: Store;
   clock: Clock;
   log: Logger;

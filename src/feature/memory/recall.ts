@@ -9,7 +9,7 @@ import { SHARED } from "./model.ts";
 import type { Scores } from "./scores.ts";
 import type { Search } from "./search.ts";
 
-export interface RecallDeps {
+interface RecallDeps {
   store: Store;
   clock: Clock;
   search: Search;

@@ -26,13 +26,13 @@ export interface Scores {
   updateSettings(input: Partial<ScoreSettings>, reset: boolean, caller: Caller): ScoreSettings;
 }
 
-export interface ScoreReader {
+interface ScoreReader {
   of(row: Rated): MemoryScore;
   /** What a search multiplies by, 1 for an entry that nobody rated. */
   factorOf(key: Key): number;
 }
 
-export interface ScoresDeps {
+interface ScoresDeps {
   store: Store;
   clock: Clock;
   /** Objects kept by name beside the instance's settings. */

@@ -27,7 +27,7 @@ export interface EntryFilter {
   unconfirmed?: boolean | undefined;
 }
 
-export interface MemoryDeps {
+interface MemoryDeps {
   store: Store;
   entries: Entries;
   search: Search;

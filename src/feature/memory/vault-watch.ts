@@ -8,7 +8,7 @@ import type { EntryIndex } from "./entry-index.ts";
 const SETTLE_MS = 100;
 const MAX_FOLDERS = 2_000;
 
-export interface VaultWatch {
+interface VaultWatch {
   /** Begins to watch folders that are new, and releases those that are gone. */
   follow(): void;
   stop(): void;

@@ -19,7 +19,7 @@ export type Handle = (
   incoming: Incoming,
 ) => ((port: Messenger, signal: AbortSignal) => Promise<void>) | undefined;
 
-export interface PollerDeps {
+interface PollerDeps {
   store: Store;
   clock: Clock;
   log: Logger;

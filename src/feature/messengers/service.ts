@@ -23,9 +23,9 @@ export interface MessengerAccess {
   app_token?: string | undefined;
 }
 
-export type MessengerRow = typeof table.$inferSelect;
+type MessengerRow = typeof table.$inferSelect;
 
-export interface MessengersDeps {
+interface MessengersDeps {
   store: Store;
   clock: Clock;
   sealer: Sealer;

@@ -9,7 +9,7 @@ import type { Standby } from "../../store/identity.ts";
 import { type Finding, fail, ok, warn } from "../doctor/model.ts";
 import type { Monitor } from "./model.ts";
 
-export interface MonitorDeps {
+interface MonitorDeps {
   clock: Clock;
   masking: Pick<Masking, "text">;
   standby: Pick<Standby, "since">;

@@ -17,7 +17,7 @@ import { readable, WHOSE } from "../../store/whose.ts";
 import { notification } from "./events.ts";
 import type { Notification } from "./model.ts";
 
-export interface Notice {
+interface Notice {
   level: Notification["level"];
   /** A few words: what is wrong. */
   title: string;
@@ -31,7 +31,7 @@ export interface Notice {
 
 export type Notifications = ReturnType<typeof createNotifications>;
 
-export interface NotificationsDeps {
+interface NotificationsDeps {
   store: Store;
   clock: Clock;
   masking: Pick<Masking, "text">;

@@ -27,7 +27,7 @@ type Open = (
   caller: Caller,
 ) => Promise<{ answer: SignedIn; cookie?: string }>;
 
-export interface OidcRouteDeps {
+interface OidcRouteDeps {
   providers: OidcProviders;
   signOn: SignOn;
   probe: OidcClient["probe"];

@@ -8,7 +8,7 @@ import type { MembersOfGroups } from "../members/groups.ts";
 import { createOidcProviders } from "./providers.ts";
 import { createSignOn } from "./sign-on.ts";
 
-export interface OidcDeps {
+interface OidcDeps {
   store: Store;
   clock: Clock;
   sealer: Sealer;

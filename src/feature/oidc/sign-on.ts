@@ -21,7 +21,7 @@ import type { MembersOfGroups } from "../members/groups.ts";
 import { newUserRow, type UserRow } from "../users/model.ts";
 import type { OidcProviders, ProviderRow } from "./providers.ts";
 
-export interface Begun {
+interface Begun {
   url: string;
   state: string;
   /** Value of the cookie that binds the answer to this browser. */

@@ -39,7 +39,7 @@ export interface Progress {
   owner: SessionOwner;
 }
 
-export interface ProgressDeps {
+interface ProgressDeps {
   store: Store;
   sessions: Sessions;
   rows: OnboardingStore;

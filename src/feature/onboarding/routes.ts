@@ -20,7 +20,7 @@ import type { Onboardings } from "./service.ts";
 
 const locationOf = ({ id }: { id: string }) => `/v1/onboarding/sessions/${id}`;
 
-export interface OnboardingRoutesDeps {
+interface OnboardingRoutesDeps {
   onboardings: Onboardings;
   streams: EventStreams;
   /** Id of the newest event. */

@@ -44,7 +44,7 @@ export interface Onboardings {
   prune(before: number): void;
 }
 
-export interface OnboardingsDeps {
+interface OnboardingsDeps {
   store: Store;
   sessions: Sessions;
   /** Deletes a session that has ended, with all that belongs to it. */

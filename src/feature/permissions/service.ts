@@ -13,7 +13,7 @@ import { presentAnswer, presentRequest } from "./present.ts";
 import type { Requests } from "./requests.ts";
 import type { AnswerFilter, PermissionStore, RequestRow } from "./store.ts";
 
-export interface PermissionsDeps {
+interface PermissionsDeps {
   store: Store;
   clock: Clock;
   audit: Audit;

@@ -16,7 +16,7 @@ import type { TextFile, TextFolder } from "../../store/text-folder.ts";
 import { activity } from "../events/events.ts";
 import type { Pipeline, PipelineBody, PipelineDetail, Validation } from "./model.ts";
 
-export interface PipelinesDeps {
+interface PipelinesDeps {
   store: Store;
   audit: Audit;
   /** The folder of agents. */

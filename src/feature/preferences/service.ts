@@ -7,7 +7,7 @@ import { preferences as table } from "../../store/tables/preferences.ts";
 import { readable, WHOSE } from "../../store/whose.ts";
 import { PREFERENCE_BYTES, PREFERENCES_MAX, type Preferences } from "./model.ts";
 
-export interface PreferencesDeps {
+interface PreferencesDeps {
   store: Store;
   clock: Clock;
 }

@@ -8,7 +8,7 @@ import { previewAddress } from "../../http/address.ts";
 import type { Previews } from "./service.ts";
 import { createVisits, previewsOff, type Visits } from "./visits.ts";
 
-export interface EntranceDeps {
+interface EntranceDeps {
   config: Config;
   clock: Clock;
   log: Logger;

@@ -13,7 +13,7 @@ import { activity } from "../events/events.ts";
 import { screenshotsMade } from "./events.ts";
 import type { Screenshot } from "./model.ts";
 
-export interface ScreenshotsDeps {
+interface ScreenshotsDeps {
   store: Store;
   clock: Clock;
   /** @throws Problem 404 when the caller may not read the run. */

@@ -14,7 +14,7 @@ import { previews as table } from "../../store/tables/previews.ts";
 import { previewChanged } from "./events.ts";
 import type { Preview } from "./model.ts";
 
-export interface PreviewsDeps {
+interface PreviewsDeps {
   store: Store;
   clock: Clock;
   log: Logger;

@@ -29,7 +29,7 @@ interface Refusal {
   text: string;
 }
 
-export interface Visit {
+interface Visit {
   preview: LivePreview;
   origin: string;
   signal: AbortSignal;
@@ -48,7 +48,7 @@ interface Use {
   bytes: number;
 }
 
-export interface VisitsDeps {
+interface VisitsDeps {
   previews: Pick<Previews, "byName" | "maySee">;
   clock: Clock;
   /** `https://*.preview.example.org`, with the port that visitors use. */

@@ -32,7 +32,7 @@ import {
 } from "./model.ts";
 import { openSecrets, sealSecrets } from "./sealed.ts";
 
-export interface ProjectArchivesDeps {
+interface ProjectArchivesDeps {
   store: Store;
   clock: Clock;
   audit: Audit;

@@ -16,9 +16,9 @@ import { BRANCH_PREFIXES, type WorkRow, type Works, workOfBranch } from "./works
  * `base_commit` is where it began; null: where it left the default branch. From `merged_head` changes are shown once the
  * branch is deleted.
  */
-export type WorkBranch = Pick<WorkRow, "id" | "base_commit" | "merged_head"> & { project_id: string };
+type WorkBranch = Pick<WorkRow, "id" | "base_commit" | "merged_head"> & { project_id: string };
 
-export interface BranchDiff {
+interface BranchDiff {
   branch: string;
   base: string;
   head: string;
@@ -26,7 +26,7 @@ export interface BranchDiff {
   changed: ChangedPart;
 }
 
-export interface MergeRequest {
+interface MergeRequest {
   strategy: MergeStrategy;
   /** The project's default branch unless given. */
   into?: string | undefined;
@@ -43,7 +43,7 @@ interface Taken {
   into: string;
 }
 
-export interface Merged {
+interface Merged {
   into: string;
   /** Commit of the work's branch that was merged. */
   head: string;
@@ -79,9 +79,7 @@ export interface WorkBranches {
   push(projectId: string, branch: string): Promise<void>;
 }
 
-export interface WorkBranchesDeps
-  extends RemoteDeps,
-    Pick<UpdatesDeps, "store" | "git" | "folder" | "inTurn" | "masking"> {
+interface WorkBranchesDeps extends RemoteDeps, Pick<UpdatesDeps, "store" | "git" | "folder" | "inTurn" | "masking"> {
   rows: ProjectStore;
   works: Works;
   settle: Updates["settle"];

@@ -17,7 +17,7 @@ import { type RemoteDeps, withRemote } from "./remote.ts";
 import type { ProjectRow, ProjectStore } from "./store.ts";
 import type { Turns } from "./turns.ts";
 
-export interface ClonesDeps extends RemoteDeps, Pick<Turns, "alone"> {
+interface ClonesDeps extends RemoteDeps, Pick<Turns, "alone"> {
   store: Store;
   rows: ProjectStore;
   jobs: Pick<Jobs, "enqueue" | "end">;
@@ -37,7 +37,7 @@ export interface Clones {
   resume(): void;
 }
 
-export interface ProjectPlace {
+interface ProjectPlace {
   /** Git's own folder, out of every agent's reach. */
   repository: string;
   workspace: string;

@@ -12,7 +12,7 @@ import { type RemoteDeps, withRemote } from "./remote.ts";
 import { parseRepository } from "./repository-address.ts";
 import type { ProjectRow } from "./store.ts";
 
-export interface LfsDeps extends RemoteDeps {
+interface LfsDeps extends RemoteDeps {
   git: Pick<Git, "lfsPointers" | "fetchLfs" | "placeLfs">;
   open: OpenLfs;
   log: Logger;

@@ -24,14 +24,14 @@ const FILES_MOST = 20_000;
 /** Repositories at a commit that are kept. */
 const KEPT = 50;
 
-export interface RepositorySkill {
+interface RepositorySkill {
   name: string;
   description: string;
   /** Of its instructions, in the repository. */
   path: string;
 }
 
-export interface RepositoryText {
+interface RepositoryText {
   branch: string;
   commit: string;
   /** The instructions at the top: `AGENTS.md`, else `CLAUDE.md`. */
@@ -43,7 +43,7 @@ export interface RepositoryText {
   moreSkills: number;
 }
 
-export interface RepositoryTextsDeps {
+interface RepositoryTextsDeps {
   git: Pick<Git, "filesIn" | "fileAt" | "head">;
   rows: Pick<ProjectStore, "find">;
   masking: Pick<Masking, "text">;

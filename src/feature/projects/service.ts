@@ -18,7 +18,7 @@ import type { BoardColumn, NewProject, PlainProject, Project, ProjectFilter, Pro
 import { parseRepository, type RepositoryRules } from "./repository-address.ts";
 import { type ProjectRow, type ProjectStore, presentProject } from "./store.ts";
 
-export interface ProjectsDeps {
+interface ProjectsDeps {
   store: Store;
   rows: ProjectStore;
   clock: Clock;

@@ -58,7 +58,7 @@ const IGNORES_MOST = 200;
 const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 const folderOf = (path: string): string => path.slice(0, path.lastIndexOf("/") + 1);
 
-export interface ProjectSourcesDeps {
+interface ProjectSourcesDeps {
   git: Pick<Git, "head" | "sourceFiles" | "fileAt" | "writeArchive">;
   rows: Pick<ProjectStore, "find">;
   /** Folder that holds one folder per project. */

@@ -12,7 +12,7 @@ import { projectChanged } from "./events.ts";
 import type { Project, ProjectFilter } from "./model.ts";
 
 export type ProjectRow = typeof projects.$inferSelect;
-export type ProjectChange = "created" | "updated" | "deleted" | "workspace";
+type ProjectChange = "created" | "updated" | "deleted" | "workspace";
 
 export interface ProjectStore {
   find(id: string): ProjectRow | undefined;

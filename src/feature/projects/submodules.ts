@@ -15,7 +15,7 @@ import { type RemoteDeps, withRemote } from "./remote.ts";
 import { parseRepository, type RepositoryAddress } from "./repository-address.ts";
 import type { ProjectRow } from "./store.ts";
 
-export interface SubmodulesDeps extends RemoteDeps {
+interface SubmodulesDeps extends RemoteDeps {
   git: Pick<Git, "submodules" | "fetchCommit" | "placeCommit">;
   log: Logger;
   /** Folder that holds one folder per project. */

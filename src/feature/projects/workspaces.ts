@@ -16,7 +16,7 @@ import { BRANCH_PREFIXES, isWorkId, type WorkRow } from "./works.ts";
 import { createWorkspacePlaces, refsOf, type WorkOfProject } from "./workspace-places.ts";
 import { createWorktreeStart, type WorktreeStartDeps } from "./worktree-start.ts";
 
-export interface Workspace {
+interface Workspace {
   /** Absolute path, ready to work in. */
   path: string;
   /** Null without a project. */

@@ -12,7 +12,7 @@ import type { Works } from "./works.ts";
 import type { WorkOfProject } from "./workspace-places.ts";
 import type { Workspaces } from "./workspaces.ts";
 
-export interface WorktreeReleaseDeps {
+interface WorktreeReleaseDeps {
   bus: Bus;
   log: Logger;
   works: Pick<Works, "isNeeded" | "ofSession">;

@@ -1,13 +1,13 @@
 /** Raises a notification when a provider refuses a key, and closes it when a call with that key succeeds or the key is changed. */
 import type { LlmCall } from "../usage/model.ts";
 
-export interface KeyWatchDeps {
+interface KeyWatchDeps {
   notify(notice: { level: "error"; title: string; detail: string; key: string; userId?: string | undefined }): void;
   resolve(key: string, userId?: string): void;
   isOpen(key: string): boolean;
 }
 
-export interface KeyWatch {
+interface KeyWatch {
   called(call: LlmCall): void;
   /** The result for a stored key of a trial of the connection. */
   tested(providerId: string, refused: boolean, userId?: string): void;

@@ -10,7 +10,7 @@ import type { Sealer } from "../../core/sealing.ts";
 import type { Store } from "../../store/store.ts";
 import { LOCAL_USER, providers, userProviderKeys } from "../../store/tables/providers.ts";
 
-export interface KeysDeps {
+interface KeysDeps {
   store: Store;
   sealer: Sealer;
   catalogue: Pick<Catalogue, "provider">;
@@ -22,7 +22,7 @@ export interface KeysDeps {
   normalizeBaseUrl(entry: ProviderEntry, given?: string): string | undefined;
 }
 
-export interface SharedKey {
+interface SharedKey {
   source: "instance" | "env";
   masked: string;
   /** The plain key. @throws Error when it was sealed with another instance's key. */

@@ -7,7 +7,7 @@ import type { ProviderKeys, ProviderRow } from "./keys.ts";
 import type { ModelUpdate } from "./model.ts";
 import type { Providers } from "./service.ts";
 
-export interface ModelSettingsDeps {
+interface ModelSettingsDeps {
   catalogue: Pick<Catalogue, "info" | "provider">;
   keys: Pick<ProviderKeys, "row">;
   providers: Pick<Providers, "update" | "remove">;

@@ -33,7 +33,7 @@ const TestBody = t.Optional(
 );
 const UsableModel = t.Composite([ProviderModel, t.Object({ provider: t.String() })]);
 
-export interface ProviderRoutesDeps {
+interface ProviderRoutesDeps {
   providers: Providers;
   userKeys: UserKeys;
   test: TestConnection;

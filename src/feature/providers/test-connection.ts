@@ -9,11 +9,11 @@ import type { ProviderKeys } from "./keys.ts";
 import type { ProviderModel, ProviderTest } from "./model.ts";
 
 /** Never throws, bounded in time, and names no key in its error. */
-export type ListModels = (
+type ListModels = (
   endpoint: Endpoint,
 ) => Promise<{ ok: boolean; models: SeenModel[]; latency_ms: number; error?: string; keyRefused?: boolean }>;
 
-export interface ConnectionDeps {
+interface ConnectionDeps {
   catalogue: Pick<Catalogue, "provider" | "info">;
   keys: ProviderKeys;
   listModels: ListModels;
@@ -24,7 +24,7 @@ export interface ConnectionDeps {
 }
 
 /** To be tried instead of what is stored. A stored key is never sent to an address given here. */
-export interface Tried {
+interface Tried {
   api_key?: string | undefined;
   base_url?: string | undefined;
 }

@@ -12,7 +12,7 @@ import { userProviderKeys as table } from "../../store/tables/providers.ts";
 import type { ProviderKeys } from "./keys.ts";
 import type { UserKey } from "./model.ts";
 
-export interface UserKeysDeps {
+interface UserKeysDeps {
   store: Store;
   clock: Clock;
   sealer: Sealer;

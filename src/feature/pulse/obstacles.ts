@@ -3,7 +3,7 @@ import { isProblem, type Problem } from "../../core/errors.ts";
 import type { Reason } from "./model.ts";
 import type { PulseStore, RoutineRow } from "./store.ts";
 
-export interface ObstaclesDeps {
+interface ObstaclesDeps {
   rows: Pick<PulseStore, "isActive" | "live">;
   /** @throws Problem 404 unknown, 409 `agent_broken`, `agent_disabled`. */
   agentReady(id: string): { settings: { pulse_enabled: boolean } };

@@ -16,7 +16,7 @@ import type { Obstacles } from "./obstacles.ts";
 import { promptOf } from "./prompt.ts";
 import type { PulseStore, RoutineRow, TickRow } from "./store.ts";
 
-export interface TicksDeps {
+interface TicksDeps {
   store: Store;
   clock: Clock;
   rows: PulseStore;

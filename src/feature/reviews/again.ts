@@ -8,7 +8,7 @@ import type { Runs } from "../runs/service.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { Guidance } from "./comments.ts";
 
-export interface AgainDeps {
+interface AgainDeps {
   runs: Pick<Runs, "sendBack">;
   chats: Pick<Chats, "send">;
   sessions: Pick<Sessions, "queue" | "latest" | "find">;

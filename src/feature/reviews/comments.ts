@@ -22,7 +22,7 @@ import { type DiffLine, lineIn } from "./lines.ts";
 import type { Merging } from "./merging.ts";
 import type { Reviewed, ReviewedWork } from "./reviewed.ts";
 
-export interface CommentsDeps {
+interface CommentsDeps {
   store: Store;
   clock: Clock;
   reviewed: Pick<ReviewedWork, "work" | "find" | "known">;
@@ -48,7 +48,7 @@ export interface Guidance {
 }
 
 /** What somebody wrote about a pull request. */
-export interface HostComment {
+interface HostComment {
   /** Its id on the code host. */
   id: string;
   /** Login on the code host. */

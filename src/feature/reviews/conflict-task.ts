@@ -14,7 +14,7 @@ interface Parts {
   tasks: Pick<Tasks, "create">;
 }
 
-export interface Conflict {
+interface Conflict {
   row: Reviewed;
   into: string;
   conflicts: readonly ConflictingFile[];

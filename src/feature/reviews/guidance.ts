@@ -10,7 +10,7 @@ const QUOTE_CHARACTERS = 120;
 const OUTSIDE_CHARACTERS = 4_000;
 const HEAD = "Your work was reviewed and sent back.";
 
-export interface Guidance {
+interface Guidance {
   text: string;
   /** Ids of the comments that are in it. The others did not fit. */
   sent: string[];

@@ -30,7 +30,7 @@ const Payload = t.Object({
 });
 export type MergePayload = Static<typeof Payload>;
 
-export interface MergeJobDeps {
+interface MergeJobDeps {
   jobs: Pick<Jobs, "enqueue" | "get">;
   access: Pick<ProjectAccess, "within">;
   /** Does it. @throws Problem 409 `merge_conflict` with `files`, and others. */

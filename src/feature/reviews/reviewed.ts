@@ -14,7 +14,7 @@ import type { Changes } from "./merge-model.ts";
 /** Work on a branch of a project. */
 export type Reviewed = WorkRow & { project_id: string; branch: string };
 
-export interface ReviewedDeps {
+interface ReviewedDeps {
   store: Store;
   works: Works;
   views: Pick<RunViews, "rowFor">;

@@ -23,7 +23,7 @@ import { stepRetrying } from "./events.ts";
 import { openRunRecord, type RunRecord, type StepExtras } from "./run-record.ts";
 import type { RunRow, RunStore, StepRow } from "./store.ts";
 
-export interface AdvanceDeps {
+interface AdvanceDeps {
   store: RunStore;
   clock: Clock;
   projectOf(run: RunRow): RunProject | null;

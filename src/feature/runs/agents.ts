@@ -4,12 +4,12 @@ import { invalid, isProblem } from "../../core/errors.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
 import { agentOf, type PipelineDefinition } from "../../engine/pipeline/definition.ts";
 
-export interface AgentConfig {
+interface AgentConfig {
   timeout_seconds?: number | undefined;
   max_attempts?: number | undefined;
 }
 
-export interface RunAgents {
+interface RunAgents {
   /** Empty for an agent that is gone, broken or switched off by now: the step's own execution will say so. */
   configOf(agentId: string): AgentConfig;
   /** @throws Problem 422 when the pipeline names an agent that does not exist or is switched off. */

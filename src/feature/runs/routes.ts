@@ -42,7 +42,7 @@ const HistoryQuery = t.Object({
 });
 const locationOf = (run: Run) => `/v1/runs/${run.id}`;
 
-export interface RunRoutesDeps {
+interface RunRoutesDeps {
   runs: Runs;
   views: RunViews;
   agents: { exists(id: string): boolean };

@@ -64,7 +64,7 @@ export interface RunRecord {
   ): void;
 }
 
-export interface RunRecordDeps {
+interface RunRecordDeps {
   store: RunStore;
   /** Ms since the epoch. */
   now: number;

@@ -24,7 +24,7 @@ import type { RunViews } from "./views.ts";
 /** What a pass over runs whose time is over may take. */
 const TICK_MS = 8;
 
-export interface RunsDeps {
+interface RunsDeps {
   /** What of a run waits for a provider's quota is tried at once. @returns how much did. */
   tryNow(runId: string): number;
   providerWait(runId: string): RunDetail["provider_wait"];
@@ -50,7 +50,7 @@ export interface RunsDeps {
   assertWorkspaces(userId: string | null): void;
 }
 
-export interface RunOrigin {
+interface RunOrigin {
   /** A definition made for this run, instead of a stored pipeline. */
   made?: PipelineDefinition | undefined;
   /** The outside text that it begins with. */
@@ -61,7 +61,7 @@ export interface RunOrigin {
   trace?: TraceParent | undefined;
 }
 
-export interface SentBack {
+interface SentBack {
   guidance: string;
   from_step?: string | undefined;
   /** Why the guidance is outside text; undefined: it is not. */

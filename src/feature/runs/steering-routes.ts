@@ -26,7 +26,7 @@ const BulkRuns = t.Object({
 });
 const Outcomes = t.Object({ items: t.Array(BulkOutcome) }, { title: "BulkOutcomes" });
 
-export interface SteeringDeps {
+interface SteeringDeps {
   runs: Runs;
   views: RunViews;
   rows: RunStore;

@@ -20,7 +20,7 @@ export type RunRow = StoredRun & { definition: PipelineDefinition };
 export type NewRun = Omit<RunRow, "definition_id" | "version">;
 export type StepRow = typeof steps.$inferSelect;
 
-export interface Spent {
+interface Spent {
   cost_usd: number;
   /** Model calls that cost something that is not known. */
   calls_without_price: number;

@@ -22,7 +22,7 @@ import type { Found } from "./model.ts";
 
 type Kind = Found["kind"];
 
-export interface SearchDeps {
+interface SearchDeps {
   store: Store;
   agents: { named(): Pick<Agent, "id" | "name" | "description">[] };
   pipelines: { named(): Pick<Pipeline, "id" | "name" | "description">[]; look(): Generator<void> };

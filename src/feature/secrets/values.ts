@@ -12,7 +12,7 @@ import type { Store } from "../../store/store.ts";
 import { replacedSecrets, secrets } from "../../store/tables/secrets.ts";
 import type { Notifications } from "../notifications/service.ts";
 
-export interface SecretValuesDeps {
+interface SecretValuesDeps {
   store: Store;
   clock: Clock;
   sealer: Sealer;

@@ -21,7 +21,7 @@ export interface SessionOwner {
   ended?(session: SessionRow, tx: WriteTx): void;
 }
 
-export interface LifecycleDeps {
+interface LifecycleDeps {
   clock: Clock;
   rows: SessionStore;
   transcript: Transcript;

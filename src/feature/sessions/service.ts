@@ -25,7 +25,7 @@ import { createTree } from "./tree.ts";
 export type { SessionOwner } from "./lifecycle.ts";
 export type { ExecutionRow, SessionRow, Work } from "./store.ts";
 
-export interface SessionsDeps {
+interface SessionsDeps {
   store: Store;
   clock: Clock;
   /** Before work begins. @throws Problem 413 `workspaces_full` where files of that user leave no room for more. */

@@ -8,7 +8,7 @@ import type { Condition } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { messages, toolCalls } from "../../store/tables/sessions.ts";
 
-export type MessageRow = typeof messages.$inferSelect;
+type MessageRow = typeof messages.$inferSelect;
 type CallRow = typeof toolCalls.$inferSelect;
 
 /** A message as people read it: a reply's calls are followed by their results. */

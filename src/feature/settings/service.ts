@@ -18,7 +18,7 @@ import { settings as table } from "../../store/tables/settings.ts";
 import { settingsChanged } from "./events.ts";
 import { DEFAULT_SETTINGS, type ModelPurpose, Settings, type SettingsUpdate } from "./model.ts";
 
-export interface SettingsDeps {
+interface SettingsDeps {
   store: Store;
   clock: Clock;
   audit: Audit;

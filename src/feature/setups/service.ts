@@ -22,7 +22,7 @@ import type { ProjectSetup, SetupStart } from "./model.ts";
 import { besideOf, type Recipe, recipeOf } from "./recipe.ts";
 import { assertReady, type SetUpDeps, type SetupRow, setUpProject } from "./set-up.ts";
 
-export interface SetupsDeps extends Omit<SetUpDeps, "setUps" | "builds" | "clock"> {
+interface SetupsDeps extends Omit<SetUpDeps, "setUps" | "builds" | "clock"> {
   store: Store;
   clock: Clock;
   log: Logger;

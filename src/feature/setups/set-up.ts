@@ -40,7 +40,7 @@ export interface SetUpDeps {
 }
 
 /** What is to be done, as it holds when the work begins. */
-export interface Wanted {
+interface Wanted {
   project: Pick<Project, "id" | "check">;
   recipe: Recipe;
   /** Hosts that it may reach. */

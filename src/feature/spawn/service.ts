@@ -32,7 +32,7 @@ export interface Spawns {
   cancel(id: string, caller: Caller): SpawnedExecution;
 }
 
-export interface SpawnsDeps {
+interface SpawnsDeps {
   store: Store;
   sessions: Sessions;
   /** @throws Problem 404 unknown, 409 switched off. */

@@ -7,7 +7,7 @@ import { sessionEnded, sessionStarted, toolCallStart } from "../sessions/events.
 import { HandedOn } from "./model.ts";
 import type { Spawns } from "./service.ts";
 
-export interface SpawnToolDeps {
+interface SpawnToolDeps {
   spawns: Pick<Spawns, "executeFor" | "report">;
   bus: Pick<Bus, "until">;
 }

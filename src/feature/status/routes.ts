@@ -5,7 +5,7 @@ import { unavailable } from "../../core/errors.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { type Status, StatusAnswer } from "./model.ts";
 
-export interface StatusDeps {
+interface StatusDeps {
   status(): Promise<Status>;
   /** Why the server cannot take writes, or undefined. */
   notReady(): string | undefined;

@@ -10,7 +10,7 @@ import type { Standby } from "../../store/identity.ts";
 import type { Store } from "../../store/store.ts";
 import type { Status } from "./model.ts";
 
-export interface StatusSources {
+interface StatusSources {
   store: Store;
   bus: Bus;
   clock: Clock;

@@ -6,7 +6,7 @@ import { takeTurns } from "../../core/turns.ts";
 import type { Store } from "../../store/store.ts";
 import { openFolder } from "../../working-copy/folder.ts";
 
-export interface Measurer {
+interface Measurer {
   /** Somebody worked in that folder: it is measured soon. */
   changed(name: string): void;
   /** Measures all in which somebody worked since they were measured, and forgets what is gone. */
@@ -14,7 +14,7 @@ export interface Measurer {
   stop(): Promise<void>;
 }
 
-export interface MeasurerDeps {
+interface MeasurerDeps {
   store: Store;
   clock: Clock;
   log: Logger;

@@ -23,7 +23,7 @@ export interface StorageService {
   assertWorkspaces(userId: string | null): void;
 }
 
-export interface StorageDeps {
+interface StorageDeps {
   store: Pick<Store, "statement">;
   limits(): { user_stored_mb: number; user_workspaces_mb: number };
   hasAccounts: boolean;

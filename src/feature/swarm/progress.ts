@@ -12,7 +12,7 @@ import type { SessionOwner, SessionRow, Sessions } from "../sessions/service.ts"
 import { swarmComplete, swarmTaskComplete, swarmTaskFailed, swarmTaskStarted } from "./events.ts";
 import type { SwarmRow, SwarmRows, TaskRow } from "./store.ts";
 
-export interface ProgressDeps {
+interface ProgressDeps {
   store: Store;
   clock: Clock;
   rows: SwarmRows;

@@ -41,7 +41,7 @@ export interface Swarms {
   report(id: string): { swarm: Swarm; tasks: SwarmTask[] };
 }
 
-export interface SwarmsDeps {
+interface SwarmsDeps {
   store: Store;
   clock: Clock;
   rows: SwarmRows;

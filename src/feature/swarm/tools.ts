@@ -7,7 +7,7 @@ import { swarmComplete, swarmTaskComplete, swarmTaskFailed, swarmTaskStarted } f
 import { SwarmPlan, type SwarmTask } from "./model.ts";
 import type { Swarms } from "./service.ts";
 
-export interface SwarmToolDeps {
+interface SwarmToolDeps {
   swarms: Pick<Swarms, "executeFor" | "report">;
   bus: Pick<Bus, "until">;
 }

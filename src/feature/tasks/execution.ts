@@ -18,7 +18,7 @@ import { FINISHED, type TaskRules } from "./rules.ts";
 import type { TaskRow, TaskStore } from "./store.ts";
 
 /** As much of a pipeline as a run made for a task needs. */
-export interface MadePipeline {
+interface MadePipeline {
   id: string;
   name: string;
   steps: { id: string; agent: string; input: string }[];
@@ -46,7 +46,7 @@ export interface TaskExecution {
   followAll(): void;
 }
 
-export interface TaskExecutionDeps {
+interface TaskExecutionDeps {
   access: Pick<ProjectAccess, "within">;
   store: Store;
   rows: TaskStore;

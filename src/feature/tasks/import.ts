@@ -17,12 +17,12 @@ const Payload = t.Object({
   /** Why their words may be outside text. */
   outside: t.Optional(t.String()),
 });
-export type ImportPayload = Static<typeof Payload>;
+type ImportPayload = Static<typeof Payload>;
 
 /** Tasks per transaction: more would keep other writers waiting, fewer would wait for the disk more often. */
 const TOGETHER = 10;
 
-export interface ImportDeps {
+interface ImportDeps {
   store: Pick<Store, "write">;
   tasks: Pick<Tasks, "create">;
   rows: Pick<TaskStore, "find">;

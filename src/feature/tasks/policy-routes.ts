@@ -7,7 +7,7 @@ import type { WorkType } from "./model.ts";
 import type { Policies } from "./policy.ts";
 import { ResolvedWorkflow, WorkflowPolicy, WorkflowPolicyUpdate, WorkflowRequest } from "./policy-model.ts";
 
-export interface PolicyRoutesDeps {
+interface PolicyRoutesDeps {
   policies: Policies;
   /** @throws Problem 404. */
   resolve(projectId: string, taskId: string, workType: WorkType | undefined): ResolvedWorkflow;

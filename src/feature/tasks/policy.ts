@@ -18,7 +18,7 @@ export interface Policies {
   missingStages(row: TaskRow): string[];
 }
 
-export interface PoliciesDeps {
+interface PoliciesDeps {
   store: Store;
   clock: Clock;
   /** @throws Problem 404. */

@@ -28,7 +28,7 @@ import type { Tasks } from "./service.ts";
 
 const locationOf = ({ project_id, id }: Task) => `/v1/projects/${project_id}/tasks/${id}`;
 
-export interface TaskRoutesDeps {
+interface TaskRoutesDeps {
   tasks: Tasks;
   execution: TaskExecution;
   /** Starts the background job. @throws Problem 404, 422 for keys that do not fit together. */

@@ -15,7 +15,7 @@ const RULE = "rule";
 /** Parents of parents; a bound against rows that a person has edited into a cycle. */
 const DEPTH = 20;
 
-export interface StatusChange {
+interface StatusChange {
   status: string;
   note: HistoryNote;
   fields?: Partial<TaskRow>;

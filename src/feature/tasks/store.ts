@@ -9,7 +9,7 @@ import { taskChanged } from "./events.ts";
 import type { Task, TaskFilter, TaskHistoryEntry } from "./model.ts";
 
 export type TaskRow = typeof tasks.$inferSelect;
-export type TaskChange = "created" | "updated" | "moved" | "claimed" | "released" | "deleted";
+type TaskChange = "created" | "updated" | "moved" | "claimed" | "released" | "deleted";
 
 export interface HistoryNote {
   actor: string;

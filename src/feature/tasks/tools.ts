@@ -10,7 +10,7 @@ import type { Task } from "./model.ts";
 import { Priority, WorkType } from "./model.ts";
 import type { Tasks } from "./service.ts";
 
-export interface TaskToolsDeps {
+interface TaskToolsDeps {
   access: ProjectRoles;
   tasks: Tasks;
   projectOf(id: string): PlainProject;

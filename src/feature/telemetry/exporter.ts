@@ -15,7 +15,7 @@ import { type Attributes, type OtlpSpan, writeAttributes } from "./span.ts";
 import { TRACED, type TracedEvent } from "./spans.ts";
 import type { Target } from "./target.ts";
 
-export interface ExporterDeps {
+interface ExporterDeps {
   store: Store;
   clock: Clock;
   log: Pick<Logger, "warn">;

@@ -56,7 +56,7 @@ function modelCallAttributes(model: string, { session_id, agent_id, data }: Mode
   };
 }
 
-export interface SpansDeps {
+interface SpansDeps {
   store: Pick<Store, "statement">;
   masking: Pick<Masking, "json" | "part">;
 }

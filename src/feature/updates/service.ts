@@ -9,7 +9,7 @@ import type { BuildInfo } from "../../core/version.ts";
 import type { Duty } from "../feature.ts";
 import type { UpdateCheck, Version } from "./model.ts";
 
-export interface UpdatesDeps {
+interface UpdatesDeps {
   build: BuildInfo;
   clock: Clock;
   /** Address of the manifest; undefined: nothing is contacted. */

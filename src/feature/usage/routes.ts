@@ -27,7 +27,7 @@ import type { UsageLog } from "./service.ts";
 import type { CallFilter } from "./sums.ts";
 import type { UsageTrends } from "./trends.ts";
 
-export interface UsageRoutesDeps {
+interface UsageRoutesDeps {
   usage: UsageLog;
   trends: UsageTrends;
   clock: Clock;

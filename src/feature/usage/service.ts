@@ -19,7 +19,7 @@ import { bucketsOf, prefixOf, startOfDay, startOfMonth } from "./period.ts";
 import { type CallFilter, conditionsOf, createSums, NO_TOTALS } from "./sums.ts";
 import { createTotals, NOBODY } from "./totals.ts";
 
-export interface UsageDeps {
+interface UsageDeps {
   store: Store;
   clock: Clock;
   /** Called with every call inside its transaction: budgets, the watch over keys. */

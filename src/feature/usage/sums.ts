@@ -56,7 +56,7 @@ const present = ({ cost_nano, ...sums }: Sums): Totals => {
 export const NO_TOTALS: Totals = present(recordOf(COLUMNS, () => 0));
 const GROUPS = 1_000;
 
-export interface UsageSums {
+interface UsageSums {
   totals(filter: CallFilter): Totals;
   /** Dearest first. */
   by(column: "provider" | "model" | "agent_id" | "user_id", filter: CallFilter): (Totals & { key: string })[];

@@ -7,7 +7,7 @@ import { apiKeys, authSessions, identities, users } from "../../store/tables/acc
 import type { StorageService } from "../storage/service.ts";
 import { type ManagedUser, presentUser, type User, type UserRow } from "./model.ts";
 
-export interface UserFilter {
+interface UserFilter {
   role?: "admin" | "user" | undefined;
   active?: boolean | undefined;
   /** Part of an address or a name, in any case. */

@@ -24,7 +24,7 @@ import {
   type UserUpdate,
 } from "./model.ts";
 
-export interface UsersDeps extends UserListsDeps {
+interface UsersDeps extends UserListsDeps {
   audit: Audit;
   passwords: { hash(password: string): Promise<string> };
   /** @throws Problem 422 at the pointer. */

@@ -25,7 +25,7 @@ import type { VoiceSettings } from "./settings.ts";
 const Id = t.String({ maxLength: LIMITS.nameCharacters });
 const VOICES_MS = 10_000;
 
-export interface VoiceRoutesDeps {
+interface VoiceRoutesDeps {
   voices: Voices;
   /** The whole sound as an attachment of the caller's. */
   kept(spoken: Spoken, caller: Caller): Promise<SpeechKept>;

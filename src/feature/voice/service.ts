@@ -27,7 +27,7 @@ export interface Spoken {
   audio: ReadableStream<Uint8Array>;
 }
 
-export interface CallFilter {
+interface CallFilter {
   agent_id?: string | undefined;
   provider?: string | undefined;
 }
@@ -45,7 +45,7 @@ export interface Voices {
   handOver(from: string, to: string | null): void;
 }
 
-export interface VoicesDeps {
+interface VoicesDeps {
   store: Store;
   clock: Clock;
   masking: Pick<Masking, "text">;

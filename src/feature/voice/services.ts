@@ -13,7 +13,7 @@ export interface SpeechServices {
 }
 
 /** Makes the services' clients; `feature.ts` has them from the adapters. */
-export interface SpeechMakers {
+interface SpeechMakers {
   openai(baseUrl: string, apiKey: string | undefined): SpeechService;
   elevenlabs(baseUrl: string, apiKey: string): SpeechService;
   localServer(url: string): SpeechService;
@@ -21,7 +21,7 @@ export interface SpeechMakers {
   piper(model: string): SpeechService;
 }
 
-export interface SpeechServicesDeps {
+interface SpeechServicesDeps {
   makers: SpeechMakers;
   keyOf(
     providerId: string,

@@ -20,7 +20,7 @@ export interface VoiceSettings {
   updateAgent(agentId: string, input: Partial<OwnTtsSettings>, caller: Caller): AgentTtsSettings;
 }
 
-export interface VoiceSettingsDeps {
+interface VoiceSettingsDeps {
   store: Store;
   clock: Clock;
   audit: Audit;

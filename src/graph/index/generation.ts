@@ -6,7 +6,7 @@ import { writeKeyIndex } from "../store/key-index.ts";
 import { type Found, packGraph } from "../store/snapshot.ts";
 import { type Indexed, manifestOf } from "./index-report.ts";
 
-export interface Generated extends Indexed {
+interface Generated extends Indexed {
   /** What resolution found where joining declarations changed it. */
   found: Found | undefined;
   /** The cache that stored files come from. */

@@ -37,7 +37,7 @@ const MAX_AFFECTED = 300;
 /** Between copies of the edges of so many files, others get their turn. */
 const COPIED_AT_ONCE = 500;
 
-export interface LiveEdit {
+interface LiveEdit {
   graph: CodeGraph;
   manifest: Manifest;
   parsed: number;

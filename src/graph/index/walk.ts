@@ -46,7 +46,7 @@ export interface Walk {
   repository: Repository | undefined;
 }
 
-export interface WalkOptions extends GitPlace {
+interface WalkOptions extends GitPlace {
   /** True for a path whose ending a language claims. */
   supported(path: string): boolean;
   /** Base names of configuration files to list beside. */

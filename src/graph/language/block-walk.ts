@@ -37,7 +37,7 @@ export interface Place {
   names: Set<string> | undefined;
 }
 
-export interface Declared {
+interface Declared {
   label: SymbolLabel;
   name: string;
   node: TreeNode;

@@ -3,7 +3,7 @@
  * middle; clusters with many edges between them stand near each other. The same graph gives the same map.
  */
 
-export interface Disc {
+interface Disc {
   x: number;
   y: number;
   r: number;

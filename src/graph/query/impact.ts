@@ -15,7 +15,7 @@ import {
   unclear,
 } from "./symbols.ts";
 
-export type Direction = "upstream" | "downstream";
+type Direction = "upstream" | "downstream";
 export type Risk = "low" | "medium" | "high" | "critical";
 
 export interface ImpactOptions {
@@ -37,7 +37,7 @@ interface ImpactDepth {
   symbols: (SymbolView & { confidence: number; via: EdgeType })[];
 }
 
-export interface Impact {
+interface Impact {
   target: SymbolView;
   direction: Direction;
   risk: Risk;

@@ -7,7 +7,7 @@ import { textsOf } from "../language/facts.ts";
 import type { Engine } from "./engine.ts";
 import { Surfaces } from "./surface.ts";
 
-export interface Edit {
+interface Edit {
   /** The repository before and after, with the same files in the same rows. */
   before: Engine;
   after: Engine;

@@ -18,7 +18,7 @@ export interface ResolutionInput {
 }
 
 /** An edit of some files, by their rows: the list of files and what configures imports are as they were. */
-export interface Edited {
+interface Edited {
   /** Not to be asked any more: what the edit does not change is taken over from it. */
   before: Resolution;
   changed: readonly number[];

@@ -9,7 +9,7 @@ import { calledName } from "./called-name.ts";
 import type { ExactReferences } from "./exact-references.ts";
 
 /** An edge whose ends are nodes. */
-export interface ExactEdge {
+interface ExactEdge {
   from: number;
   to: number;
   line: number;
@@ -22,7 +22,7 @@ export interface ExactEdges {
   replaces(found: Pick<RawEdge, "type" | "line">, to: number): boolean;
 }
 
-export interface ExactInput {
+interface ExactInput {
   repo: Repository;
   builder: GraphBuilder;
   symbolNodes: Int32Array;

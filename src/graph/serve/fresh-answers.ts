@@ -8,7 +8,7 @@ import { NOT_COMPARED, OLDER } from "../model.ts";
 import type { GraphClient } from "./client.ts";
 import type { GraphPlace } from "./session.ts";
 
-export interface ChangingPlace extends GraphPlace {
+interface ChangingPlace extends GraphPlace {
   /** Folder of another graph of the same sources, to start from when there is none yet. */
   seed?: string | undefined;
 }

@@ -18,7 +18,7 @@ import type { GraphPlace } from "./session.ts";
 /** Without an edit for this long, its memory is given back, ms. */
 const IDLE_MS = 2 * 60_000;
 
-export interface LiveGraph {
+interface LiveGraph {
   /** What is known of the graph that answers: the disk may lack it. */
   manifest(): Manifest | undefined;
   /** Keeps a look for the edit that follows it. */

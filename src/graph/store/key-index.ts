@@ -12,7 +12,7 @@ export interface KeyIndex {
 }
 
 /** What one file holds. */
-export interface FileKeys {
+interface FileKeys {
   path: string;
   /** As `keyNamesOf` gives them. */
   keys: Uint8Array;

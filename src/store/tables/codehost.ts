@@ -4,13 +4,13 @@ import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { projects } from "./projects.ts";
 import { runs } from "./runs.ts";
 
-export interface CodeHostError {
+interface CodeHostError {
   code: string;
   message: string;
 }
 
 /** What a webhook said, cut down to what is acted on. */
-export interface CodeHostNotice {
+interface CodeHostNotice {
   kind: "push" | "issue" | "comment" | "pull_request" | "review" | "review_comment";
   action: string;
   repository: string;

@@ -1,12 +1,12 @@
 /** Projects and the state of their workspaces. */
 import { sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-export type ProjectStatus = "active" | "paused" | "archived";
+type ProjectStatus = "active" | "paused" | "archived";
 export type WorkspaceState = "none" | "cloning" | "ready" | "failed";
 
-export type FetchBeforeRun = "try" | "require" | "never";
+type FetchBeforeRun = "try" | "require" | "never";
 
-export interface BoardColumn {
+interface BoardColumn {
   id: string;
   name: string;
   statuses: string[];

@@ -1,7 +1,7 @@
 /** Secrets and their grants. */
 import { primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-export interface SecretEdge {
+interface SecretEdge {
   hosts: string[];
   header: string;
   prefix: string;

@@ -97,7 +97,7 @@ export const prompts = sqliteTable("prompts", {
 });
 
 /** What a model call was about to cost at least, should nothing be heard of it again. */
-export interface CallUnderWay {
+interface CallUnderWay {
   model: string;
   purpose: "turn" | "summary" | "title";
   input_tokens: number;

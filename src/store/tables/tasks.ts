@@ -67,7 +67,7 @@ export const taskHistory = sqliteTable("task_history", {
   note: text(),
 });
 
-export interface StageRow {
+interface StageRow {
   stage: string;
   disposition: "required" | "optional" | "skip";
   agent_id?: string;

@@ -2,7 +2,7 @@
  * Input for fuzzing from a JSON Schema: valid, nearly valid, garbage. Everything follows from the seed, so that a
  * finding can be made again.
  */
-export interface Dice {
+interface Dice {
   /** Whole number from 0 to below `n`. */
   below(n: number): number;
   chance(part: number): boolean;

@@ -13,7 +13,7 @@ import { readEvents } from "./event-reader.ts";
 import { createRandom } from "./random.ts";
 import { crashRoom } from "./room.ts";
 
-export interface AgentsReport {
+interface AgentsReport {
   points: number;
   /** Writes that were answered before the server was killed, by what they were. */
   acknowledged: Record<string, number>;

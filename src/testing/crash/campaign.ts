@@ -4,7 +4,7 @@ import { findings, interruptedIn, outcomeOf } from "./findings.ts";
 import { type CrashPoint, type Lane, openLane } from "./lane.ts";
 import { createRandom } from "./random.ts";
 
-export interface CampaignOptions {
+interface CampaignOptions {
   run: CrashRun;
   points: number;
   lanes: number;

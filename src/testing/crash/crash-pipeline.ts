@@ -15,7 +15,7 @@ export interface CrashRun {
 }
 
 /** How long a command and a reply take, in ms. */
-export interface Pace {
+interface Pace {
   commandMs: number;
   replyMs: number;
   /** Commands then wait until the workspace has a file `go`. */

@@ -16,7 +16,7 @@ import { findings, outcomeOf } from "./findings.ts";
 import { crashFolder, openLane } from "./lane.ts";
 import { createRandom } from "./random.ts";
 
-export interface FaultReport {
+interface FaultReport {
   /** What was done, and where. */
   what: string;
   /** Calls or requests that failed. */

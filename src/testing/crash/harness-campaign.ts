@@ -3,7 +3,7 @@ import type { DockerClient } from "../../adapter/docker.ts";
 import type { ReadFrame } from "../event-reader.ts";
 import { endedWords, type HarnessRig, isEnd, startHarnessRig } from "./harness-work.ts";
 
-export interface HarnessReport {
+interface HarnessReport {
   /** Made before the time was over. */
   points: number;
   /** Of the run that nobody disturbed. */

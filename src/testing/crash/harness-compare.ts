@@ -8,7 +8,7 @@ import { startMeteredServer } from "../metered-server.ts";
 import { reply } from "../model-server.ts";
 import type { FakeToolCall } from "../model-wire.ts";
 
-export interface HarnessFigures {
+interface HarnessFigures {
   harness: string;
   calls: number;
   tools: number;

@@ -19,7 +19,7 @@ const COMMANDS: Record<string, (line: string) => object> = {
 export const HARNESSES = Object.keys(COMMANDS);
 
 /** Transcript of the scripted model: three lines, the third said slowly. */
-export function scriptOf(harness: string): object {
+function scriptOf(harness: string): object {
   const write = (word: string) => COMMANDS[harness]!(`echo ${word} >> done.txt`);
   const complete = { tool_calls: [{ tool: "complete", input: { outputs: { summary: "all" }, summary: "done" } }] };
   const work = [

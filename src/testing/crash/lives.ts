@@ -16,7 +16,7 @@ import { createEventLog } from "../../store/event-log.ts";
 import { openStore, type Store } from "../../store/store.ts";
 
 /** A clock that only the test moves, both ways. */
-export interface HandClock extends Clock {
+interface HandClock extends Clock {
   move(ms: number): void;
 }
 

@@ -22,7 +22,7 @@ steps:
 `;
 
 export const STEPS = ["make", "ok", "ship"] as const;
-export type StepName = (typeof STEPS)[number];
+type StepName = (typeof STEPS)[number];
 type Status = "pending" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
 
 export class ExpectedRun {

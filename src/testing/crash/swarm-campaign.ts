@@ -9,7 +9,7 @@ import { createRandom } from "./random.ts";
 import { crashRoom } from "./room.ts";
 import { within } from "./within.ts";
 
-export interface SwarmPoint {
+interface SwarmPoint {
   /** Events of the swarm after which the server died, and how much later. */
   events: number;
   laterMs: number;

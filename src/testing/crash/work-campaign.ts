@@ -16,7 +16,7 @@ import { startServer, type TestServer } from "../server.ts";
 import { createRandom } from "./random.ts";
 import { crashRoom } from "./room.ts";
 
-export interface WorkPoint {
+interface WorkPoint {
   /** After what was asked for, in ms. */
   laterMs: number;
   faults: string[];

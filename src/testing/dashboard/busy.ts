@@ -86,7 +86,7 @@ export const NOTE_HEADING = `requestAnimationFrame(function look() {
   else requestAnimationFrame(look);
 })`;
 
-export interface Watched {
+interface Watched {
   /** Ids of the events that reached the page, as they came. */
   events: number[];
   seconds: number;

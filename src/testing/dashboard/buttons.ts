@@ -171,7 +171,7 @@ interface Aim {
   covered: string | null;
 }
 
-export interface Pressed {
+interface Pressed {
   count: number;
   /** Of them, those that sent something. */
   sent: number;

@@ -1,6 +1,6 @@
 /** Every construct of Markdown that the dashboard draws, and what would break a careless page; entities first. */
 
-export const CONSTRUCTS: [name: string, text: string][] = [
+const CONSTRUCTS: [name: string, text: string][] = [
   ["named entities", "Terms &amp; conditions&nbsp;&lt;b&gt; &copy; &frac12; &notanentity; &amp"],
   ["numbered entities", "&#35; &#x22; &#0; &#x10FFFF; &#xD800;"],
   ["entities in other places", "[a&amp;b](https://example.test/?a=1&amp;b=2 'x &quot; y') `&lt;` ![&eacute;](x.png)"],

@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve } from "node:path";
 const WEB = resolve(import.meta.dir, "../../web");
 const MATRIX = resolve(import.meta.dir, "../attacks/access-matrix.tsv");
 
-export interface PageLine {
+interface PageLine {
   path: string;
   title: string;
   /** File that draws it. */

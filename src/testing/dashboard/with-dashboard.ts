@@ -8,7 +8,7 @@ import { openBrowser } from "../browser.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { type Seeded, seed, seedEnvironment } from "./seed.ts";
 
-export interface Dashboard {
+interface Dashboard {
   server: TestServer;
   browser: Browser;
   /** What the server holds. */

@@ -31,14 +31,12 @@ export interface FakeClusterOptions {
 const REASONS: Readonly<Record<number, string>> = { 409: "Conflict", 410: "Expired", 429: "TooManyRequests" };
 
 /** Answers a request in place of the cluster. @returns whether it did. */
-export type Fault = (request: IncomingMessage, answer: ServerResponse) => boolean;
+type Fault = (request: IncomingMessage, answer: ServerResponse) => boolean;
 
 interface Pod {
   object: Record<string, unknown>;
   containerId?: string;
 }
-
-export type FakeCluster = Awaited<ReturnType<typeof startFakeCluster>>;
 
 const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const API_PORT = 6443;

@@ -3,13 +3,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { membersOf, textIn } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
 
-export interface FakePoolsDeps {
+interface FakePoolsDeps {
   add(pod: unknown): void;
   remove(name: string): Promise<void>;
 }
 
 /** What a claim is answered with in place of a Pod. */
-export interface NoPod {
+interface NoPod {
   reason: string;
   message: string;
 }

@@ -10,7 +10,7 @@ import { sharedLibraries } from "../binary/scratch-image.ts";
 
 const MODULES = resolve(import.meta.dir, "../../../node_modules");
 export const NPM_SERVERS = ["everything", "filesystem", "memory", "sequential-thinking"] as const;
-export type NpmServer = (typeof NPM_SERVERS)[number];
+type NpmServer = (typeof NPM_SERVERS)[number];
 
 export const npmServerEntry = (name: NpmServer): string =>
   join(MODULES, `@modelcontextprotocol/server-${name}/dist/index.js`);

@@ -1,7 +1,7 @@
 /** What the fakes of messengers have in common. Each speaks its service's wire protocol, and has its faults. */
 import { inbox } from "../receiver.ts";
 
-export interface SentButton {
+interface SentButton {
   label: string;
   /** What comes back when it is pressed; of Matrix the sign. */
   token: string;

@@ -3,7 +3,7 @@ import { createDecipheriv, createECDH, createHmac, createPublicKey, randomBytes,
 import { inbox } from "../receiver.ts";
 import { objectOf } from "./fake.ts";
 
-export interface Pushed {
+interface Pushed {
   headers: Headers;
   /** What the browser's page gets. */
   said: Record<string, unknown>;

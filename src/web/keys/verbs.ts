@@ -1,7 +1,7 @@
 /** What can be done with what is shown, for the palette: the buttons at the head of the page, and what parts of it add. */
 import { useEffect, useRef } from "react";
 
-export interface Verb {
+interface Verb {
   label: string;
   /** Other words by which it is found. */
   words?: string[];

@@ -17,7 +17,7 @@ export interface LiveEvent {
   data: Record<string, unknown>;
 }
 
-export interface ConnectionDeps {
+interface ConnectionDeps {
   onEvent(event: LiveEvent): void;
   onState(state: "open" | "lost"): void;
   /** Position to continue from; undefined at first. */

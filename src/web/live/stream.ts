@@ -10,7 +10,7 @@
 import { client } from "../api/client.ts";
 import { connect, type LiveEvent } from "./connection.ts";
 
-export type LiveState = "connecting" | "open" | "lost";
+type LiveState = "connecting" | "open" | "lost";
 
 const HIDDEN_MS = 60_000;
 const readers = new Set<(event: LiveEvent) => void>();

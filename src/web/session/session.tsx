@@ -2,7 +2,7 @@
 import { createContext, useContext } from "react";
 import type { Schemas } from "../api/client.ts";
 
-export type Me = Schemas["Me"];
+type Me = Schemas["Me"];
 
 export const Session = createContext<Me | null>(null);
 

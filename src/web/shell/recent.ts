@@ -2,7 +2,7 @@
 const NAME = "skep-recent";
 const KEPT = 8;
 
-export interface Recent {
+interface Recent {
   group: string;
   label: string;
   detail?: string | undefined;

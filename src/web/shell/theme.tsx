@@ -1,7 +1,7 @@
 /** Light, dark, or as the system says; kept on this machine. */
 import { useSyncExternalStore } from "react";
 
-export type Theme = "system" | "light" | "dark";
+type Theme = "system" | "light" | "dark";
 
 function stored(): Theme {
   const value = localStorage.getItem("skep-theme");

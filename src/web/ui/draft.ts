@@ -25,7 +25,7 @@ export function forgetDrafts(): void {
 export const draftKeys = (start: string): string[] =>
   allKeys().flatMap((key) => (key.startsWith(keyOf(start)) ? [key.slice(keyOf("").length)] : []));
 
-export interface Kept<T> {
+interface Kept<T> {
   value: T;
   /** Of what it changes, when it was begun: its ETag. */
   version?: string | undefined;
@@ -70,12 +70,12 @@ export interface DraftState {
   version: string | undefined;
 }
 
-export interface DraftOf<T> extends DraftState {
+interface DraftOf<T> extends DraftState {
   value: T;
   set(value: T): void;
 }
 
-export interface Draft extends DraftState {
+interface Draft extends DraftState {
   text: string;
   set(text: string): void;
 }

@@ -41,7 +41,7 @@ function putAll(form: HTMLFormElement, values: Values): void {
 const isSame = (one: Values, other: Values): boolean =>
   Object.entries(one).every(([name, value]) => other[name] === undefined || other[name] === value);
 
-export interface FormDraft {
+interface FormDraft {
   /** Whether the fields hold something else than the form began with. */
   isChanged(): boolean;
   /** ETag of what the draft was begun on. */

@@ -6,7 +6,7 @@ import { useAdmin, useOwnId } from "../session/session.tsx";
 import { useAction } from "./action.ts";
 import { notify } from "./notice.tsx";
 
-export interface Keeping {
+interface Keeping {
   /** Undefined until it is known. */
   kept: boolean | undefined;
   /** Whether this person may change it. */

@@ -2,7 +2,7 @@
 import { cloneElement, type KeyboardEvent, type ReactElement, type ReactNode, useId, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 
-export interface MenuItem {
+interface MenuItem {
   label: string;
   icon?: ReactNode;
   danger?: boolean;

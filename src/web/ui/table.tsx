@@ -15,7 +15,7 @@ export interface Column<T> {
   className?: string;
 }
 
-export interface Selection {
+interface Selection {
   chosen: ReadonlySet<string>;
   toggle(key: string): void;
   all(keys: string[]): void;

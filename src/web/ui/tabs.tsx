@@ -24,7 +24,7 @@ export function useParam<Word extends string = string>(
   return [(params.get(name) ?? fallback) as Word | "", set];
 }
 
-export interface Tab {
+interface Tab {
   id: string;
   title: string;
   count?: number | undefined;

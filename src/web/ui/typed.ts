@@ -10,7 +10,7 @@ function textOf(field: EventTarget): string | undefined {
   return field instanceof HTMLElement && field.isContentEditable ? (field.textContent ?? "") : undefined;
 }
 
-export interface Typed {
+interface Typed {
   has(): boolean;
   /** What is there now was sent. */
   clear(): void;

@@ -4,7 +4,7 @@
  */
 import { useEffect, useRef } from "react";
 
-export interface Unsaved {
+interface Unsaved {
   /** As it stands in a sentence: "the instructions of Engineer". */
   what: string;
   /** Whether going to another page asks first. Without that the text is there again when the person comes back. */

@@ -25,7 +25,7 @@ export interface FarEntry extends FarStat {
   target: string;
 }
 
-export interface Listing {
+interface Listing {
   entries: FarEntry[];
   /** Folders whose entries are not known. */
   unreadable: string[];

@@ -10,7 +10,7 @@ import type { DockerClient } from "../../docker.ts";
 import { hasBusybox } from "./busybox-rootfs.ts";
 import { createImages, DEFAULT_AGENT_IMAGE } from "./image.ts";
 
-export interface AgentImageDeps {
+interface AgentImageDeps {
   docker: DockerClient;
   /** Whether anything may be fetched from a registry. */
   pull: boolean;

@@ -28,7 +28,7 @@ const UNLINK = `for path do
   [ ! -L "$HOME/$path" ] || rm -f "$HOME/$path"
 done`;
 
-export interface CachesPlan {
+interface CachesPlan {
   docker: DockerClient;
   instanceId: string;
   caches: CacheFolders;
@@ -37,7 +37,7 @@ export interface CachesPlan {
   owner: Owner;
 }
 
-export interface OpenCaches {
+interface OpenCaches {
   mounts: Docker.MountSettings[];
   /** Called when the engine does not have the folder that is mounted: it is new, or was removed by hand. */
   make(): Promise<void>;

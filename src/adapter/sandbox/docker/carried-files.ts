@@ -23,7 +23,7 @@ const COPY_LABEL = "skep.copy";
 const MAKING_MS = 10 * 60_000;
 
 /** The copy of one folder of the server. */
-export interface Copy extends FilesVolume {
+interface Copy extends FilesVolume {
   home: string;
   carried: CarriedFolder;
   /** Sandboxes that work on it. */
@@ -32,7 +32,7 @@ export interface Copy extends FilesVolume {
   executionId: string;
 }
 
-export interface CopyPlan {
+interface CopyPlan {
   home: string;
   imageId: string;
   owner: Owner;
@@ -115,7 +115,7 @@ export function createCopies(docker: DockerClient, instanceId: string): Copies {
 }
 
 /** A copy, and where the container has it. */
-export interface CarriedPlace {
+interface CarriedPlace {
   copy: Copy;
   root: string;
 }

@@ -25,7 +25,7 @@ export const HARNESS_STATE = "/skep/state";
  */
 const IDLE = 'trap "" HUP INT TERM; read -r _';
 
-export interface ContainerPlan {
+interface ContainerPlan {
   spec: SandboxSpec;
   instanceId: string;
   imageId: string;

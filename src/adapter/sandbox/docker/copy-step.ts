@@ -13,7 +13,7 @@ import { conflict, isProblem, Problem } from "../../../core/errors.ts";
 import type { DockerClient } from "../../docker.ts";
 import type { Owner } from "../workspace-path.ts";
 
-export interface CopyWork {
+interface CopyWork {
   step: CopyStep;
   selection: Selection;
   owner: Owner;
@@ -23,7 +23,7 @@ export interface CopyWork {
 }
 
 type Entry = ReturnType<Pack["entry"]>;
-export type Unpacks = Pick<DockerClient["containers"], "unpack">;
+type Unpacks = Pick<DockerClient["containers"], "unpack">;
 
 const MAX_LEVELS = 64;
 const MAX_FOLDERS = 5_000;

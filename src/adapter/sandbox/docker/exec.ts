@@ -72,7 +72,7 @@ const STATE_WAIT_MS = 50;
 /** What is asked of whatever runs the container: an engine on this machine, or a cluster. */
 export type ExecContainers = Pick<DockerClient["containers"], "exec" | "openExec" | "state">;
 
-export interface DockerExecDeps {
+interface DockerExecDeps {
   docker: { containers: ExecContainers };
   containerId: string;
   clock: Clock;

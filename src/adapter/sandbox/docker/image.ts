@@ -8,7 +8,7 @@ import type { ArchiveKind, ArchiveLimits } from "./image-archive.ts";
 
 export const DEFAULT_AGENT_IMAGE = "skep/agent:latest";
 
-export interface BuildRequest {
+interface BuildRequest {
   /** Name of the image; `skep/agent:latest` when absent. */
   name?: string;
   /** A tar (or tar.gz) of a root file system with `sh` in it; without one it is made of a static busybox. */
@@ -16,7 +16,7 @@ export interface BuildRequest {
   busyboxPaths?: readonly string[];
 }
 
-export interface Images {
+interface Images {
   /** Loads a file that `docker save` wrote (tar or tar.gz). Returns the names loaded. Throws 422 (`archive_refused`, `image_refused`). */
   load(file: Readable, onProgress?: (progress: ImageProgress) => void): Promise<string[]>;
   /** Makes an image and returns its name and id. */

@@ -31,7 +31,7 @@ export const bound = ({ source, target, isEngines }: SharedFolder, isReadOnly = 
   BindOptions: { Propagation: isEngines ? "rslave" : "rprivate" },
 });
 
-export interface LockDown {
+interface LockDown {
   memoryMb: number;
   cpus: number;
   /** Name of the engine's network, or "none". */

@@ -29,7 +29,7 @@ export interface SandboxNetworks {
   close(): Promise<void>;
 }
 
-export interface NetworkDeps {
+interface NetworkDeps {
   docker: DockerClient;
   instanceId: string;
   engine(): Promise<EngineInfo>;

@@ -37,7 +37,7 @@ export interface Place {
   forget(): void;
 }
 
-export interface PlaceDeps {
+interface PlaceDeps {
   docker: DockerClient;
   spec: SandboxSpec;
   /** The real path of the workspace. */

@@ -28,7 +28,7 @@ const MAX_ROUTES = 8;
 /** Of a relay that ended while its container runs. */
 const RESTARTS = 20;
 
-export interface RelayDeps {
+interface RelayDeps {
   docker: { containers: Pick<DockerClient["containers"], "exec"> };
   containerId: string;
   /** `uid:gid` that may run the program. */

@@ -24,7 +24,7 @@ import { LABELS } from "./container-spec.ts";
 import { execInContainer } from "./exec.ts";
 import { CONTAINER_LIMITS, lockedDown, NO_NAMES_OUTSIDE } from "./lock-down.ts";
 
-export interface ServicesDeps {
+interface ServicesDeps {
   docker: DockerClient;
   instanceId: string;
   images: { find(name: string, signal?: AbortSignal): Promise<ImageDetail> };

@@ -22,7 +22,7 @@ import { LAID_OUT, LAY_OUT } from "./laid-out.ts";
 import { CONTAINER_LIMITS, lockedDown, NO_NAMES_OUTSIDE } from "./lock-down.ts";
 import { createContainerRelay, RELAY_PATH } from "./relay.ts";
 
-export interface SetUpsDeps {
+interface SetUpsDeps {
   docker: DockerClient;
   instanceId: string;
   images: { find(name: string, signal?: AbortSignal): Promise<ImageDetail> };
@@ -44,7 +44,7 @@ interface Work {
   onOutput(text: string): void;
 }
 
-export interface SetUpWork extends Work {
+interface SetUpWork extends Work {
   /** Id of the image that it begins with. */
   image: string;
   /** Of the image that it leaves. */
@@ -61,7 +61,7 @@ export interface SetUpWork extends Work {
   wayOut?: ((sandbox: Pick<Sandbox, "exec" | "openRoute">) => Promise<WayOut>) | undefined;
 }
 
-export interface CheckWork extends Work {
+interface CheckWork extends Work {
   image: string;
   /** Where services are that it reaches by name. */
   network?: string | undefined;
@@ -74,7 +74,7 @@ export interface SetUpResult extends ExecResult {
   sizeBytes?: number | undefined;
 }
 
-export interface Layer {
+interface Layer {
   name: string;
   projectId: string;
   sizeBytes: number;

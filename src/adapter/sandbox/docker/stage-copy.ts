@@ -17,7 +17,7 @@ export class StageCopyFault extends Error {
   override readonly name = "StageCopyFault";
 }
 
-export interface StageCopyWork {
+interface StageCopyWork {
   step: CopyStep;
   owner: Owner;
   /** The container whose files are copied. */

@@ -15,7 +15,7 @@ import { lockedDown, type SharedFolder } from "./lock-down.ts";
 import { createSandboxNetworks, type SandboxNetworks } from "./network.ts";
 import { makeFilesVolume, type VolumePlan } from "./volume.ts";
 
-export interface DockerToolServersDeps {
+interface DockerToolServersDeps {
   docker: DockerClient;
   instanceId: string;
   images: { find(name: string, signal?: AbortSignal): Promise<ImageDetail> };

@@ -9,7 +9,7 @@ import { type Carrier, createCarrier, lost } from "../detached/carrier.ts";
 import { createWorkspaceFiles } from "../workspace-files.ts";
 import type { createPodCommands } from "./container.ts";
 
-export interface CarriedFilesDeps {
+interface CarriedFilesDeps {
   /** Absolute path of the folder on this host. */
   home: string;
   /** The folder in the Pod. */

@@ -8,7 +8,7 @@ import { type CommandLine, commandLine, TAKES_LINE } from "./command-line.ts";
 import { CONTAINER } from "./pod.ts";
 import { stateOf } from "./pod-state.ts";
 
-export interface PodPlace {
+interface PodPlace {
   client: Cluster;
   namespace: string;
   pod: string;
@@ -16,7 +16,7 @@ export interface PodPlace {
   lost: AbortSignal;
 }
 
-export interface Said {
+interface Said {
   exitCode: number | null;
   /** The beginning of both outputs. */
   output: string;

@@ -26,7 +26,7 @@ import { createPods } from "./pods.ts";
 import { assertRights, POD_RIGHTS } from "./rights.ts";
 import { showClaim, showPod } from "./show.ts";
 
-export interface KubernetesSandboxDeps {
+interface KubernetesSandboxDeps {
   client: Cluster;
   namespace: string;
   /** Whose Pods they are. */
@@ -50,7 +50,7 @@ export interface ClusterChecked {
   pools: PoolChecked[];
 }
 
-export interface KubernetesSandboxes extends SandboxDriver {
+interface KubernetesSandboxes extends SandboxDriver {
   start(spec: SandboxSpec, signal: AbortSignal): Promise<Sandbox & { readonly pod: string }>;
   /** @throws Problem with the remedy: what of the cluster is missing or refused. */
   check(): Promise<ClusterChecked>;

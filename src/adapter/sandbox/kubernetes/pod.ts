@@ -31,7 +31,7 @@ export const LONGEST_SECONDS = 48 * 60 * 60;
 const FILES_MIB = 10 * 1024;
 const mib = (bytes: number): string => `${Math.ceil(bytes / 1024 / 1024)}Mi`;
 
-export interface PodPlan {
+interface PodPlan {
   name: string;
   spec: SandboxSpec;
   instanceId: string;

@@ -7,7 +7,7 @@ import type { Watch } from "../../kubernetes/watch.ts";
 import { POD_LABELS, type podManifest } from "./pod.ts";
 import { blockProblem, type PodState, stateOf } from "./pod-state.ts";
 
-export interface PodsDeps {
+interface PodsDeps {
   client: Cluster;
   namespace: string;
   instanceId: string;

@@ -30,7 +30,7 @@ import { killMarked, PROCESS_MARK } from "./marked-processes.ts";
 import { openFiles } from "./open-files.ts";
 import { openProcess } from "./open-process.ts";
 
-export interface ProcessSandboxDeps {
+interface ProcessSandboxDeps {
   allowHostShell: boolean;
   /** Whose processes they are: what a dead server left running is found by it. One of its own when absent. */
   instanceId?: string;

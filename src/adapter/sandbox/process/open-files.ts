@@ -2,7 +2,7 @@
 import type { OpenFile } from "../../../working-copy/folder.ts";
 import { resolvePlace } from "../workspace-path.ts";
 
-export interface HandedFiles extends Disposable {
+interface HandedFiles extends Disposable {
   /** To be the child's, from `FIRST` on. */
   descriptors: number[];
   /** What the child calls them, in this order. */

@@ -2,7 +2,7 @@
 import { messageOf, unavailable } from "../../../core/errors.ts";
 import type { Pipe, PipeEvents } from "../../../core/pipe.ts";
 
-export interface ProcessStart {
+interface ProcessStart {
   argv: readonly string[];
   /** All of its environment. */
   env: Readonly<Record<string, string>>;

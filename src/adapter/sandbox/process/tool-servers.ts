@@ -4,7 +4,7 @@ import type { ToolServers } from "../../../engine/tool-servers.ts";
 import { killMarked } from "./marked-processes.ts";
 import { openProcess } from "./open-process.ts";
 
-export interface ProcessToolServersDeps {
+interface ProcessToolServersDeps {
   instanceId: string;
   allowHostShell: boolean;
 }

@@ -5,7 +5,7 @@
  */
 import { Duplex } from "node:stream";
 
-export type OnConnection = (connection: Duplex) => void;
+type OnConnection = (connection: Duplex) => void;
 
 export interface RelayConnections {
   /** Takes the relay's output as it comes. @throws when it is not what a relay says. */

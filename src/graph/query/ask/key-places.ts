@@ -1,7 +1,7 @@
 /** Lines of a file that name a configuration key or an environment variable. */
 import { basename } from "../../language/paths.ts";
 
-export interface KeyPlace {
+interface KeyPlace {
   /** Counts from 1. */
   line: number;
   /** The line, without space around it; of a file of secrets only the name. */

@@ -1,7 +1,7 @@
 /** Events of the timeline as facts: what began, ended and gave a result is one of them. */
 
 /** What of an event is needed here. */
-export interface Happening {
+interface Happening {
   kind: string;
   session_id?: string;
   data: Record<string, unknown>;

@@ -8,7 +8,7 @@ import { Field, Input, TextArea } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
 import { AgentField, ModelField, ProjectField } from "../../ui/pickers.tsx";
 
-export interface Asked {
+interface Asked {
   agent_id: string;
   project_id?: string;
   model?: string;

@@ -14,7 +14,7 @@ const MODES: [Mode, string, string][] = [
   ["interrupt", "Instead of it", "The reply ends; what it said so far is kept."],
 ];
 
-export interface Outgoing {
+interface Outgoing {
   message: string;
   mode?: Mode;
   attachment_ids?: string[];

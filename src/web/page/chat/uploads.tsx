@@ -4,7 +4,7 @@ import { useState } from "react";
 import { client, multipart, must, problemOf } from "../../api/client.ts";
 import { bytes } from "../../ui/format.ts";
 
-export interface Upload {
+interface Upload {
   key: string;
   name: string;
   size: number;
@@ -15,7 +15,7 @@ export interface Upload {
 
 const MOST = 20;
 
-export interface Uploads {
+interface Uploads {
   list: Upload[];
   add(files: Iterable<File>): void;
   drop(key: string): void;

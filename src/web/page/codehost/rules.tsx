@@ -16,7 +16,7 @@ import { useParam } from "../../ui/tabs.tsx";
 import { EVENTS, RuleDialog } from "./rule-dialog.tsx";
 import { TryDialog } from "./try-dialog.tsx";
 
-export type Rule = Schemas["CodeHostRule"];
+type Rule = Schemas["CodeHostRule"];
 
 const when = ({ event, label, command }: Rule): string =>
   [EVENTS[event], label && `label ${label}`, command].filter(Boolean).join(", ");

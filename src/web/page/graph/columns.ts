@@ -34,7 +34,7 @@ export interface Line {
   sure: boolean;
 }
 
-export interface Neighbourhood {
+interface Neighbourhood {
   columns: Neighbour[][];
   lines: Line[];
   /** There are more than are shown. */

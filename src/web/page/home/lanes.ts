@@ -3,7 +3,7 @@ import type { Schemas } from "../../../api/types.ts";
 
 type StepSpan = Schemas["StepSpan"];
 
-export interface LaneBar {
+interface LaneBar {
   step: StepSpan;
   /** Per cent of the time so far. */
   left: number;

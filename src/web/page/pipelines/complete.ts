@@ -12,7 +12,7 @@ export interface Schema {
   anyOf?: Schema[];
 }
 
-export interface Suggestion {
+interface Suggestion {
   label: string;
   info?: string | undefined;
 }

@@ -7,7 +7,7 @@ import { blackoutsOf, blackoutText, localZone } from "./when.ts";
 type Routine = Schemas["PulseRoutine"];
 export type When = Pick<Routine, "schedule" | "timezone" | "blackouts">;
 
-export interface Times {
+interface Times {
   cron: string;
   every: string;
   offset: string;

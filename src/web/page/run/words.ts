@@ -13,7 +13,7 @@ interface Piece {
   text: string;
 }
 
-export interface WordsPort {
+interface WordsPort {
   /** More words at the end. */
   append(text: string): void;
   /** All the words, replacing what is shown. */

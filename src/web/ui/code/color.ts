@@ -5,7 +5,7 @@
 import { StringStream } from "@codemirror/streamparser";
 import type { Language } from "./languages.ts";
 
-export type Color = "keyword" | "string" | "comment" | "number" | "type" | "property";
+type Color = "keyword" | "string" | "comment" | "number" | "type" | "property";
 /** A piece of a line: from, to, color. In order, without overlaps; what is in none is plain. */
 export type Piece = readonly [from: number, to: number, color: Color];
 
