@@ -9,7 +9,7 @@ import type { Answer } from "./questions.ts";
 /** What is said once the transaction is over. */
 export type Afterwards = (port: Messenger, signal: AbortSignal) => Promise<void>;
 
-export interface CommandAnswersDeps extends Pick<Guard, "refuse" | "faultOf"> {
+interface CommandAnswersDeps extends Pick<Guard, "refuse" | "faultOf"> {
   links: Pick<Links, "at">;
   commands: Pick<Commands, "give" | "ofToken" | "at">;
 }

@@ -20,7 +20,7 @@ import { digestOf, type LinkRow } from "./links.ts";
 import type { Answer, Given } from "./questions.ts";
 import type { ChannelRow } from "./service.ts";
 
-export interface Command {
+interface Command {
   verb: "run" | "stop";
   words: string;
 }

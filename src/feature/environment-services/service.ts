@@ -11,7 +11,7 @@ import type { ExecutionInfo } from "../../engine/tool.ts";
 import { createGroups, type Groups, type GroupsDeps, unsupported } from "./groups.ts";
 import { type EnvironmentServices, START_SECONDS } from "./model.ts";
 
-export interface EnvironmentServicesDeps extends Omit<GroupsDeps, "services"> {
+interface EnvironmentServicesDeps extends Omit<GroupsDeps, "services"> {
   /** Undefined where there is none, for the reason in `why`. */
   services: Services | undefined;
   why: string;

@@ -11,12 +11,12 @@ import { createOutcomes, INTERRUPTED, type Outcomes, type OutcomesDeps } from ".
 import { createReports, type Reports } from "./reports.ts";
 import type { JobRow } from "./store.ts";
 
-export interface RunnerDeps extends Omit<OutcomesDeps, "definitionOf" | "latestOf"> {
+interface RunnerDeps extends Omit<OutcomesDeps, "definitionOf" | "latestOf"> {
   clockwork: Clockwork;
   standby: Standby;
 }
 
-export interface Runner extends Pick<Outcomes, "change" | "end" | "current"> {
+interface Runner extends Pick<Outcomes, "change" | "end" | "current"> {
   register(definition: JobDefinition): void;
   definitionOf(kind: string): JobDefinition | undefined;
   /** Takes what is due, and notes when the next is. Call after the commit of what changed that. */

@@ -21,13 +21,13 @@ export interface Writer {
   userId?: string | undefined;
 }
 
-export interface NewEntry extends Omit<EntryCreate, "private"> {
+interface NewEntry extends Omit<EntryCreate, "private"> {
   owner: string | null;
   origin: Origin;
   trusted: boolean;
 }
 
-export interface EntriesDeps {
+interface EntriesDeps {
   store: Store;
   clock: Clock;
   folder: TextFolder;

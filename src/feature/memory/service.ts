@@ -20,7 +20,7 @@ import {
 import type { Scores } from "./scores.ts";
 import type { Search } from "./search.ts";
 
-export interface EntryFilter {
+interface EntryFilter {
   /** Its path: only this one. */
   entry?: string | undefined;
   type?: EntryType | undefined;

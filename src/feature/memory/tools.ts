@@ -11,7 +11,7 @@ import { type Recall, readerFor } from "./recall.ts";
 import type { Scores } from "./scores.ts";
 import type { Search } from "./search.ts";
 
-export interface MemoryToolsDeps {
+interface MemoryToolsDeps {
   entries: Entries;
   recalls: Recall;
   search: Search;

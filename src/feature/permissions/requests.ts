@@ -15,7 +15,7 @@ import { permissionRequested, permissionResolved } from "./events.ts";
 import { messageOf } from "./present.ts";
 import type { PermissionStore, RequestRow, WorkOfRequest } from "./store.ts";
 
-export interface RequestsDeps {
+interface RequestsDeps {
   store: Store;
   bus: Pick<Bus, "until">;
   clock: Clock;

@@ -27,7 +27,7 @@ export interface MissingSubmodule {
   why: string;
 }
 
-export interface FetchedSubmodules {
+interface FetchedSubmodules {
   /** Parents before the submodules in them. */
   fetched: { path: string; commit: string; repository: string }[];
   missing: MissingSubmodule[];

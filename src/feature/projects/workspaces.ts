@@ -53,7 +53,7 @@ export interface Workspaces {
   unpacked(): Promise<string[]>;
 }
 
-export interface WorkspacesDeps extends Omit<WorktreeStartDeps, "places">, Pick<Turns, "alone"> {
+interface WorkspacesDeps extends Omit<WorktreeStartDeps, "places">, Pick<Turns, "alone"> {
   /** Folder that holds one folder per run and per session. */
   workspaces: string;
 }

@@ -14,7 +14,7 @@ import { type ChangesDeps, createProviderChanges } from "./changes.ts";
 import type { ProviderRow } from "./keys.ts";
 import type { Provider, ProviderKey, ProviderModel, ProviderUpdate } from "./model.ts";
 
-export interface ProvidersDeps extends Omit<ChangesDeps, "entryOf" | "get" | "forget"> {
+interface ProvidersDeps extends Omit<ChangesDeps, "entryOf" | "get" | "forget"> {
   catalogue: Pick<Catalogue, "provider" | "providers" | "models">;
   splitModel(model: string): { provider: string; name: string } | undefined;
   /** Whether the provider refused the instance's key when it was last used. */

@@ -24,7 +24,7 @@ import type { Obstacles } from "./obstacles.ts";
 import { createRoutineTicks, type RoutineTicksDeps } from "./routine-ticks.ts";
 import type { RoutineRow } from "./store.ts";
 
-export interface PulsesDeps extends Omit<RoutineTicksDeps, "find" | "assertKnown"> {
+interface PulsesDeps extends Omit<RoutineTicksDeps, "find" | "assertKnown"> {
   obstacles: Pick<Obstacles, "standing">;
   agentExists(id: string): boolean;
   /** False also for one that they do not see. */

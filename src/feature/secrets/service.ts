@@ -21,7 +21,7 @@ import {
 } from "./readings.ts";
 import type { SecretValues } from "./values.ts";
 
-export interface SecretsDeps extends Omit<ReadingsDeps, "values" | "assertAgent"> {
+interface SecretsDeps extends Omit<ReadingsDeps, "values" | "assertAgent"> {
   values: Pick<SecretValues, "open" | "seal" | "replaced" | "removed">;
   agentExists(agentId: string): boolean;
 }

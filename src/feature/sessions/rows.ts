@@ -12,7 +12,7 @@ import type { OutsideMarks } from "./outside.ts";
 import { createExecutionQueue, type QueueDeps } from "./queue.ts";
 import type { Transcript } from "./transcript.ts";
 
-export interface RowsDeps extends ModelCallsDeps, Omit<QueueDeps, "chargeCutCall"> {
+interface RowsDeps extends ModelCallsDeps, Omit<QueueDeps, "chargeCutCall"> {
   transcript: Transcript;
   outside: OutsideMarks;
 }

@@ -8,7 +8,7 @@ import type { SkillReader } from "./seen.ts";
 import type { SkillFile, SkillFiles } from "./store.ts";
 
 /** An execution's agent and the user it works for. */
-export type SkillUser = Pick<ExecutionInfo, "agentId" | "userId">;
+type SkillUser = Pick<ExecutionInfo, "agentId" | "userId">;
 
 /** What the engine and its tools need. Only usable, enabled skills count, and only those that this user's work may use. */
 export interface AgentSkills {

@@ -15,7 +15,7 @@ import { createSkillFiles, type FrontMatterFormat, levelFolder, type SkillFile }
 
 export type { SkillReader } from "./seen.ts";
 
-export interface SkillsDeps {
+interface SkillsDeps {
   store: Store;
   /** The folder of agents. */
   folder: TextFolder;

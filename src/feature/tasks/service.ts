@@ -51,7 +51,7 @@ export interface Tasks {
   endLeases(): void;
 }
 
-export type TasksDeps = ChecksDeps & Omit<ClaimsDeps, "checks" | "rowOf" | "present">;
+type TasksDeps = ChecksDeps & Omit<ClaimsDeps, "checks" | "rowOf" | "present">;
 
 const GAP = 1_024;
 

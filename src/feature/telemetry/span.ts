@@ -12,7 +12,7 @@ const KIND = { internal: 1, client: 3 } as const;
 const STATUS_ERROR = 2;
 const SAMPLED = 1;
 
-export interface SpanDraft {
+interface SpanDraft {
   traceId: string;
   spanId: string;
   parentSpanId: string | undefined;

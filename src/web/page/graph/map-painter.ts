@@ -6,7 +6,7 @@ import type { MapCamera } from "./map-camera.ts";
 const NAMED = 1.6;
 const HUES = ["--run", "--ok", "--accent", "--wait", "--bad", "--dim"];
 
-export interface MapScene {
+interface MapScene {
   /** Symbols to highlight. */
   marked: ReadonlySet<number>;
   /** Only what was changed has a color; null: all has one. */
