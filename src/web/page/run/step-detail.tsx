@@ -45,7 +45,7 @@ export function StepDetail({ run, plan, attempt, rows }: Props) {
   return (
     <section aria-labelledby="step-name">
       <div className="mb-3">
-        <div className="flex min-h-8 items-center gap-x-3">
+        <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-1">
           <h2 id="step-name" className="min-w-0 text-lg font-semibold tracking-tight">
             {plan.name}
           </h2>
