@@ -280,8 +280,8 @@ function darwinCalls(memory: Memory): Libc {
 const KINDS: Readonly<Record<number, FileKind>> = { 4: "folder", 8: "file", 10: "link" };
 
 /**
- * Lists until there is an entry or the end. A signal ends a call early, also after `.` and `..`, and garbage collection
- * sends signals: taken for the end, such a call makes a folder look empty.
+ * Lists until there is an entry or the end. A signal ends a call early, also after `.` and `..` (seen with those of a profiler):
+ * taken for the end, such a call makes a folder look empty.
  */
 function nextEntries(memory: Memory, list: () => number, names: NameEncoding, field: EntryFields): DirectoryEntry[] {
   for (;;) {
