@@ -85,13 +85,13 @@ export function connectDocker(endpoint: DockerEndpoint, patience: Patience = PAT
  * A client of the engine that `find` names. It is looked for again at each use until one has answered: an engine that starts
  * later than the server may listen at another of the usual sockets. Then the client stays with it.
  */
-export function connectFound(find: () => DockerEndpoint, patience?: Patience): DockerClient {
-  let client = connectDocker(find(), patience);
+export function connectFound(find: () => DockerEndpoint): DockerClient {
+  let client = connectDocker(find());
   let hasAnswered = false;
   const now = (): DockerClient => {
     if (hasAnswered) return client;
     const endpoint = find();
-    if (endpoint.address !== client.address) client = connectDocker(endpoint, patience);
+    if (endpoint.address !== client.address) client = connectDocker(endpoint);
     return client;
   };
   const settle = async <T>(call: (asked: DockerClient) => Promise<T>): Promise<T> => {

@@ -30,8 +30,8 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [91, 93, 123, 125];
  * The value of a text from outside. Its members are not checked: give it to a schema.
  * @throws JsonTooMuch beyond the bounds, SyntaxError when it is not JSON.
  */
-export function readJson(text: string, bounds?: JsonBounds): unknown {
-  const fault = jsonFault(text, bounds);
+export function readJson(text: string): unknown {
+  const fault = jsonFault(text);
   if (fault !== undefined) throw new JsonTooMuch(fault);
   return JSON.parse(text);
 }
@@ -69,8 +69,8 @@ function createJsonGauge(bounds: JsonBounds = {}): (piece: string) => JsonFault 
 }
 
 /** The same of a value that something else has parsed. */
-export function valueFault(value: unknown, bounds: Omit<JsonBounds, "characters"> = {}): JsonFault | undefined {
-  const { levels = LIMITS.jsonLevels, values = LIMITS.jsonValues } = bounds;
+export function valueFault(value: unknown): JsonFault | undefined {
+  const { jsonLevels: levels, jsonValues: values } = LIMITS;
   let layer = [value];
   let count = 0;
   for (let depth = 0; layer.length > 0; depth++) {

@@ -22,8 +22,6 @@ export interface CommandLine {
 }
 
 export interface Execution extends ExecutionInfo {
-  /** Row id of the pipeline step's attempt. */
-  stepRowId?: string | undefined;
   wantedModel?: string | undefined;
   /** Holds it to these of its agent's tools. */
   onlyTools?: readonly string[] | undefined;

@@ -21,11 +21,7 @@ function wordsOf(text: string): string {
  * The skills whose tags are in the input as whole words, whatever their case: the most tags first, ties by name.
  * Linear in the input for a given set of tags.
  */
-export function matchSkills<Skill extends MatchableSkill>(
-  skills: readonly Skill[],
-  input: string,
-  most: number = LIMITS.skillsInjected,
-): Skill[] {
+export function matchSkills<Skill extends MatchableSkill>(skills: readonly Skill[], input: string): Skill[] {
   const text = wordsOf(input.slice(0, LIMITS.textCharacters));
   const hits = skills.map((skill) => {
     const tags = new Set(skill.tags.map(wordsOf).filter((tag) => tag.trim() !== ""));
@@ -34,7 +30,7 @@ export function matchSkills<Skill extends MatchableSkill>(
   return hits
     .filter(({ count }) => count > 0)
     .sort((a, b) => b.count - a.count || (a.skill.name < b.skill.name ? -1 : 1))
-    .slice(0, most)
+    .slice(0, LIMITS.skillsInjected)
     .map(({ skill }) => skill);
 }
 

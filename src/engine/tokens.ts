@@ -9,7 +9,6 @@ export interface ExecutionTokens {
   issue(execution: Execution): string;
   revoke(executionId: string): void;
   find(token: string): ExecutionHolder | undefined;
-  isLive(executionId: string): boolean;
 }
 
 export function createExecutionTokens(): ExecutionTokens {
@@ -37,6 +36,5 @@ export function createExecutionTokens(): ExecutionTokens {
       const { id, sessionId, agentId, userId, runId, projectId } = execution;
       return { id, sessionId, agentId, userId, runId, projectId };
     },
-    isLive: (executionId) => byExecution.has(executionId),
   };
 }

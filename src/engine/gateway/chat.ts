@@ -153,8 +153,8 @@ export const chat: WireProtocol = {
   },
   writer({ model }) {
     const about = { id: newId("message"), object: "chat.completion.chunk", created: secondsNow(), model };
-    const chunk = (delta: object, finish: string | null = null, more: object = {}) =>
-      event({ ...about, choices: [{ index: 0, delta, finish_reason: finish }], ...more });
+    const chunk = (delta: object, finish: string | null = null) =>
+      event({ ...about, choices: [{ index: 0, delta, finish_reason: finish }] });
     return {
       text: (content) => chunk({ role: "assistant", content }),
       thinking: (reasoning_content) => chunk({ role: "assistant", reasoning_content }),

@@ -5,27 +5,20 @@ import type { Decision, StepKey } from "./decisions.ts";
 import type { PipelineDefinition } from "./definition.ts";
 import { type PipelineGraph, pipelineGraph } from "./graph.ts";
 import { jumpOf, outcomeOf } from "./outcome.ts";
-import type { RunError, RunRow, StepRow } from "./rows.ts";
+import type { RunRow, StepRow } from "./rows.ts";
 import { RunState } from "./run-state.ts";
 import { outputsOf } from "./scope.ts";
 
 /**
  * Cancels every step that has not ended, and the run. Empty when the run has ended.
- * @param error why, when it was not a person's decision (a budget): the run is then failed.
  */
-export function planStop(
-  definition: PipelineDefinition,
-  run: RunRow,
-  rows: readonly StepRow[],
-  error: RunError | null = null,
-): Decision[] {
+export function planStop(definition: PipelineDefinition, run: RunRow, rows: readonly StepRow[]): Decision[] {
   if (isRunEnd(run.status)) return [];
-  const reason = error ? "run_failed" : "run_cancelled";
   const cancelled: Decision[] = rows
     .filter(({ status, superseded }) => !superseded && !isStepEnd(status))
-    .map(({ step_id, index, attempt }) => ({ kind: "cancel_step", step_id, index, attempt, reason }));
+    .map(({ step_id, index, attempt }) => ({ kind: "cancel_step", step_id, index, attempt, reason: "run_cancelled" }));
   const outputs = outputsOf(pipelineGraph(definition), new RunState(run, rows));
-  return [...cancelled, { kind: "finish_run", status: error ? "failed" : "cancelled", outputs, error }];
+  return [...cancelled, { kind: "finish_run", status: "cancelled", outputs, error: null }];
 }
 
 /**

@@ -42,9 +42,9 @@ export function createPasswords(parallel = Math.max(1, availableParallelism() - 
 }
 
 /** @throws Problem 422 for a password that is the address itself, or one character over and over. */
-export function assertGoodPassword(password: string, email: string, pointer = "/password"): void {
+export function assertGoodPassword(password: string, email: string): void {
   const lower = plain(password).toLowerCase();
   if (lower === email || lower === email.split("@")[0])
-    throw invalidField(pointer, "A password must not be the e-mail address");
-  if (new Set(lower).size < 4) throw invalidField(pointer, "A password needs at least four different characters");
+    throw invalidField("/password", "A password must not be the e-mail address");
+  if (new Set(lower).size < 4) throw invalidField("/password", "A password needs at least four different characters");
 }

@@ -39,8 +39,6 @@ interface RepositoryText {
   /** Paths of further ones; each holds for the files below its folder. */
   nested: string[];
   skills: RepositorySkill[];
-  /** How many were left out, because there are too many. */
-  moreSkills: number;
 }
 
 interface RepositoryTextsDeps {
@@ -77,7 +75,6 @@ export function createRepositoryTexts({ git, rows, masking, folder, readFrontMat
       branch,
       commit,
       skills,
-      moreSkills: Math.max(0, skillFiles.length - SKILLS_MOST),
       instructions: top === undefined || text === null ? undefined : { file: top, ...shown(text) },
       nested: nestedOf(notes).slice(0, NESTED_MOST),
     };

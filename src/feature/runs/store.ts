@@ -227,6 +227,5 @@ export function createRunStore({ rows, statement }: Pick<Store, "rows" | "statem
       });
     },
     countSince: (at: string): number => runRows.count(["created_at >= ?", at]),
-    countByAgent: (agentId: string): number => stepRows.count({ agent_id: agentId }),
   };
 }

@@ -31,7 +31,6 @@ export function toExecution({ session, ...row }: Work, system: string | null): E
     depth: session.depth,
     runId: given(session.run_id),
     workId: given(session.run_id ?? session.work_id),
-    stepRowId: given(row.step_row_id),
     stepId: given(session.step_id),
     projectId: given(session.project_id),
     taskId: given(session.task_id),

@@ -27,8 +27,8 @@ import {
 interface UsersDeps extends UserListsDeps {
   audit: Audit;
   passwords: { hash(password: string): Promise<string> };
-  /** @throws Problem 422 at the pointer. */
-  assertGoodPassword(password: string, email: string, pointer?: string): void;
+  /** @throws Problem 422. */
+  assertGoodPassword(password: string, email: string): void;
   /** Whether this is the user's current password; wrong ones count towards the lock. @throws Problem 429. */
   checkPassword(user: UserRow, password: string): Promise<boolean>;
   endSessions(userId: string, except?: string): void;

@@ -15,7 +15,7 @@ export interface SpeechCache {
   trim(): Promise<void>;
 }
 
-export function createSpeechCache(folder: string, maxBytes: number = LIMITS.speechCacheBytes): SpeechCache {
+export function createSpeechCache(folder: string): SpeechCache {
   const pathOf = (parts: readonly unknown[]) =>
     join(folder, createHash("sha256").update(JSON.stringify(parts)).digest("hex"));
   return {
@@ -53,7 +53,7 @@ export function createSpeechCache(folder: string, maxBytes: number = LIMITS.spee
       let kept = 0;
       for (const { name, bytes } of files) {
         kept += bytes;
-        if (kept > maxBytes) await rm(join(folder, name), { force: true }).catch(() => {});
+        if (kept > LIMITS.speechCacheBytes) await rm(join(folder, name), { force: true }).catch(() => {});
       }
     },
   };

@@ -203,14 +203,14 @@ export abstract class BlockWalk {
   }
 
   /** Opens the scope of a function symbol. */
-  open(symbol: SymbolRow, at: Place, thisScope = at.thisScope): Place {
+  open(symbol: SymbolRow, at: Place): Place {
     const hidden = (this.facts.symbols.flags(symbol) & SymbolFlag.Hidden) !== 0;
     const scope = this.facts.scope(at.scope, ScopeKind.Function, symbol);
     return {
       scope,
       symbol: hidden ? at.symbol : symbol,
       parent: symbol,
-      thisScope,
+      thisScope: at.thisScope,
       returns: [],
       names: new Set(),
     };

@@ -274,10 +274,6 @@ export class FactsBuilder {
     this.tables.calls.add(expr, symbol, line, flags);
   }
 
-  callCount(): number {
-    return this.tables.calls.length;
-  }
-
   /** A mention of a type (an annotation, a cast). */
   useType(type: TypeRow, symbol: SymbolRow, line: number): void {
     if (exists(type)) this.tables.uses.add(type, -1, symbol, line);

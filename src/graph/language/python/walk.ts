@@ -290,9 +290,4 @@ export class PythonWalk extends PythonDeclarations {
     this.bindPattern(this.tree.child(node, "left"), at, value);
     return value;
   }
-
-  /** Whether a type row is worth more than what is assigned. */
-  protected isKnownType(type: TypeRow): boolean {
-    return type >= 0 && this.facts.types.op(type) !== Type.Unknown;
-  }
 }

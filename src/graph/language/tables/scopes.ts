@@ -61,10 +61,6 @@ export class BindingTable extends FactTable<BindingRow> {
     return this.rows[row * BINDING.size + BINDING.b]!;
   }
 
-  setType(row: BindingRow, type: number): void {
-    this.cells[row * BINDING.size + BINDING.a] = type;
-  }
-
   setValue(row: BindingRow, value: number): void {
     this.cells[row * BINDING.size + BINDING.b] = value;
   }
