@@ -1,30 +1,58 @@
 /** Writes an index to disk as a generation of its own, which takes the place of the one before. */
 import { writeFileSync } from "node:fs";
-import { type FactCache, writeFactCache } from "../store/fact-cache.ts";
+import type { SourceFile } from "../resolve/repository.ts";
+import { type CachedFile, type FactCache, writeFactCache } from "../store/fact-cache.ts";
 import { checksumOf, type GraphStore, type Manifest } from "../store/graph-store.ts";
 import { writeKeyIndex } from "../store/key-index.ts";
 import { type Found, packGraph } from "../store/snapshot.ts";
 import { type Indexed, manifestOf } from "./index-report.ts";
+import type { Look } from "./look.ts";
 
-interface Generated extends Indexed {
-  /** What resolution found where joining declarations changed it. */
-  found: Found | undefined;
+/** What is known of the files. */
+interface Sources {
+  /** All files of the look, and those of them that have facts. */
+  files: readonly CachedFile[];
+  sources: readonly SourceFile[];
+  look: Look;
   /** The cache that stored files come from. */
   cache: FactCache;
 }
 
-export function writeGeneration(store: GraphStore, indexed: Generated): Manifest {
-  const { graph, found, files, sources, look, cache } = indexed;
-  const generation = store.begin();
+/** What is made of them. */
+interface Made extends Indexed {
+  /** What resolution found where joining declarations changed it. */
+  found: Found | undefined;
+}
+
+/** A generation that is not the current one yet. */
+export type Draft = ReturnType<GraphStore["begin"]>;
+
+export function writeGeneration(store: GraphStore, indexed: Sources & Made): Manifest {
+  return writeGraph(store, writeSources(store, indexed), indexed);
+}
+
+/** Begins a generation with what is known of the files: the graph is written without it. */
+export function writeSources(store: GraphStore, { files, sources, look, cache }: Sources): Draft {
+  const draft = store.begin();
   try {
-    const snapshot = packGraph(graph, found);
-    writeFileSync(generation.snapshot, snapshot);
-    writeFactCache(generation.folder, files, look.configs, cache);
+    writeFactCache(draft.folder, files, look.configs, cache);
     const keys = sources.map(({ path, facts }) => ({ path, keys: facts.keys }));
-    writeKeyIndex(generation.folder, keys, look.walk.settings);
-    return store.commit(generation, { ...manifestOf(indexed), checksum: checksumOf(snapshot) });
+    writeKeyIndex(draft.folder, keys, look.walk.settings);
+    return draft;
   } catch (error) {
-    store.discard(generation);
+    store.discard(draft);
+    throw error;
+  }
+}
+
+/** Completes a generation with its graph. */
+export function writeGraph(store: GraphStore, draft: Draft, made: Made): Manifest {
+  try {
+    const snapshot = packGraph(made.graph, made.found);
+    writeFileSync(draft.snapshot, snapshot);
+    return store.commit(draft, { ...manifestOf(made), checksum: checksumOf(snapshot) });
+  } catch (error) {
+    store.discard(draft);
     throw error;
   }
 }

@@ -28,7 +28,7 @@ const EXACT = REASONS.indexOf("exact");
 /** What the graph has from SCIP indexes: files whose content they still fit, and edges. */
 export function exactOf(
   graph: CodeGraph,
-  files: readonly CachedFile[],
+  files: readonly Pick<CachedFile, "path" | "hash">[],
   references: ExactReferences,
 ): Manifest["exact"] {
   const covered = files.filter(({ path, hash }) => references.files.get(path)?.hash === hash);

@@ -8,11 +8,14 @@ import { countsOf, exactOf } from "./graph-counts.ts";
 import type { Look } from "./look.ts";
 import type { Walk } from "./walk.ts";
 
+/** What a manifest says of a file. */
+export type NotedFile = Pick<CachedFile, "path" | "hash" | "note">;
+
 export interface Indexed {
   graph: CodeGraph;
-  /** All files of the look, and those of them that have facts. */
-  files: readonly CachedFile[];
-  sources: readonly SourceFile[];
+  /** All files of the look. */
+  files: readonly NotedFile[];
+  unread: Unread;
   look: Look;
   commit: string;
   /** By `performance.now()`. */
@@ -25,14 +28,14 @@ export interface Indexed {
 type Said = Omit<Manifest, "format" | "generation" | "checksum">;
 
 export function manifestOf(indexed: Indexed): Said {
-  const { graph, files, sources, look, commit, started, references, tangled } = indexed;
+  const { graph, files, unread, look, commit, started, references, tangled } = indexed;
   return {
     ...countsOf(graph),
     indexedAt: Date.now(),
     durationMs: Math.round(performance.now() - started),
     commit,
     fingerprint: look.fingerprint,
-    unread: unreadOf(sources),
+    unread,
     exact: exactOf(graph, files, references),
     files: files.filter((file) => file.note === "").length,
     ...skippedOf(look.walk, files),
@@ -46,7 +49,8 @@ export function manifestOf(indexed: Indexed): Said {
 /** Files with unread lines that a report names; the others are only counted. */
 const MAX_UNREAD = 100;
 
-function unreadOf(sources: readonly SourceFile[]): Unread {
+/** Counts the lines that parsers could not read. */
+export function unreadOf(sources: readonly SourceFile[]): Unread {
   const all = sources.map(({ path, facts }) => ({ path, lines: facts.unread, of: facts.lines }));
   const found = all.filter(({ lines }) => lines > 0).sort((a, b) => b.lines - a.lines || (a.path < b.path ? -1 : 1));
   const lines = found.reduce((sum, file) => sum + file.lines, 0);
@@ -58,7 +62,7 @@ function unreadOf(sources: readonly SourceFile[]): Unread {
 /** Skipped files that a report names; more are only counted. */
 const MAX_SKIPPED = 1_000;
 
-function skippedOf(walk: Walk, files: readonly CachedFile[]): Pick<Manifest, "skipped" | "skippedCount"> {
+function skippedOf(walk: Walk, files: readonly NotedFile[]): Pick<Manifest, "skipped" | "skippedCount"> {
   const generated = files.filter((file) => file.note === "generated");
   const all = [...walk.skipped, ...generated.map(({ path }) => ({ path, reason: "generated" as const }))];
   return { skipped: all.slice(0, MAX_SKIPPED), skippedCount: all.length };

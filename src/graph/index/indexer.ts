@@ -6,7 +6,6 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { IS_COMPILED } from "../../process/self-command.ts";
-import type { CodeGraph } from "../code-graph.ts";
 import { unpackFacts } from "../language/facts.ts";
 import { languageOf } from "../language/languages.ts";
 import { PHASES } from "../model.ts";
@@ -15,14 +14,15 @@ import { Resolution } from "../resolve/resolution.ts";
 import { createExactEdges } from "../scip/exact-edges.ts";
 import { type ExactReferences, readExactReferences } from "../scip/exact-references.ts";
 import { type CachedFile, type FactCache, readFactCache } from "../store/fact-cache.ts";
-import type { Generation, GraphStore, Manifest } from "../store/graph-store.ts";
+import type { Generation, GraphStore, Manifest, Unread } from "../store/graph-store.ts";
 import { hasKeyIndex } from "../store/key-index.ts";
 import type { Found } from "../store/snapshot.ts";
 import { joinDeclarations } from "./declarations.ts";
-import { writeGeneration } from "./generation.ts";
+import { type Draft, writeGraph, writeSources } from "./generation.ts";
 import { type GitPlace, headCommit } from "./git.ts";
 import { findGroups, finishWith } from "./groups.ts";
-import { lookAtFiles } from "./look.ts";
+import { type NotedFile, unreadOf } from "./index-report.ts";
+import { type Look, lookAtFiles } from "./look.ts";
 import { parseAll } from "./parse-pool.ts";
 import { createPhases, type PhaseReport, type Phases } from "./phases.ts";
 import { reuseEdges } from "./reuse.ts";
@@ -76,27 +76,87 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
     for (const name of PHASES) phases.end(name);
     return { manifest: known, phases: phases.list, parsed: 0, changed: false };
   }
-  const last = options.force ? undefined : store.current();
+  const references = readExactReferences(store.folder);
+  const before = { known, last: options.force ? undefined : store.current(), whole };
+  const resolved = await resolveSources(options, look, before, references, phases);
+  const { builder, found, draft, files, unread, tangled, parsed } = resolved;
+  try {
+    options.signal?.throwIfAborted();
+    // The memory of resolution is larger than everything else together: free it before the next phase.
+    if (resolved.resolved > MANY_FILES) Bun.gc(true);
+    const graph = finishWith(builder, findGroups(builder.finish(), phases));
+    options.signal?.throwIfAborted();
+    const made = { graph, found, files, unread, look, commit, started, references, tangled };
+    const manifest = writeGraph(store, draft, made);
+    phases.end("process_discovery");
+    return { manifest, phases: phases.list, parsed, changed: true };
+  } catch (error) {
+    store.discard(draft);
+    throw error;
+  }
+}
+
+/** From this many resolved files on, an explicit garbage collection costs at most a hundredth of the index. */
+const MANY_FILES = 1_000;
+
+/** The index before: what its manifest says, where it is, and whether its graph can be read. */
+interface Before {
+  known: Manifest | undefined;
+  last: Generation | undefined;
+  whole: boolean;
+}
+
+/** What is left of the sources once their edges are found: neither facts nor types. */
+interface Resolved {
+  builder: GraphBuilder;
+  /** What resolution found where joining declarations changed it. */
+  found: Found | undefined;
+  /** Has the facts. */
+  draft: Draft;
+  files: readonly NotedFile[];
+  unread: Unread;
+  tangled: readonly string[];
+  parsed: number;
+  resolved: number;
+}
+
+/** Finds structure and edges, and writes facts. None of what it needs for that is in memory when it has returned. */
+async function resolveSources(
+  options: IndexOptions,
+  look: Look,
+  { known, last, whole }: Before,
+  references: ExactReferences,
+  phases: Phases,
+): Promise<Resolved> {
+  const { store } = options;
   const cache = readFactCache(last?.folder);
-  const { files: indexed, parsed } = await parseChanged(options, look.walk, cache, phases);
+  const { files, parsed } = await parseChanged(options, look.walk, cache, phases);
   options.signal?.throwIfAborted();
   const material: Material = {
-    files: indexed,
-    sources: sourcesOf(indexed),
+    files,
+    sources: sourcesOf(files),
     cache,
     before: whole ? last : undefined,
     configs: look.configs,
     readConfig: createConfigReader(options.root),
     failedBefore: new Set(known?.failed.map(({ path }) => path)),
     tangled: [],
-    references: readExactReferences(store.folder),
+    references,
     resolved: 0,
   };
-  const { graph, found } = buildGraph(options, look.walk, material, phases);
-  options.signal?.throwIfAborted();
-  const manifest = writeGeneration(store, { ...material, graph, found, look, commit, started });
-  phases.end("process_discovery");
-  return { manifest, phases: phases.list, parsed, changed: true };
+  const edges = resolveAll(options, look.walk, material, phases);
+  const builder = joinDeclarations(edges);
+  const { sources, tangled, resolved } = material;
+  return {
+    builder,
+    found: builder === edges ? undefined : edges.foundEdges(),
+    draft: writeSources(store, { files, sources, look, cache }),
+    files: files.map(({ path, hash, note }) => ({ path, hash, note })),
+    unread: unreadOf(sources),
+    tangled,
+    parsed,
+    resolved,
+  };
 }
 
 async function parseChanged(
@@ -157,24 +217,6 @@ interface Material {
   /** Files whose edges were found; those of the others are the last index's. Counted here. */
   resolved: number;
 }
-
-/** @returns the graph, and what resolution found where joining declarations changed it */
-function buildGraph(
-  options: IndexOptions,
-  walk: Walk,
-  material: Material,
-  phases: Phases,
-): { graph: CodeGraph; found: Found | undefined } {
-  const resolved = resolveAll(options, walk, material, phases);
-  const builder = joinDeclarations(resolved);
-  const found = builder === resolved ? undefined : resolved.foundEdges();
-  // The memory of resolution is larger than everything else together: free it before the next phase.
-  if (material.resolved > MANY_FILES) Bun.gc(true);
-  return { graph: finishWith(builder, findGroups(builder.finish(), phases)), found };
-}
-
-/** From this many resolved files on, an explicit garbage collection costs at most a hundredth of the index. */
-const MANY_FILES = 1_000;
 
 function sourcesOf(files: readonly CachedFile[]): SourceFile[] {
   const sources: SourceFile[] = [];

@@ -20,7 +20,7 @@ import { type FoundEdges, readFoundEdges } from "../store/snapshot.ts";
 import { joinDeclarations } from "./declarations.ts";
 import { writeGeneration } from "./generation.ts";
 import { findGroups, finishWith, type Groups } from "./groups.ts";
-import { type Indexed, manifestOf } from "./index-report.ts";
+import { type Indexed, manifestOf, unreadOf } from "./index-report.ts";
 import type { Look } from "./look.ts";
 import { parseFiles } from "./parse-files.ts";
 import { type Laid, layOut, movedEnds, type Patched, patchStructure } from "./patch-structure.ts";
@@ -77,7 +77,7 @@ interface State {
 }
 
 /** What an edit made, beyond that; until the first, the disk has it all. */
-type Made = Indexed & { groups: Groups | undefined };
+type Made = Indexed & Pick<State, "files" | "sources"> & { groups: Groups | undefined };
 
 /** @returns undefined when the current generation cannot be read, is another one's, or is too large */
 export async function openLiveIndex(root: string, store: GraphStore, look: Look): Promise<LiveIndex | undefined> {
@@ -235,6 +235,7 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
         graph,
         files,
         sources,
+        unread: unreadOf(sources),
         look,
         commit,
         started,
