@@ -49,8 +49,8 @@ const MEMORY_CHECK_MS = 1_000;
 const QUERY_MEMORY_CHECK_MS = 50;
 
 /**
- * A child's collector takes the machine for one with so many bytes, and so lets less garbage pile up: a third less memory
- * at the peak of an index, in the same time.
+ * The collector of a child that answers questions takes the machine for one with so many bytes, and so lets less
+ * garbage pile up.
  */
 const COLLECT_EARLY = { BUN_JSC_forceRAMSize: String(400 * 1024 * 1024) };
 
