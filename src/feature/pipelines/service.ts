@@ -3,10 +3,8 @@ import { type Document, parseDocument } from "yaml";
 import { timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound, Problem } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
-import { lazy } from "../../core/lazy.ts";
 import { didYouMean } from "../../core/near.ts";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
-import type { KnownNames } from "../../engine/pipeline/meaning.ts";
 import type { ParsedPipeline } from "../../engine/pipeline/parse.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
@@ -14,19 +12,15 @@ import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import type { TextFile, TextFolder } from "../../store/text-folder.ts";
 import { activity } from "../events/events.ts";
+import { type ChecksDeps, createChecks, type Team } from "./checks.ts";
 import type { Pipeline, PipelineBody, PipelineDetail, Validation } from "./model.ts";
 
-interface PipelinesDeps {
+export interface PipelinesDeps extends ChecksDeps {
   store: Store;
   audit: Audit;
   /** The folder of agents. */
   folder: TextFolder;
-  /** From `engine/pipeline`. */
-  parse(text: string, known?: KnownNames): ParsedPipeline;
   agentsOf(definition: PipelineDefinition): string[];
-  agentIds(): string[];
-  /** Names of skills that the agent has and that can be read. */
-  skillsOf(agentId: string): string[];
   /** Reads all agents and skills, some files before each `yield`. */
   lookAtTeam(): Generator<void>;
 }
@@ -60,72 +54,9 @@ const ENDING = /\.ya?ml$/;
 const NO_ALIASES = { aliasDuplicateObjects: false };
 const FIELDS = ["id", "name", "description", "version", "defaults", "inputs", "steps"] as const;
 
-export function createPipelines({
-  store,
-  audit,
-  folder,
-  parse,
-  agentsOf,
-  agentIds,
-  skillsOf,
-  lookAtTeam,
-}: PipelinesDeps): Pipelines {
-  interface Known {
-    parsed: ParsedPipeline;
-    agents: string;
-    /** The agents' skills that the check depended on, by agent. */
-    skills: ReadonlyMap<string, string>;
-  }
-  /** What checks depend on, each found once. */
-  interface Team {
-    agents(): Names;
-    skillsOf(agentId: string): Names;
-  }
-  interface Names {
-    all: ReadonlySet<string>;
-    /** Tells them from others. */
-    key: string;
-  }
-  const cache = new WeakMap<TextFile, Known>();
-  const teamNow = (): Team => {
-    /** Agents without skills of their own have the same list. */
-    const lists = new Map<readonly string[], Names>();
-    const namesIn = (list: readonly string[]): Names => {
-      const names = lists.get(list) ?? { all: new Set(list), key: list.join() };
-      lists.set(list, names);
-      return names;
-    };
-    const skills = new Map<string, Names>();
-    return {
-      agents: lazy(() => namesIn(agentIds())),
-      skillsOf(agentId) {
-        const names = skills.get(agentId) ?? namesIn(skillsOf(agentId));
-        skills.set(agentId, names);
-        return names;
-      },
-    };
-  };
-  const check = (text: string, team: Team, fileId?: string): Known => {
-    const skills = new Map<string, string>();
-    const asked = (agentId: string): ReadonlySet<string> => {
-      const { all, key } = team.skillsOf(agentId);
-      skills.set(agentId, key);
-      return all;
-    };
-    const { all: agents, key } = team.agents();
-    return { parsed: parse(text, { fileId, agents, skillsOf: asked }), agents: key, skills };
-  };
-  const stillHolds = ({ agents, skills }: Known, team: Team): boolean =>
-    agents === team.agents().key && [...skills].every(([agentId, key]) => team.skillsOf(agentId).key === key);
-  const parseText = (text: string, fileId?: string): ParsedPipeline => check(text, teamNow(), fileId).parsed;
-  const parseFile = (id: string, file: TextFile, team: Team): ParsedPipeline => {
-    if (file.problem !== undefined) return { problems: [{ line: 1, column: 1, pointer: "", message: file.problem }] };
-    const known = cache.get(file);
-    if (known && stillHolds(known, team)) return known.parsed;
-    const checked = check(file.text, team, id);
-    cache.set(file, checked);
-    return checked.parsed;
-  };
+export function createPipelines(deps: PipelinesDeps): Pipelines {
+  const { store, audit, folder, agentsOf, lookAtTeam } = deps;
+  const { teamNow, parseText, parseFile } = createChecks(deps);
   /** The file of that id; `.yml` comes before `.yaml`. */
   const fileOf = (id: string): TextFile | undefined =>
     isSlug(id) ? (folder.read(`${FOLDER}/${id}.yml`) ?? folder.read(`${FOLDER}/${id}.yaml`)) : undefined;
