@@ -4,10 +4,10 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
-import { conflict, forbidden, notFound } from "../../core/errors.ts";
+import { conflict, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
-import { isAtLeast, owns, type ProjectRole } from "../../core/ownership.ts";
+import { isAtLeast, owns } from "../../core/ownership.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
@@ -21,6 +21,7 @@ import { readable, WHOSE } from "../../store/whose.ts";
 import type { Members } from "../members/service.ts";
 import { invitationsChanged } from "./events.ts";
 import type { Invitation, InvitationCreate, Joined, MadeInvitation, Offer } from "./model.ts";
+import { createRights } from "./rights.ts";
 
 interface InvitationsDeps {
   store: Store;
@@ -51,6 +52,7 @@ const over = (detail: string) => conflict(detail, "invitation_over");
 export function createInvitations({ store, clock, audit, access, putMember, beginTry }: InvitationsDeps) {
   const rows = store.rows(projectInvitations);
   const accounts = store.rows(users);
+  const { assertMayInvite, isBacked } = createRights(store, access);
   const nameOf = (userId: string): string => accounts.find({ id: userId })?.display_name ?? userId;
   const projectName = (id: string): string | undefined =>
     store.statement<string>("SELECT name FROM projects WHERE id = ?").pluck().get(id);
@@ -68,36 +70,6 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
     const { id, role, uses, max_uses, created_by, created_at, expires_at } = row;
     const created_by_name = nameOf(created_by);
     return { id, role, state: stateOf(row), uses, max_uses, created_by, created_by_name, created_at, expires_at };
-  }
-  /** Administrators own every project. A project that is open to all makes nobody a member who may invite. */
-  const roleOfMember = (
-    isAdministrator: boolean,
-    userId: string | undefined,
-    projectId: string,
-  ): ProjectRole | null => {
-    if (isAdministrator) return "owner";
-    return userId === undefined ? null : (access.member(projectId, userId)?.role ?? null);
-  };
-  /** @throws Problem 403 */
-  function assertMayInvite(projectId: string, role: ProjectRole, caller: Caller): void {
-    const own = roleOfMember(caller.admin, caller.userId, projectId);
-    if (own === null)
-      throw forbidden(
-        "Only members of the project invite others to it, and you are none. Ask an owner to add you.",
-        "project_role",
-      );
-    if (!isAtLeast(own, "maintainer") || !isAtLeast(own, role))
-      throw forbidden(
-        `You are a ${own} of the project, and cannot invite as ${role}. Ask an owner of it.`,
-        "project_role",
-      );
-  }
-  /** Whether who made it may still give that role. */
-  function isBacked({ created_by, project_id, role }: Row): boolean {
-    const maker = accounts.find({ id: created_by });
-    if (!maker?.active) return false;
-    const own = roleOfMember(maker.role === "admin", created_by, project_id);
-    return own !== null && isAtLeast(own, "maintainer") && isAtLeast(own, role);
   }
   /** The oldest that are over make room. @throws Problem 409. */
   function assertRoom(projectId: string): void {
