@@ -3,19 +3,18 @@
  * done, so that a server that was killed goes on where it was: each attempt is begun in the transaction that makes its run.
  */
 import { actOnEach } from "../../core/act-on-each.ts";
-import { type Clock, msBetween, timestamp } from "../../core/clock.ts";
+import { type Clock, timestamp } from "../../core/clock.ts";
 import { isProblem, type Problem } from "../../core/errors.ts";
-import { toUsd } from "../../core/money.ts";
 import type { ProjectRoles } from "../../core/ownership.ts";
 import { isRunEnd } from "../../core/run-states.ts";
 import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
-import { evals, evalTasks, type PackedTask } from "../../store/tables/evals.ts";
-import { executions } from "../../store/tables/sessions.ts";
+import { evals, evalTasks } from "../../store/tables/evals.ts";
 import type { RunsService } from "../runs/service.ts";
-import { definitionOf, EVAL_PIPELINE, WORK_STEP, type Worker } from "./definition.ts";
+import { definitionOf, EVAL_PIPELINE, type Worker } from "./definition.ts";
 import { evalChanged } from "./events.ts";
+import { createFigures } from "./figures.ts";
 import { outcomeOf } from "./outcome.ts";
 import { type EvalRow, isOpen } from "./scores.ts";
 import type { AttemptRow, AttemptStore } from "./store.ts";
@@ -48,7 +47,7 @@ const LATER: ReadonlySet<number> = new Set([413, 429, 503]);
 export function createDriver({ store, clock, access, attempts, replayModel, runs }: DriverDeps): Driver {
   const rows = store.rows(evals);
   const tasks = store.rows(evalTasks);
-  const work = store.rows(executions);
+  const { figuresOf, budgetFor } = createFigures(store, runs.rows);
   const accounts = store.rows(users);
   const now = () => timestamp(clock.now());
   const emit: Driver["emit"] = (tx, { id, name, user_id }, change) =>
@@ -59,28 +58,6 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
     if (user_id === null) return LOCAL_ADMIN;
     if (!accounts.find({ id: user_id })?.active) return undefined;
     return { kind: "user", admin: false, userId: user_id, projects: access };
-  }
-
-  /** What the run has cost and taken. */
-  function figuresOf(runId: string, steps: ReturnType<RunsService["rows"]["stepsOf"]>) {
-    const { cost_nano, calls_without_price, tokens } = runs.rows.run(runId)!;
-    const step = steps.findLast(({ step_id }) => step_id === WORK_STEP);
-    const done = step?.execution_id ? work.find({ id: step.execution_id }) : undefined;
-    const { started_at = null, finished_at = null, waited_ms = 0, turns = 0 } = done ?? {};
-    const tool_errors = step?.session_id
-      ? store
-          .statement<number>("SELECT count(*) FROM tool_calls WHERE session_id = ? AND ok = 0")
-          .pluck()
-          .get(step.session_id)
-      : 0;
-    return {
-      cost_nano,
-      calls_without_price,
-      tokens,
-      model_calls: turns,
-      tool_errors: tool_errors ?? 0,
-      duration_ms: started_at && finished_at ? Math.max(0, msBetween(started_at, finished_at) - waited_ms) : null,
-    };
   }
 
   const ended = (status: AttemptRow["status"], reason: string) => ({ status, reason, finished_at: now() });
@@ -106,22 +83,6 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
     );
     return true;
   }
-
-  /**
-   * What the next attempt may cost, USD: its task's budget, within what is left of the eval's after what others at work may
-   * take. Undefined: no limit. "wait": what others leave decides. "none": it is used up.
-   */
-  function budgetFor(row: EvalRow, task: PackedTask, all: readonly AttemptRow[]): number | undefined | "wait" | "none" {
-    if (row.budget_usd === null || row.budget_usd === 0) return row.budget_usd ?? task.budget_usd ?? undefined;
-    const atWork = all.filter(({ status }) => status === "running");
-    const spent = toUsd(all.reduce((sum, one) => sum + one.cost_nano, 0));
-    const reserved = atWork.reduce((sum, one) => sum + (runs.rows.run(one.run_id!)?.budget_usd ?? Infinity), 0);
-    const left = row.budget_usd - spent - reserved;
-    if (left <= 0) return atWork.length > 0 ? "wait" : "none";
-    return Math.min(task.budget_usd ?? left, left);
-  }
-
-  const workerOf = ({ worker, agent_id }: AttemptRow): Worker => (worker === "agent" ? { agent: agent_id! } : worker);
 
   /** @returns false where it cannot begin now. */
   function start(row: EvalRow, attempt: AttemptRow, caller: Caller, all: readonly AttemptRow[]): boolean {
@@ -207,6 +168,8 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
     },
   };
 }
+
+const workerOf = ({ worker, agent_id }: AttemptRow): Worker => (worker === "agent" ? { agent: agent_id! } : worker);
 
 /** With what is wrong where the detail does not say it. */
 function wordsOf({ detail, extras }: Problem): string {

@@ -82,23 +82,6 @@ export function createEvals({ store, clock, driver, attempts, recordingOf, ...de
     }
   }
 
-  /** @throws Problem 422 for a task that needs a larger sandbox: what fails for lack of memory says nothing of the agent. */
-  function assertRoom({ tasks: all, agents = [] }: EvalCreate): void {
-    for (const agent of [undefined, ...agents]) {
-      const room = deps.roomOf(agent);
-      for (const [at, { name, cpus = 0, memory_mb = 0 }] of room === null ? [] : all.entries())
-        for (const [field, wanted, unit] of [
-          ["memory_mb", memory_mb, "MiB of memory"],
-          ["cpus", cpus, "processors"],
-        ] as const)
-          if (wanted > room![field])
-            throw invalidField(
-              `/tasks/${at}/${field}`,
-              `Task ${name} needs ${wanted} ${unit}, and ${agent === undefined ? "the sandbox of its tests" : `the sandbox of the agent ${agent}`} has ${room![field]}. Set: skep settings set sandbox.${field}=${wanted}${agent === undefined ? "" : `, or ${field} in the agent's file`}`,
-            );
-    }
-  }
-
   const ownHarness = (agent: string): string => {
     const own = deps.harnessOf(agent);
     return typeof own === "string" ? own : "acp";
@@ -108,7 +91,7 @@ export function createEvals({ store, clock, driver, attempts, recordingOf, ...de
     /** Packs the tasks. @returns what writes the eval. @throws Problem 422 for what is wrong with it. */
     async create(input: EvalCreate, caller: Caller): Promise<() => EvalDetail> {
       assertTried(input);
-      assertRoom(input);
+      assertRoom(input, deps.roomOf);
       const planned = planAttempts(input, ownHarness);
       const packed = new Map<string, PackedTask>();
       for (const [at, task] of input.tasks.entries()) {
@@ -205,6 +188,23 @@ export function createEvals({ store, clock, driver, attempts, recordingOf, ...de
       else rows.update({ user_id: to }, { user_id: from });
     },
   };
+}
+
+/** @throws Problem 422 for a task that needs a larger sandbox: what fails for lack of memory says nothing of the agent. */
+function assertRoom({ tasks: all, agents = [] }: EvalCreate, roomOf: EvalsDeps["roomOf"]): void {
+  for (const agent of [undefined, ...agents]) {
+    const room = roomOf(agent);
+    for (const [at, { name, cpus = 0, memory_mb = 0 }] of room === null ? [] : all.entries())
+      for (const [field, wanted, unit] of [
+        ["memory_mb", memory_mb, "MiB of memory"],
+        ["cpus", cpus, "processors"],
+      ] as const)
+        if (wanted > room![field])
+          throw invalidField(
+            `/tasks/${at}/${field}`,
+            `Task ${name} needs ${wanted} ${unit}, and ${agent === undefined ? "the sandbox of its tests" : `the sandbox of the agent ${agent}`} has ${room![field]}. Set: skep settings set sandbox.${field}=${wanted}${agent === undefined ? "" : `, or ${field} in the agent's file`}`,
+          );
+  }
 }
 
 /** @throws Problem 422. */
