@@ -1,0 +1,93 @@
+/** Messages that people write in a chat: until the agent reads one, it can be changed or taken back. */
+import { type InputPart, textPart } from "../../engine/parts.ts";
+import type { Caller } from "../../http/caller.ts";
+import type { Store } from "../../store/store.ts";
+import type { SessionRow, Sessions } from "../sessions/service.ts";
+import type { ChatSend, ChatSession, QueuedMessage } from "./model.ts";
+import { attachmentsOf } from "./present.ts";
+
+export interface Messages {
+  /** @throws Problem 409 `session_ended`, 422 an attachment that is not the caller's. */
+  send(id: string, input: ChatSend, caller: Caller): { message_id: string; session_id: string; status: "queued" };
+  queued(id: string, caller: Caller): QueuedMessage[];
+  edit(id: string, messageId: string, message: string, caller: Caller): QueuedMessage;
+  withdraw(id: string, messageId: string, caller: Caller): void;
+  /** Takes back that message and all after it. */
+  rewind(id: string, messageId: string, caller: Caller): ChatSession;
+}
+
+export interface MessagesDeps {
+  store: Store;
+  sessions: Pick<Sessions, "queue" | "queued" | "change" | "edit" | "withdraw" | "rewind">;
+  /** The caller's chat. @throws Problem 404. */
+  find(id: string, caller: Caller): SessionRow;
+  shown(id: string): ChatSession;
+  /** @throws Problem 404 unknown, 409 switched off. */
+  assertAgent(id: string): void;
+  /** @throws Problem 422. */
+  assertModel(model: string | null | undefined): void;
+  /** The parts for attachments of that user. @throws Problem 422 when one is not theirs. */
+  attach(ids: readonly string[], sessionId: string, caller: Caller): InputPart[];
+  timeoutSeconds(): number;
+}
+
+const TITLE_CHARACTERS = 60;
+
+export function createMessages(deps: MessagesDeps): Messages {
+  const { store, sessions, find, shown, assertAgent, assertModel } = deps;
+  const waiting = (id: string) => sessions.queued(id).filter(({ started_at }) => started_at === null);
+
+  return {
+    send(id, { message, attachment_ids = [], model, mode }, caller) {
+      assertModel(model);
+      return store.write(() => {
+        const row = find(id, caller);
+        assertAgent(row.agent_id);
+        const input = [...deps.attach(attachment_ids, id, caller), textPart(message)];
+        const turn = sessions.queue(id, { input, mode, model, timeout_seconds: deps.timeoutSeconds() });
+        if (row.title === null) sessions.change(id, { title: titleOf(message) });
+        return { message_id: turn.message_id, session_id: id, status: "queued" as const };
+      });
+    },
+    queued(id, caller) {
+      find(id, caller);
+      return waiting(id).map(presentQueued);
+    },
+    edit(id, messageId, message, caller) {
+      return store.write(() => {
+        find(id, caller);
+        const old = waiting(id).find(({ message_id }) => message_id === messageId);
+        const kept = (old?.input ?? []).filter(
+          (part): part is InputPart => part.type === "image" || part.type === "file",
+        );
+        return presentQueued(sessions.edit(id, messageId, [...kept, textPart(message)]));
+      });
+    },
+    withdraw: (id, messageId, caller) =>
+      store.write(() => {
+        find(id, caller);
+        sessions.withdraw(id, messageId);
+      }),
+    rewind: (id, messageId, caller) =>
+      store.write(() => {
+        find(id, caller);
+        sessions.rewind(id, messageId);
+        return shown(id);
+      }),
+  };
+}
+
+const presentQueued = ({ message_id, input, created_at }: ReturnType<Sessions["queued"]>[number]): QueuedMessage => ({
+  message_id,
+  content: input.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n"),
+  attachments: attachmentsOf(input),
+  created_at,
+});
+
+/** The first words of what was asked. */
+export function titleOf(message: string): string {
+  const [line = ""] = message.trim().split("\n");
+  if (line.length <= TITLE_CHARACTERS) return line || "Chat";
+  const cut = line.slice(0, TITLE_CHARACTERS);
+  return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), TITLE_CHARACTERS / 2))}…`;
+}
