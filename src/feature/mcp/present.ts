@@ -1,0 +1,60 @@
+/** A tool server as administrators see it. */
+import type { Connections } from "./connections.ts";
+import { agentToolName } from "./definitions.ts";
+import type { McpServer, McpTool, MergedConfig } from "./model.ts";
+import { isReady, type ServerRow, type ToolRow } from "./store.ts";
+import type { McpValues } from "./values.ts";
+
+export function presentServer(
+  row: ServerRow,
+  tools: readonly ToolRow[],
+  values: Pick<McpValues, "open" | "shown" | "shownClient">,
+  state: ReturnType<Connections["stateOf"]>,
+): McpServer {
+  const { sealed_env, sealed_headers, sealed_tokens, sealed_oauth, held, held_reason, pinned_at: _, ...plain } = row;
+  return {
+    ...plain,
+    env: values.shown(values.open(sealed_env)),
+    headers: values.shown(values.open(sealed_headers)),
+    oauth: values.shownClient(sealed_oauth),
+    status: row.enabled ? (held ?? state?.status ?? "configuring") : "stopped",
+    error: row.enabled && held === "error" ? held_reason : (state?.error ?? null),
+    needs_authorization: state?.needsAuthorization ?? false,
+    authorized: sealed_tokens !== null,
+    protocol: state?.protocol ?? null,
+    tools: tools.map((tool) => presentTool(row.id, tool)),
+  };
+}
+
+const presentTool = (id: string, row: ToolRow): McpTool => ({
+  name: row.name,
+  description: row.offered.description,
+  input_schema: row.offered.input_schema,
+  output_schema: row.offered.output_schema ?? null,
+  agent_tool: agentToolName(id, row.name),
+  hash: row.offered_hash,
+  state: stateOf(row),
+  problem: row.problem,
+  approved: row.approved_hash === row.offered_hash ? null : row.approved,
+});
+
+function stateOf(row: ToolRow): McpTool["state"] {
+  if (!row.listed) return "gone";
+  if (row.problem !== null) return "unusable";
+  if (isReady(row)) return "ready";
+  return row.approved_hash === null ? "new" : "changed";
+}
+
+/** Its entry in `mcpServers`. @param shown opens sealed values of this server. */
+export const configOf = (
+  row: ServerRow,
+  shown: (server: string, sealed: string) => Record<string, string>,
+): MergedConfig["mcpServers"][string] =>
+  row.transport === "stdio"
+    ? {
+        ...(row.command === null ? {} : { command: row.command }),
+        args: row.args,
+        env: shown(row.id, row.sealed_env),
+        ...(row.image === null ? {} : { image: row.image }),
+      }
+    : { type: row.transport, url: row.url ?? "", headers: shown(row.id, row.sealed_headers) };
