@@ -136,41 +136,17 @@ export function createProjects(deps: ProjectsDeps): Projects {
       return row !== undefined && mayRead(asker, WHOSE.projects, row);
     },
     count: () => rows.ids().length,
-    create(
-      { name, description, repository, default_branch = null, default_pipeline_id = null, outside, ...more },
-      caller,
-    ) {
-      const source = sourceOf(repository);
-      assertBranch(default_branch);
-      assertPipeline(default_pipeline_id);
-      const at = timestamp(clock.now());
-      const row: ProjectRow = {
-        id: newId("project"),
-        name,
-        description: description ?? "",
-        repository: source,
-        default_branch,
-        default_pipeline_id,
-        check: more.check ?? null,
-        status: "active",
-        vision: more.vision ?? null,
-        outside: outside ?? null,
-        columns: more.columns === undefined ? null : boardOf(more.columns),
-        workspace_state: source === null ? "none" : "cloning",
-        workspace_error: null,
-        workspace_head: null,
-        scip_path: more.scip_path ?? null,
-        fetch_before_run: more.fetch_before_run ?? "try",
-        fetched_at: null,
-        created_at: at,
-        updated_at: at,
-      };
+    create(input, caller) {
+      const source = sourceOf(input.repository);
+      assertBranch(input.default_branch);
+      assertPipeline(input.default_pipeline_id);
+      const row = newRow(input, source, timestamp(clock.now()));
       return store.write(() => {
-        assertName(name);
+        assertName(row.name);
         const { userId } = caller;
-        if (more.access !== undefined && more.access !== "everyone") {
+        if (input.access !== undefined && input.access !== "everyone") {
           if (userId === undefined) throw invalidField("/access", "Only somebody with an account closes a project");
-          access.open(row.id, more.access);
+          access.open(row.id, input.access);
         }
         // Before the event goes out: who may see the project is known by then.
         if (userId !== undefined) addOwner(row.id, userId);
@@ -211,12 +187,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
       }),
     async remove(id, force, caller) {
       const lost = force || find(id).workspace_state !== "ready" ? [] : await deps.unmerged(id);
-      if (lost.length > 0)
-        throw conflict(
-          `${lost.length} branches of it are not merged: ${lost.slice(0, 5).join(", ")}${lost.length > 5 ? " …" : ""}. Merge them, or delete with force.`,
-          "unmerged_branches",
-          { branches: lost.slice(0, 100), count: lost.length },
-        );
+      if (lost.length > 0) throw notMerged(lost);
       store.write(() => {
         const row = find(id);
         if (rows.activeRuns(id) > 0)
@@ -252,6 +223,36 @@ export function createProjects(deps: ProjectsDeps): Projects {
     },
   };
 }
+
+/** @param source of the repository; null: there is none. */
+const newRow = (input: NewProject, source: string | null, at: string): ProjectRow => ({
+  id: newId("project"),
+  name: input.name,
+  description: input.description ?? "",
+  repository: source,
+  default_branch: input.default_branch ?? null,
+  default_pipeline_id: input.default_pipeline_id ?? null,
+  check: input.check ?? null,
+  status: "active",
+  vision: input.vision ?? null,
+  outside: input.outside ?? null,
+  columns: input.columns === undefined ? null : boardOf(input.columns),
+  workspace_state: source === null ? "none" : "cloning",
+  workspace_error: null,
+  workspace_head: null,
+  scip_path: input.scip_path ?? null,
+  fetch_before_run: input.fetch_before_run ?? "try",
+  fetched_at: null,
+  created_at: at,
+  updated_at: at,
+});
+
+const notMerged = (branches: readonly string[]) =>
+  conflict(
+    `${branches.length} branches of it are not merged: ${branches.slice(0, 5).join(", ")}${branches.length > 5 ? " …" : ""}. Merge them, or delete with force.`,
+    "unmerged_branches",
+    { branches: branches.slice(0, 100), count: branches.length },
+  );
 
 /** The row's changes for a new repository. @throws Problem 409 when another one is already cloned or being cloned. */
 function newRepository(row: ProjectRow, source: string | null | undefined): Partial<ProjectRow> {
