@@ -5,7 +5,6 @@
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalid, invalidField, notFound } from "../../core/errors.ts";
 import { type LabeledHost, lackOfHost } from "../../core/host-labels.ts";
-import { visibleText } from "../../core/outside-text.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { plainHost } from "../../core/plain-host.ts";
 import type { CodeEnvironment } from "../../engine/ports.ts";
@@ -16,38 +15,24 @@ import { projectEnvironments } from "../../store/tables/environments.ts";
 import { type Finding, warn } from "../doctor/model.ts";
 import type { AllowedHost } from "../egress/model.ts";
 import type { Project, ProjectUpdate } from "../projects/model.ts";
-import type { RepositoryTexts } from "../projects/repository-text.ts";
-import type { ProjectSources } from "../projects/source.ts";
 import { environmentChanged } from "./events.ts";
-import type {
-  AcceptedDockerfile,
-  Environment,
-  EnvironmentBuild,
-  EnvironmentChange,
-  EnvironmentProposal,
-  ProjectEnvironment,
-} from "./model.ts";
-import { createPins, type Pinned } from "./pin.ts";
-import { EITHER, ENVIRONMENT_FILES, hashOf, proposeEnvironment, type ReadOwn } from "./propose.ts";
+import type { AcceptedDockerfile, Environment, EnvironmentChange, ProjectEnvironment } from "./model.ts";
+import { createProposals, type ProposalsDeps } from "./proposals.ts";
+import { EITHER } from "./propose.ts";
 import { reservedIn } from "./reserved.ts";
 
 const MAX_HOSTS = 200;
 
-interface EnvironmentsDeps {
+export interface EnvironmentsDeps extends ProposalsDeps {
   store: Store;
   clock: Clock;
   audit: Audit;
   projects: {
     find(id: string): Project | undefined;
     update(id: string, change: ProjectUpdate): Promise<Project>;
-    texts: Pick<RepositoryTexts, "textsOf">;
-    sources: Pick<ProjectSources, "context" | "head">;
-  };
-  readOwn: ReadOwn;
+  } & ProposalsDeps["projects"];
   /** Where agents work, where that is more than one host. */
   hosts: readonly LabeledHost[];
-  /** Why no Dockerfile is built here; undefined where they are. */
-  whyNoBuild: string | undefined;
   /** Why nothing of a home is kept here; undefined where it is. */
   noCaches: string | undefined;
 }
@@ -59,46 +44,12 @@ interface Wanted extends Pick<NonNullable<ProjectEnvironment["accepted"]>, "defi
 export type Environments = ReturnType<typeof createEnvironments>;
 
 export function createEnvironments(deps: EnvironmentsDeps) {
-  const { store, clock, audit, projects, readOwn, hosts, whyNoBuild, noCaches } = deps;
+  const { store, clock, audit, projects, hosts, noCaches } = deps;
   const rows = store.rows(projectEnvironments);
-  const pins = createPins(projects.sources);
+  const { proposalOf, pinOwn } = createProposals(deps);
   const assertProject = (id: string): void => {
     if (!projects.find(id)) throw notFound("project");
   };
-  async function proposalOf(id: string): Promise<EnvironmentProposal | null> {
-    const found = await projects.texts.textsOf(id, ENVIRONMENT_FILES);
-    const proposal = found && proposeEnvironment((path) => found.texts.get(path), readOwn);
-    if (!proposal) return null;
-    const { definition, otherwise, ...read } = proposal;
-    const at = { branch: found.branch, commit: found.commit };
-    const { build } = definition;
-    if (build === undefined) return { ...read, ...at, definition, dockerfile: null, hash: hashOf(definition) };
-    const pinned = await pinnedAt(id, found.commit, build);
-    if ("fault" in pinned)
-      return {
-        ...read,
-        ...at,
-        definition: otherwise,
-        notes: [...read.notes, visibleText(pinned.fault)],
-        dockerfile: null,
-        hash: hashOf(otherwise),
-      };
-    const files = [...new Set([...read.files, build.dockerfile])];
-    return { ...read, ...at, files, definition, ...pinned, hash: hashOf(definition, pinned.dockerfile) };
-  }
-  const pinnedAt = async (id: string, commit: string, build: EnvironmentBuild): Promise<Pinned> =>
-    whyNoBuild === undefined
-      ? pins.at(id, commit, build)
-      : {
-          fault: `${build.dockerfile} is not built here. ${whyNoBuild} Build the image yourself, and name it as \`image\`.`,
-        };
-  /** The Dockerfile of a definition that a person wrote, as the branch has it now. @throws Problem 409, 422. */
-  async function pinOwn(id: string, build: EnvironmentBuild | undefined): Promise<AcceptedDockerfile | null> {
-    if (build === undefined) return null;
-    const pinned = await pinnedAt(id, whyNoBuild === undefined ? await projects.sources.head(id) : "", build);
-    if ("fault" in pinned) throw invalidField("/definition/build", pinned.fault);
-    return pinned.dockerfile;
-  }
   function acceptedOf(id: string): ProjectEnvironment["accepted"] {
     const row = rows.find({ project_id: id });
     if (!row) return null;
