@@ -8,8 +8,9 @@ import type { projects } from "../projects/feature.ts";
 import type { RunsService } from "../runs/service.ts";
 import type { Secrets } from "../secrets/service.ts";
 import type { tasks } from "../tasks/feature.ts";
+import { createArchiveWriter } from "./export.ts";
+import { createArchiveReader } from "./import.ts";
 import { projectArchiveRoutes } from "./routes.ts";
-import { createProjectArchives } from "./service.ts";
 
 type Needs = Core & {
   pipelines: Pick<Pipelines, "exists">;
@@ -22,20 +23,11 @@ type Needs = Core & {
 };
 
 export const projectArchive = defineFeature("projectArchive", (deps: Needs) => {
-  const { store, clock, audit, masking, projects, tasks, environments, secrets } = deps;
-  const archives = createProjectArchives({
-    store,
-    clock,
-    audit,
-    masking,
-    version: BUILD.version,
-    projects,
-    tasks,
-    environments,
-    runs: deps.runs.views,
-    secrets,
+  const write = createArchiveWriter({ ...deps, version: BUILD.version, runs: deps.runs.views });
+  const read = createArchiveReader({
+    ...deps,
     pipelineExists: deps.pipelines.exists,
     agentExists: deps.agents.exists,
   });
-  return { service: {}, routes: () => projectArchiveRoutes(archives) };
+  return { service: {}, routes: () => projectArchiveRoutes({ write, read }) };
 });

@@ -3,12 +3,18 @@ import { Type as t } from "@sinclair/typebox";
 import { invalidField } from "../../core/errors.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { formFile } from "../../http/schema.ts";
+import type { createArchiveWriter } from "./export.ts";
+import type { createArchiveReader } from "./import.ts";
 import { ImportedProject, ProjectExport, ProjectImport } from "./model.ts";
-import type { ProjectArchives } from "./service.ts";
 
 const fileNameOf = (name: string): string => name.replaceAll(/[^A-Za-z0-9._-]+/g, "-").slice(0, 80) || "project";
 
-export const projectArchiveRoutes = (archives: ProjectArchives) =>
+interface ProjectArchives {
+  write: ReturnType<typeof createArchiveWriter>;
+  read: ReturnType<typeof createArchiveReader>;
+}
+
+export const projectArchiveRoutes = ({ write, read }: ProjectArchives) =>
   operations("projects", [
     operation(
       "exportProject",
@@ -33,7 +39,7 @@ export const projectArchiveRoutes = (archives: ProjectArchives) =>
         },
       },
       async ({ params, body, caller }) => {
-        const { name, bytes } = await archives.write(params.id, body ?? {}, caller);
+        const { name, bytes } = await write(params.id, body ?? {}, caller);
         return new Response(bytes.slice(), {
           headers: {
             "Content-Type": "application/gzip",
@@ -57,7 +63,7 @@ export const projectArchiveRoutes = (archives: ProjectArchives) =>
       async ({ body, upload, caller, answer }) => {
         if (!upload) throw invalidField("/file", "Send the archive as a file of a form");
         const { file: _, ...wanted } = body;
-        const made = await archives.read(upload.path, wanted, caller);
+        const made = await read(upload.path, wanted, caller);
         return answer.created(
           ({ project }) => `/v1/projects/${project.id}`,
           () => made,

@@ -1,22 +1,16 @@
-/** Exports a project as an archive, and makes a project of one: with ids of its own, and owned by whoever reads it in. */
-import { type Clock, timestamp } from "../../core/clock.ts";
-import { forbidden, invalidField, isProblem, Problem } from "../../core/errors.ts";
-import type { Masking } from "../../core/masking.ts";
+/** Makes a project of an archive: with ids of its own, and owned by whoever reads it in. */
+import { isProblem } from "../../core/errors.ts";
 import { roleIn } from "../../core/ownership.ts";
-import { takeTurns } from "../../core/turns.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import { type Page, pageOf } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import type { Environments } from "../environments/service.ts";
 import type { Job } from "../jobs/model.ts";
 import type { NewProject, Project } from "../projects/model.ts";
-import type { RunViews } from "../runs/views.ts";
 import type { Secrets } from "../secrets/service.ts";
-import type { Task, TaskImport } from "../tasks/model.ts";
+import type { TaskImport } from "../tasks/model.ts";
 import type { Policies } from "../tasks/policy.ts";
-import type { Tasks } from "../tasks/service.ts";
-import { badArchive, type FileName, packArchive, parsed, parsedLines, readArchive } from "./archive.ts";
+import { badArchive, parsed, parsedLines, readArchive } from "./archive.ts";
 import {
   ArchivedEnvironment,
   ArchivedPolicy,
@@ -24,141 +18,31 @@ import {
   ArchivedSecrets,
   ArchivedTask,
   type ImportedProject,
-  type ProjectExport,
   type ProjectImport,
-  RUNS_MAX,
   SealedSecrets,
   TASKS_MAX,
 } from "./model.ts";
-import { openSecrets, sealSecrets } from "./sealed.ts";
+import { openSecrets } from "./sealed.ts";
 
-interface ProjectArchivesDeps {
+export interface ArchiveReaderDeps {
   store: Store;
-  clock: Clock;
   audit: Audit;
-  masking: Pick<Masking, "json">;
-  version: string;
   projects: { get(id: string): Project; create(input: NewProject, caller: Caller): Project };
-  tasks: Pick<Tasks, "list"> & {
-    policies: Pick<Policies, "get" | "update">;
+  tasks: {
+    policies: Pick<Policies, "update">;
     /** @throws Problem 422. */
     importInto(projectId: string, input: TaskImport, caller: Caller, outside: string | undefined): Job;
   };
-  environments: Pick<Environments, "of" | "accept">;
-  runs: Pick<RunViews, "list">;
-  secrets: Pick<Secrets, "get" | "valueOf" | "create">;
+  environments: Pick<Environments, "accept">;
+  secrets: Pick<Secrets, "create">;
   pipelineExists(id: string): boolean;
   agentExists(id: string): boolean;
 }
 
-const PAGE = 200;
 const OUTSIDE = "It was read in from an archive.";
-/** An agent at work there is at work on no task here. */
-const RESTING: Readonly<Record<string, string>> = { in_progress: "ready", review: "ready" };
 
-const lines = (rows: readonly unknown[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
-const whole = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
-
-/** Every row of a list, page by page, with other work in between. @throws Problem 422 beyond `most`. */
-async function every<Row>(
-  page: (page: Page) => { items: Row[]; next_cursor: string | null },
-  most: number,
-  tooMany: () => Problem | undefined,
-): Promise<Row[]> {
-  const rows: Row[] = [];
-  const turn = takeTurns();
-  for (let cursor: string | undefined; ; await turn()) {
-    const { items, next_cursor } = page(pageOf({ limit: PAGE, cursor }));
-    rows.push(...items);
-    const problem = rows.length > most ? tooMany() : undefined;
-    if (problem) throw problem;
-    if (next_cursor === null || rows.length >= most) return rows.slice(0, most);
-    cursor = next_cursor;
-  }
-}
-
-/** The key is the old id: the import gives another. */
-const archivedTask = (task: Task): ArchivedTask => ({
-  key: task.id,
-  title: task.title,
-  description: task.description,
-  status: RESTING[task.status] ?? task.status,
-  priority: task.priority,
-  tags: task.tags,
-  metadata: task.metadata,
-  depends_on: task.depends_on,
-  ...(task.work_type === null ? {} : { work_type: task.work_type }),
-  ...(task.assigned_agent === null ? {} : { assigned_agent: task.assigned_agent }),
-  ...(task.parent_id === null ? {} : { parent_id: task.parent_id }),
-  ...(task.estimate_hours === null ? {} : { estimate_hours: task.estimate_hours }),
-});
-
-export type ProjectArchives = ReturnType<typeof createProjectArchives>;
-
-export function createProjectArchives(deps: ProjectArchivesDeps) {
-  const { store, clock, audit, projects, tasks, environments, secrets } = deps;
-  const now = (): string => timestamp(clock.now());
-
-  /** @throws Problem 403, 404, 422. */
-  async function sealedOf({ secrets: names = [], passphrase }: ProjectExport, caller: Caller) {
-    if (names.length === 0) return undefined;
-    if (!caller.admin) throw forbidden("Only an administrator puts secrets into an archive.");
-    if (passphrase === undefined) throw invalidField("/passphrase", "Secrets leave this server sealed by a passphrase");
-    const values = names.map((name) => {
-      const { description, secret_type, edge, name: own } = secrets.get(name);
-      const value = secrets.valueOf(own, actorOf(caller));
-      if (value === undefined) throw new Problem(422, "secret_closed", `The secret ${own} cannot be opened.`);
-      return { name: own, description, secret_type, value, edge };
-    });
-    return whole(await sealSecrets(JSON.stringify(values), passphrase));
-  }
-
-  async function write(id: string, wanted: ProjectExport, caller: Caller) {
-    const project = projects.get(id);
-    const { name, description, repository, default_branch, default_pipeline_id, check } = project;
-    const { scip_path, fetch_before_run, vision, columns } = project;
-    // What others did in it is theirs, for administrators too.
-    const asOwn = caller.kind === "local" ? caller : { ...caller, admin: false };
-    const board = await every(
-      (page) => tasks.list(id, {}, page),
-      TASKS_MAX,
-      () => new Problem(422, "project_too_large", `An archive holds ${TASKS_MAX} tasks. Delete what is done long ago.`),
-    );
-    const runs = await every(
-      (page) => deps.runs.list({ project_id: id }, page, asOwn),
-      RUNS_MAX,
-      () => undefined,
-    );
-    const fields: ArchivedProject = {
-      name,
-      description,
-      repository,
-      default_branch,
-      default_pipeline_id,
-      check,
-      scip_path,
-      fetch_before_run,
-      vision,
-      columns,
-    };
-    const { exists, rules, wait_for_merge } = tasks.policies.get(id);
-    const environment = environments.of(id);
-    const masked = <T>(value: T): T => deps.masking.json(value);
-    const known = new Set(board.map((task) => task.id));
-    const files = new Map<FileName, string>([
-      ["project.json", whole(masked(fields))],
-      ["tasks.ndjson", lines(board.map((task) => masked(archivedTask(withKnown(task, known)))))],
-      ["runs.ndjson", lines(runs.map(masked))],
-    ]);
-    if (exists) files.set("policy.json", whole({ rules, wait_for_merge }));
-    if (environment) files.set("environment.json", whole(masked(environment)));
-    const sealed = await sealedOf(wanted, caller);
-    if (sealed !== undefined) files.set("secrets.json", sealed);
-    const bytes = await packArchive(files, { skep: deps.version, created_at: now() });
-    const data = { name, secrets: wanted.secrets ?? [] };
-    audit({ action: "project.exported", actor: actorOf(caller), subject: id, address: caller.address, data });
-    return { name, bytes };
-  }
+export function createArchiveReader(deps: ArchiveReaderDeps) {
+  const { store, audit, projects, tasks, environments, secrets } = deps;
 
   /** Rules without what this server does not have. */
   function fitting(policy: ArchivedPolicy, notices: string[]): ArchivedPolicy {
@@ -261,12 +145,5 @@ export function createProjectArchives(deps: ProjectArchivesDeps) {
     const project = { ...projects.get(id), role: roleIn(caller, id) ?? ("viewer" as const) };
     return { project, job: made.job, tasks: own.length, notices };
   }
-  return { write, read };
+  return read;
 }
-
-/** Without what it names outside of the archive. */
-const withKnown = (task: Task, known: ReadonlySet<string>): Task => ({
-  ...task,
-  depends_on: task.depends_on.filter((id) => known.has(id)),
-  parent_id: task.parent_id !== null && known.has(task.parent_id) ? task.parent_id : null,
-});
