@@ -3,140 +3,28 @@
  * packages of the same repository by their package.json, and `#imports`. What package.json names is often what a build
  * makes: tsconfig's `outDir` and `rootDir` say what it is made from.
  */
-import { membersOf } from "../../../core/is-object.ts";
 import { EXTERNAL, inFolder, rememberTargets } from "../import-targets.ts";
 import type { ImportResolver, ImportTarget, ProjectFiles } from "../language.ts";
 import { dirname, join } from "../paths.ts";
-import { parseJsonc } from "./jsonc.ts";
-import { type Build, buildsIn, type PathMap, readPathMaps } from "./tsconfig.ts";
+import { createPackageModules } from "./packages.ts";
+import { type PathMap, readPathMaps } from "./tsconfig.ts";
 
-const ENDINGS = [".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"];
-/** What a compiled ending may stand for in sources. */
-const SOURCE_OF: ReadonlyMap<string, readonly string[]> = new Map([
-  [".js", [".ts", ".tsx", ".d.ts", ".js", ".jsx"]],
-  [".jsx", [".tsx", ".jsx"]],
-  [".mjs", [".mts", ".mjs"]],
-  [".cjs", [".cts", ".cjs"]],
-]);
-
-interface WorkspacePackage {
-  folder: string;
-  name: string;
-  exports: unknown;
-  imports: unknown;
-  entries: string[];
-  /** What its tsconfig files make of which folder. */
-  builds: Build[];
-  /** Folders that hold its sources, the likeliest first. */
-  roots: string[];
+/** A file as a module. One of JavaScript and the declarations beside it are one thing: the declarations go first. */
+function moduleOf(project: ProjectFiles, file: number): ImportTarget {
+  const path = project.pathOf(file);
+  const made = /\.d\.([mc]?)ts$/.exec(path);
+  const bare = made ? path.slice(0, made.index) : path.replace(/\.([mc]?)jsx?$/, "");
+  if (bare === path) return { kind: "file", file };
+  const form = made ? made[1]! : (/\.([mc])jsx?$/.exec(path)?.[1] ?? "");
+  const declared = project.fileAt(`${bare}.d.${form}ts`);
+  const [written = -1] = [`${bare}.${form}js`, `${bare}.jsx`].map(project.fileAt).filter((row) => row >= 0);
+  return declared < 0 || written < 0 ? { kind: "file", file } : { kind: "files", files: [declared, written] };
 }
 
-/** Folders that a build makes for each form of its output, which sources do not have. */
-const FORMS = /^(esm|cjs|es|mjs|types|src)$/;
-
 export function createEcmascriptResolver(project: ProjectFiles): ImportResolver {
-  const packages = readPackages(project);
-  const byName = new Map(packages.map((entry) => [entry.name, entry]));
+  const { moduleAt, packageModule } = createPackageModules(project);
   const maps = readPathMaps(project);
   const mapsByFolder = new Map<string, readonly PathMap[]>();
-
-  /** A path without certain ending → file row, or -1. */
-  function fileLike(path: string): number {
-    const exact = project.fileAt(path);
-    if (exact >= 0) return exact;
-    const dot = path.lastIndexOf(".");
-    const alternatives = dot > path.lastIndexOf("/") ? SOURCE_OF.get(path.slice(dot)) : undefined;
-    for (const ending of alternatives ?? []) {
-      const file = project.fileAt(path.slice(0, dot) + ending);
-      if (file >= 0) return file;
-    }
-    for (const ending of ENDINGS) {
-      const file = project.fileAt(path + ending);
-      if (file >= 0) return file;
-    }
-    return -1;
-  }
-
-  function moduleAt(path: string): number {
-    const file = fileLike(path);
-    if (file >= 0) return file;
-    const own = packages.find((entry) => entry.folder === path);
-    if (own) {
-      const entry = entryOf(own);
-      if (entry >= 0) return entry;
-    }
-    return path === "" ? fileLike("index") : fileLike(`${path}/index`);
-  }
-
-  function entryOf(entry: WorkspacePackage): number {
-    for (const path of entry.entries) {
-      const file = sourceOf(entry, path);
-      if (file >= 0) return file;
-    }
-    for (const root of entry.roots) {
-      const file = fileLike(join(root, "index"));
-      if (file >= 0) return file;
-    }
-    return -1;
-  }
-
-  /** A file named by package.json: as it is, or the source that it is built from. */
-  function sourceOf(entry: WorkspacePackage, path: string): number {
-    const whole = join(entry.folder, path);
-    const direct = moduleLike(whole);
-    if (direct >= 0) return direct;
-    const source = whole.replace(/\.d\.([mc]?)ts$/, ".$1js");
-    for (const { made, from } of entry.builds) {
-      const file = source.startsWith(`${made}/`) ? moduleLike(join(from, source.slice(made.length + 1))) : -1;
-      if (file >= 0) return file;
-    }
-    return builtElsewhere(entry, source);
-  }
-
-  /** What a bundler makes in a folder that the repository does not hold is made from the package's sources. */
-  function builtElsewhere(entry: WorkspacePackage, whole: string): number {
-    const parts = whole.slice(entry.folder === "" ? 0 : entry.folder.length + 1).split("/");
-    if (parts.length < 2 || project.folderExists(join(entry.folder, parts[0]!))) return -1;
-    const inner = FORMS.test(parts[1]!) && parts.length > 2 ? [parts.slice(1), parts.slice(2)] : [parts.slice(1)];
-    for (const rest of inner)
-      for (const root of entry.roots) {
-        const file = moduleLike(join(root, rest.join("/")));
-        if (file >= 0) return file;
-      }
-    return -1;
-  }
-
-  function moduleLike(path: string): number {
-    const file = fileLike(path);
-    return file >= 0 ? file : fileLike(`${path}/index`);
-  }
-
-  function packageModule(module: string, fromPath: string): number {
-    if (module.startsWith("#")) {
-      const own = packages.filter((entry) => entry.folder === "" || fromPath.startsWith(`${entry.folder}/`)).at(-1);
-      if (!own) return -1;
-      for (const path of conditionTargets(own.imports, module)) {
-        const file = sourceOf(own, path);
-        if (file >= 0) return file;
-      }
-      return -1;
-    }
-    const parts = module.split("/");
-    const name = module.startsWith("@") ? parts.slice(0, 2).join("/") : parts[0]!;
-    const entry = byName.get(name);
-    if (!entry) return -1;
-    const rest = module.slice(name.length + 1);
-    for (const path of conditionTargets(entry.exports, rest ? `./${rest}` : ".")) {
-      const file = sourceOf(entry, path);
-      if (file >= 0) return file;
-    }
-    if (!rest) return entryOf(entry);
-    for (const root of new Set([entry.folder, ...entry.roots])) {
-      const file = moduleAt(join(root, rest));
-      if (file >= 0) return file;
-    }
-    return -1;
-  }
 
   /** The maps that hold for the files of a folder. */
   function mapsFor(folder: string): readonly PathMap[] {
@@ -177,75 +65,8 @@ export function createEcmascriptResolver(project: ProjectFiles): ImportResolver 
     return byPath >= 0 ? byPath : packageModule(bare, fromPath);
   }
 
-  /** A file as a module. One of JavaScript and the declarations beside it are one thing: the declarations go first. */
-  function moduleOf(file: number): ImportTarget {
-    const path = project.pathOf(file);
-    const made = /\.d\.([mc]?)ts$/.exec(path);
-    const bare = made ? path.slice(0, made.index) : path.replace(/\.([mc]?)jsx?$/, "");
-    if (bare === path) return { kind: "file", file };
-    const form = made ? made[1]! : (/\.([mc])jsx?$/.exec(path)?.[1] ?? "");
-    const declared = project.fileAt(`${bare}.d.${form}ts`);
-    const [written = -1] = [`${bare}.${form}js`, `${bare}.jsx`].map(project.fileAt).filter((row) => row >= 0);
-    return declared < 0 || written < 0 ? { kind: "file", file } : { kind: "files", files: [declared, written] };
-  }
-
   return rememberTargets(inFolder(project), (module, fromFile) => {
     const file = findFile(module, project.pathOf(fromFile));
-    return file >= 0 ? moduleOf(file) : EXTERNAL;
+    return file >= 0 ? moduleOf(project, file) : EXTERNAL;
   });
-}
-
-function readPackages(project: ProjectFiles): WorkspacePackage[] {
-  const found: WorkspacePackage[] = [];
-  for (const path of project.configsNamed("package.json")) {
-    const json = membersOf(parseJsonc(project.readConfig(path) ?? ""));
-    const name = json["name"];
-    const folder = dirname(path);
-    const entries: string[] = [];
-    for (const key of ["source", "types", "typings", "module", "main"]) {
-      const value = json[key];
-      if (typeof value === "string") entries.push(value);
-    }
-    found.push({
-      folder,
-      name: typeof name === "string" ? name : "",
-      exports: json["exports"],
-      imports: json["imports"],
-      entries,
-      ...sourcesOf(project, folder),
-    });
-  }
-  return found.sort((a, b) => a.folder.length - b.folder.length || (a.folder < b.folder ? -1 : 1));
-}
-
-/** Where a package's sources are: what its builds read, else `src` or the package's own folder. */
-function sourcesOf(project: ProjectFiles, folder: string): { builds: Build[]; roots: string[] } {
-  const builds = buildsIn(project, folder);
-  const usual = [join(folder, "src"), folder];
-  const roots = new Set([...builds.map(({ from }) => from), ...usual].filter((root) => project.folderExists(root)));
-  return { builds, roots: [...roots] };
-}
-
-/** The paths an `exports` or `imports` field gives for a name, in the order they should be tried. */
-function conditionTargets(field: unknown, name: string): string[] {
-  if (typeof field === "string") return name === "." ? [field] : [];
-  const record = membersOf(field);
-  const keys = Object.keys(record);
-  if (name === "." && keys.length > 0 && !keys.some((key) => key.startsWith("."))) return flatten(field, "");
-  if (Object.hasOwn(record, name)) return flatten(record[name], "");
-  for (const key of keys) {
-    const star = key.indexOf("*");
-    if (star < 0) continue;
-    const before = key.slice(0, star);
-    const after = key.slice(star + 1);
-    if (name.startsWith(before) && name.endsWith(after) && name.length >= key.length - 1)
-      return flatten(record[key], name.slice(star, name.length - after.length));
-  }
-  return [];
-}
-
-function flatten(value: unknown, star: string): string[] {
-  if (typeof value === "string") return [value.replaceAll("*", star)];
-  if (Array.isArray(value)) return value.flatMap((item) => flatten(item, star));
-  return Object.values(membersOf(value)).flatMap((item) => flatten(item, star));
 }
