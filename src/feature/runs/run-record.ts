@@ -97,9 +97,7 @@ export function openRunRecord(
     return step;
   };
   const refs = (step?: StepRow) => ({
-    run_id: row.id,
-    project_id: row.project_id ?? undefined,
-    user_id: row.created_by ?? undefined,
+    ...refsOf(row),
     ...(step && {
       step_id: step.step_id,
       agent_id: step.agent_id ?? undefined,
@@ -199,3 +197,10 @@ export function openRunRecord(
     },
   };
 }
+
+/** Whom the events of a run are about. */
+export const refsOf = ({ id, project_id, created_by }: Pick<RunRow, "id" | "project_id" | "created_by">) => ({
+  run_id: id,
+  project_id: project_id ?? undefined,
+  user_id: created_by ?? undefined,
+});

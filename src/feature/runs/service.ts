@@ -1,9 +1,8 @@
 /** Runs: created from a pipeline, driven by the planner step by step, cancelled, restarted, approved. */
 import { actOnEach } from "../../core/act-on-each.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
-import { conflict, invalid, invalidField, notFound, overLimit } from "../../core/errors.ts";
+import { conflict, invalid, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
-import { LIMITS } from "../../core/limits.ts";
 import { assertRole } from "../../core/ownership.ts";
 import { isRunEnd } from "../../core/run-states.ts";
 import { type TraceParent, writeTraceParent } from "../../core/trace-context.ts";
@@ -16,15 +15,18 @@ import type { Store } from "../../store/store.ts";
 import type { SessionOwner } from "../sessions/service.ts";
 import type { Advance, StepReport } from "./advance.ts";
 import type { ApprovalList } from "./approvals.ts";
+import { createAttempts, type SentBack } from "./attempts.ts";
 import { approvalResolved, runCreated, runMerged } from "./events.ts";
 import type { Approval, Run, RunCreate, RunDetail, RunRestart } from "./model.ts";
+import { createRunLimits, type RunLimitsDeps } from "./run-limits.ts";
+import { refsOf } from "./run-record.ts";
 import type { NewRun, RunStore } from "./store.ts";
 import type { RunViews } from "./views.ts";
 
 /** What a pass over runs whose time is over may take. */
 const TICK_MS = 8;
 
-interface RunsDeps {
+interface RunsDeps extends RunLimitsDeps {
   /** What of a run waits for a provider's quota is tried at once. @returns how much did. */
   tryNow(runId: string): number;
   providerWait(runId: string): RunDetail["provider_wait"];
@@ -42,12 +44,6 @@ interface RunsDeps {
   wrongModel(id: string): string | undefined;
   /** @throws Problem 422 when the pipeline names an agent that does not exist or is switched off. */
   assertReady(definition: PipelineDefinition): void;
-  /** Budget of runs whose pipeline names none, USD; null: no limit. */
-  defaultBudgetUsd(): number | null;
-  /** Runs of one user that have not ended. */
-  mostUnfinished(): number;
-  /** @throws Problem 413 `workspaces_full` where the files of that user's runs and chats leave no room. */
-  assertWorkspaces(userId: string | null): void;
 }
 
 interface RunOrigin {
@@ -59,13 +55,6 @@ interface RunOrigin {
   base?: string | undefined;
   /** The caller's trace, which it becomes a part of. */
   trace?: TraceParent | undefined;
-}
-
-interface SentBack {
-  guidance: string;
-  from_step?: string | undefined;
-  /** Why the guidance is outside text; undefined: it is not. */
-  outside?: string | undefined;
 }
 
 export interface Runs {
@@ -109,25 +98,8 @@ export function createRuns(deps: RunsDeps): Runs {
   const { store, rows, views, clock, advance, audit } = deps;
   const now = () => timestamp(clock.now());
   const shown = (id: string): Run => views.present(rows.run(id)!);
-
-  /** Users may set a smaller budget, administrators any. @throws Problem 422. */
-  const assertBudget = (wanted: number | undefined, { defaults }: PipelineDefinition, caller: Caller): void => {
-    const most = defaults?.budget_usd ?? deps.defaultBudgetUsd();
-    if (wanted !== undefined && !caller.admin && most !== null && wanted > most)
-      throw invalidField("/budget_usd", `Runs of this pipeline may cost $${most}`);
-  };
-
-  /**
-   * Before a run begins or begins again. Without accounts there is nobody to be fair to.
-   * @param userId whose the run is. @throws Problem 429 `too_many_runs`, 413 `workspaces_full`.
-   */
-  const assertRoom = (userId: string | null): void => {
-    if (userId === null) return;
-    const [current, limit] = [rows.countLiveOf(userId), deps.mostUnfinished()];
-    const remedy = "Wait for some to end, or cancel them. An administrator can change limits.user_unfinished_runs.";
-    if (current >= limit) throw overLimit("too_many_runs", "runs that have not ended", current, limit, remedy);
-    deps.assertWorkspaces(userId);
-  };
+  const limits = createRunLimits(deps);
+  const { restart, sendBack } = createAttempts({ ...deps, shown, limits });
 
   const newRun = (input: RunCreate, definition: PipelineDefinition, caller: Caller): Omit<NewRun, "outside"> => {
     const project = input.project_name ? deps.projectNamed(input.project_name, caller) : undefined;
@@ -138,7 +110,7 @@ export function createRuns(deps: RunsDeps): Runs {
         `Inputs of the pipeline ${definition.id}: ${problems.map(({ message }) => message).join(" ")}`,
         problems.map(({ name, message }) => ({ pointer: `/inputs/${name}`, message })),
       );
-    assertBudget(input.budget_usd, definition, caller);
+    limits.assertBudget(input.budget_usd, definition, caller);
     const wrongModel = input.model && deps.wrongModel(input.model);
     if (wrongModel) throw invalidField("/model", wrongModel);
     const id = newId("run");
@@ -187,16 +159,11 @@ export function createRuns(deps: RunsDeps): Runs {
       deps.assertReady(definition);
       const row = { ...newRun(input, definition, caller), outside: outside ?? null, base_commit: base ?? null };
       return store.write((tx) => {
-        assertRoom(row.created_by);
+        limits.assertRoom(row.created_by);
         rows.insertRun(row);
         if (trace) rows.insertTrace(row.id, writeTraceParent(trace));
-        const { id, pipeline_id, project_id, created_by, task_description } = row;
-        tx.emit(runCreated, {
-          run_id: id,
-          project_id: project_id ?? undefined,
-          user_id: created_by ?? undefined,
-          data: { pipeline_id, task_description },
-        });
+        const { id, pipeline_id, task_description } = row;
+        tx.emit(runCreated, { ...refsOf(row), data: { pipeline_id, task_description } });
         advance.run(tx, id);
         return shown(id);
       });
@@ -216,50 +183,8 @@ export function createRuns(deps: RunsDeps): Runs {
       return shown(id);
     },
     providerWait: deps.providerWait,
-    restart(id, { from_step, human_context, budget_usd }, caller) {
-      return store.write((tx) => {
-        const row = views.rowFor(id, caller);
-        assertRole(caller, row.project_id, "contributor");
-        if (!isRunEnd(row.status))
-          throw conflict(`The run is ${row.status}; only one that has ended is restarted.`, "run_not_ended");
-        if (row.status === "succeeded" && from_step === undefined)
-          throw conflict("The run succeeded. Name the step to continue from with from_step.", "run_succeeded");
-        const { definition } = row;
-        const { steps } = definition;
-        assertBudget(budget_usd, definition, caller);
-        assertStep(from_step, steps);
-        assertRoom(row.created_by);
-        const guidance = [row.human_context, human_context].filter(Boolean).join("\n\n") || null;
-        rows.updateRun(id, {
-          human_context: guidance,
-          restarted_from: from_step ?? firstOpen(id, steps),
-          ...(budget_usd === undefined ? {} : { budget_usd }),
-        });
-        advance.restart(tx, id, from_step);
-        return shown(id);
-      });
-    },
-    sendBack(id, { guidance, from_step, outside }, caller) {
-      return store.write((tx) => {
-        const row = views.rowFor(id, caller);
-        if (!isRunEnd(row.status))
-          throw conflict(`The run is ${row.status}. Send it back when it has ended.`, "run_not_ended");
-        const { steps } = row.definition;
-        assertStep(from_step, steps);
-        assertRoom(row.created_by);
-        // A pipeline that has no place for guidance still gets it.
-        const place = JSON.stringify(steps).includes("human_context") ? "human_context" : "task_description";
-        rows.updateRun(id, {
-          [place]: guided(row[place], guidance),
-          restarted_from: from_step ?? steps[0]?.id ?? null,
-          ...(outside === undefined || row.outside !== null ? {} : { outside }),
-        });
-        if (from_step === undefined) advance.again(tx, id);
-        else advance.restart(tx, id, from_step);
-        audit({ action: "run.sent_back", actor: actorOf(caller), subject: id, address: caller.address });
-        return shown(id);
-      });
-    },
+    restart,
+    sendBack,
     approve(id, { step_id, approved, comment = "" }, caller) {
       return store.write((tx) => {
         const row = views.rowFor(id, caller);
@@ -268,14 +193,9 @@ export function createRuns(deps: RunsDeps): Runs {
         if (!step) throw notFound("step in this run");
         if (step.status !== "waiting")
           throw conflict(`The step is ${step.status}; it does not wait for an answer.`, "not_waiting");
-        const refs = {
-          run_id: id,
-          step_id: step.step_id,
-          project_id: row.project_id ?? undefined,
-          user_id: row.created_by ?? undefined,
-        };
         tx.emit(approvalResolved, {
-          ...refs,
+          ...refsOf(row),
+          step_id: step.step_id,
           data: { step_id: step.step_id, approved, comment, by: actorOf(caller) },
         });
         advance.answer(tx, step, { approved, comment });
@@ -294,8 +214,7 @@ export function createRuns(deps: RunsDeps): Runs {
         const row = rows.run(id);
         if (!row || (row.merged_head === head && row.merged_into === into)) return;
         rows.updateRun(id, { merged_commit: commit, merged_into: into, merged_head: head });
-        const refs = { run_id: id, project_id: row.project_id ?? undefined, user_id: row.created_by ?? undefined };
-        tx.emit(runMerged, { ...refs, data: { strategy: "host", into, commit } });
+        tx.emit(runMerged, { ...refsOf(row), data: { strategy: "host", into, commit } });
       });
     },
     tick(again) {
@@ -316,28 +235,6 @@ export function createRuns(deps: RunsDeps): Runs {
       finished,
     },
   };
-
-  /** Name of the first step that has not succeeded, for showing where a restart continues. */
-  function firstOpen(id: string, steps: PipelineDefinition["steps"]): string | null {
-    const taken = rows.stepsOf(id).filter((row) => !row.superseded && row.item_index === null);
-    return steps.find((step) => taken.findLast((row) => row.step_id === step.id)?.status !== "succeeded")?.id ?? null;
-  }
-}
-
-/** @throws Problem 422. */
-function assertStep(id: string | undefined, steps: PipelineDefinition["steps"]): void {
-  if (id !== undefined && !steps.some((step) => step.id === id))
-    throw invalidField("/from_step", "The pipeline has no such step");
-}
-
-const ATTEMPT = "--- Another attempt ---";
-
-/** The text with the guidance of this attempt alone: earlier guidance is settled, or repeated in this one. */
-function guided(text: string | null, guidance: string): string {
-  const before = (text ?? "").split(`\n\n${ATTEMPT}`)[0]!;
-  const added = `\n\n${ATTEMPT}\n${guidance}`;
-  // Outside text in the guidance keeps the mark that ends it.
-  return before.slice(0, Math.max(0, LIMITS.textCharacters - added.length)) + added;
 }
 
 function reportOf(ending: Ending): StepReport {
