@@ -16,6 +16,7 @@ import { migrate } from "./migrate.ts";
 import { createRows, type RowsOf } from "./rows.ts";
 import { createScrubber, type Scrubber } from "./scrub.ts";
 import { makeShrinkable } from "./shrink.ts";
+import { createSoonQueue } from "./soon-queue.ts";
 import { createStatementCache, type Prepare } from "./statement-cache.ts";
 import { withSteadyPlans } from "./steady-plans.ts";
 
@@ -117,8 +118,6 @@ const throwLater = (error: unknown): void =>
     throw error;
   });
 
-type Queued = [EventDefinition, EventDraft];
-
 function createStore(
   sqlite: Database.Database,
   clock: Clock,
@@ -141,9 +140,6 @@ function createStore(
   let depth = 0;
   let written: SkepEvent[] = [];
   let effects: (() => unknown)[] = [];
-  let soon: Queued[] = [];
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let flushedAt = Number.NEGATIVE_INFINITY;
 
   const insert = (definition: EventDefinition, draft: EventDraft): void => {
     const { data, ...refs } = draft;
@@ -154,14 +150,6 @@ function createStore(
     const at = timestamp(clock.now());
     const { lastInsertRowid } = insertEvent.run({ ...NO_REFS, ...refs, kind, at, data: json });
     written.push({ ...refs, kind, data: ownJson<never>(json), id: Number(lastInsertRowid), at });
-  };
-  const insertSoon = (): Queued[] => {
-    clearTimeout(timer);
-    timer = undefined;
-    const batch = soon;
-    soon = [];
-    for (const [definition, draft] of batch) insert(definition, draft);
-    return batch;
   };
   const tx: WriteTx = { emit: insert, after: (effect) => void effects.push(effect) };
   const runNow = <T>(change: (tx: WriteTx) => T): T => {
@@ -195,20 +183,19 @@ function createStore(
     const authority = authorities.getStore();
     begin.run();
     depth = 1;
-    let batch: Queued[] = [];
     try {
       authority?.assertHolds();
-      batch = insertSoon();
+      soon.insertAll();
       const result = runNow(change);
       authority?.changed();
       commit.run();
+      soon.settle(true);
       return result;
     } catch (error) {
       if (sqlite.inTransaction) rollback.run();
       written = [];
       effects = [];
-      soon = [...batch, ...soon];
-      if (soon.length > 0) schedule();
+      soon.settle(false);
       throw error;
     } finally {
       depth = 0;
@@ -246,30 +233,12 @@ function createStore(
       return result;
     };
   const [write, note] = [writeBy(outermost), writeBy(unsynced)];
-  /** Chunks of text may be lost with the power, not with the process: no fsync for them alone. */
-  const flush = (): void => {
-    if (soon.length === 0 || depth > 0 || !sqlite.open) return;
-    flushedAt = performance.now();
-    note(() => {});
-  };
-  /** After a pause the first piece goes out at once; pieces that follow are joined. */
-  const schedule = (): void => {
-    if (timer) return;
-    const rest = flushedAt + LIMITS.outputFlushMs - performance.now();
-    timer = setTimeout(
-      () => {
-        timer = undefined;
-        try {
-          flush();
-        } catch {
-          // A full disk: the chunks stay queued, bounded below, and go out with the next write that succeeds.
-          if (soon.length > 10_000) soon = soon.slice(-1_000);
-        }
-      },
-      Math.max(0, rest),
-    );
-  };
-
+  const soon = createSoonQueue({
+    insert,
+    // Chunks of text may be lost with the power, not with the process: no fsync for them alone.
+    commit: () => note(() => {}),
+    mayCommit: () => depth === 0 && sqlite.open,
+  });
   return {
     sqlite,
     statement,
@@ -277,23 +246,19 @@ function createStore(
     write,
     note,
     runAs: (authority, work) => authorities.run(authority, work),
-    emitSoon(definition, draft) {
-      const last = soon.at(-1);
-      if (!last || last[0] !== definition || !joined(last[1], draft)) soon.push([definition, { ...draft }]);
-      schedule();
-    },
-    flush,
+    emitSoon: soon.add,
+    flush: soon.flush,
     scrub: scrubber.scrub,
     onCommit(next) {
       receiver = next;
     },
     close() {
       try {
-        flush();
+        soon.flush();
       } catch {
         // Closing continues: what is lost is text that was only queued.
       }
-      clearTimeout(timer);
+      soon.stop();
       sqlite.close();
       scrubber.close();
     },
@@ -309,15 +274,6 @@ const NO_REFS = {
   project_id: null,
   user_id: null,
 };
-
-/** Appends the text of `next` to that of `last` where both are of the same session and call. */
-function joined(last: EventDraft, next: EventDraft): boolean {
-  const [before, after] = [last.data["text"], next.data["text"]];
-  if (typeof before !== "string" || typeof after !== "string") return false;
-  if (last.session_id !== next.session_id || last.data["call_id"] !== next.data["call_id"]) return false;
-  last.data = { ...last.data, text: before + after };
-  return true;
-}
 
 function assertFits(definition: EventDefinition, data: object): void {
   const faults = faultsOf(definition, data);

@@ -22,8 +22,8 @@ import {
 import { open } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import { codeOf, Problem } from "../core/errors.ts";
-import { takeTurns } from "../core/turns.ts";
 import { inBatches } from "./batches.ts";
+import { createSnapshots } from "./snapshots.ts";
 
 export interface TextFile {
   /** Relative to the folder, with `/`. */
@@ -95,38 +95,8 @@ interface Cached {
   file: TextFile;
 }
 
-/** What was found on disk, by path. */
-interface Snapshot {
-  lists: Map<string, readonly FolderEntry[]>;
-  files: Map<string, TextFile | undefined>;
-  /** Real paths. */
-  folders: Map<string, string | undefined>;
-  /** Another object after each change of ours. */
-  moment: object;
-}
-
-const emptySnapshot = (): Snapshot => ({
-  lists: new Map(),
-  files: new Map(),
-  folders: new Map(),
-  moment: {},
-});
-
-export function createTextFolder(root: string): TextFolder {
-  const cache = new Map<string, Cached>();
-  let cachedCharacters = 0;
-  let snapshot: Snapshot | undefined;
-  const preparing = new Set<Snapshot>();
-  const within = <T>(taken: Snapshot, work: () => T): T => {
-    const outer = snapshot;
-    snapshot = taken;
-    try {
-      return work();
-    } finally {
-      snapshot = outer;
-    }
-  };
-  const waiting = new Map<string, Waiting>();
+/** The links of the folder lead nowhere else. */
+function createInside(root: string) {
   const base = realpathSync(root);
   const isInside = (real: string): boolean => real === base || real.startsWith(base + sep);
 
@@ -169,11 +139,39 @@ export function createTextFolder(root: string): TextFolder {
       return [];
     }
   };
+  return { resolve, assertInside, list };
+}
+
+function createFileCache() {
+  const cache = new Map<string, Cached>();
+  let cachedCharacters = 0;
+  const drop = (path: string): void => {
+    cachedCharacters -= cache.get(path)?.file.text.length ?? 0;
+    cache.delete(path);
+  };
+  const keep = (path: string, found: Cached): void => {
+    drop(path);
+    cachedCharacters += found.file.text.length;
+    if (cache.size >= CACHED_FILES || cachedCharacters > CACHED_CHARACTERS) {
+      cache.clear();
+      cachedCharacters = found.file.text.length;
+    }
+    cache.set(path, found);
+  };
+  return { get: (path: string) => cache.get(path), keep, drop };
+}
+
+export function createTextFolder(root: string): TextFolder {
+  const { resolve, assertInside, list } = createInside(root);
+  const cache = createFileCache();
+  const snapshots = createSnapshots();
+  const waiting = new Map<string, Waiting>();
   /** The real path of a folder, looked up once in a snapshot. */
   const resolveFolder = (path: string): string | undefined => {
-    if (snapshot?.folders.has(path)) return snapshot.folders.get(path);
+    const folders = snapshots.current()?.folders;
+    if (folders?.has(path)) return folders.get(path);
     const real = resolve(path);
-    snapshot?.folders.set(path, real);
+    folders?.set(path, real);
     return real;
   };
   const find = (path: string, known: Cached | undefined): Cached | undefined => {
@@ -188,42 +186,19 @@ export function createTextFolder(root: string): TextFolder {
     const led = real === undefined ? undefined : readFile(real, path, known, "where it leads");
     return led === "a link" ? undefined : led;
   };
-  const drop = (path: string): void => {
-    cachedCharacters -= cache.get(path)?.file.text.length ?? 0;
-    cache.delete(path);
-  };
-  const keep = (path: string, found: Cached): void => {
-    drop(path);
-    cachedCharacters += found.file.text.length;
-    if (cache.size >= CACHED_FILES || cachedCharacters > CACHED_CHARACTERS) {
-      cache.clear();
-      cachedCharacters = found.file.text.length;
-    }
-    cache.set(path, found);
-  };
   const read = (path: string): TextFile | undefined => {
     const soon = waiting.get(path);
     if (soon) return soon.file;
     const known = cache.get(path);
     const found = find(path, known);
-    if (found === undefined) drop(path);
-    else if (found !== known) keep(path, found);
+    if (found === undefined) cache.drop(path);
+    else if (found !== known) cache.keep(path, found);
     return found?.file;
   };
   /** After a change of ours: of the file, or of a folder and all in it. */
   const forget = (path: string): void => {
-    drop(path);
-    for (const one of snapshot ? [snapshot, ...preparing] : preparing) forgetIn(one, path);
-  };
-  const forgetIn = (taken: Snapshot, path: string): void => {
-    const { lists, files, folders } = taken;
-    taken.moment = {};
-    const isOf = (one: string) => one === path || one.startsWith(`${path}/`);
-    // A folder above may be new.
-    const isAround = (one: string) => one === "" || isOf(one) || path.startsWith(`${one}/`);
-    for (const one of lists.keys()) if (isAround(one)) lists.delete(one);
-    for (const one of folders.keys()) if (isAround(one)) folders.delete(one);
-    for (const one of files.keys()) if (isOf(one)) files.delete(one);
+    cache.drop(path);
+    snapshots.forget(path);
   };
   /** @returns where the text is until it takes the file's place. */
   const draftOf = (path: string, text: string): string => {
@@ -261,35 +236,23 @@ export function createTextFolder(root: string): TextFolder {
   const settling = inBatches(settle, SYNCED_AT_ONCE);
   return {
     list(path) {
-      const seen = snapshot?.lists.get(path);
+      const lists = snapshots.current()?.lists;
+      const seen = lists?.get(path);
       if (seen !== undefined) return seen;
       const found = list(path);
-      snapshot?.lists.set(path, found);
+      lists?.set(path, found);
       return found;
     },
     read(path) {
-      if (snapshot?.files.has(path)) return snapshot.files.get(path);
+      const files = snapshots.current()?.files;
+      if (files?.has(path)) return files.get(path);
       const found = read(path);
-      snapshot?.files.set(path, found);
+      files?.set(path, found);
       return found;
     },
-    snapshot(work) {
-      if (snapshot !== undefined) return work();
-      return within(emptySnapshot(), work);
-    },
-    async snapshotInTurns(look, work) {
-      const taken = emptySnapshot();
-      preparing.add(taken);
-      try {
-        const turn = takeTurns();
-        const steps = look()[Symbol.iterator]();
-        while (!within(taken, () => steps.next()).done) await turn();
-        return within(taken, work);
-      } finally {
-        preparing.delete(taken);
-      }
-    },
-    moment: () => snapshot?.moment,
+    snapshot: snapshots.take,
+    snapshotInTurns: snapshots.takeInTurns,
+    moment: () => snapshots.current()?.moment,
     write(path, text, { synced } = { synced: true }) {
       const draft = draftOf(path, text);
       try {

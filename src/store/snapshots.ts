@@ -1,0 +1,69 @@
+/** What was found in a folder of texts on behalf of one answer: until that is made, nothing is looked at twice. */
+import { takeTurns } from "../core/turns.ts";
+import type { FolderEntry, TextFile } from "./text-folder.ts";
+
+/** What was found on disk, by path. */
+interface Snapshot {
+  lists: Map<string, readonly FolderEntry[]>;
+  files: Map<string, TextFile | undefined>;
+  /** Real paths. */
+  folders: Map<string, string | undefined>;
+  /** Another object after each change of ours. */
+  moment: object;
+}
+
+const emptySnapshot = (): Snapshot => ({
+  lists: new Map(),
+  files: new Map(),
+  folders: new Map(),
+  moment: {},
+});
+
+/** What was found at that path, or may have changed with it, is looked at again. */
+const forgetIn = (taken: Snapshot, path: string): void => {
+  const { lists, files, folders } = taken;
+  taken.moment = {};
+  const isOf = (one: string) => one === path || one.startsWith(`${path}/`);
+  // A folder above may be new.
+  const isAround = (one: string) => one === "" || isOf(one) || path.startsWith(`${one}/`);
+  for (const one of lists.keys()) if (isAround(one)) lists.delete(one);
+  for (const one of folders.keys()) if (isAround(one)) folders.delete(one);
+  for (const one of files.keys()) if (isOf(one)) files.delete(one);
+};
+
+export function createSnapshots() {
+  let snapshot: Snapshot | undefined;
+  const preparing = new Set<Snapshot>();
+  const within = <T>(taken: Snapshot, work: () => T): T => {
+    const outer = snapshot;
+    snapshot = taken;
+    try {
+      return work();
+    } finally {
+      snapshot = outer;
+    }
+  };
+  return {
+    /** Undefined outside of one. */
+    current: () => snapshot,
+    take<T>(work: () => T): T {
+      return snapshot === undefined ? within(emptySnapshot(), work) : work();
+    },
+    async takeInTurns<T>(look: () => Iterable<void>, work: () => T): Promise<T> {
+      const taken = emptySnapshot();
+      preparing.add(taken);
+      try {
+        const turn = takeTurns();
+        const steps = look()[Symbol.iterator]();
+        while (!within(taken, () => steps.next()).done) await turn();
+        return within(taken, work);
+      } finally {
+        preparing.delete(taken);
+      }
+    },
+    /** After a change of a file, or of a folder and all in it. */
+    forget(path: string): void {
+      for (const one of snapshot ? [snapshot, ...preparing] : preparing) forgetIn(one, path);
+    },
+  };
+}
