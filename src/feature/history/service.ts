@@ -1,20 +1,18 @@
 /** Deleting history with everything, and keeping some of it from the settings for retention. */
 import { type Clock, timestamp } from "../../core/clock.ts";
-import { conflict, forbidden, isProblem, notFound } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
-import { owns } from "../../core/ownership.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { otherAdministrator } from "../../store/administrators.ts";
 import type { Store } from "../../store/store.ts";
 import { deletions, keptHistory } from "../../store/tables/history.ts";
-import { mayRead, readable, WHOSE, WHOSE_SESSIONS } from "../../store/whose.ts";
+import { readable, WHOSE, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
 import { type defineDeletion, notEnded } from "./deletion.ts";
 import { historyKept } from "./events.ts";
 import type { HistoryKind, HistoryPreview, Kept } from "./model.ts";
+import { createRights } from "./rights.ts";
 import type { HistoryRows } from "./rows.ts";
 
 interface HistoryDeps {
@@ -25,7 +23,6 @@ interface HistoryDeps {
   deletion: ReturnType<typeof defineDeletion>;
 }
 
-type Kind = "run" | "session" | "project" | "user";
 const KINDS = { runs: "run", sessions: "session", projects: "project", users: "user" } as const;
 
 const COUNTS = `SELECT
@@ -55,38 +52,8 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
   const { statement } = store;
   const table = store.rows(deletions);
   const kept = store.rows(keptHistory);
+  const { ownerOf, assertMayDelete, assertMayKeep, assertNotLast } = createRights(store);
 
-  /** Only its owner deletes it, and administrators what they may read. @throws Problem 403, 404. */
-  function assertMayDelete(kind: Kind, id: string, caller: Caller): void {
-    if (kind === "project" || kind === "user") {
-      if (
-        statement(`SELECT 1 FROM ${kind}s WHERE id = ?`).get(id) === undefined ||
-        (kind === "user" && !caller.admin && caller.userId !== id)
-      )
-        throw notFound(kind);
-      if (kind === "project" && !caller.admin) throw forbidden("Only an administrator deletes a project.");
-      return;
-    }
-    const owner = kind === "run" ? ownerOfRun(id, caller) : ownerOfSession(id, caller);
-    if (!caller.admin && !owns(caller, owner)) throw forbidden("Only its owner or an administrator deletes it.");
-  }
-  /** @throws Problem 409 `last_administrator`. */
-  function assertNotLast(id: string): void {
-    const isAdmin = statement("SELECT 1 FROM users WHERE id = ? AND role = 'admin' AND active = 1").get(id);
-    if (isAdmin !== undefined && otherAdministrator(store, id) === undefined)
-      throw conflict("This is the last administrator. Make another one first.", "last_administrator");
-  }
-  const ownerOf = (id: string, caller: Caller) =>
-    id.startsWith("run_") ? ownerOfRun(id, caller) : ownerOfSession(id, caller);
-  /** @throws Problem 403, 404. */
-  function assertMayKeep(id: string, caller: Caller): void {
-    try {
-      assertMayDelete(id.startsWith("run_") ? "run" : "session", id, caller);
-    } catch (error) {
-      if (isProblem(error) && error.status === 404) throw notFound("run or chat");
-      throw error;
-    }
-  }
   /** Joins the transaction around it. */
   function noteKept(id: string, caller: Caller, isKept: boolean): void {
     store.write(({ emit }) => {
@@ -96,22 +63,6 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
       emit(historyKept, { user_id: ownerOf(id, caller) ?? ADMINISTRATORS, data: { id, kept: isKept } });
     });
   }
-  function ownerOfRun(id: string, caller: Caller): string | null {
-    const row = statement<{ created_by: string | null; project_id: string | null }>(
-      "SELECT created_by, project_id FROM runs WHERE id = ?",
-    ).get(id);
-    if (!row || !mayRead(caller, WHOSE.runs, row)) throw notFound("run");
-    return row.created_by;
-  }
-  function ownerOfSession(id: string, caller: Caller): string | null {
-    const row = statement<{ user_id: string | null; project_id: string | null; kind: string }>(
-      "SELECT user_id, project_id, kind FROM sessions WHERE id = ? AND run_id IS NULL AND parent_id IS NULL",
-    ).get(id);
-    const whose = row?.kind === "chat" ? WHOSE_SESSIONS.chat : WHOSE.sessions;
-    if (!row || !mayRead(caller, whose, row)) throw notFound("chat");
-    return row.user_id;
-  }
-
   /** Counts what a deletion would take, by gathering it and taking that back. */
   function preview(what: HistoryKind, id: string, caller: Caller): HistoryPreview {
     const kind = KINDS[what];
