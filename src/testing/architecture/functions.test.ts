@@ -8,7 +8,7 @@ setDefaultTimeout(300_000);
 
 const MOST_LINES = 150;
 /** Functions that are longer with the functions in them: what makes a service of closures. Where the number falls, lower it. */
-const MOST_HOLDERS = 30;
+const MOST_HOLDERS = 29;
 
 interface Measured {
   name: string;

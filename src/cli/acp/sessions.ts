@@ -1,0 +1,122 @@
+/** The sessions that an editor has open, each a chat of the server. */
+import { isAbsolute } from "node:path";
+import type * as Acp from "@agentclientprotocol/sdk";
+import { badRequest, notFound, overLimit } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { firstAgent } from "../chat/chat.ts";
+import { type ChatDetailView, type ChatView, pathOf } from "../chat/session.ts";
+import { agents } from "../resource/agents.ts";
+import { findOne } from "../resource/find.ts";
+import { projects } from "../resource/projects.ts";
+import { createEditorChat, type EditorChat } from "./chat.ts";
+import type { Link } from "./link.ts";
+import { settingsOf } from "./models.ts";
+
+/** What the command names: an agent, and a project. */
+export interface Chosen {
+  agent?: string | undefined;
+  project?: string | undefined;
+}
+
+const PAGE = 50;
+
+export function createEditorSessions(link: Link, { agent, project }: Chosen) {
+  const chats = new Map<string, EditorChat>();
+
+  const chatOf = (id: string): EditorChat => {
+    const chat = chats.get(id);
+    if (!chat) throw notFound("session", "Load it first, or start a new one.");
+    return chat;
+  };
+  function attach(client: Acp.AgentContext, id: string, cwd: string, isNew: boolean): EditorChat {
+    assertFolder(cwd);
+    if (chats.size >= LIMITS.editorSessions && !chats.has(id))
+      throw overLimit("too_many_sessions", "open sessions", chats.size, LIMITS.editorSessions, "Close some of them.");
+    chats.get(id)?.close();
+    const chat = createEditorChat({ link, client, id, cwd, isNew });
+    chats.set(id, chat);
+    return chat;
+  }
+  const make = (): Promise<ChatView> =>
+    link.ask(async (server) => {
+      const agent_id = agent === undefined ? await firstAgent(server) : (await findOne(server, agents, agent)).id;
+      const project_id = project === undefined ? undefined : (await findOne(server, projects, project)).id;
+      return server.call("POST", "/v1/chat/sessions", { agent_id, project_id });
+    });
+  /** @param model of the chat. */
+  const settings = async (model: string | null) => ({ configOptions: await settingsOf(link, model) });
+
+  async function create(client: Acp.AgentContext, cwd: string): Promise<Acp.NewSessionResponse> {
+    assertFolder(cwd);
+    const { id, model } = await make();
+    attach(client, id, cwd, true);
+    return { sessionId: id, ...(await settings(model)) };
+  }
+  async function list({ cwd, cursor }: Acp.ListSessionsRequest): Promise<Acp.ListSessionsResponse> {
+    return link.ask(async (server) => {
+      const query = new URLSearchParams({ limit: String(PAGE) });
+      if (cursor) query.set("cursor", cursor);
+      if (agent !== undefined) query.set("agent_id", (await findOne(server, agents, agent)).id);
+      const wanted = project === undefined ? undefined : (await findOne(server, projects, project)).id;
+      const { items, next_cursor } = await server.call("GET", `/v1/chat/sessions?${query}`);
+      const own = items.filter(({ project_id }) => wanted === undefined || project_id === wanted);
+      return {
+        sessions: own.map(({ id, title, last_activity_at }) => ({
+          // The server knows no folders of the editor: a chat can be opened in each.
+          sessionId: id,
+          cwd: cwd ?? process.cwd(),
+          title,
+          updatedAt: last_activity_at,
+        })),
+        ...(next_cursor === null ? {} : { nextCursor: next_cursor }),
+      };
+    });
+  }
+  /** Opens a chat of the server again. @param read shows the editor what was said so far. */
+  async function open(
+    client: Acp.AgentContext,
+    { sessionId, cwd }: { sessionId: string; cwd: string },
+    read: (chat: EditorChat) => Promise<ChatDetailView>,
+  ) {
+    const known = await link.ask((server) => server.call("GET", `${pathOf(encodeURIComponent(sessionId))}?limit=1`));
+    const chat = attach(client, known.id, cwd, false);
+    const detail = await read(chat);
+    chat.continueReply(detail);
+    return settings(detail.model);
+  }
+  async function close(sessionId: string): Promise<void> {
+    const chat = chats.get(sessionId);
+    if (!chat) return;
+    chats.delete(sessionId);
+    const stopped = chat.cancel();
+    chat.close();
+    // A server that is away does not keep the editor.
+    await stopped.catch(() => {});
+    await removeEmpty(chat);
+  }
+  async function removeEmpty(chat: EditorChat): Promise<void> {
+    if (!chat.isEmpty) return;
+    await link.ask((server) => server.call("DELETE", `${pathOf(chat.id)}?purge=true`)).catch(() => {});
+  }
+
+  return {
+    chatOf,
+    settings,
+    create,
+    list,
+    open,
+    close,
+    cancel: async (id: string): Promise<void> => chats.get(id)?.cancel(),
+    /** Follows nothing any more, and removes chats in which nobody said anything. */
+    async leave(): Promise<void> {
+      const left = [...chats.values()];
+      chats.clear();
+      for (const chat of left) chat.close();
+      await Promise.all(left.map(removeEmpty));
+    },
+  };
+}
+
+function assertFolder(cwd: string): void {
+  if (!isAbsolute(cwd)) throw badRequest("cwd takes the absolute path of a folder.");
+}
