@@ -4,7 +4,8 @@ import { conflict, invalidField } from "../../core/errors.ts";
 import type { MergeStrategy } from "../../core/merge-strategy.ts";
 import { isBranchName } from "../../core/ref-name.ts";
 import { workspaceChanged } from "./events.ts";
-import { AUTHOR, type Updates, type UpdatesDeps } from "./updates.ts";
+import type { Updates, UpdatesDeps } from "./updates.ts";
+import { AUTHOR } from "./upstream.ts";
 import { type WorkRow, type Works, workOfBranch } from "./works.ts";
 
 /**

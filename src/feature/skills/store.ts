@@ -24,7 +24,7 @@ export interface SkillFile extends Skill {
   text: string;
 }
 
-interface SkillFiles {
+export interface SkillFiles {
   /** Skills of one level by name: everybody's (null) or an agent's own. */
   level(agentId: string | null): SkillFile[];
   /** Reads those of one level, one before each `yield`. */
