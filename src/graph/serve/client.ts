@@ -142,17 +142,80 @@ interface IndexRun {
   settled: Promise<unknown>;
 }
 
+/** @returns what runs work one after another for each store; others go on beside it. */
+function createStoreTurns() {
+  /** What is under way by store. */
+  const indexing = new Map<string, Promise<unknown>>();
+  /** @param settled of what came: when all of it is over */
+  return <T>(store: string, work: () => Promise<T>, settled?: (result: T) => unknown): Promise<T> => {
+    const run = Promise.resolve(indexing.get(store)).then(work);
+    const over = run.then((result) => settled?.(result)).catch(() => undefined);
+    indexing.set(store, over);
+    void over.then(() => {
+      if (indexing.get(store) === over) indexing.delete(store);
+    });
+    return run;
+  };
+}
+
+interface LateWritesDeps {
+  /** The child that holds what edits made. */
+  worker(): GraphWorker | undefined;
+  inTurn: ReturnType<typeof createStoreTurns>;
+  limits: Pick<GraphClientLimits, "writeMs" | "stallTimeoutMs">;
+}
+
+/** What edits made in memory is written to the disk once no edit has followed for a while. */
+function createLateWrites({ worker, inTurn, limits }: LateWritesDeps) {
+  /** By store: when what edits left is done. */
+  const unwritten = new Map<string, ReturnType<typeof setTimeout>>();
+  function forget({ store }: GraphPlace): void {
+    clearTimeout(unwritten.get(store));
+    unwritten.delete(store);
+  }
+  /** Writes what edits made, after what is under way. Where it is lost, the next look at the files finds the edits again. */
+  function now(place: GraphPlace): Promise<unknown> {
+    if (!unwritten.has(place.store)) return Promise.resolve();
+    forget(place);
+    const child = worker();
+    if (!child) return Promise.resolve();
+    const asked: Asked = { operation: "write", args: [], timeoutMs: limits.stallTimeoutMs };
+    return inTurn(place.store, () => askWorker(child, place, asked).catch(() => undefined));
+  }
+  return {
+    forget,
+    now,
+    later(place: GraphPlace): void {
+      const timer = setTimeout(() => void now(place), limits.writeMs);
+      timer.unref();
+      unwritten.set(place.store, timer);
+    },
+    stop(): void {
+      for (const timer of unwritten.values()) clearTimeout(timer);
+    },
+  };
+}
+
+async function twice<T>(attempt: () => Promise<T>): Promise<T> {
+  try {
+    return await attempt();
+  } catch (error) {
+    if (!(error instanceof WorkerLost)) throw error;
+    return await attempt().catch((again: unknown) => {
+      throw again instanceof WorkerLost ? lost(again.message) : again;
+    });
+  }
+}
+
 export function createGraphClient(options: GraphClientOptions): GraphClient {
   const limits = { ...DEFAULT_GRAPH_LIMITS, ...options.limits };
   const children = new Set<GraphWorker>();
   let questions: GraphWorker | undefined;
   let closed = false;
-  /** By store: when what edits left is done. */
-  const unwritten = new Map<string, ReturnType<typeof setTimeout>>();
   /** Stores of which a process of its own makes an index. */
   const wholes = new Set<string>();
-  /** What is under way by store: a store is written by one index at a time, others go on beside it. */
-  const indexing = new Map<string, Promise<unknown>>();
+  const inTurn = createStoreTurns();
+  const writes = createLateWrites({ worker: () => questions, inTurn, limits });
 
   function spawn(tuning: Readonly<Record<string, string>>, bounds: Bounds): GraphWorker {
     if (closed) throw lost("the server stops");
@@ -175,17 +238,6 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
     spawn: () => spawn(COLLECT_EARLY, { memoryBytes: limits.queryMemoryBytes, memoryCheckMs: QUERY_MEMORY_CHECK_MS }),
   });
 
-  async function twice<T>(attempt: () => Promise<T>): Promise<T> {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!(error instanceof WorkerLost)) throw error;
-      return await attempt().catch((again: unknown) => {
-        throw again instanceof WorkerLost ? lost(again.message) : again;
-      });
-    }
-  }
-
   function ask(place: GraphPlace, operation: GraphOperation, args: readonly unknown[] = [], json?: true) {
     return twice(() => {
       questions ??= spawn(COLLECT_EARLY, bounds);
@@ -199,7 +251,7 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
     const refused = refusal(args[0]);
     if (refused) return Promise.reject(new GraphError("invalid", refused));
     // Its process reads what is on disk. An index that is under way makes a newer one, which nobody waits for.
-    const written = wholes.has(place.store) ? Promise.resolve() : writeNow(place);
+    const written = wholes.has(place.store) ? Promise.resolve() : writes.now(place);
     return written.then(() => queries.ask(place, args));
   }
 
@@ -221,8 +273,8 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
     try {
       const report = await askReport(child, place, { operation: "edit", args: [looked], timeoutMs });
       if (!report) return undefined;
-      forgetWriting(place);
-      if (looked) unwritten.set(place.store, writeLater(place));
+      writes.forget(place);
+      if (looked) writes.later(place);
       else await askWorker(child, place, { operation: "write", args: [], timeoutMs });
       signal?.throwIfAborted();
       options.progress?.(report.phases);
@@ -231,38 +283,6 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
       if (error instanceof WorkerLost) return undefined;
       throw error;
     }
-  }
-
-  function forgetWriting({ store }: GraphPlace): void {
-    clearTimeout(unwritten.get(store));
-    unwritten.delete(store);
-  }
-
-  function writeLater(place: GraphPlace) {
-    const timer = setTimeout(() => void writeNow(place), limits.writeMs);
-    timer.unref();
-    return timer;
-  }
-
-  /** Writes what edits made, after what is under way. Where it is lost, the next look at the files finds the edits again. */
-  function writeNow(place: GraphPlace): Promise<unknown> {
-    if (!unwritten.has(place.store)) return Promise.resolve();
-    forgetWriting(place);
-    const child = questions;
-    if (!child) return Promise.resolve();
-    const asked: Asked = { operation: "write", args: [], timeoutMs: limits.stallTimeoutMs };
-    return inTurn(place, () => askWorker(child, place, asked).catch(() => undefined));
-  }
-
-  /** One after another for each store. @param settled of what came: when all of it is over */
-  function inTurn<T>(place: GraphPlace, work: () => Promise<T>, settled?: (result: T) => unknown): Promise<T> {
-    const run = Promise.resolve(indexing.get(place.store)).then(work);
-    const over = run.then((result) => settled?.(result)).catch(() => undefined);
-    indexing.set(place.store, over);
-    void over.then(() => {
-      if (indexing.get(place.store) === over) indexing.delete(place.store);
-    });
-    return run;
   }
 
   async function runIndex(place: GraphPlace, options: Parameters<RemoteGraph["index"]>[0]): Promise<IndexRun> {
@@ -308,8 +328,8 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
               wholes.delete(place.store);
             }
           };
-          const { report, isOpen } = await inTurn(place, work, ({ settled }) => settled);
-          if (!isOpen) forgetWriting(place);
+          const { report, isOpen } = await inTurn(place.store, work, ({ settled }) => settled);
+          if (!isOpen) writes.forget(place);
           if (report.changed && !isOpen && options.prepare !== false) await warm(place);
           return report;
         },
@@ -327,7 +347,7 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
     pids: () => [...children].map((child) => child.pid),
     async close() {
       closed = true;
-      for (const timer of unwritten.values()) clearTimeout(timer);
+      writes.stop();
       const all = [...children];
       for (const child of all) child.kill("");
       await Promise.all(all.map((child) => child.exited));
