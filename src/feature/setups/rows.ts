@@ -1,0 +1,44 @@
+/** Rows of set-ups, by what the environment of their project says now. */
+import type { Store } from "../../store/store.ts";
+import { projectSetups } from "../../store/tables/setups.ts";
+import type { AcceptedDockerfile, Environment } from "../environments/model.ts";
+import type { Project } from "../projects/model.ts";
+import { type Recipe, recipeOf } from "./recipe.ts";
+import type { SetupRow } from "./set-up.ts";
+
+export interface SetupRowsDeps {
+  store: Store;
+  environmentOf(projectId: string): Environment | undefined;
+  dockerfileOf(projectId: string): AcceptedDockerfile | null;
+  /** The image of sandboxes where an environment names none. */
+  defaultImage(): string;
+}
+
+export type SetupRows = ReturnType<typeof createSetupRows>;
+
+/** Of a project. */
+export const KEPT_EACH = 20;
+
+/** Whether sandboxes start from an image that is made here. */
+export const hasLayer = ({ setup, build }: Pick<Environment, "setup" | "build">): boolean =>
+  setup !== undefined || build !== undefined;
+
+export function createSetupRows({ store, environmentOf, dockerfileOf, defaultImage }: SetupRowsDeps) {
+  const rows = store.rows(projectSetups);
+  function recipeFor(projectId: string): Recipe | undefined {
+    const environment = environmentOf(projectId);
+    if (environment === undefined) return undefined;
+    const { image = defaultImage(), setup, env = {}, build, services } = environment;
+    const dockerfile = build && dockerfileOf(projectId);
+    if (!build || !dockerfile) return { image, setup, env, services };
+    const { text, digest, commit } = dockerfile;
+    return { image: dockerfile.image, setup, env, services, build: { ...build, text, digest, commit } };
+  }
+  const newest = (projectId: string, recipe: Recipe, state?: SetupRow["state"]): SetupRow | undefined =>
+    rows.list([{ project_id: projectId, recipe: recipeOf(recipe), state }], { order: "made_at DESC", limit: 1 })[0];
+  function isNeeded({ id, check }: Project): boolean {
+    const environment = environmentOf(id);
+    return environment !== undefined && (hasLayer(environment) || check !== null);
+  }
+  return { rows, recipeFor, newest, isNeeded };
+}
