@@ -54,7 +54,7 @@ export interface Chats extends Messages {
   all(id: string, caller: Caller): { chat: ChatSession; messages: ChatMessage[] };
 }
 
-export interface ChatsDeps extends TranscriptsDeps, Omit<MessagesDeps, "find" | "shown" | "assertModel"> {
+interface ChatsDeps extends TranscriptsDeps, Omit<MessagesDeps, "find" | "shown" | "assertModel"> {
   sessions: Sessions;
   files: Pick<SessionFiles, "exist">;
   /** Deletes a chat that has ended, with all that belongs to it. */

@@ -27,7 +27,6 @@ interface SandboxFacts {
   isolation: "container" | "none";
 }
 
-
 export type EnvironmentServicesService = ReturnType<typeof createEnvironmentServices>;
 
 export function createEnvironmentServices(deps: EnvironmentServicesDeps) {

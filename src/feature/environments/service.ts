@@ -23,7 +23,7 @@ import { reservedIn } from "./reserved.ts";
 
 const MAX_HOSTS = 200;
 
-export interface EnvironmentsDeps extends ProposalsDeps {
+interface EnvironmentsDeps extends ProposalsDeps {
   store: Store;
   clock: Clock;
   audit: Audit;

@@ -29,7 +29,7 @@ import { configOf, presentServer } from "./present.ts";
 import { emptyServer, mergeServer, type ServerRowDeps } from "./server-row.ts";
 import type { McpRows, ServerRow } from "./store.ts";
 
-export interface McpDeps extends ServerRowDeps {
+interface McpDeps extends ServerRowDeps {
   store: Store;
   clock: Clock;
   audit: Audit;

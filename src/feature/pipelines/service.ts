@@ -15,7 +15,7 @@ import { activity } from "../events/events.ts";
 import { type ChecksDeps, createChecks, type Team } from "./checks.ts";
 import type { Pipeline, PipelineBody, PipelineDetail, Validation } from "./model.ts";
 
-export interface PipelinesDeps extends ChecksDeps {
+interface PipelinesDeps extends ChecksDeps {
   store: Store;
   audit: Audit;
   /** The folder of agents. */

@@ -17,7 +17,7 @@ import { type FileName, packArchive } from "./archive.ts";
 import { type ArchivedProject, type ArchivedTask, type ProjectExport, RUNS_MAX, TASKS_MAX } from "./model.ts";
 import { sealSecrets } from "./sealed.ts";
 
-export interface ArchiveWriterDeps {
+interface ArchiveWriterDeps {
   clock: Clock;
   audit: Audit;
   masking: Pick<Masking, "json">;

@@ -24,7 +24,7 @@ import {
 } from "./model.ts";
 import { openSecrets } from "./sealed.ts";
 
-export interface ArchiveReaderDeps {
+interface ArchiveReaderDeps {
   store: Store;
   audit: Audit;
   projects: { get(id: string): Project; create(input: NewProject, caller: Caller): Project };

@@ -45,7 +45,7 @@ export interface WorkBranches {
   push(projectId: string, branch: string): Promise<void>;
 }
 
-export interface WorkBranchesDeps
+interface WorkBranchesDeps
   extends RemoteDeps,
     Pick<MergesDeps, "store" | "git" | "works" | "settle">,
     Pick<UpdatesDeps, "folder" | "inTurn" | "masking"> {
