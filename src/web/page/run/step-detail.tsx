@@ -44,24 +44,17 @@ export function StepDetail({ run, plan, attempt, rows }: Props) {
     return <Empty action={<ButtonLink href="?">See the steps</ButtonLink>}>The run's pipeline has no such step.</Empty>;
   return (
     <section aria-labelledby="step-name">
-      <div className="mb-3">
-        <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-1">
-          <h2 id="step-name" className="min-w-0 text-lg font-semibold tracking-tight">
-            {plan.name}
-          </h2>
-          <Status status={attempt?.status ?? plan.status} />
-          {attempt && run.finished_at && may("contributor") && (
-            <Button
-              kind="quiet"
-              className="ml-auto shrink-0"
-              icon={<RotateCw aria-hidden size={13} />}
-              onClick={() => setRestarting(true)}
-            >
-              Restart from here
-            </Button>
-          )}
-        </div>
+      <div className="mb-3 flex flex-wrap items-center gap-x-3 gap-y-1">
+        <h2 id="step-name" className="text-lg font-semibold tracking-tight">
+          {plan.name}
+        </h2>
+        <Status status={attempt?.status ?? plan.status} />
         {step && <Figures step={step} />}
+        {attempt && run.finished_at && may("contributor") && (
+          <Button kind="quiet" icon={<RotateCw aria-hidden size={13} />} onClick={() => setRestarting(true)}>
+            Restart from here
+          </Button>
+        )}
       </div>
       {restarting && <RestartDialog run={run} from={plan.id} onClose={() => setRestarting(false)} />}
       {plan.description && <p className="mb-3 text-dim">{plan.description}</p>}
@@ -78,7 +71,7 @@ export function StepDetail({ run, plan, attempt, rows }: Props) {
           }
         </Await>
       ) : (
-        <NotYet run={run.id} plan={plan} />
+        <NotYet plan={plan} />
       )}
     </section>
   );
@@ -86,11 +79,8 @@ export function StepDetail({ run, plan, attempt, rows }: Props) {
 
 const inOrder = (a: Step, b: Step) => (a.attempt < b.attempt ? { before: a, after: b } : { before: b, after: a });
 
-function NotYet({ run, plan }: { run: string; plan: StepPlan }) {
-  // The page has asked for the plan already.
-  const { data } = api.useQuery("get", "/v1/runs/{id}/plan", { params: { path: { id: run } } });
-  const names = plan.needs.map((needed) => data?.steps.find(({ id }) => id === needed)?.name ?? needed);
-  const after = names.length > 0 ? `after ${names.join(", ")}` : "first";
+function NotYet({ plan }: { plan: StepPlan }) {
+  const after = plan.needs.length > 0 ? `after ${plan.needs.join(", ")}` : "first";
   return (
     <Empty>
       It begins {after}
