@@ -5,12 +5,15 @@ import { lazy } from "./lazy.tsx";
 
 const Markdown = lazy(() => import("./markdown.tsx"));
 
-export function MarkdownText({ text }: { text: string }) {
+/** @returns where `[[id]]` leads and what it is called; undefined where there is no such note. The same function as before draws nothing anew. */
+export type FindNote = (id: string) => { href: string; title: string } | undefined;
+
+export function MarkdownText({ text, findNote }: { text: string; findNote?: FindNote }) {
   const plain = <p className="whitespace-pre-wrap">{text}</p>;
   return (
     <Guard when={text} fallback={() => plain}>
       <Suspense fallback={plain}>
-        <Markdown text={text} />
+        <Markdown text={text} findNote={findNote} />
       </Suspense>
     </Guard>
   );

@@ -2,11 +2,14 @@
  * Markdown of agents and people as safe elements: no raw HTML, pictures as links, headings as strong lines so that a text
  * cannot disturb the page's outline. Of a growing text only the last block is drawn again.
  */
-import { memo } from "react";
-import ReactMarkdown, { type Components } from "react-markdown";
+import { findAndReplace } from "mdast-util-find-and-replace";
+import { memo, useMemo } from "react";
+import ReactMarkdown, { type Components, type Options } from "react-markdown";
 import rehypeSanitize from "rehype-sanitize";
 import remarkGfm from "remark-gfm";
 import { Link } from "wouter";
+import type { FindNote } from "./markdown-text.tsx";
+import { NOTE_LINK } from "./note-link.ts";
 import { CopyButton } from "./page.tsx";
 
 const heading: Components["h1"] = ({ children }) => (
@@ -17,8 +20,7 @@ const heading: Components["h1"] = ({ children }) => (
 
 const COMPONENTS: Components = {
   a: ({ href, children }) =>
-    // From one note of an agent to another.
-    href?.startsWith("?entry=") ? (
+    href?.startsWith("/memory/") ? (
       <Link href={href}>{children}</Link>
     ) : (
       <a href={href} target="_blank" rel="noopener noreferrer nofollow">
@@ -77,19 +79,37 @@ function blocksOf(text: string): string[] {
   return [...blocks, block.join("\n")];
 }
 
-const Block = memo(function Block({ text }: { text: string }) {
+type Plugins = NonNullable<Options["remarkPlugins"]>;
+type Tree = Parameters<typeof findAndReplace>[0];
+
+/** Makes links of `[[note]]` outside of code and links. One to a note that is not there stays as it was written. */
+const linkNotes = (findNote: FindNote) => () => (tree: Tree) =>
+  findAndReplace(
+    tree,
+    [
+      NOTE_LINK,
+      (_: string, to: string, name?: string) => {
+        const note = findNote(to.trim());
+        return note ? { type: "link", url: note.href, children: [{ type: "text", value: name || note.title }] } : false;
+      },
+    ],
+    { ignore: ["link", "linkReference"] },
+  );
+
+const Block = memo(function Block({ text, plugins }: { text: string; plugins: Plugins }) {
   return (
-    <ReactMarkdown remarkPlugins={[remarkGfm]} rehypePlugins={[rehypeSanitize]} components={COMPONENTS}>
+    <ReactMarkdown remarkPlugins={plugins} rehypePlugins={[rehypeSanitize]} components={COMPONENTS}>
       {text}
     </ReactMarkdown>
   );
 });
 
-export default function Markdown({ text }: { text: string }) {
+export default function Markdown({ text, findNote }: { text: string; findNote?: FindNote | undefined }) {
+  const plugins = useMemo((): Plugins => (findNote ? [remarkGfm, linkNotes(findNote)] : [remarkGfm]), [findNote]);
   return (
     <div className="prose min-w-0">
       {blocksOf(text).map((block, at) => (
-        <Block key={at.toString()} text={block} />
+        <Block key={at.toString()} text={block} plugins={plugins} />
       ))}
     </div>
   );

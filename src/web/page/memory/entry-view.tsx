@@ -1,7 +1,7 @@
 /** One entry: what it says, where it is from, how it is scored; to edit, confirm, pin, supersede and undo. */
 
 import { Pencil, Pin, PinOff, ThumbsDown, ThumbsUp, Trash2, Undo2 } from "lucide-react";
-import { useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
@@ -23,7 +23,7 @@ import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Unconfirmed } from "../../ui/unconfirmed.tsx";
-import { type Entry, entryHref, refreshMemory, useVaultName, withLinks } from "./memory.ts";
+import { type Entry, entryHref, refreshMemory, useVaultName } from "./memory.ts";
 import { RecalledBy } from "./recalled-by.tsx";
 import { WrittenBy } from "./written-by.tsx";
 
@@ -202,12 +202,22 @@ function ScoreOf({ entry, rate, busy }: { entry: Entry; rate(useful: boolean): u
 /** The vault around an entry: links, and what the others are called. */
 function useVaultGraph({ agent_id }: Entry) {
   const { data } = api.useQuery("get", "/v1/memory/graph/{agent_id}", { params: { path: { agent_id } } });
-  return { links: data?.links ?? [], titles: new Map(data?.nodes.map((node) => [node.entry, node.title])) };
+  const titles = useMemo(() => new Map(data?.nodes.map((node) => [node.entry, node.title])), [data]);
+  return { links: data?.links ?? [], titles };
 }
 
-const Content = ({ entry }: { entry: Entry }) => (
-  <MarkdownText text={withLinks(entry.content, useVaultGraph(entry).titles)} />
-);
+function Content({ entry }: { entry: Entry }) {
+  const { agent_id, content } = entry;
+  const { titles } = useVaultGraph(entry);
+  const findNote = useCallback(
+    (id: string) => {
+      const title = titles.get(id);
+      return title === undefined ? undefined : { href: entryHref(agent_id, id), title };
+    },
+    [agent_id, titles],
+  );
+  return <MarkdownText text={content} findNote={findNote} />;
+}
 
 function LinksOf({ entry }: { entry: Entry }) {
   const { links, titles } = useVaultGraph(entry);
