@@ -27,12 +27,15 @@ export function namesOfSessions(
 /** A step as one text; ids of runs hold no slash. */
 export const keyOfStep = (run: string, step: string): string => `${run}/${step}`;
 
-/** @returns what the run's own pipeline calls its steps, by `keyOfStep`. Asked for the runs of one page. */
+/** @returns what the run's own pipeline calls its steps, by `keyOfStep`, for the runs of one page. Each pipeline is read once. */
 export function namesOfSteps({ statement }: Pick<Store, "statement">, runs: readonly string[]): Map<string, string> {
   const rows = statement<{ run: string; step: string; name: string }>(
-    `SELECT r.id AS run, s.value ->> 'id' AS step, s.value ->> 'name' AS name
-     FROM runs r JOIN run_definitions d ON d.id = r.definition_id, json_each(d.definition, '$.steps') s
-     WHERE r.id IN (SELECT value FROM json_each(?)) AND s.value ->> 'name' IS NOT NULL`,
+    `WITH page AS MATERIALIZED (SELECT id, definition_id FROM runs WHERE id IN (SELECT value FROM json_each(?))),
+       steps AS MATERIALIZED (
+         SELECT d.id AS definition_id, s.value ->> 'id' AS step, s.value ->> 'name' AS name
+         FROM run_definitions d, json_each(d.definition, '$.steps') s
+         WHERE d.id IN (SELECT definition_id FROM page))
+     SELECT page.id AS run, step, name FROM page JOIN steps USING (definition_id) WHERE name IS NOT NULL`,
   ).all([JSON.stringify(runs)]);
   return new Map(rows.map(({ run, step, name }) => [keyOfStep(run, step), name]));
 }
