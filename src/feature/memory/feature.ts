@@ -104,9 +104,10 @@ export const memory = defineFeature(
     const watch = watchVaults(deps.folder.vaults, index, log);
     return {
       service: {
-        ...entries,
         ...service,
         ...executions,
+        add: entries.add,
+        removeOf: entries.removeOf,
         recallFor: recalls.forPrompt,
         consolidateDue: consolidation.due,
         embedDue: meaning.due,
