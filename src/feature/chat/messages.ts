@@ -35,7 +35,7 @@ const TITLE_CHARACTERS = 60;
 
 export function createMessages(deps: MessagesDeps): Messages {
   const { store, sessions, find, shown, assertAgent, assertModel } = deps;
-  const waiting = (id: string) => sessions.queued(id).filter(({ started_at }) => started_at === null);
+  const listWaiting = (id: string) => sessions.queued(id).filter(({ started_at }) => started_at === null);
 
   return {
     send(id, { message, attachment_ids = [], model, mode }, caller) {
@@ -51,12 +51,12 @@ export function createMessages(deps: MessagesDeps): Messages {
     },
     queued(id, caller) {
       find(id, caller);
-      return waiting(id).map(presentQueued);
+      return listWaiting(id).map(presentQueued);
     },
     edit(id, messageId, message, caller) {
       return store.write(() => {
         find(id, caller);
-        const old = waiting(id).find(({ message_id }) => message_id === messageId);
+        const old = listWaiting(id).find(({ message_id }) => message_id === messageId);
         const kept = (old?.input ?? []).filter(
           (part): part is InputPart => part.type === "image" || part.type === "file",
         );

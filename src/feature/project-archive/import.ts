@@ -1,4 +1,4 @@
-/** Makes a project of an archive: with ids of its own, and owned by whoever reads it in. */
+/** Makes a project from an archive. Everything in it gets a new id, and belongs to the person who imports it. */
 import { isProblem } from "../../core/errors.ts";
 import { roleIn } from "../../core/ownership.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";

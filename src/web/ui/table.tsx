@@ -80,7 +80,7 @@ export function Table<T>({ label, rows, columns, keyOf, hrefOf, selection, more 
   );
 }
 
-/** Rows that are put into the page at once, and in each frame after that. Each lays out the first table anew. */
+/** How many rows the first frame draws, and each frame after it. While the first table grows, every frame lays all of it out. */
 const AT_ONCE = { first: 50, slice: 10 };
 /** Rows of the first table, whose contents say how wide the columns are. */
 const HEAD_ROWS = 100;

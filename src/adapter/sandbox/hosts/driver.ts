@@ -221,7 +221,7 @@ interface Own {
 /** A sandbox of a machine that may be lost: what cannot be stopped there carries nothing here any more. */
 function wrap(machine: Machine, sandbox: Sandbox, own: Own): Sandbox {
   const { losing, release, look } = own;
-  const guarded = async <T>(act: () => Promise<T>): Promise<T> => {
+  const guard = async <T>(act: () => Promise<T>): Promise<T> => {
     losing.signal.throwIfAborted();
     try {
       return await act();
@@ -244,17 +244,17 @@ function wrap(machine: Machine, sandbox: Sandbox, own: Own): Sandbox {
   return {
     capabilities: sandbox.capabilities,
     workspace: {
-      read: (path) => guarded(() => workspace.read(path)),
-      write: (path, data) => guarded(() => workspace.write(path, data)),
-      list: (path) => guarded(() => workspace.list(path)),
-      walk: (path, options) => guarded(() => workspace.walk(path, options)),
-      bringBack: () => guarded(() => workspace.bringBack()),
+      read: (path) => guard(() => workspace.read(path)),
+      write: (path, data) => guard(() => workspace.write(path, data)),
+      list: (path) => guard(() => workspace.list(path)),
+      walk: (path, options) => guard(() => workspace.walk(path, options)),
+      bringBack: () => guard(() => workspace.bringBack()),
     },
-    exec: (argv, options) => guarded(() => sandbox.exec(argv, options)),
-    open: (program, events, signal) => guarded(() => sandbox.open(program, events, signal)),
-    openRoute: (onConnection) => guarded(() => sandbox.openRoute(onConnection)),
-    connect: (port) => guarded(() => sandbox.connect(port)),
-    thaw: () => guarded(() => sandbox.thaw()),
+    exec: (argv, options) => guard(() => sandbox.exec(argv, options)),
+    open: (program, events, signal) => guard(() => sandbox.open(program, events, signal)),
+    openRoute: (onConnection) => guard(() => sandbox.openRoute(onConnection)),
+    connect: (port) => guard(() => sandbox.connect(port)),
+    thaw: () => guard(() => sandbox.thaw()),
     freeze: () => orAway(() => sandbox.freeze()),
     isAlive: async () => !losing.signal.aborted && !machine.drained && (await sandbox.isAlive()),
     async stop() {
