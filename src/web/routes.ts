@@ -32,24 +32,24 @@ import {
   Volume2,
   Workflow,
 } from "lucide-react";
-import type { ComponentType } from "react";
-import { lazy } from "./ui/lazy.tsx";
+import { type LazyPage, lazyPage } from "./ui/lazy.tsx";
+import { LoadingPage } from "./ui/note.tsx";
 
 export interface Page {
   path: string;
   title: string;
-  view: ComponentType;
+  view: LazyPage;
   /** Shown to administrators only; the API refuses others as well. */
   admin?: boolean;
   /** Its place in the navigation; `label` where that says more than the title. */
   nav?: { group: "Main" | "Library" | "Settings"; icon: LucideIcon; key: string; label?: string };
 }
 
-type Loader = () => Promise<{ default: ComponentType }>;
+type Loader = Parameters<typeof lazyPage>[0];
 const page = (path: string, title: string, load: Loader, more: Omit<Page, "path" | "title" | "view"> = {}): Page => ({
   path,
   title,
-  view: lazy(load),
+  view: lazyPage(load, LoadingPage),
   ...more,
 });
 

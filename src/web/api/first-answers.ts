@@ -15,8 +15,10 @@ declare global {
 /** @param base address of the site, with a slash at its end. */
 export function askFirst(base: string): void {
   const me = fetch(base + ME);
-  // Without a session the log is not asked: it would only refuse.
-  const position = me.then((answer) => (answer.ok ? fetch(base + POSITION) : Promise.reject(new Error("no session"))));
+  const log = fetch(base + POSITION);
+  // Without a session the log refused, too. Who logs in then asks it again.
+  const position = me.then((answer) => (answer.ok ? log : Promise.reject(new Error("no session"))));
+  log.catch(() => {});
   window.skepFirst = new Map([
     [base + ME, me],
     [base + POSITION, position],

@@ -12,9 +12,10 @@ import { Session, useAdmin } from "../session/session.tsx";
 import { ButtonLink } from "../ui/button.tsx";
 import { openDrafts } from "../ui/draft.ts";
 import { Guard } from "../ui/guard.tsx";
-import { Empty, Loading } from "../ui/note.tsx";
+import { Empty, Loading, LoadingPage } from "../ui/note.tsx";
 import { Notices } from "../ui/notice.tsx";
 import { PageHeader } from "../ui/page.tsx";
+import { isAt } from "../ui/part-files.ts";
 import { ProblemNote } from "../ui/problem-note.tsx";
 import { leaveFreely, leaveTo } from "../ui/unsaved.ts";
 import { BrokenPage } from "./broken-page.tsx";
@@ -53,9 +54,19 @@ const whoAsks = {
   },
 };
 
+/** What is drawn first waits this long at most for both; then it says that something is loaded. */
+const FIRST_MS = 500;
+
+/** Asks who the reader is and loads the page of the address, so that the frame and the page are drawn once, together. */
+export async function prepareFirst(): Promise<void> {
+  const page = PAGES.find(({ path }) => isAt(path, location.pathname.slice(SITE.length)));
+  const late = new Promise((resolve) => setTimeout(resolve, FIRST_MS));
+  await Promise.race([Promise.all([queries.prefetchQuery(whoAsks), page?.view.load()]), late]);
+}
+
 /** The pages for those who may see them, the log-in for everybody else. The address stays, so a log-in leads back. */
 function Gate() {
-  const me = useQuery({ ...whoAsks, staleTime: 60_000 });
+  const me = useQuery({ ...whoAsks, staleTime: 60_000, retryOnMount: false });
   const [ended, setEnded] = useState(false);
   useEffect(() => onSessionEnd(() => setEnded(true)), []);
   const user = me.data;
@@ -96,7 +107,7 @@ function Gate() {
       <Session value={user}>
         <Frame key={user.id}>
           <Guard fallback={(error, retry) => <BrokenPage error={error} retry={retry} />}>
-            <Suspense fallback={<Loading rows={6} part />}>
+            <Suspense fallback={<LoadingPage />}>
               <Pages />
             </Suspense>
           </Guard>

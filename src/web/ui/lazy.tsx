@@ -1,5 +1,5 @@
 /** A part of a page whose script is loaded when it is first drawn. */
-import { type ComponentType, lazy as lazily } from "react";
+import { type ComponentType, type FunctionComponent, lazy as lazily, useSyncExternalStore } from "react";
 import { again } from "../api/again.ts";
 import { siteUrl, unreachable } from "../api/client.ts";
 import { notedFiles, takeEarly } from "./early-files.ts";
@@ -92,4 +92,43 @@ export function lazy<P extends object>(load: Load<P>): ComponentType<P> {
   // React keeps the failure of a lazy component; another try is another component.
   let Now: ComponentType<P> = part();
   return (props: P) => <Now {...props} />;
+}
+
+export interface LazyPage extends FunctionComponent {
+  /** Loads its script, unless that is here. Settles when it is here or was not had. */
+  load(): Promise<void>;
+}
+
+/**
+ * A page whose script is loaded when it is first drawn. It shows `Waiting` by itself: what a `Suspense` shows instead, React
+ * keeps for at least 300 ms, even if the script is there after ten.
+ */
+export function lazyPage(load: Load<object>, Waiting: ComponentType): LazyPage {
+  let state: { View: ComponentType } | { error: unknown } | undefined;
+  let asked: Promise<void> | undefined;
+  const watchers = new Set<() => void>();
+  const become = (next: typeof state) => {
+    state = next;
+    for (const watcher of watchers) watcher();
+  };
+  const fail = (error: unknown) => {
+    failures.add(() => {
+      asked = undefined;
+      state = undefined;
+    });
+    become({ error });
+  };
+  const ask = () => (asked ??= loadPart(load).then((part) => become({ View: part.default }), fail));
+  const subscribe = (watcher: () => void) => {
+    watchers.add(watcher);
+    return () => watchers.delete(watcher);
+  };
+  function Page() {
+    const now = useSyncExternalStore(subscribe, () => state);
+    if (now && "error" in now) throw now.error;
+    if (now) return <now.View />;
+    void ask();
+    return <Waiting />;
+  }
+  return Object.assign(Page, { load: ask });
 }

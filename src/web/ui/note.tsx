@@ -42,6 +42,9 @@ export function Loading({ rows = 3, part = false }: { rows?: number; part?: bool
   );
 }
 
+/** In place of a page whose script is on its way. */
+export const LoadingPage = () => <Loading rows={6} part />;
+
 /** Draws inside of a `Guard`. */
 const Drawn = ({ draw }: { draw(): ReactNode }) => draw();
 

@@ -15,7 +15,8 @@ const filesOf = ({ files, parts }: PartFiles, script: string | undefined): strin
 export const filesIn = (noted: PartFiles, load: string): string[] =>
   filesOf(noted, /import\("\.\/([\w.-]+)"\)/.exec(load)?.[1]);
 
-function isAt(pattern: string, path: string): boolean {
+/** Whether an address is a page's: `/runs/7` is at `/runs/:id`. */
+export function isAt(pattern: string, path: string): boolean {
   const parts = path.split("/");
   const wanted = pattern.split("/");
   return wanted.length === parts.length && wanted.every((part, at) => part.startsWith(":") || part === parts[at]);
