@@ -38,7 +38,7 @@ export interface HostRepository {
 const PERMISSIONS = ["none", "read", "write", "admin"] as const;
 type Permission = (typeof PERMISSIONS)[number];
 
-interface HostIssue {
+export interface HostIssue {
   number: number;
   title: string;
   body: string;
@@ -49,20 +49,13 @@ interface HostIssue {
   url: string;
 }
 
-interface HostPull {
-  number: number;
-  title: string;
-  body: string;
-  author: string;
-  open: boolean;
+interface HostPull extends Omit<HostIssue, "isPull"> {
   merged: boolean;
   mergeCommit: string | null;
-  labels: string[];
   head: { branch: string; commit: string };
   base: string;
   /** Its branch is in another repository, whose owner decides what is in it. */
   fork: boolean;
-  url: string;
 }
 
 interface HostComment {

@@ -1,5 +1,5 @@
 /** Gitea and Forgejo, which has kept its API, with an access token. */
-import { type Comment, giteaApi, type PullRequest, type Repository } from "gitea-js";
+import { type Comment, giteaApi, type Issue, type PullRequest, type Repository } from "gitea-js";
 import { likeFetch } from "../../core/like-fetch.ts";
 import { type CodeHost, type CodeHostAccess, type HostRepository, splitName } from "./code-host.ts";
 import { asked, type HostFetch, pagesOf } from "./host-fetch.ts";
@@ -41,16 +41,8 @@ export function createGitea(access: CodeHostAccess, fetch: HostFetch): CodeHost 
     issue: (name, number) =>
       at(name, async (owner, repo) => {
         const { data } = await repos.issueGetIssue(owner, repo, number);
-        return {
-          number,
-          title: data.title ?? "",
-          body: data.body ?? "",
-          author: data.user?.login ?? "",
-          open: data.state === "open",
-          labels: (data.labels ?? []).map((label) => label.name ?? ""),
-          isPull: data.pull_request !== undefined && data.pull_request !== null,
-          url: data.html_url ?? "",
-        };
+        const isPull = data.pull_request !== undefined && data.pull_request !== null;
+        return { number, isPull, ...presentIssue(data) };
       }),
     comment: (name, id) =>
       at(name, async (owner, repo) => presentComment((await repos.issueGetComment(owner, repo, Number(id))).data)),
@@ -65,17 +57,12 @@ export function createGitea(access: CodeHostAccess, fetch: HostFetch): CodeHost 
         const { data } = await repos.repoGetPullRequest(owner, repo, number);
         return {
           number,
-          title: data.title ?? "",
-          body: data.body ?? "",
-          author: data.user?.login ?? "",
-          open: data.state === "open",
+          ...presentIssue(data),
           merged: data.merged === true,
           mergeCommit: data.merge_commit_sha ?? null,
-          labels: (data.labels ?? []).map((label) => label.name ?? ""),
           head: { branch: data.head?.ref ?? "", commit: data.head?.sha ?? "" },
           base: data.base?.ref ?? "",
           fork: data.head?.repo?.full_name !== data.base?.repo?.full_name,
-          url: data.html_url ?? "",
         };
       }),
     pullDiff: (name, number, maxBytes) =>
@@ -129,6 +116,16 @@ const presentRepository = (one: Repository): HostRepository => ({
   description: one.description ?? "",
   url: one.html_url ?? "",
   clone_url: one.clone_url ?? "",
+});
+
+/** What an issue and a pull request have in common. */
+const presentIssue = (one: Issue | PullRequest) => ({
+  title: one.title ?? "",
+  body: one.body ?? "",
+  author: one.user?.login ?? "",
+  open: one.state === "open",
+  labels: (one.labels ?? []).map((label) => label.name ?? ""),
+  url: one.html_url ?? "",
 });
 
 const presentComment = ({ id, user, body = "", html_url: url = "", created_at = "" }: Comment) => ({

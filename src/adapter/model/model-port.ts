@@ -176,20 +176,27 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
       { ...to, window: window.ask },
     );
     if (outcome.finish !== "aborted") circuit.ended(line, outcome.failure);
-    return {
-      parts: outcome.parts,
-      finish: outcome.finish,
-      usage: outcome.used?.usage ?? NO_USAGE,
-      usage_estimated: outcome.used?.estimated ?? false,
-      ...costOf(prices, request.model, outcome),
-      key_source: to.source,
-      provider: to.providerId,
-      model: request.model,
-      duration_ms: clock.monotonic() - started,
-      time_to_first_token_ms: outcome.firstTokenAt === undefined ? null : outcome.firstTokenAt - started,
-      attempts,
-      ...(outcome.failure ? errorOf(outcome.failure, clock.now()) : {}),
-    };
+    return { parts: outcome.parts, attempts, ...replyOf(request.model, to, outcome, started) };
+  }
+
+  const replyOf = (model: string, to: CallTarget, outcome: PassOutcome, started: number) => ({
+    finish: outcome.finish,
+    usage: outcome.used?.usage ?? NO_USAGE,
+    usage_estimated: outcome.used?.estimated ?? false,
+    ...costOf(prices, model, outcome),
+    key_source: to.source,
+    provider: to.providerId,
+    model,
+    duration_ms: clock.monotonic() - started,
+    time_to_first_token_ms: outcome.firstTokenAt === undefined ? null : outcome.firstTokenAt - started,
+    ...(outcome.failure ? errorOf(outcome.failure, clock.now()) : {}),
+  });
+
+  /** Reached when the key store fails; its message is not known to be free of secrets. */
+  function broken(request: Pick<ModelRequest, "model">, error: unknown, started: number): ModelReply {
+    log?.warn({ model: request.model, kind: error instanceof Error ? error.name : typeof error }, "model call broke");
+    const failure: Failure = { code: "provider_error", message: "The call could not be made.", retryable: true };
+    return refusal(request, failure, clock.monotonic() - started);
   }
 
   async function call(request: ModelRequest): Promise<ModelReply> {
@@ -198,10 +205,7 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
     try {
       return await made(request, started);
     } catch (error) {
-      // Reached when the key store fails; its message is not known to be free of secrets.
-      log?.warn({ model: request.model, kind: error instanceof Error ? error.name : typeof error }, "model call broke");
-      const failure: Failure = { code: "provider_error", message: "The call could not be made.", retryable: true };
-      return refusal(request, failure, clock.monotonic() - started);
+      return broken(request, error, started);
     }
   }
 
@@ -220,34 +224,19 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
       if (rest) return refusal(asRequest, rest, clock.monotonic() - started, clock.now());
       const [{ passOn }, { remember }] = await Promise.all([import("./pass.ts"), import("./retries.ts")]);
       const { answer, ended } = await passOn({ clock, limits }, request, to);
-      const replyOf = (outcome: PassOutcome): ModelReply => {
+      const passedReply = (outcome: PassOutcome): ModelReply => {
         if (outcome.finish !== "aborted") circuit.ended(line, outcome.failure);
-        return {
-          parts: [],
-          finish: outcome.finish,
-          usage: outcome.used?.usage ?? NO_USAGE,
-          usage_estimated: outcome.used?.estimated ?? false,
-          ...costOf(prices, request.model, outcome),
-          key_source: to.source,
-          provider: to.providerId,
-          model: request.model,
-          attempts: 1,
-          duration_ms: clock.monotonic() - started,
-          time_to_first_token_ms: outcome.firstTokenAt === undefined ? null : outcome.firstTokenAt - started,
-          ...(outcome.failure ? errorOf(outcome.failure, clock.now()) : {}),
-        };
+        return { parts: [], attempts: 1, ...replyOf(request.model, to, outcome, started) };
       };
       if (!answer) {
         const outcome = await ended;
-        if (!outcome.failure?.refusesTools) return replyOf(outcome);
+        if (!outcome.failure?.refusesTools) return passedReply(outcome);
         remember(refusedTools, request.model);
         return undefined;
       }
-      return { answer, reply: ended.then(replyOf) };
+      return { answer, reply: ended.then(passedReply) };
     } catch (error) {
-      log?.warn({ model: request.model, kind: error instanceof Error ? error.name : typeof error }, "model call broke");
-      const failure: Failure = { code: "provider_error", message: "The call could not be made.", retryable: true };
-      return refusal(asRequest, failure, clock.monotonic() - started);
+      return broken(asRequest, error, started);
     }
   }
 

@@ -53,20 +53,22 @@ afterEach(() => {
 });
 
 const check = (estimateUsd: number, spender: Spender = SPENDER) => budgets.check({ ...spender, estimateUsd });
-function spend(costUsd: number | null, { agentId = "engineer", ...spender }: Spender = SPENDER): void {
+function spend(cost_usd: number | null, { agentId = "engineer", ...spender }: Spender = SPENDER): void {
   usage.record({
     ...spender,
     agentId,
-    provider: "openai",
-    model: "openai/x",
-    keySource: "instance",
-    usage: USAGE,
-    costUsd,
-    costSource: costUsd === null ? "unknown" : "table",
-    durationMs: 1,
-    timeToFirstTokenMs: null,
-    attempts: 1,
-    finish: "stop",
+    reply: {
+      provider: "openai",
+      model: "openai/x",
+      key_source: "instance",
+      usage: USAGE,
+      cost_usd,
+      cost_source: cost_usd === null ? "unknown" : "table",
+      duration_ms: 1,
+      time_to_first_token_ms: null,
+      attempts: 1,
+      finish: "stop",
+    },
   });
 }
 const kinds = () => events.map((event) => event.kind).filter((kind) => kind.startsWith("budget"));

@@ -1,5 +1,5 @@
 /** Starting a run for an issue, a comment or a pull request, where a rule says so and the host confirms it. */
-import type { CodeHost } from "../../adapter/codehost/code-host.ts";
+import type { CodeHost, HostIssue } from "../../adapter/codehost/code-host.ts";
 import type { Notice } from "../../adapter/codehost/webhook.ts";
 import { conflict } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -43,15 +43,8 @@ interface StartDeps {
 }
 
 /** The issue or pull request, as the host has it now. */
-interface Subject {
-  title: string;
-  body: string;
-  author: string;
-  open: boolean;
-  labels: string[];
-  isPull: boolean;
+interface Subject extends HostIssue {
   fork: boolean;
-  url: string;
 }
 
 interface Found {

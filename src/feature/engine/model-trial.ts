@@ -81,7 +81,7 @@ export function createModelTrials({ store, clock, models, record, jobs, wrongMod
       onText: () => pieces++,
       onThinking: () => pieces++,
     });
-    record(callOf(reply, userId));
+    record({ agentId: NO_AGENT, userId, purpose: "trial", reply });
     signal.throwIfAborted();
     return { reply, pieces };
   }
@@ -192,21 +192,3 @@ function foundBy(reply: ModelReply, fits: (reply: ModelReply) => boolean): Found
   const said = textOf(reply.parts).trim().slice(0, SAID_CHARACTERS);
   return { ok: false, detail: said === "" ? "It said nothing." : `It said: ${said}` };
 }
-
-const callOf = (reply: ModelReply, userId: string | undefined) => ({
-  agentId: NO_AGENT,
-  userId,
-  purpose: "trial",
-  provider: reply.provider,
-  model: reply.model,
-  keySource: reply.key_source,
-  usage: reply.usage,
-  estimated: reply.usage_estimated,
-  costUsd: reply.cost_usd,
-  costSource: reply.cost_source,
-  durationMs: reply.duration_ms,
-  attempts: reply.attempts,
-  finish: reply.finish,
-  timeToFirstTokenMs: reply.time_to_first_token_ms,
-  error: reply.error,
-});

@@ -57,20 +57,11 @@ export const memory = defineFeature(
       jobs: deps.jobs,
       embed: createEmbed({ keys: deps.providers.keys, prices: deps.providers.catalogue, clock }),
       model: () => deps.settings.get().models.embedding,
-      record: ({ provider, model, usage, ...call }) =>
+      record: (call) =>
         void deps.usage.record({
           agentId: NO_AGENT,
           purpose: "embedding",
-          provider,
-          model,
-          usage,
-          finish: "stop",
-          attempts: 1,
-          keySource: call.key_source,
-          costUsd: call.cost_usd,
-          costSource: call.cost_source,
-          durationMs: call.duration_ms,
-          timeToFirstTokenMs: null,
+          reply: { ...call, finish: "stop", attempts: 1, time_to_first_token_ms: null },
         }),
       overdrawn() {
         const over = deps.budgets.check({ agentId: NO_AGENT, estimateUsd: 0 });

@@ -1,6 +1,7 @@
 /** Model calls as logged, and what they add up to. Money is kept in whole billionths of a dollar, so sums are exact. */
 import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
 import { recordOf } from "../../core/typed-keys.ts";
+import type { ModelReply } from "../../engine/model.ts";
 import { PageQuery } from "../../http/list.ts";
 import { queryBoolean } from "../../http/schema.ts";
 
@@ -51,25 +52,7 @@ export interface LlmCallRecord {
   userId?: string | undefined;
   /** `turn` by default. */
   purpose?: string | undefined;
-  provider: string;
-  model: string;
-  keySource: LlmCall["key_source"];
-  usage: {
-    input_tokens: number;
-    output_tokens: number;
-    cache_read_tokens: number;
-    cache_write_tokens: number;
-    reasoning_tokens: number;
-  };
-  /** The counts are measured, not the provider's. */
-  estimated?: boolean | undefined;
-  costUsd: number | null;
-  costSource: LlmCall["cost_source"];
-  durationMs: number;
-  timeToFirstTokenMs: number | null;
-  attempts: number;
-  finish: string;
-  error?: { code: string; message: string } | undefined;
+  reply: Omit<ModelReply, "parts">;
 }
 
 export const CallsWithoutPrice = t.Integer({

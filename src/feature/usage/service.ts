@@ -5,7 +5,7 @@ import { notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { toNano, toUsd } from "../../core/money.ts";
 import type { CallPurpose, Execution } from "../../engine/execution.ts";
-import type { ModelReply } from "../../engine/model.ts";
+import type { ModelReply, ModelUsage } from "../../engine/model.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { below } from "../../store/reader.ts";
@@ -54,7 +54,7 @@ const TOKENS_MOST = 1e12;
 /** A count that may be stored and shown, whatever the provider sent. */
 const countOf = (tokens: number): number =>
   Number.isFinite(tokens) ? Math.min(Math.max(0, Math.round(tokens)), TOKENS_MOST) : 0;
-const countsOf = (usage: LlmCallRecord["usage"]): LlmCallRecord["usage"] => ({
+const countsOf = (usage: ModelUsage): ModelUsage => ({
   input_tokens: countOf(usage.input_tokens),
   output_tokens: countOf(usage.output_tokens),
   cache_read_tokens: countOf(usage.cache_read_tokens),
@@ -72,7 +72,7 @@ const present = ({ cost_nano, error_code, error_message, ...row }: LlmCallRow): 
   error: error_code === null ? null : { code: error_code, message: error_message ?? "" },
 });
 
-function rowOf(call: LlmCallRecord, at: string): LlmCallRow {
+function rowOf({ reply, ...call }: LlmCallRecord, at: string): LlmCallRow {
   return {
     id: newId("llmCall"),
     agent_id: call.agentId,
@@ -82,44 +82,22 @@ function rowOf(call: LlmCallRecord, at: string): LlmCallRow {
     project_id: call.projectId ?? null,
     user_id: call.userId ?? null,
     purpose: call.purpose ?? "turn",
-    provider: call.provider,
-    model: call.model,
-    key_source: call.keySource,
-    ...countsOf(call.usage),
-    estimated: call.estimated ?? false,
-    cost_nano: nanoOf(call.costUsd),
-    cost_source: call.costSource,
-    duration_ms: Math.round(call.durationMs),
-    time_to_first_token_ms: call.timeToFirstTokenMs === null ? null : Math.round(call.timeToFirstTokenMs),
-    attempts: call.attempts,
-    finish_reason: call.finish,
-    error_code: call.error?.code ?? null,
-    error_message: call.error?.message ?? null,
+    provider: reply.provider,
+    model: reply.model,
+    key_source: reply.key_source,
+    ...countsOf(reply.usage),
+    estimated: reply.usage_estimated ?? false,
+    cost_nano: nanoOf(reply.cost_usd),
+    cost_source: reply.cost_source,
+    duration_ms: Math.round(reply.duration_ms),
+    time_to_first_token_ms: reply.time_to_first_token_ms === null ? null : Math.round(reply.time_to_first_token_ms),
+    attempts: reply.attempts,
+    finish_reason: reply.finish,
+    error_code: reply.error?.code ?? null,
+    error_message: reply.error?.message ?? null,
     created_at: at,
   };
 }
-
-const callOf = (execution: Execution, reply: ModelReply, purpose?: CallPurpose): LlmCallRecord => ({
-  purpose,
-  agentId: execution.agentId,
-  runId: execution.runId,
-  stepId: execution.stepId,
-  sessionId: execution.sessionId,
-  projectId: execution.projectId,
-  userId: execution.userId,
-  provider: reply.provider,
-  model: reply.model,
-  keySource: reply.key_source,
-  usage: reply.usage,
-  estimated: reply.usage_estimated,
-  costUsd: reply.cost_usd,
-  costSource: reply.cost_source,
-  durationMs: reply.duration_ms,
-  timeToFirstTokenMs: reply.time_to_first_token_ms,
-  attempts: reply.attempts,
-  finish: reply.finish,
-  error: reply.error,
-});
 
 export function createUsageLog({ store, clock, onRecorded }: UsageDeps): UsageLog {
   const rows = store.rows(table);
@@ -154,7 +132,7 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps): UsageLo
 
   return {
     record,
-    recordCall: (_tx, execution, reply, purpose) => void record(callOf(execution, reply, purpose)),
+    recordCall: (_tx, execution, reply, purpose) => void record({ ...execution, purpose, reply }),
     list: (asked, filter) => listAnswer(page(filter, asked.after, asked.limit + 1), asked, (row) => row.id, present),
     get(id, caller) {
       const row = rows.find({ id });

@@ -23,19 +23,21 @@ afterEach(() => store.close());
 const day = (text: string) => Date.parse(`${text}T00:00:00Z`);
 const PERIOD = { from: day("2026-03-01"), to: day("2026-03-04"), userId: undefined };
 const NONE = { input_tokens: 1, output_tokens: 1, cache_read_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 };
-const spend = (model: string, costUsd: number | null, more: Partial<LlmCallRecord> = {}) =>
+const spend = (model: string, cost_usd: number | null, more: Partial<LlmCallRecord> = {}) =>
   usage.record({
     agentId: "ann",
-    provider: "demo",
-    model,
-    keySource: "none",
-    usage: NONE,
-    costUsd,
-    costSource: "table",
-    durationMs: 1,
-    timeToFirstTokenMs: null,
-    attempts: 1,
-    finish: "stop",
+    reply: {
+      provider: "demo",
+      model,
+      key_source: "none",
+      usage: NONE,
+      cost_usd,
+      cost_source: "table",
+      duration_ms: 1,
+      time_to_first_token_ms: null,
+      attempts: 1,
+      finish: "stop",
+    },
     ...more,
   });
 

@@ -15,19 +15,25 @@ import { createUsageLog, type UsageLog } from "./service.ts";
 setDefaultTimeout(300_000);
 
 const USAGE = { input_tokens: 10, output_tokens: 5, cache_read_tokens: 2, cache_write_tokens: 1, reasoning_tokens: 3 };
-const call = (fields: Partial<LlmCallRecord> = {}): LlmCallRecord => ({
+const call = (
+  reply: Partial<LlmCallRecord["reply"]> = {},
+  of: Partial<Omit<LlmCallRecord, "reply">> = {},
+): LlmCallRecord => ({
   agentId: "engineer",
-  provider: "openai",
-  model: "openai/gpt-4o-mini",
-  keySource: "instance",
-  usage: USAGE,
-  costUsd: 0.1,
-  costSource: "table",
-  durationMs: 12.6,
-  timeToFirstTokenMs: 3.4,
-  attempts: 1,
-  finish: "stop",
-  ...fields,
+  ...of,
+  reply: {
+    provider: "openai",
+    model: "openai/gpt-4o-mini",
+    key_source: "instance",
+    usage: USAGE,
+    cost_usd: 0.1,
+    cost_source: "table",
+    duration_ms: 12.6,
+    time_to_first_token_ms: 3.4,
+    attempts: 1,
+    finish: "stop",
+    ...reply,
+  },
 });
 
 interface Log {
@@ -87,11 +93,11 @@ describe("sums", () => {
       reasoning_tokens: tokens,
     }),
     // Amounts whose sum as floating point drifts: 0.1, 0.2, tiny and large ones.
-    costUsd: fc.oneof(
+    cost_usd: fc.oneof(
       fc.constantFrom(0.1, 0.2, 0.3, 0.000_000_125, 19.99, null),
       fc.integer({ min: 0, max: 10 ** 12 }).map((nano) => nano / 1e9),
     ),
-    error: fc.constantFrom(undefined, { code: "provider_error", message: "no" }),
+    error: fc.constantFrom(undefined, { code: "provider_error", message: "no", retryable: false }),
     at: fc.integer({ min: Date.parse("2026-01-30T00:00:00Z"), max: Date.parse("2026-03-02T00:00:00Z") }),
   });
 
@@ -99,9 +105,9 @@ describe("sums", () => {
     fc.assert(
       fc.property(fc.array(anyCall, { maxLength: 40 }), fc.constantFrom("usr_1", undefined), (calls, userId) => {
         const { usage, store, at } = openLog();
-        for (const { at: time, ...fields } of calls) {
+        for (const { at: time, agentId, userId, ...reply } of calls) {
           at(time);
-          usage.record(call(fields));
+          usage.record(call(reply, { agentId, userId }));
         }
         const rows = [...usage.each({ userId })];
         expect(rows.length).toBe(calls.filter((one) => userId === undefined || one.userId === userId).length);
@@ -156,9 +162,9 @@ describe("sums", () => {
 
   test("the forecast is this month's spend and the mean of the last days until its end", () => {
     const { usage, store, at } = openLog();
-    const spend = (time: string, costUsd: number, userId = "usr_1") => {
+    const spend = (time: string, cost_usd: number, userId = "usr_1") => {
       at(time);
-      usage.record({ ...call({}), costUsd, userId });
+      usage.record(call({ cost_usd }, { userId }));
     };
     const expected = (now: string, userId?: string) => {
       at(now);
@@ -202,7 +208,7 @@ describe("sums", () => {
     store.onCommit((events) =>
       published.push(...events.map((event) => [event.kind, event.agent_id, event.data["id"]])),
     );
-    const made = usage.record(call({ runId: "run_1", sessionId: "sess_1" }));
+    const made = usage.record(call({}, { runId: "run_1", sessionId: "sess_1" }));
     expect(() =>
       store.write(() => {
         usage.record(call());
@@ -234,9 +240,9 @@ describe("sums", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(anyCall, time), { maxLength: 30 }), filters, (calls, filter) => {
         const { usage, store, at } = openLog();
-        for (const [{ at: _, ...fields }, when] of calls) {
+        for (const [{ at: _, agentId, userId, ...reply }, when] of calls) {
           at(when);
-          usage.record(call(fields));
+          usage.record(call(reply, { agentId, userId }));
         }
         const wanted = reckon([...usage.each(filter)]);
         const summary = usage.summary(filter);
@@ -267,7 +273,7 @@ test("a row that breaks a rule breaks no list and no sum, and one that would is 
   const { usage, store } = openLog(databasePath(folder));
   try {
     const absurd = { input_tokens: -5, output_tokens: 9e300, cache_read_tokens: Number.NaN };
-    const made = usage.record(call({ usage: { ...USAGE, ...absurd }, costUsd: -3 }));
+    const made = usage.record(call({ usage: { ...USAGE, ...absurd }, cost_usd: -3 }));
     expect(made).toMatchObject({ input_tokens: 0, output_tokens: 1e12, cache_read_tokens: 0, cost_usd: 0 });
     store.sqlite.prepare("UPDATE llm_calls SET input_tokens = -7, cost_nano = -9").run();
     store.sqlite.prepare("UPDATE usage_days SET input_tokens = -7, cost_nano = -9").run();
@@ -296,15 +302,16 @@ describe("routes", () => {
     await first.stop();
     const { usage, store, at } = openLog(databasePath(first.data));
     at("2026-02-27T10:30:00Z");
-    usage.record(call({ userId: user.id, runId: "run_u", sessionId: "sess_u", costUsd: 0.1 }));
+    usage.record(call({ cost_usd: 0.1 }, { userId: user.id, runId: "run_u", sessionId: "sess_u" }));
     at("2026-02-28T23:59:59.999Z");
-    usage.record(call({ userId: user.id, agentId: "=cmd()", model: 'openai/"quoted", name', costUsd: 0.2 }));
+    usage.record(call({ model: 'openai/"quoted", name', cost_usd: 0.2 }, { userId: user.id, agentId: "=cmd()" }));
     at("2026-03-01T00:00:00Z");
-    usage.record(call({ userId: admin.id, provider: "ollama", model: "ollama/qwen3", costUsd: 0, keySource: "none" }));
-    usage.record(call({ userId: admin.id, costUsd: null, costSource: "unknown", runId: "run_a" }));
+    const free = { provider: "ollama", model: "ollama/qwen3", cost_usd: 0, key_source: "none" } as const;
+    usage.record(call(free, { userId: admin.id }));
+    usage.record(call({ cost_usd: null, cost_source: "unknown" }, { userId: admin.id, runId: "run_a" }));
     at("2026-03-02T12:00:00Z");
-    const error = { code: "provider_auth", message: "refused" };
-    usage.record(call({ userId: user.id, costUsd: 0, finish: "error", error }));
+    const error = { code: "provider_auth", message: "refused", retryable: false };
+    usage.record(call({ cost_usd: 0, finish: "error", error }, { userId: user.id }));
     store.close();
     server = await startServer({ env: { AUTH_ENABLED: "true" }, data: first.data });
   });
