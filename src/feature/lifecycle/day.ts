@@ -9,12 +9,13 @@ import { timeOf } from "../../core/time-of.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Store } from "../../store/store.ts";
 import type { AgentDay, AgentSpan } from "./model.ts";
+import { keyOfStep, namesOfSteps } from "./named.ts";
 
 const MOST_DAYS = 31;
 /** Spans of one answer. */
 const MOST_SPANS = 2_000;
 
-interface SpanRow extends Omit<AgentSpan, "title" | "status"> {
+interface SpanRow extends Omit<AgentSpan, "title" | "status" | "step_name"> {
   status: string;
   text: string | null;
 }
@@ -32,12 +33,7 @@ export interface DayQuery {
 }
 
 /** @throws Problem 422 for a span that is empty or too long. */
-export function readDay(
-  { statement }: Pick<Store, "statement">,
-  query: DayQuery,
-  now: number,
-  caller: Caller,
-): AgentDay {
+export function readDay(store: Pick<Store, "statement">, query: DayQuery, now: number, caller: Caller): AgentDay {
   const to = query.to === undefined ? now : timeOf(query.to, "to");
   const from = query.from === undefined ? to - DAY_MS : timeOf(query.from, "from");
   if (to <= from) throw invalidField("to", "Must be later than from");
@@ -46,25 +42,32 @@ export function readDay(
   const [seen, ...ofProjects] = inSeenProject(caller, "s.project_id") ?? ["1"];
   const own = caller.admin ? [] : [caller.userId ?? ""];
   const values = [timestamp(from - DAY_MS), timestamp(to), timestamp(from), ...own, ...ofProjects];
-  const rows = statement<SpanRow>(
-    `SELECT e.id AS execution_id, e.agent_id, e.session_id, s.kind, e.run_id, s.step_id, e.status, e.started_at,
+  const rows = store
+    .statement<SpanRow>(
+      `SELECT e.id AS execution_id, e.agent_id, e.session_id, s.kind, e.run_id, s.step_id, e.status, e.started_at,
        e.finished_at, coalesce(substr(r.task_description, 1, 400), s.title) AS text
      FROM executions e JOIN sessions s ON s.id = e.session_id LEFT JOIN runs r ON r.id = e.run_id
      WHERE e.started_at >= ? AND e.started_at < ? AND (e.finished_at IS NULL OR e.finished_at > ?)
        AND e.agent_id <> '${NO_AGENT}' ${caller.admin ? "" : "AND s.user_id = ?"} AND ${seen}
      ORDER BY e.started_at DESC LIMIT ${MOST_SPANS + 1}`,
-  ).all(values);
+    )
+    .all(values);
+  const steps = namesOfSteps(store, [...new Set(rows.flatMap(({ run_id }) => run_id ?? []))]);
   return {
     from: timestamp(from),
     to: timestamp(to),
     items: rows
       .slice(0, MOST_SPANS)
       .reverse()
-      .map(({ text, status, ...row }) => ({
-        ...row,
-        title: text === null ? null : firstLine(text),
-        status: row.finished_at === null ? "running" : (ENDS[status] ?? "failed"),
-      })),
+      .map(({ text, status, ...row }) => {
+        const step_name = steps.get(keyOfStep(row.run_id ?? "", row.step_id ?? ""));
+        return {
+          ...row,
+          title: text === null ? null : firstLine(text),
+          ...(step_name === undefined ? {} : { step_name }),
+          status: row.finished_at === null ? "running" : (ENDS[status] ?? "failed"),
+        };
+      }),
     cut: rows.length > MOST_SPANS,
   };
 }

@@ -61,6 +61,7 @@ describe("lifecycle", () => {
     expect(cut).toBe(false);
     const scribe = items.find(({ agent_id }) => agent_id === "scribe");
     expect(scribe).toMatchObject({ kind: "pipeline", title: "by a", status: "succeeded", run_id: expect.any(String) });
+    expect(scribe).toMatchObject({ step_id: "greet", step_name: "Write the greeting" });
     expect(items.every(({ started_at, finished_at }) => finished_at !== null && started_at <= finished_at)).toBe(true);
     expect((await dayOf(b)).body.items).toEqual([]);
     expect((await dayOf(admin)).body.items).toHaveLength(items.length);

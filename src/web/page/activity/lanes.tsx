@@ -109,7 +109,7 @@ function Picture({ spans, from, to }: { spans: readonly Span[]; from: number; to
   };
   const words = (span: Span) => {
     const took = duration((span.finished_at ? Date.parse(span.finished_at) : now) - Date.parse(span.started_at));
-    const what = [span.title, span.step_id && `step ${span.step_id}`].filter(Boolean).join(", ");
+    const what = [span.title, span.step_id && `step ${span.step_name ?? span.step_id}`].filter(Boolean).join(", ");
     return `${nameOf(span.agent_id)}, ${timeOfDay(span.started_at)}, ${took}, ${WORD[span.status]}${what && `: ${what}`}`;
   };
   return (
