@@ -187,7 +187,9 @@ function Work({ run, view }: { run: Run; view: string }) {
       </>
     );
   const shown = rows.find(({ id }) => id === attempt) ?? latestOf(rows, current);
-  const detail = <StepDetail run={run} plan={steps.find(({ id }) => id === current)} attempt={shown} rows={rows} />;
+  const detail = (
+    <StepDetail run={run} plan={steps.find(({ id }) => id === current)} steps={steps} attempt={shown} rows={rows} />
+  );
   if (view === "graph")
     return (
       <>

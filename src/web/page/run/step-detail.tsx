@@ -21,6 +21,8 @@ import { Transcript } from "./transcript.tsx";
 interface Props {
   run: Schemas["Run"];
   plan: StepPlan | undefined;
+  /** All steps of the run. */
+  steps: StepPlan[];
   /** The one that is shown. */
   attempt: Attempt | undefined;
   rows: Attempt[];
@@ -32,7 +34,7 @@ function useStep(run: string, id: string | undefined) {
   return api.useQuery("get", "/v1/steps/{run_id}/{step_id}", { params: { path } }, { enabled: id !== undefined });
 }
 
-export function StepDetail({ run, plan, attempt, rows }: Props) {
+export function StepDetail({ run, plan, steps, attempt, rows }: Props) {
   const [restarting, setRestarting] = useState(false);
   const [compared, compare] = useParam("compare");
   const other = rows.find(({ id, step_id }) => id === compared && id !== attempt?.id && step_id === attempt?.step_id);
@@ -71,7 +73,7 @@ export function StepDetail({ run, plan, attempt, rows }: Props) {
           }
         </Await>
       ) : (
-        <NotYet plan={plan} />
+        <NotYet plan={plan} steps={steps} />
       )}
     </section>
   );
@@ -79,8 +81,9 @@ export function StepDetail({ run, plan, attempt, rows }: Props) {
 
 const inOrder = (a: Step, b: Step) => (a.attempt < b.attempt ? { before: a, after: b } : { before: b, after: a });
 
-function NotYet({ plan }: { plan: StepPlan }) {
-  const after = plan.needs.length > 0 ? `after ${plan.needs.join(", ")}` : "first";
+function NotYet({ plan, steps }: { plan: StepPlan; steps: StepPlan[] }) {
+  const before = plan.needs.map((need) => steps.find(({ id }) => id === need)?.name ?? need);
+  const after = before.length > 0 ? `after ${before.join(", ")}` : "first";
   return (
     <Empty>
       It begins {after}
