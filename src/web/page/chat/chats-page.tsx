@@ -85,8 +85,10 @@ export default function ChatsPage() {
       <Await query={query} rows={6}>
         {() =>
           query.rows.length === 0 ? (
-            status || agent ? (
-              <NoMatch clear={["status", "agent"]}>No chat matches.</NoMatch>
+            agent || status === "ended" ? (
+              <NoMatch clear={["status", "agent"]}>
+                {agent ? "No chat matches." : "No chat of yours has ended."}
+              </NoMatch>
             ) : (
               <Empty action={begin("plain")} cli="skep chat AGENT">
                 You have not talked with an agent yet.
