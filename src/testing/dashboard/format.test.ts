@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { ownBudget } from "../../web/page/runs/own-budget.ts";
 import { ago, agoInSentence, costText, duration, shellWord } from "../../web/ui/format.ts";
+import { plainText } from "../../web/ui/plain-text.ts";
 
 const NOW = Date.parse("2026-06-15T12:00:00Z");
 const MINUTE = 60_000;
@@ -74,4 +75,21 @@ test("for another run a budget is proposed only where the pipeline has not set i
     [5, 2, true, 5],
   ];
   expect(cases.map(([budget, preset, admin]) => ownBudget(budget, preset, admin))).toEqual(cases.map((one) => one[3]));
+});
+
+test("a preview of Markdown is its words; code, stars and lines below that mark nothing stay", () => {
+  const said = [
+    "**Done**, *really*: see [the file](src/a.ts)",
+    "## Heading\n- one `**raw**`\n> ~~two~~",
+    "2 * 3 * 4, 2*3*4, a ** b, snake_case_name, _so_",
+    "**not closed",
+    "```ts\nlet a = 1;\n```",
+  ].map(plainText);
+  expect(said).toEqual([
+    "Done, really: see the file",
+    "Heading\none **raw**\ntwo",
+    "2 * 3 * 4, 2*3*4, a ** b, snake_case_name, so",
+    "**not closed",
+    "let a = 1;",
+  ]);
 });

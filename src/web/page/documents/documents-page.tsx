@@ -10,6 +10,7 @@ import { FilterBar, NoMatch, SearchInput } from "../../ui/filter.tsx";
 import { bytes, plural, shellWord } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
+import { plainText } from "../../ui/plain-text.ts";
 import { Status } from "../../ui/status.tsx";
 import { type Column, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
@@ -117,7 +118,7 @@ export function Hits({ q, document }: { q: string; document?: string }) {
                       {title}
                       {page !== null && `, page ${page}`}
                     </span>
-                    <span className="line-clamp-3 break-words text-sm text-dim">{snippet}</span>
+                    <span className="line-clamp-3 break-words text-sm text-dim">{plainText(snippet)}</span>
                   </Link>
                 </li>
               ))}

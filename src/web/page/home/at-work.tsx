@@ -7,6 +7,7 @@ import { ButtonLink } from "../../ui/button.tsx";
 import { costText } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { Section } from "../../ui/page.tsx";
+import { plainText } from "../../ui/plain-text.ts";
 import { Status } from "../../ui/status.tsx";
 import { Took, useNow } from "../../ui/time.tsx";
 import { lanesOf } from "./lanes.ts";
@@ -76,7 +77,7 @@ function Row({ one: { run, steps, agent_id, last_words } }: { one: AtWork }) {
                 <AgentName id={agent_id} />:{" "}
               </span>
             )}
-            {last_words}
+            {plainText(last_words)}
           </>
         ) : run.status === "queued" ? (
           "In the queue."

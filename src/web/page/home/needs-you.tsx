@@ -6,6 +6,7 @@ import { api, type Schemas } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
 import { Await } from "../../ui/note.tsx";
 import { Section } from "../../ui/page.tsx";
+import { firstWords } from "../../ui/plain-text.ts";
 import { Ago } from "../../ui/time.tsx";
 import { ApprovalCard } from "../runs/approval-card.tsx";
 import { PermissionCard } from "../runs/permission-card.tsx";
@@ -79,7 +80,7 @@ function Line({ approval, open }: { approval: Approval; open(): void }) {
     >
       <CirclePause aria-hidden size={15} className="shrink-0 text-wait" />
       <span className="min-w-0 flex-1">
-        <span className="line-clamp-1 font-medium">{message.split("\n")[0] || step_id}</span>
+        <span className="line-clamp-1 font-medium">{firstWords(message) || step_id}</span>
         <span className="line-clamp-1 text-sm text-dim">
           {approval.kind === "step" ? approval.task_description : approval.about}
         </span>

@@ -8,6 +8,7 @@ import { List } from "../../kit/list.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
+import { firstWords } from "../../ui/plain-text.ts";
 import { type Column, TwoLines } from "../../ui/table.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
@@ -88,7 +89,7 @@ const COLUMNS: Column<Approval>[] = [
     className: "w-1/2",
     cell: (one) => {
       const second = one.kind === "step" ? one.task_description : one.about;
-      return <TwoLines first={one.message.split("\n")[0] || one.step_id || ""} second={second} />;
+      return <TwoLines first={firstWords(one.message) || one.step_id || ""} second={second} />;
     },
   },
   {

@@ -3,6 +3,7 @@ import type { Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAgentNames } from "../../session/actor.tsx";
 import { NOTE_LINK } from "../../ui/note-link.ts";
+import { plainText } from "../../ui/plain-text.ts";
 
 export type Entry = Schemas["MemoryEntry"];
 export type Hit = Schemas["MemoryHit"];
@@ -11,11 +12,13 @@ export const ENTRY_TYPES = [
   ...(["fact", "decision", "lesson", "preference", "commitment", "relationship", "project", "note"] as const),
 ];
 
-/** @returns the text of an entry without the marks of its links, for a line of a list. */
+/** @returns the words of an entry without the marks of its links and of its form, for a line of a list. */
 export const previewOf = (content: string): string =>
-  content.replace(
-    NOTE_LINK,
-    (_, to: string, name?: string) => name || to.slice(to.lastIndexOf("/") + 1).replaceAll("-", " "),
+  plainText(
+    content.replace(
+      NOTE_LINK,
+      (_, to: string, name?: string) => name || to.slice(to.lastIndexOf("/") + 1).replaceAll("-", " "),
+    ),
   );
 
 export const entryHref = (agent: string, entry: string): string =>

@@ -11,6 +11,7 @@ import { TextArea } from "../../ui/field.tsx";
 import { costText, usd } from "../../ui/format.ts";
 import { MarkdownText } from "../../ui/markdown-text.tsx";
 import { notify } from "../../ui/notice.tsx";
+import { firstWords } from "../../ui/plain-text.ts";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Value } from "../../ui/value.tsx";
@@ -56,7 +57,7 @@ export function ApprovalCard({ approval, bare = false, compact = false }: Props)
     mayAnswer
       ? [
           {
-            label: `Approve or refuse: ${message.split("\n")[0]?.slice(0, SHORT) || step_id}`,
+            label: `Approve or refuse: ${firstWords(message).slice(0, SHORT) || step_id}`,
             words: ["answer"],
             // Nothing is approved unread: it leads to the buttons.
             act() {
