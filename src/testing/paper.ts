@@ -1,4 +1,5 @@
 /** Files as people hand them in: PDFs that a real browser prints, Word files, and archives that are bombs. */
+import { constants, crc32, deflateRawSync } from "node:zlib";
 import { strToU8, type Zippable, zipSync } from "fflate";
 import { openBrowser } from "./browser.ts";
 
@@ -81,6 +82,48 @@ export function docxOf(document: string | Uint8Array, more: Zippable = {}): Uint
       ...more,
     }),
   );
+}
+
+const MEBIBYTE = Buffer.alloc(1024 ** 2, " ");
+
+/** Raw DEFLATE data of that many MiB of spaces: one compressed MiB, repeated. To compress all of it would take seconds. */
+function deflateSpacesRaw(mebibytes: number): Buffer {
+  const piece = deflateRawSync(MEBIBYTE, { level: 9, finishFlush: constants.Z_FULL_FLUSH });
+  const last = Buffer.from([3, 0]);
+  return Buffer.concat([...Array.from({ length: mebibytes }, () => piece), last]);
+}
+
+/** The same with zlib's header and checksum, which is Adler-32. */
+export function deflateSpaces(mebibytes: number): Buffer {
+  const modulus = 65_521n;
+  const count = BigInt(mebibytes * MEBIBYTE.length);
+  const space = 0x20n;
+  const low = (1n + count * space) % modulus;
+  const high = (count + (space * count * (count + 1n)) / 2n) % modulus;
+  const checksum = Buffer.alloc(4);
+  checksum.writeUInt32BE(Number((high << 16n) | low));
+  return Buffer.concat([Buffer.from([0x78, 0xda]), deflateSpacesRaw(mebibytes), checksum]);
+}
+
+/** A Word file whose main part is that many MiB of spaces. @param said what the archive says of their size in bytes. */
+export function docxOfSpaces(mebibytes: number, said = mebibytes * MEBIBYTE.length): Uint8Array<ArrayBuffer> {
+  const name = "word/document.xml";
+  const bytes = docxOf("", { [name]: [deflateSpacesRaw(mebibytes), { level: 0 }] });
+  const view = Buffer.from(bytes.buffer);
+  let checksum = 0;
+  for (let done = 0; done < mebibytes; done++) checksum = crc32(MEBIBYTE, checksum);
+  // The part was stored as it is. Both of its headers, which end with its name, now say that it is compressed.
+  let headers = 0;
+  for (let at = view.indexOf(name); at >= 0; at = view.indexOf(name, at + 1)) {
+    const isCentral = view.readUInt32LE(at - 46) === 0x02014b50;
+    const method = isCentral ? at - 36 : at - 22;
+    view.writeUInt16LE(8, method);
+    view.writeUInt32LE(checksum, method + 6);
+    view.writeUInt32LE(said, method + 14);
+    headers++;
+  }
+  if (headers !== 2) throw new Error(`${headers} headers name ${name}, not 2`);
+  return bytes;
 }
 
 /** A PDF by hand whose one page has that stream, compressed as many times as there are filters. */
