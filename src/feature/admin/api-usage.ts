@@ -26,16 +26,7 @@ interface ApiUsageFilter {
   user?: string | undefined;
 }
 
-export interface ApiUsageCounts {
-  count(request: CountedRequest): void;
-  /** Writes what was counted. */
-  flush(): void;
-  report(filter: ApiUsageFilter): ApiUsage;
-  /** Removes the days before that time. */
-  prune(before: number): boolean;
-  /** Writes the rest and stops the timer. */
-  stop(): void;
-}
+export type ApiUsageCounts = ReturnType<typeof createApiUsage>;
 
 const FLUSH_MS = 10_000;
 /** Distinct counters kept in memory; beyond that they are written immediately. To write them takes some milliseconds. */
@@ -49,10 +40,11 @@ const METHODS = new Set(["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELE
 
 type Counter = typeof table.$inferInsert;
 
-export function createApiUsage({ store, clock }: { store: Store; clock: Clock }): ApiUsageCounts {
+export function createApiUsage({ store, clock }: { store: Store; clock: Clock }) {
   let counters = new Map<string, Counter>();
   const day = (ms: number) => timestamp(ms).slice(0, 10);
 
+  /** Writes what was counted. */
   function flush(): void {
     if (counters.size === 0 || !store.sqlite.open) return;
     const rows = [...counters.values()];
@@ -74,7 +66,7 @@ export function createApiUsage({ store, clock }: { store: Store; clock: Clock })
   timer.unref();
 
   return {
-    count({ method: given, route, status, caller, durationMs }) {
+    count({ method: given, route, status, caller, durationMs }: CountedRequest): void {
       const method = METHODS.has(given) ? given : "OTHER";
       const today = day(clock.now());
       const key = [today, method, route, status, caller].join("\n");
@@ -90,7 +82,7 @@ export function createApiUsage({ store, clock }: { store: Store; clock: Clock })
       if (counters.size >= MAX_COUNTERS) tryFlush();
     },
     flush,
-    report({ from, to, route, user }) {
+    report({ from, to, route, user }: ApiUsageFilter): ApiUsage {
       tryFlush();
       const last = to ?? day(clock.now());
       const first = from ?? day(Date.parse(last) - 29 * DAY_MS);
@@ -116,13 +108,15 @@ export function createApiUsage({ store, clock }: { store: Store; clock: Clock })
         by_day: grouped<{ day: string }>("day", "day"),
       };
     },
-    prune(before) {
+    /** Removes the days before that time. */
+    prune(before: number): boolean {
       const oldest = store.statement<string | null>("SELECT min(day) FROM api_usage").pluck().get();
       if (oldest === undefined || oldest === null || oldest >= day(before)) return false;
       store.write(() => store.statement("DELETE FROM api_usage WHERE day = ?").run(oldest));
       return true;
     },
-    stop() {
+    /** Writes the rest and stops the timer. */
+    stop(): void {
       clearInterval(timer);
       tryFlush();
     },

@@ -9,18 +9,7 @@ import { activity } from "../events/events.ts";
 import { agentChanged } from "./events.ts";
 import type { ToolOverride } from "./model.ts";
 
-export interface ToolOverrides {
-  list(agentId: string, page: Page): ListAnswer<ToolOverride>;
-  /** @throws Problem 404 unknown tool, 422 one that every agent needs. */
-  set(agentId: string, tool: string, enabled: boolean, caller: Caller): ToolOverride;
-  /** @throws Problem 404 when there is none. */
-  remove(agentId: string, tool: string): void;
-  removeAll(agentId: string): void;
-  /** Tool → on or off, for the engine. */
-  of(agentId: string): ReadonlyMap<string, boolean>;
-  /** Whether the agent has a tool: `listed` is what its file names, undefined for all. */
-  allows(agentId: string, listed: readonly string[] | undefined): (tool: string, isGranted: boolean) => boolean;
-}
+export type ToolOverrides = ReturnType<typeof createToolOverrides>;
 
 /** Without these no work would ever end. */
 const ENDING: ReadonlySet<string> = new Set(["complete", "fail"]);
@@ -32,9 +21,10 @@ interface ToolOverridesDeps {
   toolNames(): string[];
 }
 
-export function createToolOverrides({ store, clock, toolNames }: ToolOverridesDeps): ToolOverrides {
+export function createToolOverrides({ store, clock, toolNames }: ToolOverridesDeps) {
   const all = store.rows(toolOverrides);
   const rowsOf = (agent_id: string): ToolOverride[] => all.list([{ agent_id }], { order: "tool" });
+  /** Tool → on or off, for the engine. */
   const of = (agentId: string) => {
     const rows = store.statement<[tool: string, enabled: number]>(
       "SELECT tool, enabled FROM tool_overrides WHERE agent_id = ?",
@@ -59,8 +49,10 @@ export function createToolOverrides({ store, clock, toolNames }: ToolOverridesDe
       emit(agentChanged, { agent_id: agentId, data: { change: "tools" } });
     });
   return {
-    list: (agentId, page) => pageOfArray(rowsOf(agentId), page, (row) => row.tool),
-    set(agentId, tool, enabled, caller) {
+    list: (agentId: string, page: Page): ListAnswer<ToolOverride> =>
+      pageOfArray(rowsOf(agentId), page, (row) => row.tool),
+    /** @throws Problem 404 unknown tool, 422 one that every agent needs. */
+    set(agentId: string, tool: string, enabled: boolean, caller: Caller): ToolOverride {
       if (!toolNames().includes(tool)) throw notFound("tool");
       if (ENDING.has(tool))
         throw invalidField("/tool", `${tool} ends an agent's work and cannot be switched; choose another tool`);
@@ -77,17 +69,19 @@ export function createToolOverrides({ store, clock, toolNames }: ToolOverridesDe
       });
       return row;
     },
-    remove(agentId, tool) {
+    /** @throws Problem 404 when there is none. */
+    remove(agentId: string, tool: string): void {
       store.write(() => {
         if (all.remove({ agent_id: agentId, tool }) === 0) throw notFound("override");
         publish(agentId, tool, null);
       });
     },
-    removeAll(agentId) {
+    removeAll(agentId: string): void {
       store.write(() => all.remove({ agent_id: agentId }));
     },
     of,
-    allows(agentId, listed) {
+    /** Whether the agent has a tool: `listed` is what its file names, undefined for all. */
+    allows(agentId: string, listed: readonly string[] | undefined): (tool: string, isGranted: boolean) => boolean {
       const switched = of(agentId);
       return (tool, isGranted) => switched.get(tool) ?? (isGranted || listed === undefined || listed.includes(tool));
     },

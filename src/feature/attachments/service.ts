@@ -30,31 +30,7 @@ export type Incoming =
   | { name: string; text: string }
   | { name: string; bytes: Uint8Array; media_type: string };
 
-export interface AttachmentService {
-  /** Keeps text, or the file of a form, for the caller. @throws Problem 413 `quota_exceeded`, 422 an empty file. */
-  keep(file: Incoming, caller: Caller): Promise<KeptFile>;
-  /** Makes an attachment of a kept file; its text is read in the background. Call inside the transaction that answers. */
-  create(file: KeptFile, caller: Caller): Attachment;
-  /** @throws Problem 404 unknown or another user's. */
-  get(id: string, caller: Caller): Attachment;
-  /** The bytes behind an attachment of the caller's. @throws Problem 404. */
-  fileOf(id: string, caller: Caller): KeptFile;
-  /** Where the bytes of that digest are. */
-  pathOf(sha256: string): string;
-  /** Parts of a message, held by its session. Call inside the transaction. @throws Problem 422 one that is not theirs. */
-  attach(ids: readonly string[], sessionId: string, caller: Caller): AttachedPart[];
-  bytes(id: string): Promise<Uint8Array | undefined>;
-  /** Its first TEXT_BYTES, once they have been read out of it; undefined when it is gone, or has no text. */
-  text(id: string): Promise<string | undefined>;
-  /** Removes files that nothing has referred to for a day. */
-  sweep(): Promise<void>;
-  /** Removes a deleted user's files. */
-  removeOf(userId: string): void;
-  /** Removes content of a user who is deleted, after the transaction, unless somebody else has the same. `sweep` finds the rest. */
-  dropOf(userId: string, digests: readonly string[]): void;
-  /** Removes content that no row refers to. Waits for what was sent a short while ago. */
-  dropUnheld(sha256: string): Promise<void>;
-}
+export type AttachmentService = ReturnType<typeof createAttachments>;
 
 interface AttachmentsDeps {
   store: Store;
@@ -79,7 +55,7 @@ const TAIL_BYTES = 65_536;
 const KEEPING_MS = 60_000;
 const KEEPER_LOOK_MS = 1_000;
 
-export function createAttachments(deps: AttachmentsDeps): AttachmentService {
+export function createAttachments(deps: AttachmentsDeps) {
   const { store, clock, content, jobs, readText, settling } = deps;
   const { statement } = store;
   const rows = store.rows(table);
@@ -112,6 +88,7 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
   }
   const isSentBy = (others: readonly { userId: string | undefined }[] = [], userId: string): boolean =>
     others.some((one) => one.userId !== userId);
+  /** Removes content of a user who is deleted, after the transaction, unless somebody else has the same. `sweep` finds the rest. */
   const dropOf = (userId: string, digests: readonly string[]): void =>
     store.write(({ after }) =>
       after(() => {
@@ -120,8 +97,10 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
       }),
     );
   return {
+    /** Where the bytes of that digest are. */
     pathOf: content.pathOf,
-    async keep(incoming, caller) {
+    /** Keeps text, or the file of a form, for the caller. @throws Problem 413 `quota_exceeded`, 422 an empty file. */
+    async keep(incoming: Incoming, caller: Caller): Promise<KeptFile> {
       const name = plainName(incoming.name);
       if (!("path" in incoming)) {
         const bytes = "text" in incoming ? new TextEncoder().encode(incoming.text) : incoming.bytes;
@@ -141,7 +120,8 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
       await content.adopt(path, sha256);
       return { name, sha256, size, media_type: await mediaTypeOf(head, tail) };
     },
-    create({ name, sha256, size, media_type }, caller) {
+    /** Makes an attachment of a kept file; its text is read in the background. Call inside the transaction that answers. */
+    create({ name, sha256, size, media_type }: KeptFile, caller: Caller): Attachment {
       const isReadable = READABLE.has(media_type);
       const row: Row = {
         id: newId("attachment"),
@@ -164,12 +144,15 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
         return present(row);
       });
     },
-    get: (id, caller) => present(find(id, caller)),
-    fileOf(id, caller) {
+    /** @throws Problem 404 unknown or another user's. */
+    get: (id: string, caller: Caller): Attachment => present(find(id, caller)),
+    /** The bytes behind an attachment of the caller's. @throws Problem 404. */
+    fileOf(id: string, caller: Caller): KeptFile {
       const { filename: name, sha256, size_bytes: size, media_type } = find(id, caller);
       return { name, sha256, size, media_type };
     },
-    attach: (ids, sessionId, caller) =>
+    /** Parts of a message, held by its session. Call inside the transaction. @throws Problem 422 one that is not theirs. */
+    attach: (ids: readonly string[], sessionId: string, caller: Caller): AttachedPart[] =>
       ids.map((id, index) => {
         const row = rowOf(id);
         if (!row || !mayRead(caller, WHOSE.attachments, row))
@@ -179,24 +162,27 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
         const type = media_type.startsWith("image/") ? "image" : "file";
         return { type, attachment_id: id, name, media_type, size_bytes };
       }),
-    async bytes(id) {
+    async bytes(id: string): Promise<Uint8Array | undefined> {
       const row = rowOf(id);
       return row && (await content.exists(row.sha256)) ? Bun.file(content.pathOf(row.sha256)).bytes() : undefined;
     },
-    async text(id) {
+    /** Its first TEXT_BYTES, once they have been read out of it; undefined when it is gone, or has no text. */
+    async text(id: string): Promise<string | undefined> {
       if (rowOf(id)?.status === "processing") await settling(id);
       const row = rowOf(id);
       if (!row?.text_available) return undefined;
       const sha256 = row.text_sha256 ?? row.sha256;
       return (await content.exists(sha256)) ? Bun.file(content.pathOf(sha256)).slice(0, TEXT_BYTES).text() : undefined;
     },
-    async sweep() {
+    /** Removes files that nothing has referred to for a day. */
+    async sweep(): Promise<void> {
       const before = clock.now() - LIMITS.attachmentUnheldMs;
       const isUnheld: Condition = ["NOT EXISTS (SELECT 1 FROM attachment_holds WHERE attachment_id = attachments.id)"];
       store.write(() => rows.remove(["created_at < ?", timestamp(before)], isUnheld));
       for (const sha256 of await content.olderThan(before)) if (!isHeld(sha256)) await content.remove(sha256);
     },
-    removeOf(userId) {
+    /** Removes a deleted user's files. */
+    removeOf(userId: string): void {
       store.write(() => {
         const own = rows.list([{ user_id: userId }]);
         rows.remove({ user_id: userId });
@@ -207,7 +193,8 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
       });
     },
     dropOf,
-    async dropUnheld(sha256) {
+    /** Removes content that no row refers to. Waits for what was sent a short while ago. */
+    async dropUnheld(sha256: string): Promise<void> {
       while (keepers.has(sha256)) await Bun.sleep(KEEPER_LOOK_MS);
       if (!isHeld(sha256)) await content.remove(sha256);
     },

@@ -18,13 +18,7 @@ interface Attempt {
   released(): void;
 }
 
-export interface Attempts {
-  /** Opens a try. @throws Problem 429 `account_locked` after LIMITS.loginFailures wrong ones. */
-  begin(key: string): Attempt;
-  /** Ends a lock, after somebody with the right to do so set the account's password. */
-  clear(key: string): void;
-  prune(): void;
-}
+export type Attempts = ReturnType<typeof createAttempts>;
 
 interface Count {
   failures: number;
@@ -39,7 +33,7 @@ export const attemptKey = (kind: "password" | "second-factor" | "invitation", ac
 
 const MOST = 20_000;
 
-export function createAttempts({ store, clock, log }: { store: Store; clock: Clock; log: Logger }): Attempts {
+export function createAttempts({ store, clock, log }: { store: Store; clock: Clock; log: Logger }) {
   const counts = new Map<string, Count>();
   const rows = store.rows(loginFailures);
 
@@ -74,7 +68,8 @@ export function createAttempts({ store, clock, log }: { store: Store; clock: Clo
   }
 
   return {
-    begin(key) {
+    /** Opens a try. @throws Problem 429 `account_locked` after LIMITS.loginFailures wrong ones. */
+    begin(key: string): Attempt {
       const count = countOf(key);
       const now = clock.now();
       const wait =
@@ -117,11 +112,12 @@ export function createAttempts({ store, clock, log }: { store: Store; clock: Clo
         released: () => end(() => {}),
       };
     },
-    clear(key) {
+    /** Ends a lock, after somebody with the right to do so set the account's password. */
+    clear(key: string): void {
       counts.delete(key);
       drop(key);
     },
-    prune() {
+    prune(): void {
       forgetIdle();
       const old = clock.now() - LIMITS.loginFailureWindowMs - LIMITS.loginLockMs;
       store.write(() => rows.remove(["last_at < ?", old]));

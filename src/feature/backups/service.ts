@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { Type as t } from "@sinclair/typebox";
 import type { Clock } from "../../core/clock.ts";
 import { notFound, Problem } from "../../core/errors.ts";
-import { defineJob, type EndedJob, type JobDefinition, type RunningJob } from "../../core/jobs.ts";
+import { defineJob, type EndedJob, type RunningJob } from "../../core/jobs.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
@@ -49,23 +49,7 @@ interface BackupProgress {
   total: number;
 }
 
-export interface Backups {
-  readonly definition: JobDefinition;
-  list(page: Page): ListAnswer<Backup>;
-  /** @throws Problem 404. */
-  get(id: string): Backup;
-  /** One at a time: a second call returns the one under way. */
-  start(caller: Caller): Job;
-  /** A scheduled one, begun at that time, ms since the epoch. */
-  startScheduled(now: number): void;
-  /** The file, for a download, which is audited. @throws Problem 404. */
-  download(id: string, caller: Caller): string;
-  remove(id: string, caller: Caller): void;
-  /** Removes those that people asked for and that are older than that time (ms since the epoch), except the newest. */
-  prune(before: number): void;
-  /** Removes what a killed process left half written. */
-  sweep(): void;
-}
+export type Backups = ReturnType<typeof createBackups>;
 
 const EXTENSION = ".tar.gz";
 /** The last part is the tag of the instance whose schedule it was. */
@@ -77,7 +61,7 @@ const MIB = 1024 ** 2;
 /** Of the file beside it that says what was left out of it. */
 const REPORT = ".left-out.json";
 
-export function createBackups(deps: BackupsDeps): Backups {
+export function createBackups(deps: BackupsDeps) {
   const { clock, audit, jobs, folder, write } = deps;
   const tag = deps.instanceId.slice(-TAG_CHARACTERS);
   const isScheduled = (id: string): boolean => id.endsWith(`-${tag}`);
@@ -106,6 +90,7 @@ export function createBackups(deps: BackupsDeps): Backups {
   const removeFiles = (id: string) => {
     for (const path of [reportOf(id), pathOf(id)]) rmSync(path, { force: true });
   };
+  /** @throws Problem 404. */
   const get = (id: string): Backup => {
     const found = read(id);
     if (!found) throw notFound("backup");
@@ -189,31 +174,36 @@ export function createBackups(deps: BackupsDeps): Backups {
   return {
     definition,
     get,
-    list: (page) => pageOfArray(all(), page, ({ id }) => id),
-    start(caller) {
+    list: (page: Page): ListAnswer<Backup> => pageOfArray(all(), page, ({ id }) => id),
+    /** One at a time: a second call returns the one under way. */
+    start(caller: Caller): Job {
       const id = idAt(clock.now());
       const job = jobs.enqueue(definition, { id }, { key: "backup", subject: id, userId: caller.userId });
       if (job.subject === id) record("backup.started", id, caller);
       return job;
     },
-    startScheduled(now) {
+    /** A scheduled one, begun at that time, ms since the epoch. */
+    startScheduled(now: number): void {
       const id = `${idAt(now)}-${tag}`;
       jobs.enqueue(definition, { id }, { key: "scheduled-backup", subject: id });
     },
-    download(id, caller) {
+    /** The file, for a download, which is audited. @throws Problem 404. */
+    download(id: string, caller: Caller): string {
       get(id);
       record("backup.downloaded", id, caller);
       return pathOf(id);
     },
-    remove(id, caller) {
+    remove(id: string, caller: Caller): void {
       get(id);
       removeFiles(id);
       record("backup.deleted", id, caller);
     },
-    prune(before) {
+    /** Removes those that people asked for and that are older than that time (ms since the epoch), except the newest. */
+    prune(before: number): void {
       const asked = all().filter(({ scheduled }) => !scheduled);
       for (const { id, created_at } of asked.slice(1)) if (Date.parse(created_at) < before) removeFiles(id);
     },
+    /** Removes what a killed process left half written. */
     sweep: () => removeDrafts(),
   };
 }

@@ -30,25 +30,7 @@ interface ConnectionDeps {
   gitOrigin(access: Pick<CodeHostAccess, "kind" | "url">): string;
 }
 
-export interface CodeHostConnection {
-  get(): Connection;
-  /** The input is of the schema `ConnectionUpdate`. */
-  update(input: ConnectionUpdate, caller: Caller): Connection;
-  /** Forgets what was stored: the environment counts again. */
-  reset(caller: Caller): void;
-  kind(): CodeHostKind;
-  webhookSecret(): string | undefined;
-  /** @throws Problem 503 `codehost_not_configured`. */
-  host(): Promise<CodeHost>;
-  /** The account that we act as; asked at most every few minutes. */
-  self(): Promise<HostAccount>;
-  /** The connection as it is now, contacted at most every half minute. */
-  status(): Promise<Omit<AppStatus, "webhook">>;
-  /** `owner/name` when the address is of the connected host. */
-  repositoryOf(address: string | null): string | undefined;
-  /** Authorization header for git; undefined for other hosts' addresses, ssh, and without credentials. */
-  authorizationFor(address: string, fresh: boolean): Promise<string | undefined>;
-}
+export type CodeHostConnection = ReturnType<typeof createConnection>;
 
 interface Secrets {
   private_key?: string | undefined;
@@ -78,7 +60,7 @@ const GITHUB = "https://api.github.com";
 const SELF_MS = 300_000;
 const STATUS_MS = 30_000;
 
-export function createConnection(deps: ConnectionDeps): CodeHostConnection {
+export function createConnection(deps: ConnectionDeps) {
   const { config, clock, sealer, masking, stored } = deps;
   const mask = createMasks(masking);
   const maskToken = createTokenMasks(masking);
@@ -105,6 +87,7 @@ export function createConnection(deps: ConnectionDeps): CodeHostConnection {
     if (kind === "github" && app_id && private_key) return { kind, url, app: { id: app_id, privateKey: private_key } };
     return token ? { kind, url, token } : undefined;
   };
+  /** @throws Problem 503 `codehost_not_configured`. */
   async function host(): Promise<CodeHost> {
     const access = accessOf(known());
     if (!access)
@@ -115,6 +98,7 @@ export function createConnection(deps: ConnectionDeps): CodeHostConnection {
     opened ??= { host: deps.open(access, maskToken) };
     return opened.host;
   }
+  /** The account that we act as; asked at most every few minutes. */
   async function self(): Promise<HostAccount> {
     const theHost = await host();
     if (!opened) return theHost.self();
@@ -160,7 +144,8 @@ export function createConnection(deps: ConnectionDeps): CodeHostConnection {
   };
   return {
     get,
-    update(input, caller) {
+    /** The input is of the schema `ConnectionUpdate`. */
+    update(input: ConnectionUpdate, caller: Caller): Connection {
       const before = readStored();
       const old = before ? secretsOf(before, sealer) : {};
       const secrets: Secrets = {};
@@ -177,19 +162,24 @@ export function createConnection(deps: ConnectionDeps): CodeHostConnection {
       stored.put(NAME, row, caller);
       return get();
     },
-    reset: (caller) => stored.put(NAME, {}, caller),
-    kind: () => known().kind,
-    webhookSecret: () => known().webhook_secret,
+    /** Forgets what was stored: the environment counts again. */
+    reset: (caller: Caller) => stored.put(NAME, {}, caller),
+    kind: (): CodeHostKind => known().kind,
+    webhookSecret: (): string | undefined => known().webhook_secret,
     host,
     self,
-    status() {
+    /** The connection as it is now, contacted at most every half minute. */
+    status(): Promise<Omit<AppStatus, "webhook">> {
       const now = known();
       if (!checked || checked.of !== now || clock.monotonic() - checked.at > STATUS_MS)
         checked = { at: clock.monotonic(), of: now, status: check(now) };
       return checked.status;
     },
-    repositoryOf: (address) => (address === null ? undefined : deps.repositoryName(known(), address)),
-    async authorizationFor(address, fresh) {
+    /** `owner/name` when the address is of the connected host. */
+    repositoryOf: (address: string | null): string | undefined =>
+      address === null ? undefined : deps.repositoryName(known(), address),
+    /** Authorization header for git; undefined for other hosts' addresses, ssh, and without credentials. */
+    async authorizationFor(address: string, fresh: boolean): Promise<string | undefined> {
       const now = known();
       if (!accessOf(now) || !address.startsWith(`${deps.gitOrigin(now)}/`)) return undefined;
       const name = deps.repositoryName(now, address);

@@ -10,19 +10,7 @@ import type { RunOnHost } from "./model.ts";
 export type LinkRow = typeof table.$inferSelect;
 type Change = "linked" | "opened" | "pushed" | "merged" | "closed" | "failed";
 
-export interface Links {
-  find(runId: string): LinkRow | undefined;
-  /** The run whose pull request this is. */
-  ofPull(repository: string, number: number): LinkRow | undefined;
-  /** Runs started from this issue or pull request, newest first. */
-  startedFrom(repository: string, number: number): LinkRow[];
-  /** Runs that changed since the host was last informed, unless their pull request is closed. */
-  behind(): string[];
-  insert(draft: Pick<LinkRow, "run_id" | "repository"> & Partial<LinkRow>): LinkRow;
-  /** @param change what its event says; no event when absent. */
-  update(runId: string, fields: Partial<LinkRow>, change?: Change): LinkRow;
-  present(row: LinkRow): RunOnHost;
-}
+export type Links = ReturnType<typeof createLinks>;
 
 /** Names of repositories are compared ignoring case. */
 const sameRepository = (repository: string): Condition => ["repository = ? COLLATE NOCASE", repository];
@@ -31,7 +19,7 @@ const BEHIND = `SELECT l.run_id FROM codehost_runs l JOIN runs ON runs.id = l.ru
   WHERE max(runs.created_at, ifnull(runs.started_at, ''), ifnull(runs.finished_at, '')) > l.updated_at
     AND (l.pull_state IS NULL OR l.pull_state = 'open')`;
 
-export function createLinks(store: Store, clock: Clock): Links {
+export function createLinks(store: Store, clock: Clock) {
   const rows = store.rows(table);
   const find = (runId: string) => rows.find({ run_id: runId });
   const present = (row: LinkRow): RunOnHost => ({
@@ -66,11 +54,15 @@ export function createLinks(store: Store, clock: Clock): Links {
   return {
     find,
     present,
-    ofPull: (repository, number) => rows.find(sameRepository(repository), { pull_number: number }),
-    startedFrom: (repository, number) =>
+    /** The run whose pull request this is. */
+    ofPull: (repository: string, number: number): LinkRow | undefined =>
+      rows.find(sameRepository(repository), { pull_number: number }),
+    /** Runs started from this issue or pull request, newest first. */
+    startedFrom: (repository: string, number: number): LinkRow[] =>
       rows.list([sameRepository(repository), { number }], { order: "run_id DESC", limit: LIMITS.listMax }),
-    behind: () => store.statement<string>(BEHIND).pluck().all(),
-    insert(draft) {
+    /** Runs that changed since the host was last informed, unless their pull request is closed. */
+    behind: (): string[] => store.statement<string>(BEHIND).pluck().all(),
+    insert(draft: Pick<LinkRow, "run_id" | "repository"> & Partial<LinkRow>): LinkRow {
       const at = timestamp(clock.now());
       const row: LinkRow = {
         rule_id: null,
@@ -100,7 +92,8 @@ export function createLinks(store: Store, clock: Clock): Links {
         return row;
       });
     },
-    update(runId, fields, change) {
+    /** @param change what its event says; no event when absent. */
+    update(runId: string, fields: Partial<LinkRow>, change?: Change): LinkRow {
       return store.write(() => {
         rows.update({ ...fields, updated_at: timestamp(clock.now()) }, { run_id: runId });
         const row = find(runId)!;

@@ -23,23 +23,11 @@ interface RulesDeps {
   repositoryOf(address: string | null): string | undefined;
 }
 
-export interface Rules {
-  list(filter: { project_id?: string | undefined }, page: Page): ListAnswer<Rule>;
-  /** @throws Problem 404. */
-  get(id: string): Rule;
-  /** @throws Problem 422 unknown project or pipeline, a project of another host, a label or command that is missing. */
-  create(input: RuleCreate, caller: Caller): Rule;
-  update(id: string, input: RuleUpdate, caller: Caller): Rule;
-  remove(id: string, caller: Caller): void;
-  find(id: string): RuleRow | undefined;
-  /** Those in force for that event in that repository, oldest first. */
-  matching(repository: string, event: RuleRow["event"]): RuleRow[];
-  handOver(from: string, to: string | null): void;
-}
+export type Rules = ReturnType<typeof createRules>;
 
 const present = (row: RuleRow): Rule => row;
 
-export function createRules(deps: RulesDeps): Rules {
+export function createRules(deps: RulesDeps) {
   const { store, clock, audit, projectOf, pipelineExists } = deps;
   const rows = store.rows(table);
   const find = (id: string) => rows.find({ id });
@@ -58,13 +46,15 @@ export function createRules(deps: RulesDeps): Rules {
       throw invalidField("/command", "Name the word that the comment begins with, e.g. /skep");
   };
   return {
-    list({ project_id }, page) {
+    list({ project_id }: { project_id?: string | undefined }, page: Page): ListAnswer<Rule> {
       const found = rows.list([{ project_id }, below("id", page)], { order: "id DESC", limit: page.limit + 1 });
       return listAnswer(found, page, ({ id }) => id, present);
     },
-    get: (id) => present(rowOf(id)),
+    /** @throws Problem 404. */
+    get: (id: string): Rule => present(rowOf(id)),
     find,
-    create(input, caller) {
+    /** @throws Problem 422 unknown project or pipeline, a project of another host, a label or command that is missing. */
+    create(input: RuleCreate, caller: Caller): Rule {
       const repository = deps.repositoryOf(projectOf(input.project_id).repository);
       if (repository === undefined)
         throw invalidField("/project_id", "The project's repository is not on the connected code host");
@@ -95,7 +85,7 @@ export function createRules(deps: RulesDeps): Rules {
         return present(row);
       });
     },
-    update: (id, input, caller) =>
+    update: (id: string, input: RuleUpdate, caller: Caller): Rule =>
       store.write(() => {
         const row: RuleRow = { ...rowOf(id), ...input, updated_at: timestamp(clock.now()) };
         assertFields(row);
@@ -103,16 +93,17 @@ export function createRules(deps: RulesDeps): Rules {
         record("codehost_rule.updated", caller, row);
         return present(row);
       }),
-    remove(id, caller) {
+    remove(id: string, caller: Caller): void {
       store.write(() => {
         const row = rowOf(id);
         rows.remove({ id });
         record("codehost_rule.deleted", caller, row);
       });
     },
-    matching: (repository, event) =>
+    /** Those in force for that event in that repository, oldest first. */
+    matching: (repository: string, event: RuleRow["event"]): RuleRow[] =>
       rows.list([{ enabled: true, event }, ["repository = ? COLLATE NOCASE", repository]], { order: "id" }),
-    handOver(from, to) {
+    handOver(from: string, to: string | null): void {
       // Switched off, so that the heir reviews it before it acts in the heir's name.
       const heir = { user_id: to, enabled: false };
       store.write(() => rows.update(heir, { user_id: from }));

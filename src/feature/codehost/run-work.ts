@@ -24,18 +24,9 @@ interface RunWorkDeps {
   follow(runId: string): void;
 }
 
-export interface RunWork {
-  /** @throws Problem 409 `run_active`, `no_project`, `read_only`, `nothing_to_push`, `push_rejected`; 502. */
-  push(runId: string, caller: Caller): Promise<Pushed>;
-  /** @throws Problem 409 `no_pull_request`. */
-  get(runId: string, caller: Caller): RunOnHost;
-  /** Before `open`: whether there is something to open. @throws as `push`, and 503 `codehost_not_configured`. */
-  prepared(runId: string, caller: Caller): Promise<void>;
-  /** Asks for a pull request; its row says how far that is. */
-  open(runId: string, input: PullCreate, caller: Caller): RunOnHost;
-}
+export type RunWork = ReturnType<typeof createRunWork>;
 
-export function createRunWork(deps: RunWorkDeps): RunWork {
+export function createRunWork(deps: RunWorkDeps) {
   const { store, audit, links, connection, rowFor, follow } = deps;
   /** The run with its branch, when it may be pushed. */
   async function pushable(runId: string, caller: Caller) {
@@ -63,7 +54,8 @@ export function createRunWork(deps: RunWorkDeps): RunWork {
   const record = (action: string, runId: string, caller: Caller) =>
     audit({ action, actor: actorOf(caller), subject: runId, address: caller.address });
   return {
-    async push(runId, caller) {
+    /** @throws Problem 409 `run_active`, `no_project`, `read_only`, `nothing_to_push`, `push_rejected`; 502. */
+    async push(runId: string, caller: Caller): Promise<Pushed> {
       const { project_id, branch, commit } = await pushable(runId, caller);
       await deps.push(project_id, branch);
       store.write(() => {
@@ -72,17 +64,20 @@ export function createRunWork(deps: RunWorkDeps): RunWork {
       });
       return { run_id: runId, branch, commit };
     },
-    get(runId, caller) {
+    /** @throws Problem 409 `no_pull_request`. */
+    get(runId: string, caller: Caller): RunOnHost {
       const row = links.find(rowFor(runId, caller).id);
       if (!row) throw conflict("The run has no pull request. Open one: POST to this path.", "no_pull_request");
       return links.present(row);
     },
-    async prepared(runId, caller) {
+    /** Before `open`: whether there is something to open. @throws as `push`, and 503 `codehost_not_configured`. */
+    async prepared(runId: string, caller: Caller): Promise<void> {
       const { project_id } = await pushable(runId, caller);
       repositoryOf(project_id);
       await connection.host();
     },
-    open(runId, { title, body, base }, caller) {
+    /** Asks for a pull request; its row says how far that is. */
+    open(runId: string, { title, body, base }: PullCreate, caller: Caller): RunOnHost {
       if (base !== undefined && !isBranchName(base)) throw invalidField("/base", "This is not a usable branch name");
       return store.write(() => {
         const run = rowFor(runId, caller);

@@ -2,19 +2,13 @@
 import type { JobReport } from "../../core/jobs.ts";
 import type { Masker } from "../../core/masking.ts";
 
-export interface Reports {
-  take(report: JobReport): void;
-  /** Everything reported so far, joined. */
-  readonly latest: JobReport;
-  /** Nothing is passed on any more. */
-  end(): void;
-}
+export type Reports = ReturnType<typeof createReports>;
 
 /** A job's progress is shown at most this often. */
 const REPORT_MS = 200;
 
 /** @param show receives the whole of what was reported so far. */
-export function createReports(masker: Pick<Masker, "json">, show: (latest: JobReport) => void): Reports {
+export function createReports(masker: Pick<Masker, "json">, show: (latest: JobReport) => void) {
   let latest: JobReport = {};
   let isNew = false;
   let ended = false;
@@ -28,16 +22,18 @@ export function createReports(masker: Pick<Masker, "json">, show: (latest: JobRe
     show(latest);
   };
   return {
-    take(report) {
+    take(report: JobReport): void {
       const given = Object.entries(report).filter(([, value]) => value !== undefined);
       latest = { ...latest, ...masker.json(Object.fromEntries(given)) };
       isNew = true;
       if (timer === undefined && !ended) next();
     },
+    /** Everything reported so far, joined. */
     get latest() {
       return latest;
     },
-    end() {
+    /** Nothing is passed on any more. */
+    end(): void {
       ended = true;
       clearTimeout(timer);
     },

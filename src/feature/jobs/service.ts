@@ -38,40 +38,7 @@ export interface EnqueueOptions {
   runAt?: number | undefined;
 }
 
-export interface Jobs {
-  /** Makes a kind known. Before `start`. @throws Error when another feature has that kind. */
-  register(...definitions: JobDefinition[]): void;
-  /** Writes the row, or joins the live one of that key; the work begins after the transaction around it has committed. */
-  enqueue<Schema extends TSchema>(
-    definition: JobDefinition<Schema>,
-    payload: Static<Schema>,
-    options?: EnqueueOptions,
-  ): Job;
-  /** The job of that key that has not ended. */
-  live(definition: Pick<JobDefinition, "kind">, key: string): Job | undefined;
-  /** The newest of a project's jobs of that kind. */
-  latestOf(definition: Pick<JobDefinition, "kind">, projectId: string): Job | undefined;
-  find(definition: Pick<JobDefinition, "kind">, id: string): Job | undefined;
-  /** @throws Error when there is no such job. */
-  payloadOf<Schema extends TSchema>(definition: JobDefinition<Schema>, id: string): Static<Schema>;
-  /** Changes a job that has not started. @returns false when it has. */
-  alter(id: string, change: { payload?: unknown; runAt?: number }): boolean;
-  /** @throws Problem 404, also for another user's. */
-  get(id: string, caller: Caller): Job;
-  list(page: Page, caller: Caller): ListAnswer<Job>;
-  /** Asks it to stop; its state says when it has. @throws Problem 404, 409 when it has ended. */
-  cancel(id: string, caller: Caller): Job;
-  /** Ends the live job of that key, no matter who started it. @returns once nothing of it runs any more. */
-  end(definition: Pick<JobDefinition, "kind">, key: string): Promise<void>;
-  /** A deleted user's jobs go to the heir, or to the administrators. */
-  handOver(from: string, to: string | null): void;
-  /** Removes finished jobs that ended before that time, ms since the epoch. */
-  prune(before: number): boolean;
-  /** Continues with what the last process left, and takes what is due from now on. */
-  start(): void;
-  /** Aborts what runs and waits for it; the next start begins it again. */
-  stop(): Promise<void>;
-}
+export type Jobs = ReturnType<typeof createJobs>;
 
 interface JobsDeps {
   store: Store;
@@ -83,7 +50,7 @@ interface JobsDeps {
   standby: Standby;
 }
 
-export function createJobs({ store, clock, clockwork, log, masking, audit, standby }: JobsDeps): Jobs {
+export function createJobs({ store, clock, clockwork, log, masking, audit, standby }: JobsDeps) {
   const rows = createJobStore(store, clock);
   const runner = createRunner({ store, rows, clock, clockwork, log, standby, masker: masking });
   const present = (row: JobRow): Job => presentJob(runner.current(row), clock.now());
@@ -138,10 +105,16 @@ export function createJobs({ store, clock, clockwork, log, masking, audit, stand
   }
 
   return {
-    register(...definitions) {
+    /** Makes a kind known. Before `start`. @throws Error when another feature has that kind. */
+    register(...definitions: JobDefinition[]): void {
       for (const definition of definitions) runner.register(definition);
     },
-    enqueue(definition, payload, options = {}) {
+    /** Writes the row, or joins the live one of that key; the work begins after the transaction around it has committed. */
+    enqueue<Schema extends TSchema>(
+      definition: JobDefinition<Schema>,
+      payload: Static<Schema>,
+      options: EnqueueOptions = {},
+    ): Job {
       if (runner.definitionOf(definition.kind) !== definition)
         throw new Error(`jobs of the kind ${definition.kind} were not registered`);
       if (!Value.Check(definition.payload, payload)) throw new Error(`no payload of a job ${definition.kind}`);
@@ -154,24 +127,28 @@ export function createJobs({ store, clock, clockwork, log, masking, audit, stand
         return present(row);
       });
     },
-    live(definition, key) {
+    /** The job of that key that has not ended. */
+    live(definition: Pick<JobDefinition, "kind">, key: string): Job | undefined {
       const row = rows.live(definition.kind, key);
       return row && present(row);
     },
-    latestOf(definition, projectId) {
+    /** The newest of a project's jobs of that kind. */
+    latestOf(definition: Pick<JobDefinition, "kind">, projectId: string): Job | undefined {
       const row = rows.latestOf(projectId, definition.kind);
       return row && present(row);
     },
-    find(definition, id) {
+    find(definition: Pick<JobDefinition, "kind">, id: string): Job | undefined {
       const row = rows.find(id);
       return row?.kind === definition.kind ? present(row) : undefined;
     },
-    payloadOf(definition, id) {
+    /** @throws Error when there is no such job. */
+    payloadOf<Schema extends TSchema>(definition: JobDefinition<Schema>, id: string): Static<Schema> {
       const row = rows.find(id);
       if (row?.kind !== definition.kind) throw new Error(`no job ${definition.kind} has the id ${id}`);
       return row.payload;
     },
-    alter(id, { payload, runAt }) {
+    /** Changes a job that has not started. @returns false when it has. */
+    alter(id: string, { payload, runAt }: { payload?: unknown; runAt?: number }): boolean {
       return store.write(({ after }) => {
         if (rows.find(id)?.state !== "queued") return false;
         const run_at = runAt === undefined ? {} : { run_at: Math.ceil(runAt) };
@@ -180,12 +157,14 @@ export function createJobs({ store, clock, clockwork, log, masking, audit, stand
         return true;
       });
     },
-    get: (id, caller) => present(rowFor(id, caller)),
-    list(page, caller) {
+    /** @throws Problem 404, also for another user's. */
+    get: (id: string, caller: Caller): Job => present(rowFor(id, caller)),
+    list(page: Page, caller: Caller): ListAnswer<Job> {
       const found = rows.page(page, caller);
       return listAnswer(found, page, (row) => row.id, present);
     },
-    cancel(id, caller) {
+    /** Asks it to stop; its state says when it has. @throws Problem 404, 409 when it has ended. */
+    cancel(id: string, caller: Caller): Job {
       return store.write(() => {
         const row = rowFor(id, caller);
         if (!caller.admin && !owns(caller, row.user_id)) throw notFound("job");
@@ -196,15 +175,20 @@ export function createJobs({ store, clock, clockwork, log, masking, audit, stand
         return present(requestCancel(row));
       });
     },
-    async end(definition, key) {
+    /** Ends the live job of that key, no matter who started it. @returns once nothing of it runs any more. */
+    async end(definition: Pick<JobDefinition, "kind">, key: string): Promise<void> {
       const row = rows.live(definition.kind, key);
       if (!row) return;
       requestCancel(row);
       await runner.idle(row.id);
     },
-    handOver: (from, to) => store.write(() => rows.handOver(from, to)),
-    prune: (before) => removeOld(store, "jobs", "finished_at < ?", timestamp(before)),
+    /** A deleted user's jobs go to the heir, or to the administrators. */
+    handOver: (from: string, to: string | null) => store.write(() => rows.handOver(from, to)),
+    /** Removes finished jobs that ended before that time, ms since the epoch. */
+    prune: (before: number): boolean => removeOld(store, "jobs", "finished_at < ?", timestamp(before)),
+    /** Continues with what the last process left, and takes what is due from now on. */
     start: runner.start,
+    /** Aborts what runs and waits for it; the next start begins it again. */
     stop: runner.stop,
   };
 }

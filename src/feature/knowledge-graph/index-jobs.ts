@@ -5,7 +5,7 @@
 import { availableParallelism } from "node:os";
 import { type Static, Type as t } from "@sinclair/typebox";
 import { conflict, notFound } from "../../core/errors.ts";
-import { defineJob, type EndedJob, type JobDefinition, type RunningJob } from "../../core/jobs.ts";
+import { defineJob, type EndedJob, type RunningJob } from "../../core/jobs.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf } from "../../core/schema.ts";
 import { PHASES } from "../../graph/model.ts";
@@ -33,21 +33,7 @@ interface IndexRequest {
   userId?: string | undefined;
 }
 
-export interface IndexJobs {
-  readonly definition: JobDefinition;
-  /** Starts a job, or joins the one that has not ended. Synchronous, for the transaction around it. */
-  start(projectId: string, request: IndexRequest): IndexJob;
-  /** @throws Problem 404. */
-  get(projectId: string, jobId: string): IndexJob;
-  /** The newest job of a project. */
-  latest(projectId: string): IndexJob | undefined;
-  /** @throws Problem 404, 409 when it has ended. */
-  cancel(projectId: string, jobId: string, caller: Caller): IndexJob;
-  /** Indexes a while after the last of several calls. */
-  soon(projectId: string): void;
-  /** Ends the project's job. @returns once nothing of it runs. */
-  end(projectId: string): Promise<void>;
-}
+export type IndexJobs = ReturnType<typeof createIndexJobs>;
 
 const Payload = t.Object({ project_id: t.String(), force: t.Boolean(), cause: oneOf("request", "workspace") });
 type Payload = Static<typeof Payload>;
@@ -57,7 +43,7 @@ const PENDING: Phase[] = PHASES.map((name) => ({ name, state: "pending", percent
 /** One project never waits for another while there are processors; each index has a process of its own. */
 const PARALLEL = Math.max(2, availableParallelism());
 
-export function createIndexJobs({ store, jobs, graphOf, scipOf, nameOf }: IndexJobsDeps): IndexJobs {
+export function createIndexJobs({ store, jobs, graphOf, scipOf, nameOf }: IndexJobsDeps) {
   /**
    * Projects that changed, or were asked for from scratch (true), while a job ran. A crash may forget them: the job that
    * begins again then sees the change.
@@ -107,7 +93,8 @@ export function createIndexJobs({ store, jobs, graphOf, scipOf, nameOf }: IndexJ
 
   return {
     definition: index,
-    start: (projectId, request) =>
+    /** Starts a job, or joins the one that has not ended. Synchronous, for the transaction around it. */
+    start: (projectId: string, request: IndexRequest): IndexJob =>
       store.write(() => {
         const job = enqueue(projectId, request);
         const payload = jobs.payloadOf(index, job.id);
@@ -115,18 +102,22 @@ export function createIndexJobs({ store, jobs, graphOf, scipOf, nameOf }: IndexJ
           again.set(projectId, true);
         return present(job);
       }),
-    get: (projectId, jobId) => present(lookUp(projectId, jobId)),
-    latest(projectId) {
+    /** @throws Problem 404. */
+    get: (projectId: string, jobId: string): IndexJob => present(lookUp(projectId, jobId)),
+    /** The newest job of a project. */
+    latest(projectId: string): IndexJob | undefined {
       const job = jobs.latestOf(index, projectId);
       return job && present(job);
     },
-    cancel(projectId, jobId, caller) {
+    /** @throws Problem 404, 409 when it has ended. */
+    cancel(projectId: string, jobId: string, caller: Caller): IndexJob {
       const { state } = lookUp(projectId, jobId);
       if (state !== "queued" && state !== "running") throw conflict(`The job has ${state} already.`, "job_ended");
       // Anybody who may index the project may stop it, not only who started it.
       return present(jobs.cancel(jobId, { ...caller, admin: true }));
     },
-    soon(projectId) {
+    /** Indexes a while after the last of several calls. */
+    soon(projectId: string): void {
       const live = jobs.live(index, projectId);
       const soon = Date.now() + LIMITS.indexDebounceMs;
       if (!live) enqueue(projectId, { force: false, cause: "workspace" }, soon);
@@ -136,7 +127,8 @@ export function createIndexJobs({ store, jobs, graphOf, scipOf, nameOf }: IndexJ
         if (live.state === "running" && !waits) again.set(projectId, again.get(projectId) ?? false);
       }
     },
-    end: (projectId) => jobs.end(index, projectId),
+    /** Ends the project's job. @returns once nothing of it runs. */
+    end: (projectId: string) => jobs.end(index, projectId),
   };
 }
 

@@ -45,35 +45,12 @@ export interface FoundSymbol {
   start_line: number;
 }
 
-export interface KnowledgeGraph {
-  /** @throws Problem 404, 403 for an execution of another project. */
-  status(projectId: string, caller: Caller): Promise<GraphStatus>;
-  /** @throws Problem 409 without sources, 503 while they are being cloned. */
-  index(projectId: string, force: boolean, caller: Caller): IndexJob;
-  /** Keeps an uploaded SCIP index. @returns starts the job that takes it in. @throws Problem 409, 422 without a file. */
-  receiveScip(projectId: string, file: SpooledFile | undefined, caller: Caller): Promise<() => IndexJob>;
-  forgetScip(projectId: string, caller: Caller): IndexJob;
-  job(projectId: string, jobId: string, caller: Caller): IndexJob;
-  cancel(projectId: string, jobId: string, caller: Caller): IndexJob;
-  /** For questions, whose answers come as the graph gives them. */
-  graph(projectId: string, caller: Caller): RemoteGraph;
-  /** Another one after each index: its commit and number. Undefined before the first. */
-  version(projectId: string): string | undefined;
-  /** Symbols of the indexes of projects that they see, by words of names and paths. @param limit most symbols. */
-  findSymbols(words: readonly string[], limit: number, asker: Asker): Promise<FoundSymbol[]>;
-  /** What an agent's tool says: of the run's own working copy, else of the project. An answer that may lack changes says so. */
-  toolText(
-    execution: Pick<ExecutionInfo, "projectId" | "workId"> & { asker: Asker },
-    projectId: string | undefined,
-    tool: string,
-    args: Readonly<Record<string, unknown>>,
-  ): Promise<string>;
-}
+export type KnowledgeGraph = ReturnType<typeof createKnowledgeGraph>;
 
 /** Projects whose symbols are searched at once: as many as the process that answers keeps open. */
 const SEARCHED_PROJECTS = 8;
 
-export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
+export function createKnowledgeGraph(deps: KnowledgeGraphDeps) {
   const { client, jobs, fresh } = deps;
   const find = (id: string, caller: Caller) => {
     const own = caller.execution;
@@ -122,7 +99,8 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
   }
 
   return {
-    async status(projectId, caller) {
+    /** @throws Problem 404, 403 for an execution of another project. */
+    async status(projectId: string, caller: Caller): Promise<GraphStatus> {
       find(projectId, caller);
       const status = await client.project(deps.placeOf(projectId)).status();
       const job = jobs.latest(projectId);
@@ -132,38 +110,43 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
       const failed = status.state === "ready" ? status.state : "failed";
       return { ...status, state: failed, job_id: job.id, ...(job.error ? { error: job.error } : {}) };
     },
-    index(projectId, force, caller) {
+    /** @throws Problem 409 without sources, 503 while they are being cloned. */
+    index(projectId: string, force: boolean, caller: Caller): IndexJob {
       assertSources(find(projectId, caller));
       return jobs.start(projectId, { force, cause: "request", userId: caller.userId });
     },
-    async receiveScip(projectId, file, caller) {
+    /** Keeps an uploaded SCIP index. @returns starts the job that takes it in. @throws Problem 409, 422 without a file. */
+    async receiveScip(projectId: string, file: SpooledFile | undefined, caller: Caller): Promise<() => IndexJob> {
       assertSources(find(projectId, caller));
       if (!file) throw invalidField("/file", "Send the SCIP index as the file of a form");
       await deps.keepScip(projectId, file.path);
       return () => indexAfter(projectId, caller);
     },
-    forgetScip(projectId, caller) {
+    forgetScip(projectId: string, caller: Caller): IndexJob {
       assertSources(find(projectId, caller));
       deps.dropScip(projectId);
       return indexAfter(projectId, caller);
     },
-    job(projectId, jobId, caller) {
+    job(projectId: string, jobId: string, caller: Caller): IndexJob {
       find(projectId, caller);
       return jobs.get(projectId, jobId);
     },
-    cancel(projectId, jobId, caller) {
+    cancel(projectId: string, jobId: string, caller: Caller): IndexJob {
       find(projectId, caller);
       return jobs.cancel(projectId, jobId, caller);
     },
-    graph(projectId, caller) {
+    /** For questions, whose answers come as the graph gives them. */
+    graph(projectId: string, caller: Caller): RemoteGraph {
       const { workspace } = find(projectId, caller);
       const plain = client.project(deps.placeOf(projectId));
       // Without sources there is nothing to make an index of.
       if (workspace.state !== "ready") return plain;
       return client.project(deps.placeOf(projectId), (ask) => orIndexed(projectId, plain, ask));
     },
+    /** Another one after each index: its commit and number. Undefined before the first. */
     version: deps.versionOf,
-    async findSymbols(words, limit, asker) {
+    /** Symbols of the indexes of projects that they see, by words of names and paths. @param limit most symbols. */
+    async findSymbols(words: readonly string[], limit: number, asker: Asker): Promise<FoundSymbol[]> {
       const options = { query: words.join(" "), limit: Math.min(limit * 2, 100), includeCode: false };
       const search = async (project_id: string): Promise<FoundSymbol[]> => {
         const { pieces } = await client.project(deps.placeOf(project_id)).json.query(options);
@@ -179,7 +162,13 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
       };
       return found.filter(holds).slice(0, limit);
     },
-    async toolText(execution, wanted, tool, args) {
+    /** What an agent's tool says: of the run's own working copy, else of the project. An answer that may lack changes says so. */
+    async toolText(
+      execution: Pick<ExecutionInfo, "projectId" | "workId"> & { asker: Asker },
+      wanted: string | undefined,
+      tool: string,
+      args: Readonly<Record<string, unknown>>,
+    ): Promise<string> {
       const projectId = wanted ?? execution.projectId;
       if (projectId === undefined) throw conflict("Name the project: this work belongs to none.", "no_project");
       if (execution.projectId !== undefined && execution.projectId !== projectId)

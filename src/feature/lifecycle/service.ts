@@ -23,14 +23,7 @@ interface TimelineFilter {
   since?: string | undefined;
 }
 
-export interface Lifecycle {
-  /** Newest first; what the caller may read. */
-  timeline(filter: TimelineFilter, page: Page, caller: Caller): ListAnswer<TimelineItem>;
-  /** Spans of work of the caller's own sessions, an administrator's all. @throws Problem 422. */
-  day(query: DayQuery, caller: Caller): AgentDay;
-  /** The caller's own, an administrator's all; newest first. */
-  sessions(page: Page, caller: Caller): Promise<ListAnswer<LiveSession>>;
-}
+export type Lifecycle = ReturnType<typeof createLifecycle>;
 
 interface LifecycleDeps {
   store: Store;
@@ -79,9 +72,10 @@ function titleOf({ kind, step_id }: EventRow, data: Record<string, unknown>): st
   }
 }
 
-export function createLifecycle({ store, clock, live, containers }: LifecycleDeps): Lifecycle {
+export function createLifecycle({ store, clock, live, containers }: LifecycleDeps) {
   return {
-    timeline({ agent_id, kind, since }, page, caller) {
+    /** Newest first; what the caller may read. */
+    timeline({ agent_id, kind, since }: TimelineFilter, page: Page, caller: Caller): ListAnswer<TimelineItem> {
       const shown = `agent_id IS NOT NULL AND kind IN (${WHICH})`;
       // Events are in the order of their times: below the latest that is too old there is nothing to read.
       const older = `SELECT id FROM events INDEXED BY events_timeline WHERE ${shown} AND at < ? ORDER BY id DESC LIMIT 1`;
@@ -135,8 +129,10 @@ export function createLifecycle({ store, clock, live, containers }: LifecycleDep
         },
       );
     },
-    day: (query, caller) => readDay(store, query, clock.now(), caller),
-    async sessions(page, caller) {
+    /** Spans of work of the caller's own sessions, an administrator's all. @throws Problem 422. */
+    day: (query: DayQuery, caller: Caller): AgentDay => readDay(store, query, clock.now(), caller),
+    /** The caller's own, an administrator's all; newest first. */
+    async sessions(page: Page, caller: Caller): Promise<ListAnswer<LiveSession>> {
       const mine = live()
         .filter((row) => mayRead(caller, WHOSE_SESSIONS.live, row))
         .filter(({ kind, status }) => status !== "open" || kindOf(kind).listed === "open")

@@ -7,13 +7,7 @@ import type { Operation } from "./operations.ts";
 
 type Json = Record<string, unknown>;
 
-export interface ApiTool {
-  operation: Operation;
-  isReading: boolean;
-  inputSchema: { type: "object"; properties: Json; required: string[]; additionalProperties: false };
-  /** @throws Problem 422 for arguments that it does not have, or lacks. */
-  request(args: Json): InnerRequest;
-}
+export type ApiTool = ReturnType<typeof toolOf>;
 
 interface Found {
   method: string;
@@ -62,7 +56,7 @@ function inlined(value: unknown, schemas: Json, depth = 0): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, inlined(one, schemas, depth + 1)]));
 }
 
-function toolOf(operation: Operation, { method, path, parameters, body }: Found, schemas: Json): ApiTool {
+function toolOf(operation: Operation, { method, path, parameters, body }: Found, schemas: Json) {
   const { names = {}, without = [] } = operation;
   const nameOf = (parameter: string) => names[parameter] ?? parameter;
   const kept = parameters.filter(
@@ -84,7 +78,8 @@ function toolOf(operation: Operation, { method, path, parameters, body }: Found,
     operation,
     isReading: method === "GET",
     inputSchema: { type: "object", properties, required, additionalProperties: false },
-    request(args) {
+    /** @throws Problem 422 for arguments that it does not have, or lacks. */
+    request(args: Json): InnerRequest {
       const unknown = Object.keys(args).find((name) => !Object.hasOwn(properties, name));
       if (unknown !== undefined) throw invalid(`There is no argument ${unknown.slice(0, 64)}.`);
       const missing = required.find((name) => args[name] === undefined);

@@ -28,24 +28,7 @@ export interface ReadyTool {
   name: string;
 }
 
-export interface Connections {
-  /** Undefined when it should not run. */
-  stateOf(id: string): ServerState | undefined;
-  /** Starts, ends or restarts the server as its row says now; a change of its grants alone disturbs nothing. */
-  sync(id: string): void;
-  /** Starts it again now, if it is to run. */
-  restart(id: string): void;
-  /** Ends it for good, and waits until it is gone. */
-  remove(id: string): Promise<void>;
-  /** Reads again which of its tools are approved. */
-  approved(id: string): void;
-  refresh(id: string): Promise<void>;
-  /** Tools that answer now; of one agent, or all. */
-  tools(agentId?: string): ReadyTool[];
-  call(tool: ReadyTool, args: Record<string, unknown>, options: CallOptions): Promise<CallResult>;
-  start(): void;
-  stop(): Promise<void>;
-}
+export type Connections = ReturnType<typeof createConnections>;
 
 interface Running {
   row: ServerRow;
@@ -70,7 +53,7 @@ const essence = ({ transport, command, args, url, image, network, memory_mb, ...
     row.sealed_oauth,
   ]);
 
-export function createConnections(deps: ConnectionsDeps): Connections {
+export function createConnections(deps: ConnectionsDeps) {
   const { store, rows, logs, log } = deps;
   const running = new Map<string, Running>();
   /** Servers that are being ended, by id: the next start waits for it, or two would hold one folder. */
@@ -166,17 +149,23 @@ export function createConnections(deps: ConnectionsDeps): Connections {
   const isUp = ({ supervised }: Running) => supervised.state.status === "running";
 
   return {
-    stateOf: (id) => running.get(id)?.supervised.state,
-    sync: (id) => sync(id),
-    restart: (id) => sync(id, true),
+    /** Undefined when it should not run. */
+    stateOf: (id: string): ServerState | undefined => running.get(id)?.supervised.state,
+    /** Starts, ends or restarts the server as its row says now; a change of its grants alone disturbs nothing. */
+    sync: (id: string) => sync(id),
+    /** Starts it again now, if it is to run. */
+    restart: (id: string) => sync(id, true),
+    /** Ends it for good, and waits until it is gone. */
     remove: end,
-    approved(id) {
+    /** Reads again which of its tools are approved. */
+    approved(id: string): void {
       const one = running.get(id);
       if (one) readTo(one, rows.tools(id));
       safely(id, () => publish(id));
     },
-    refresh: (id) => find(id).supervised.refresh(),
-    tools: (agentId) =>
+    refresh: (id: string) => find(id).supervised.refresh(),
+    /** Tools that answer now; of one agent, or all. */
+    tools: (agentId?: string): ReadyTool[] =>
       [...running.values()]
         .filter(isUp)
         .filter(
@@ -184,13 +173,13 @@ export function createConnections(deps: ConnectionsDeps): Connections {
         )
         .sort((a, b) => a.row.id.localeCompare(b.row.id))
         .flatMap(({ tools }) => tools),
-    call: ({ server, tool }, args, options) =>
+    call: ({ server, tool }: ReadyTool, args: Record<string, unknown>, options: CallOptions): Promise<CallResult> =>
       find(server.id).supervised.call({ name: tool.name, inputSchema: tool.offered.input_schema }, args, options),
-    start() {
+    start(): void {
       isOn = true;
       for (const row of rows.all()) if (wanted(row)) begin(row);
     },
-    async stop() {
+    async stop(): Promise<void> {
       isOn = false;
       await Promise.all([...running.keys()].map(end).concat([...ending.values()]));
     },

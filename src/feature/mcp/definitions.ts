@@ -6,13 +6,7 @@ import { schemaProblems } from "../../core/json-schema.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { ToolDefinition } from "../../store/tables/mcp.ts";
 
-export interface ListedTool {
-  name: string;
-  definition: ToolDefinition;
-  hash: string;
-  /** Why no agent can be given it. */
-  problem: string | null;
-}
+export type ListedTool = ReturnType<typeof readTool>;
 
 const NAME = /^[^\s\p{C}]{1,128}$/u;
 const DEPTH = 64;
@@ -35,7 +29,8 @@ export function readTools(listed: readonly unknown[], onNameless: (why: string) 
   return [...found.values()];
 }
 
-function readTool(name: string, one: Record<string, unknown>): ListedTool {
+function readTool(name: string, one: Record<string, unknown>) {
+  /** Why no agent can be given it. */
   const problem = faultOf(one);
   const description = typeof one["description"] === "string" ? one["description"] : "";
   const definition: ToolDefinition = {

@@ -25,13 +25,7 @@ interface LoginsDeps {
   givenOf(row: ServerRow): OAuthServer["given"];
 }
 
-export interface Logins {
-  /** @throws Problem 404, 409 not a server with an address, 502 `authorization_failed`. */
-  begin(id: string, from: Here, caller: Caller): Promise<{ authorization_url: string; expires_in: number }>;
-  /** @returns the server. @throws Problem 400 `login_unknown`, 502 `authorization_failed`. */
-  finish(answer: URLSearchParams): Promise<string>;
-  forget(id: string, caller: Caller): void;
-}
+export type Logins = ReturnType<typeof createLogins>;
 
 /** Addresses of this server, as a browser reaches it. */
 export interface Here {
@@ -49,7 +43,7 @@ interface Flow extends Here {
 /** At most so many are kept; the oldest are dropped. */
 const FLOWS = 100;
 
-export function createLogins(deps: LoginsDeps): Logins {
+export function createLogins(deps: LoginsDeps) {
   const { clock, sealer, audit, rows, connections } = deps;
   const flows = new Map<string, Flow>();
   const find = (id: string): ServerRow & { url: string } => {
@@ -69,7 +63,8 @@ export function createLogins(deps: LoginsDeps): Logins {
     sealed_tokens === null ? undefined : ownJson<Credentials>(sealer.open(sealed_tokens)).scope;
   const unknown = () => badRequest("This login was not started here, or has expired. Start it again.", "login_unknown");
   return {
-    async begin(id, here, caller) {
+    /** @throws Problem 404, 409 not a server with an address, 502 `authorization_failed`. */
+    async begin(id: string, here: Here, caller: Caller): Promise<{ authorization_url: string; expires_in: number }> {
       const row = find(id);
       const state = randomBytes(32).toString("base64url");
       const started = await deps.begin(serverOf(row, here), state, scopeOf(row));
@@ -78,7 +73,8 @@ export function createLogins(deps: LoginsDeps): Logins {
       flows.set(state, { server: id, url: row.url, ...here, started, actor: actorOf(caller), until });
       return { authorization_url: started.authorizationUrl, expires_in: LIMITS.signOnMs / 1_000 };
     },
-    async finish(answer) {
+    /** @returns the server. @throws Problem 400 `login_unknown`, 502 `authorization_failed`. */
+    async finish(answer: URLSearchParams): Promise<string> {
       const state = answer.get("state") ?? "";
       const flow = flows.get(state);
       flows.delete(state);
@@ -93,7 +89,7 @@ export function createLogins(deps: LoginsDeps): Logins {
       connections.restart(flow.server);
       return flow.server;
     },
-    forget(id, caller) {
+    forget(id: string, caller: Caller): void {
       find(id);
       rows.keepTokens(id, null);
       audit({ action: "mcp_server.authorization_forgotten", actor: actorOf(caller), subject: id, data: {} });

@@ -13,24 +13,13 @@ interface McpLogLine extends LogLine {
   stream: LogStream;
 }
 
-export interface McpLogs {
-  /** Text as it comes, not cut into lines. */
-  write(server: string, stream: LogStream, text: string): void;
-  /** Shows an unfinished last line: the server has ended. */
-  flush(server: string): void;
-  forget(server: string): void;
-  /** The last `tail` lines and, with `follow`, those to come. @param server undefined for all. */
-  read(request: { server?: string | undefined; tail: number; follow: boolean }): {
-    lines: AsyncIterable<McpLogLine>;
-    stop(): void;
-  };
-}
+export type McpLogs = ReturnType<typeof createMcpLogs>;
 
 type Reader = (line: McpLogLine) => void;
 /** Lines that a slow reader may be behind. */
 const BEHIND = 10_000;
 
-export function createMcpLogs(clock: Clock, masking: Pick<Masking, "stream">): McpLogs {
+export function createMcpLogs(clock: Clock, masking: Pick<Masking, "stream">) {
   const kept = new Map<string, McpLogLine[]>();
   const open = new Map<string, { masked: MaskedStream; rest: string }>();
   const readers = new Set<Reader>();
@@ -58,15 +47,21 @@ export function createMcpLogs(clock: Clock, masking: Pick<Masking, "stream">): M
     for (const line of lines) if (line.trim() !== "") add(server, stream, line.replace(/\r$/, ""));
   }
   return {
+    /** Text as it comes, not cut into lines. */
     // Standard error comes in pieces; the other streams come in whole lines.
-    write: (server, stream, text) =>
+    write: (server: string, stream: LogStream, text: string) =>
       take(server, stream, stream === "stderr" ? text : `${text}\n`, stream !== "stderr"),
-    flush: (server) => take(server, "stderr", "", true),
-    forget(server) {
+    /** Shows an unfinished last line: the server has ended. */
+    flush: (server: string) => take(server, "stderr", "", true),
+    forget(server: string): void {
       kept.delete(server);
       for (const key of [...open.keys()]) if (key.startsWith(`${server}/`)) open.delete(key);
     },
-    read({ server, tail, follow }) {
+    /** The last `tail` lines and, with `follow`, those to come. @param server undefined for all. */
+    read({ server, tail, follow }: { server?: string | undefined; tail: number; follow: boolean }): {
+      lines: AsyncIterable<McpLogLine>;
+      stop(): void;
+    } {
       const wanted = (line: McpLogLine) => server === undefined || line.server_id === server;
       const queue = [...kept.values()]
         .flat()

@@ -28,19 +28,7 @@ export interface SupervisedPorts {
 
 export type CallResult = Awaited<ReturnType<Connection["callTool"]>>;
 
-export interface Supervised {
-  readonly state: ServerState;
-  /** @throws Problem 503 when it does not run now, 502, 504. */
-  call(
-    definition: Parameters<Connection["callTool"]>[0],
-    args: Record<string, unknown>,
-    options: CallOptions,
-  ): Promise<CallResult>;
-  /** Asks for the list again. @throws Problem 503 when it does not run now, 502. */
-  refresh(): Promise<void>;
-  /** Ends it and waits until it is gone. */
-  stop(): Promise<void>;
-}
+export type Supervised = ReturnType<typeof supervise>;
 
 /** After so many consecutive calls without an answer the server is started again. */
 const SILENT_CALLS = 2;
@@ -49,7 +37,7 @@ const LOST = new Set(["mcp_call_failed", "authorization_needed"]);
 /** A server that ran for so long is healthy: the next pause is the first one again. */
 const HEALTHY_MS = 60_000;
 
-export function supervise(ports: SupervisedPorts): Supervised {
+export function supervise(ports: SupervisedPorts) {
   const over = new AbortController();
   let state: ServerState = { status: "configuring", error: null, needsAuthorization: false, protocol: null };
   let connection: Connection | undefined;
@@ -122,7 +110,12 @@ export function supervise(ports: SupervisedPorts): Supervised {
     get state() {
       return state;
     },
-    async call(definition, args, options) {
+    /** @throws Problem 503 when it does not run now, 502, 504. */
+    async call(
+      definition: Parameters<Connection["callTool"]>[0],
+      args: Record<string, unknown>,
+      options: CallOptions,
+    ): Promise<CallResult> {
       const to = connected();
       try {
         const result = await to.callTool(definition, args, options);
@@ -138,8 +131,10 @@ export function supervise(ports: SupervisedPorts): Supervised {
         throw error;
       }
     },
+    /** Asks for the list again. @throws Problem 503 when it does not run now, 502. */
     refresh: () => list(connected()),
-    async stop() {
+    /** Ends it and waits until it is gone. */
+    async stop(): Promise<void> {
       over.abort();
       await connection?.close();
       await running;

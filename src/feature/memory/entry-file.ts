@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { timestamp } from "../../core/clock.ts";
 import { isOneOf } from "../../core/typed-keys.ts";
-import { ENTRY_TYPES, type EntryType, type Origin, originOf } from "./model.ts";
+import { ENTRY_TYPES, type EntryType, originOf } from "./model.ts";
 
 /** What `engine/front-matter.ts` gives. */
 export interface FrontMatterFormat {
@@ -12,23 +12,7 @@ export interface FrontMatterFormat {
   update(text: string, patch: Readonly<Record<string, unknown>>, body?: string): string;
 }
 
-export interface EntryFields {
-  title: string;
-  type: EntryType;
-  tags: string[];
-  /** From the front matter and from `[[entry]]` in the text. */
-  links: string[];
-  origin: Origin;
-  owner_id: string | null;
-  trusted: boolean;
-  pinned: boolean;
-  expires_at: string | null;
-  superseded_by: string | null;
-  problem: string | null;
-  content: string;
-  created_at: string;
-  updated_at: string;
-}
+export type EntryFields = ReturnType<typeof readEntry>;
 
 const MAX_LINKS = 200;
 const WHOLE_DAY = /^\d{4}-\d\d-\d\d$/;
@@ -52,7 +36,7 @@ function linksIn(text: string): string[] {
 }
 
 /** @param entry path without `.md`. @param modifiedAt ms since the epoch. */
-export function readEntry(entry: string, text: string, modifiedAt: number, format: FrontMatterFormat): EntryFields {
+export function readEntry(entry: string, text: string, modifiedAt: number, format: FrontMatterFormat) {
   const { data, body, problems } = format.read(text);
   const modified = timestamp(Math.trunc(modifiedAt));
   const folder = entry.split("/")[0];
@@ -69,6 +53,7 @@ export function readEntry(entry: string, text: string, modifiedAt: number, forma
     title: textOr(data["title"], entry.split("/").at(-1)!),
     type,
     tags: texts(data["tags"]),
+    /** From the front matter and from `[[entry]]` in the text. */
     links: [...new Set([...texts(data["links"]), ...linksIn(content)])].slice(0, MAX_LINKS),
     origin: originOf(data["origin"]),
     owner_id: textOr(data["owner"], null),

@@ -26,17 +26,7 @@ export type Reader =
       unconfirmed?: "own" | "none";
     };
 
-export interface EntryIndex {
-  find(vault: string, entry: string): EntryRow | undefined;
-  /** Brings the rows of one entry up to its file. Also where the file is gone. */
-  refresh(vault: string, entry: string): void;
-  /** The same of many, giving way to other work now and then. */
-  refreshAll(entries: Iterable<EntryKey | undefined>, signal?: AbortSignal): Promise<void>;
-  /** Every file of every vault, in the same way. */
-  scan(signal?: AbortSignal): Promise<void>;
-  /** Folders that hold entries, relative to the vaults. */
-  folders(): string[];
-}
+export type EntryIndex = ReturnType<typeof createEntryIndex>;
 
 interface EntryKey {
   vault: string;
@@ -81,7 +71,7 @@ const MAX_DEPTH = 3;
 const monthOf = (time: string): string =>
   new Date(time).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
 
-export function createEntryIndex(store: Store, folder: TextFolder, format: FrontMatterFormat): EntryIndex {
+export function createEntryIndex(store: Store, folder: TextFolder, format: FrontMatterFormat) {
   const { statement } = store;
   const stored = (vault: string, entry: string) =>
     statement<StoredEntry>("SELECT * FROM memory_entries WHERE vault = ? AND entry = ?").get(vault, entry);
@@ -142,6 +132,7 @@ export function createEntryIndex(store: Store, folder: TextFolder, format: Front
       statement("DELETE FROM memory_entries WHERE vault = ? AND entry = ?").run(vault, entry);
     });
   }
+  /** Brings the rows of one entry up to its file. Also where the file is gone. */
   function refresh(vault: string, entry: string): void {
     const file = isEntryPath(entry) ? folder.read(`${vault}/${entry}.md`) : undefined;
     const known = stored(vault, entry);
@@ -171,6 +162,7 @@ export function createEntryIndex(store: Store, folder: TextFolder, format: Front
   function* goneOf(known: readonly EntryKey[]): Generator<EntryKey | undefined> {
     for (const key of known) yield folder.read(`${key.vault}/${key.entry}.md`) ? undefined : key;
   }
+  /** The same of many, giving way to other work now and then. */
   /** What a stretch changes is one transaction, which waits for the disk once. */
   async function refreshAll(entries: Iterable<EntryKey | undefined>, signal?: AbortSignal): Promise<void> {
     const all = entries[Symbol.iterator]();
@@ -187,18 +179,20 @@ export function createEntryIndex(store: Store, folder: TextFolder, format: Front
     folder.list("").flatMap(({ name, kind }) => (kind === "folder" && !name.startsWith(".") ? [name] : []));
 
   return {
-    find(vault, entry) {
+    find(vault: string, entry: string): EntryRow | undefined {
       const found = stored(vault, entry);
       return found && rowOf(found);
     },
     refresh,
     refreshAll,
-    async scan(signal) {
+    /** Every file of every vault, in the same way. */
+    async scan(signal?: AbortSignal): Promise<void> {
       await refreshAll(inVaults(), signal);
       const known = statement<EntryKey>("SELECT vault, entry FROM memory_entries").all();
       await refreshAll(goneOf(known), signal);
     },
-    folders() {
+    /** Folders that hold entries, relative to the vaults. */
+    folders(): string[] {
       const found: string[] = [""];
       const walk = (path: string, depth: number): void => {
         for (const { name, kind } of folder.list(path)) {

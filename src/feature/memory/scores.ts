@@ -13,18 +13,7 @@ import { DEFAULT_SCORE_SETTINGS, type MemoryScore, ScoreSettings } from "./model
 type Key = Pick<EntryRow, "vault" | "entry">;
 type Rated = Pick<EntryRow, "vault" | "entry" | "pinned" | "updated_at">;
 
-export interface Scores {
-  of(row: Rated): MemoryScore;
-  /** What was counted of all these entries, read at once; of another entry it answers as of one that nobody read. */
-  reader(keys: readonly Key[]): ScoreReader;
-  rate(key: Key, useful: boolean): void;
-  setScore(key: Key, score: number | null): void;
-  /** Counts that the entries were read. */
-  accessed(keys: readonly Key[]): void;
-  settings(): ScoreSettings;
-  /** @throws Problem 422 when the weights do not sum to 1. */
-  updateSettings(input: Partial<ScoreSettings>, reset: boolean, caller: Caller): ScoreSettings;
-}
+export type Scores = ReturnType<typeof createScores>;
 
 interface ScoreReader {
   of(row: Rated): MemoryScore;
@@ -52,7 +41,7 @@ const NEVER: Row = { accesses: 0, useful: 0, not_useful: 0, score: null, last_ac
 const keyOf = ({ vault, entry }: Key): string => `${vault}\n${entry}`;
 const three = (value: number): number => Math.round(value * 1_000) / 1_000;
 
-export function createScores({ store, clock, stored }: ScoresDeps): Scores {
+export function createScores({ store, clock, stored }: ScoresDeps) {
   const { statement } = store;
   const rowsOf = (keys: readonly Key[]): ReadonlyMap<string, Row> => {
     const rows = statement<Row & Key>(
@@ -95,6 +84,7 @@ export function createScores({ store, clock, stored }: ScoresDeps): Scores {
       score: three(row.score ?? sum),
     };
   }
+  /** What was counted of all these entries, read at once; of another entry it answers as of one that nobody read. */
   function reader(keys: readonly Key[]): ScoreReader {
     const now = settings();
     const rows = rowsOf(keys);
@@ -110,17 +100,20 @@ export function createScores({ store, clock, stored }: ScoresDeps): Scores {
 
   return {
     settings,
-    of: (row) => reader([row]).of(row),
+    of: (row: Rated): MemoryScore => reader([row]).of(row),
     reader,
-    rate: (key, useful) => (useful ? change(key, "useful = useful + 1") : change(key, "not_useful = not_useful + 1")),
-    setScore: (key, score) => change(key, "score = ?", score),
-    accessed(keys) {
+    rate: (key: Key, useful: boolean) =>
+      useful ? change(key, "useful = useful + 1") : change(key, "not_useful = not_useful + 1"),
+    setScore: (key: Key, score: number | null) => change(key, "score = ?", score),
+    /** Counts that the entries were read. */
+    accessed(keys: readonly Key[]): void {
       const at = timestamp(clock.now());
       store.write(() => {
         for (const key of keys) change(key, "accesses = accesses + 1, last_accessed_at = ?", at);
       });
     },
-    updateSettings(input, reset, caller) {
+    /** @throws Problem 422 when the weights do not sum to 1. */
+    updateSettings(input: Partial<ScoreSettings>, reset: boolean, caller: Caller): ScoreSettings {
       const next = { ...(reset ? DEFAULT_SCORE_SETTINGS : settings()), ...input };
       const sum = next.usefulness_weight + next.recency_weight + next.frequency_weight;
       if (Math.abs(sum - 1) > 0.001)

@@ -22,27 +22,7 @@ import type { Progress } from "./progress.ts";
 import { interviewerOf } from "./relay.ts";
 import { cursorOf, type Found, type OnboardingStore, onboardingId, sessionIdOf } from "./store.ts";
 
-export interface Onboardings {
-  /** The caller's own, newest first. */
-  list(status: OnboardingStatus | undefined, page: Page, caller: Caller): ListAnswer<OnboardingSession>;
-  /**
-   * @param page of messages: `before` is the `seq` of the message before which they end.
-   * @throws Problem 404 unknown or another user's.
-   */
-  detail(id: string, page: { limit: number; before?: number | undefined }, caller: Caller): OnboardingDetail;
-  /** @throws Problem 404 or 409 without its interviewer, 422 a model of no provider. */
-  create(input: OnboardingCreate, caller: Caller): OnboardingSession;
-  /** @throws Problem 404, 409 `session_ended`, 422 an attachment that is not the caller's. */
-  send(id: string, input: OnboardingSend, caller: Caller): OnboardingSent;
-  /** Ends the running reply and keeps what was said. */
-  stop(id: string, caller: Caller): OnboardingSession;
-  /** Gives it up, if it has not ended. @param purge removes what was said as well. @throws Problem 409 `session_busy`. */
-  abandon(id: string, purge: boolean, caller: Caller): void;
-  /** Whether it is an interviewer's turn, not the person's. */
-  isBusy(sessionId: string): boolean;
-  /** Gives up those in which nothing happened for too long. @param before ms since the epoch. */
-  prune(before: number): void;
-}
+export type Onboardings = ReturnType<typeof createOnboardings>;
 
 interface OnboardingsDeps {
   store: Store;
@@ -68,7 +48,7 @@ interface OnboardingsDeps {
 const TITLE_CHARACTERS = 80;
 const PRUNED_AT_ONCE = 200;
 
-export function createOnboardings(deps: OnboardingsDeps): Onboardings {
+export function createOnboardings(deps: OnboardingsDeps) {
   const { store, sessions, rows, progress, assertAgent } = deps;
   const find = (id: string, caller: Caller): Found => {
     const session = id.startsWith("onb_") ? sessions.find(sessionIdOf(id)) : undefined;
@@ -76,6 +56,7 @@ export function createOnboardings(deps: OnboardingsDeps): Onboardings {
     if (!row || !mayRead(caller, WHOSE.onboardings, session)) throw notFound("onboarding session");
     return { row, session };
   };
+  /** Whether it is an interviewer's turn, not the person's. */
   const isBusy = (sessionId: string): boolean => {
     const status = sessions.find(sessionId)?.status;
     return status === "queued" || status === "running";
@@ -83,8 +64,14 @@ export function createOnboardings(deps: OnboardingsDeps): Onboardings {
   const shown = (id: string, caller: Caller) => present(find(id, caller));
   return {
     isBusy,
-    list: (status, page, caller) => listAnswer(rows.page(caller, status, page), page, cursorOf, present),
-    detail(id, page, caller) {
+    /** The caller's own, newest first. */
+    list: (status: OnboardingStatus | undefined, page: Page, caller: Caller): ListAnswer<OnboardingSession> =>
+      listAnswer(rows.page(caller, status, page), page, cursorOf, present),
+    /**
+     * @param page of messages: `before` is the `seq` of the message before which they end.
+     * @throws Problem 404 unknown or another user's.
+     */
+    detail(id: string, page: { limit: number; before?: number | undefined }, caller: Caller): OnboardingDetail {
       const found = find(id, caller);
       const onboarding = deps.pageOf(found.session, page);
       const cues = new Set(found.row.cues);
@@ -93,7 +80,8 @@ export function createOnboardings(deps: OnboardingsDeps): Onboardings {
       );
       return { ...present(found), ...onboarding, messages };
     },
-    create({ message, model }, caller) {
+    /** @throws Problem 404 or 409 without its interviewer, 422 a model of no provider. */
+    create({ message, model }: OnboardingCreate, caller: Caller): OnboardingSession {
       const agent_id = interviewerOf("intake");
       assertAgent(agent_id);
       deps.assertModel(model);
@@ -109,7 +97,8 @@ export function createOnboardings(deps: OnboardingsDeps): Onboardings {
         return shown(onboardingId(id), caller);
       });
     },
-    send(id, { message, attachment_ids = [], mode }, caller) {
+    /** @throws Problem 404, 409 `session_ended`, 422 an attachment that is not the caller's. */
+    send(id: string, { message, attachment_ids = [], mode }: OnboardingSend, caller: Caller): OnboardingSent {
       return store.write(() => {
         const { row, session } = find(id, caller);
         if (row.status !== "active")
@@ -121,12 +110,14 @@ export function createOnboardings(deps: OnboardingsDeps): Onboardings {
         return { id, message_id, session_id: session.id, status: "queued" as const };
       });
     },
-    stop: (id, caller) =>
+    /** Ends the running reply and keeps what was said. */
+    stop: (id: string, caller: Caller): OnboardingSession =>
       store.write(() => {
         sessions.interrupt(find(id, caller).session.id);
         return shown(id, caller);
       }),
-    abandon: (id, purge, caller) =>
+    /** Gives it up, if it has not ended. @param purge removes what was said as well. @throws Problem 409 `session_busy`. */
+    abandon: (id: string, purge: boolean, caller: Caller) =>
       store.write((tx) => {
         const { session } = find(id, caller);
         progress.giveUp(tx, session.id);
@@ -136,7 +127,8 @@ export function createOnboardings(deps: OnboardingsDeps): Onboardings {
           throw conflict("The reply is being stopped. Delete it again in a moment.", "session_busy");
         deps.removeEnded(session.id, caller);
       }),
-    prune(before) {
+    /** Gives up those in which nothing happened for too long. @param before ms since the epoch. */
+    prune(before: number): void {
       for (const sessionId of rows.left(timestamp(before), PRUNED_AT_ONCE)) sessions.end(sessionId);
     },
   };

@@ -16,15 +16,7 @@ export interface Found {
   session: SessionRow;
 }
 
-export interface OnboardingStore {
-  find(sessionId: string): OnboardingRow | undefined;
-  insert(row: OnboardingRow): void;
-  update(sessionId: string, change: Partial<OnboardingRow>): void;
-  /** The caller's, newest first; one more than the page holds when there is another page. */
-  page(caller: Caller, status: OnboardingStatus | undefined, page: Page): Found[];
-  /** Active ones in which nothing happened since. @param before RFC 3339. */
-  left(before: string, limit: number): string[];
-}
+export type OnboardingStore = ReturnType<typeof createOnboardingStore>;
 
 /** Its id is its session's with another prefix. */
 export const onboardingId = (sessionId: string): string => sessionId.replace(/^sess_/, "onb_");
@@ -34,15 +26,16 @@ export const cursorOf = ({ session }: Found): string => `${session.last_activity
 
 const JOINED = "FROM onboardings JOIN sessions ON sessions.id = onboardings.session_id";
 
-export function createOnboardingStore({ rows: rowsOf, statement }: Pick<Store, "rows" | "statement">): OnboardingStore {
+export function createOnboardingStore({ rows: rowsOf, statement }: Pick<Store, "rows" | "statement">) {
   const [rows, sessionRows] = [rowsOf(onboardings), rowsOf(sessions)];
   const ids = (rest: string, ...values: unknown[]): string[] =>
     statement<string>(`SELECT onboardings.session_id ${JOINED} ${rest}`).pluck().all(values);
   return {
-    find: (session_id) => rows.find({ session_id }),
+    find: (session_id: string): OnboardingRow | undefined => rows.find({ session_id }),
     insert: rows.insert,
-    update: (session_id, change) => void rows.update(change, { session_id }),
-    page(caller, status, page) {
+    update: (session_id: string, change: Partial<OnboardingRow>) => void rows.update(change, { session_id }),
+    /** The caller's, newest first; one more than the page holds when there is another page. */
+    page(caller: Caller, status: OnboardingStatus | undefined, page: Page): Found[] {
       const [, at, id] = page.after === null ? [] : (/^([\d:.TZ-]+)\|(sess_\w+)$/.exec(page.after) ?? [""]);
       if (page.after !== null && id === undefined) throw badCursor();
       const earlier: Condition =
@@ -61,8 +54,9 @@ export function createOnboardingStore({ rows: rowsOf, statement }: Pick<Store, "
         session: sessionRows.find({ id: session_id })!,
       }));
     },
+    /** Active ones in which nothing happened since. @param before RFC 3339. */
     // The status as the partial index has it.
-    left: (before, limit) =>
+    left: (before: string, limit: number): string[] =>
       ids("WHERE onboardings.status = 'active' AND sessions.last_activity_at < ? LIMIT ?", before, limit),
   };
 }

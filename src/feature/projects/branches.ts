@@ -17,33 +17,7 @@ interface BranchDiff {
   changed: ChangedPart;
 }
 
-export interface WorkBranches {
-  /** @throws Problem 404 for work that has not begun. */
-  diff(work: WorkBranch, wanted: Wanted): Promise<BranchDiff>;
-  hunks(
-    work: WorkBranch,
-    diff: Pick<BranchDiff, "base" | "head">,
-    path: string,
-  ): Promise<{ hunks: Hunk[]; cut: boolean }>;
-  patch(work: WorkBranch, maxBytes: number): Promise<{ patch: string; cut: boolean }>;
-  /**
-   * May be repeated after a crash: a finished merge is found. Call `forgetMerge` once its result is stored.
-   * @throws Problem 409 `nothing_to_merge`, `removed_commits`, 422 for a target that is not valid.
-   */
-  merge(work: WorkBranch, request: MergeRequest): Promise<Merged>;
-  forgetMerge(work: WorkBranch, merged: Merged): Promise<void>;
-  /**
-   * Takes work into the branch that it is a part of, where there is one and something changed. May be repeated.
-   * @throws Problem 409 `merge_conflict` with `files`.
-   */
-  join(id: string, message: string, signal?: AbortSignal): Promise<void>;
-  /** Branches whose work was never merged. */
-  unmerged(projectId: string): Promise<string[]>;
-  /** Deletes branches of work that was merged and has ended before that time, ms since the epoch. */
-  sweepMerged(before: number): Promise<void>;
-  /** @throws Problem 409 `no_repository`, `push_rejected`, `push_refused`, `target_checked_out`; 502. */
-  push(projectId: string, branch: string): Promise<void>;
-}
+export type WorkBranches = ReturnType<typeof createWorkBranches>;
 
 interface WorkBranchesDeps
   extends RemoteDeps,
@@ -54,7 +28,7 @@ interface WorkBranchesDeps
 
 const PUSH_TIMEOUT_MS = 120_000;
 
-export function createWorkBranches(deps: WorkBranchesDeps): WorkBranches {
+export function createWorkBranches(deps: WorkBranchesDeps) {
   const { git, rows, works, inTurn, folder } = deps;
   const repositoryOf = (projectId: string): string => {
     if (!rows.find(projectId)) throw notFound("project");
@@ -90,32 +64,49 @@ export function createWorkBranches(deps: WorkBranchesDeps): WorkBranches {
   const ofWork = async (look: (prefix: string) => Promise<Branch[]>): Promise<Branch[]> =>
     (await Promise.all(BRANCH_PREFIXES.map(look))).flat().filter(({ branch }) => workOfBranch(branch) !== undefined);
   return {
-    async diff(work, wanted) {
+    /** @throws Problem 404 for work that has not begun. */
+    async diff(work: WorkBranch, wanted: Wanted): Promise<BranchDiff> {
       const { repository, base, head, range } = await rangeOf(work);
       const changed = await git.changedPaths(repository, range, wanted);
       return { branch: nameOf(work.id), base, head, changed };
     },
-    hunks: (work, { base, head }, path) => git.hunks(repositoryOf(work.project_id), { from: base, to: head }, path),
-    async patch(work, maxBytes) {
+    hunks: (
+      work: WorkBranch,
+      { base, head }: Pick<BranchDiff, "base" | "head">,
+      path: string,
+    ): Promise<{ hunks: Hunk[]; cut: boolean }> =>
+      git.hunks(repositoryOf(work.project_id), { from: base, to: head }, path),
+    async patch(work: WorkBranch, maxBytes: number): Promise<{ patch: string; cut: boolean }> {
       const { repository, range } = await rangeOf(work);
       return git.patch(repository, range, { maxBytes });
     },
-    merge: (work, request) => inTurn(work.project_id, () => merge(work, request)),
-    forgetMerge: (work, merged) =>
+    /**
+     * May be repeated after a crash: a finished merge is found. Call `forgetMerge` once its result is stored.
+     * @throws Problem 409 `nothing_to_merge`, `removed_commits`, 422 for a target that is not valid.
+     */
+    merge: (work: WorkBranch, request: MergeRequest): Promise<Merged> =>
+      inTurn(work.project_id, () => merge(work, request)),
+    forgetMerge: (work: WorkBranch, merged: Merged) =>
       inTurn(work.project_id, () => git.forgetMerge(repositoryOf(work.project_id), markOf(work, merged))),
-    async join(id, message, signal) {
+    /**
+     * Takes work into the branch that it is a part of, where there is one and something changed. May be repeated.
+     * @throws Problem 409 `merge_conflict` with `files`.
+     */
+    async join(id: string, message: string, signal?: AbortSignal): Promise<void> {
       const work = works.find(id);
       const into = work?.joins ? works.branchOf(work.joins) : null;
       if (!work?.project_id || into === null) return;
       const { project_id } = work;
       await inTurn(project_id, () => join({ ...works.find(id)!, project_id }, into, message, signal));
     },
-    async unmerged(projectId) {
+    /** Branches whose work was never merged. */
+    async unmerged(projectId: string): Promise<string[]> {
       const left = await ofWork((prefix) => git.unmerged(repositoryOf(projectId), prefix));
       const isTaken = ({ branch, commit }: Branch) => rowOf(branch)?.merged_head === commit;
       return left.filter((one) => !isTaken(one)).map(({ branch }) => branch);
     },
-    async sweepMerged(before) {
+    /** Deletes branches of work that was merged and has ended before that time, ms since the epoch. */
+    async sweepMerged(before: number): Promise<void> {
       for (const projectId of rows.ids()) {
         const { repository } = placeOf(folder, projectId);
         const isReady = () => rows.find(projectId)?.workspace_state === "ready";
@@ -130,7 +121,8 @@ export function createWorkBranches(deps: WorkBranchesDeps): WorkBranches {
             });
       }
     },
-    async push(projectId, branch) {
+    /** @throws Problem 409 `no_repository`, `push_rejected`, `push_refused`, `target_checked_out`; 502. */
+    async push(projectId: string, branch: string): Promise<void> {
       await inTurn(projectId, async () => {
         const repository = repositoryOf(projectId);
         const source = rows.find(projectId)?.repository;

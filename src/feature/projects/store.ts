@@ -14,25 +14,9 @@ import type { Project, ProjectFilter } from "./model.ts";
 export type ProjectRow = typeof projects.$inferSelect;
 type ProjectChange = "created" | "updated" | "deleted" | "workspace";
 
-export interface ProjectStore {
-  find(id: string): ProjectRow | undefined;
-  /** Names are compared ignoring case. */
-  findByName(name: string): ProjectRow | undefined;
-  /** Newest first, one more than the page holds when there is a next one. */
-  page(filter: ProjectFilter, page: Page, asker: Asker): ProjectRow[];
-  inState(state: ProjectRow["workspace_state"]): ProjectRow[];
-  ids(): string[];
-  /** Runs of the project that have not ended. */
-  activeRuns(id: string): number;
-  /** Tasks by status of each of these projects that has any. */
-  taskCounts(ids: readonly string[]): Map<string, Record<string, number>>;
-  insert(row: ProjectRow): void;
-  /** Changes a row and publishes it. No-op when it is gone. */
-  update(id: string, fields: Partial<ProjectRow>, change: ProjectChange): void;
-  remove(row: ProjectRow): void;
-}
+export type ProjectStore = ReturnType<typeof createProjectStore>;
 
-export function createProjectStore(store: Store, clock: Clock): ProjectStore {
+export function createProjectStore(store: Store, clock: Clock) {
   const { statement } = store;
   const rows = store.rows(projects);
   const find = (id: string) => rows.find({ id });
@@ -46,22 +30,26 @@ export function createProjectStore(store: Store, clock: Clock): ProjectStore {
     );
   return {
     find,
-    activeRuns: (id) =>
+    /** Runs of the project that have not ended. */
+    activeRuns: (id: string): number =>
       statement<{ active: number }>(
         "SELECT count(*) AS active FROM runs WHERE project_id = ? AND finished_at IS NULL",
       ).get(id)!.active,
-    findByName: (name) => rows.find(sameName(name)),
-    page({ name, status }, page, asker) {
+    /** Names are compared ignoring case. */
+    findByName: (name: string): ProjectRow | undefined => rows.find(sameName(name)),
+    /** Newest first, one more than the page holds when there is a next one. */
+    page({ name, status }: ProjectFilter, page: Page, asker: Asker): ProjectRow[] {
       const named = name === undefined ? undefined : sameName(name);
       const where = [readable(asker, WHOSE.projects), named, { status }, below("id", page)];
       return rows.list(where, { order: "id DESC", limit: page.limit + 1 });
     },
-    inState: (state) => rows.list([{ workspace_state: state }]),
-    ids: () =>
+    inState: (state: ProjectRow["workspace_state"]): ProjectRow[] => rows.list([{ workspace_state: state }]),
+    ids: (): string[] =>
       statement<{ id: string }>("SELECT id FROM projects")
         .all()
         .map((row) => row.id),
-    taskCounts(ids) {
+    /** Tasks by status of each of these projects that has any. */
+    taskCounts(ids: readonly string[]): Map<string, Record<string, number>> {
       const counts = new Map<string, Record<string, number>>();
       const found = statement<{ id: string; status: string; tasks: number }>(
         `SELECT project_id AS id, status, count(*) AS tasks FROM tasks
@@ -70,20 +58,21 @@ export function createProjectStore(store: Store, clock: Clock): ProjectStore {
       for (const { id, status, tasks } of found) counts.set(id, { ...counts.get(id), [status]: tasks });
       return counts;
     },
-    insert(row) {
+    insert(row: ProjectRow): void {
       store.write(() => {
         rows.insert(row);
         publish(row, "created");
       });
     },
-    update(id, fields, change) {
+    /** Changes a row and publishes it. No-op when it is gone. */
+    update(id: string, fields: Partial<ProjectRow>, change: ProjectChange): void {
       store.write(() => {
         rows.update({ ...fields, updated_at: timestamp(clock.now()) }, { id });
         const row = find(id);
         if (row) publish(row, change);
       });
     },
-    remove(row) {
+    remove(row: ProjectRow): void {
       store.write(() => {
         rows.remove({ id: row.id });
         publish(row, "deleted");

@@ -38,18 +38,7 @@ export interface WorkRow {
 
 type Kept = Pick<WorkRow, "base_commit" | "workspace_notice" | "merged_commit" | "merged_into" | "merged_head">;
 
-export interface Works {
-  find(id: string): WorkRow | undefined;
-  /** The branch that this run or session works on, if that is a project's. */
-  branchOf(id: string): string | null;
-  /** The run or session whose working copy a session works in. */
-  ofSession(sessionId: string): string | undefined;
-  update(id: string, fields: Partial<Kept>): void;
-  /** Whether it has not ended, or something works in its copy. */
-  isNeeded(id: string): boolean;
-  /** Sessions at work in the project, on whatever branch of it. */
-  atWork(projectId: string): number;
-}
+export type Works = ReturnType<typeof createWorks>;
 
 const SHARED = "base_commit, workspace_notice, merged_commit, merged_into, merged_head, status";
 const RUN = `SELECT id, 'run' AS kind, project_id, branch, created_by AS user_id, NULL AS agent_id,
@@ -75,23 +64,27 @@ export const workOfBranch = (branch: string): string | undefined => WORK_BRANCH.
 /** Whether that run or session may have a working copy. */
 export const isWorkId = (id: string): boolean => isId("run", id) || isId("session", id);
 
-export function createWorks({ rows, statement }: Pick<Store, "rows" | "statement">): Works {
+export function createWorks({ rows, statement }: Pick<Store, "rows" | "statement">) {
   const ofRuns = rows(runs);
   const ofSessions = rows(sessions);
   const find = (id: string): WorkRow | undefined =>
     statement<WorkRow>(isId("run", id) ? RUN : SESSION).get([id]) ?? undefined;
   return {
     find,
-    branchOf: (id) => (isId("run", id) ? runBranch(id) : (find(id)?.branch ?? null)),
-    ofSession: (id) =>
+    /** The branch that this run or session works on, if that is a project's. */
+    branchOf: (id: string): string | null => (isId("run", id) ? runBranch(id) : (find(id)?.branch ?? null)),
+    /** The run or session whose working copy a session works in. */
+    ofSession: (id: string): string | undefined =>
       statement<string | null>("SELECT coalesce(run_id, work_id) FROM sessions WHERE id = ?").pluck().get(id) ??
       undefined,
-    update(id, fields) {
+    update(id: string, fields: Partial<Kept>): void {
       if (isId("run", id)) ofRuns.update(fields, { id });
       else ofSessions.update(fields, { id });
     },
-    isNeeded: (id) => statement(NEEDED[isId("run", id) ? "run" : "session"]).get({ id }) !== undefined,
-    atWork: (projectId) =>
+    /** Whether it has not ended, or something works in its copy. */
+    isNeeded: (id: string): boolean => statement(NEEDED[isId("run", id) ? "run" : "session"]).get({ id }) !== undefined,
+    /** Sessions at work in the project, on whatever branch of it. */
+    atWork: (projectId: string): number =>
       statement<number>(
         `SELECT count(*) FROM executions JOIN sessions ON sessions.id = executions.session_id
          WHERE executions.status IN ('queued', 'running') AND sessions.project_id = ? AND sessions.work_id IS NOT NULL`,

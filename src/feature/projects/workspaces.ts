@@ -23,35 +23,7 @@ interface Workspace {
   branch: string | null;
 }
 
-export interface Workspaces {
-  /**
-   * Makes the workspace, or finds it as it was left; after `release` it starts from its branch again.
-   * @throws Problem 503 `workspace_busy` while the project is being cloned, 409 `workspace_failed`, 404.
-   */
-  prepare(work: WorkOfProject, signal?: AbortSignal): Promise<Workspace>;
-  /** Keeps what changed as a commit on its branch. Nothing to do without a working copy. */
-  commit(work: WorkOfProject, message: string): Promise<Committed>;
-  /**
-   * Removes the worktree. The branch stays, unless it is a session's that changed nothing, or that another branch has taken
-   * in. A folder without a project holds results and stays. Idempotent.
-   */
-  release(work: WorkOfProject): Promise<void>;
-  /**
-   * Gives a session that has not begun a branch and a working copy that are as those of another one are now; what no commit
-   * holds is for the caller to copy. @returns false where the other has not begun either.
-   */
-  fork(from: WorkOfProject, to: WorkOfProject, signal?: AbortSignal): Promise<boolean>;
-  /** The runs and sessions that have a worktree on disk. */
-  present(): Promise<{ id: string; project_id: string }[]>;
-  /** Removes every worktree of a project. */
-  releaseAll(projectId: string): Promise<void>;
-  /** Removes all that a deleted run or session has on disk: its folder, its branch, its marks. Objects stay until `repack`. Idempotent. */
-  erase(work: WorkOfProject): Promise<void>;
-  /** Packs a project's clone and removes the objects that nothing refers to. Its runs wait meanwhile. */
-  repack(projectId: string, signal?: AbortSignal): Promise<void>;
-  /** Projects whose clone has many objects that are not packed. */
-  unpacked(): Promise<string[]>;
-}
+export type Workspaces = ReturnType<typeof createWorkspaces>;
 
 interface WorkspacesDeps extends Omit<WorktreeStartDeps, "places">, Pick<Turns, "alone"> {
   /** Folder that holds one folder per run and per session. */
@@ -64,7 +36,7 @@ const LOOSE_OBJECTS = 6_700;
 const MAX_NAMED = 100;
 const NOTHING: Committed = { commit: null, skipped: [] };
 
-export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
+export function createWorkspaces(deps: WorkspacesDeps) {
   const { store, log, masking, rows, works, git, inTurn } = deps;
   const places = createWorkspacePlaces(deps);
   const { pathOf, repositoryOf, worktreeOf, tipOf } = places;
@@ -100,6 +72,10 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
       });
     return done;
   };
+  /**
+   * Makes the workspace, or finds it as it was left; after `release` it starts from its branch again.
+   * @throws Problem 503 `workspace_busy` while the project is being cloned, 409 `workspace_failed`, 404.
+   */
   async function prepare(work: WorkOfProject, signal?: AbortSignal): Promise<Workspace> {
     const path = pathOf(work);
     const { project_id } = work;
@@ -110,11 +86,16 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
   }
   return {
     prepare,
-    async commit(work, message) {
+    /** Keeps what changed as a commit on its branch. Nothing to do without a working copy. */
+    async commit(work: WorkOfProject, message: string): Promise<Committed> {
       const { project_id } = work;
       return project_id ? inTurn(project_id, () => commit(work, project_id, message)) : NOTHING;
     },
-    async release(work) {
+    /**
+     * Removes the worktree. The branch stays, unless it is a session's that changed nothing, or that another branch has taken
+     * in. A folder without a project holds results and stays. Idempotent.
+     */
+    async release(work: WorkOfProject): Promise<void> {
       const { project_id } = work;
       if (!project_id) return;
       await inTurn(project_id, async () => {
@@ -124,7 +105,11 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
         if (rows.find(project_id)?.workspace_state === "ready") await dropEmptyBranch(work, project_id);
       });
     },
-    async fork(from, to, signal) {
+    /**
+     * Gives a session that has not begun a branch and a working copy that are as those of another one are now; what no commit
+     * holds is for the caller to copy. @returns false where the other has not begun either.
+     */
+    async fork(from: WorkOfProject, to: WorkOfProject, signal?: AbortSignal): Promise<boolean> {
       const { project_id } = from;
       const [source, target] = [works.branchOf(from.id), works.branchOf(to.id)];
       if (!project_id || source === null || target === null) return false;
@@ -142,13 +127,15 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
       if (hasBegun) await prepare(to, signal);
       return hasBegun;
     },
-    async present() {
+    /** The runs and sessions that have a worktree on disk. */
+    async present(): Promise<{ id: string; project_id: string }[]> {
       const all = rows
         .ids()
         .map(async (project_id) => (await worktreesOf(project_id)).map((id) => ({ id, project_id })));
       return (await Promise.all(all)).flat();
     },
-    async erase(work) {
+    /** Removes all that a deleted run or session has on disk: its folder, its branch, its marks. Objects stay until `repack`. Idempotent. */
+    async erase(work: WorkOfProject): Promise<void> {
       const { id, project_id } = work;
       if (project_id && rows.find(project_id))
         await inTurn(project_id, async () => {
@@ -160,17 +147,20 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
         });
       await removeFolder(pathOf(work));
     },
-    repack: (projectId, signal) =>
+    /** Packs a project's clone and removes the objects that nothing refers to. Its runs wait meanwhile. */
+    repack: (projectId: string, signal?: AbortSignal) =>
       deps.alone(projectId, async () => {
         if (rows.find(projectId)?.workspace_state !== "ready") return;
         await git.packAndPrune(repositoryOf(projectId), signal);
       }),
-    async unpacked() {
+    /** Projects whose clone has many objects that are not packed. */
+    async unpacked(): Promise<string[]> {
       const found: string[] = [];
       for (const id of rows.ids()) if ((await git.looseObjects(repositoryOf(id))) > LOOSE_OBJECTS) found.push(id);
       return found;
     },
-    async releaseAll(projectId) {
+    /** Removes every worktree of a project. */
+    async releaseAll(projectId: string): Promise<void> {
       await inTurn(projectId, async () => {
         for (const id of await worktreesOf(projectId)) await git.removeWorktree(worktreeOf({ id }, projectId));
       });

@@ -59,28 +59,7 @@ interface HostComment {
   url: string;
 }
 
-export interface Comments {
-  list(id: string, page: Page, caller: Caller): ListAnswer<Comment>;
-  /**
-   * Checks the line; the returned function writes the comment.
-   * @throws Problem 404, 409 without a project or `too_many_comments`, 422 for a file or line that is not in the diff.
-   */
-  add(id: string, input: CommentCreate, caller: Caller): Promise<() => Comment>;
-  /** Stores a reviewer's comment from the code host. @returns false when it is known, or the run has too many open ones. */
-  addFromHost(run: { id: string }, comment: HostComment): boolean;
-  /** Whether it was stored before. */
-  knows(runId: string, hostId: string): boolean;
-  /** Whether there is a comment that the run was not sent back with. */
-  hasOpen(runId: string): boolean;
-  /** @throws Problem 404, 403 for another user's comments and those from the code host. */
-  remove(id: string, commentId: string, caller: Caller): void;
-  /** Whether the work was sent back with comments that agents can answer. */
-  hasSent(id: string): boolean;
-  /** An agent's answer to a comment that its work was sent back with; a later one takes its place. @throws Problem 404. */
-  answer(id: string, agentId: string, input: CommentAnswer): void;
-  /** Has its agents work again with the open comments as guidance. @throws Problem 409 `no_comments` and others; 422. */
-  sendBack(id: string, input: SendBack, caller: Caller): WorkRow;
-}
+export type Comments = ReturnType<typeof createComments>;
 
 /** Of one run or session. */
 const OPEN_COMMENTS = 500;
@@ -91,7 +70,7 @@ const present = ({ codehost_id: _, run_id, session_id, ...row }: CommentRow): Co
   ...row,
 });
 
-export function createComments({ store, clock, reviewed, workAgain, fileOf, mask }: CommentsDeps): Comments {
+export function createComments({ store, clock, reviewed, workAgain, fileOf, mask }: CommentsDeps) {
   const rows = store.rows(changeComments);
   const ofWork = (id: string) => (isId("run", id) ? { run_id: id } : { session_id: id });
   const ofOpen = (id: string) => ({ ...ofWork(id), sent_at: null });
@@ -127,12 +106,16 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
     return row;
   }
   return {
-    list(workId, page, caller) {
+    list(workId: string, page: Page, caller: Caller): ListAnswer<Comment> {
       const { id } = reviewed.find(workId, caller);
       const found = rows.list([ofWork(id), above("id", page)], { order: "id", limit: page.limit + 1 });
       return listAnswer(found, page, (row) => row.id, present);
     },
-    async add(id, input, caller) {
+    /**
+     * Checks the line; the returned function writes the comment.
+     * @throws Problem 404, 409 without a project or `too_many_comments`, 422 for a file or line that is not in the diff.
+     */
+    async add(id: string, input: CommentCreate, caller: Caller): Promise<() => Comment> {
       const work = reviewed.find(id, caller);
       const { quote } = await lineOf(work.id, input, caller);
       const write = () => {
@@ -156,7 +139,8 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
       };
       return () => store.write(write);
     },
-    addFromHost(run, { id, author, body, path, line, url }) {
+    /** Stores a reviewer's comment from the code host. @returns false when it is known, or the run has too many open ones. */
+    addFromHost(run: { id: string }, { id, author, body, path, line, url }: HostComment): boolean {
       return store.write(() => {
         if (fromHost(run.id, id) || full(run.id)) return false;
         insert(reviewed.known(run.id), {
@@ -173,10 +157,14 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
         return true;
       });
     },
-    knows: (runId, hostId) => fromHost(runId, hostId) !== undefined,
-    hasOpen: (id) => rows.find(ofOpen(id)) !== undefined,
-    hasSent: (id) => rows.find(ofWork(id), isSent) !== undefined,
-    answer(id, agentId, { comment_id, answer }) {
+    /** Whether it was stored before. */
+    knows: (runId: string, hostId: string): boolean => fromHost(runId, hostId) !== undefined,
+    /** Whether there is a comment that the run was not sent back with. */
+    hasOpen: (id: string): boolean => rows.find(ofOpen(id)) !== undefined,
+    /** Whether the work was sent back with comments that agents can answer. */
+    hasSent: (id: string): boolean => rows.find(ofWork(id), isSent) !== undefined,
+    /** An agent's answer to a comment that its work was sent back with; a later one takes its place. @throws Problem 404. */
+    answer(id: string, agentId: string, { comment_id, answer }: CommentAnswer): void {
       store.write(() => {
         const row = rows.find({ ...ofWork(id), id: comment_id }, isSent);
         if (!row) throw notFound("comment that this work was sent back with");
@@ -185,7 +173,8 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
         emit(row, reviewed.known(id), "answered");
       });
     },
-    remove(workId, id, caller) {
+    /** @throws Problem 404, 403 for another user's comments and those from the code host. */
+    remove(workId: string, id: string, caller: Caller): void {
       const work = reviewed.find(workId, caller);
       store.write(() => {
         const row = rows.find({ ...ofWork(work.id), id });
@@ -196,7 +185,8 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
         emit(row, work, "deleted");
       });
     },
-    sendBack(workId, { from_step, message }, caller) {
+    /** Has its agents work again with the open comments as guidance. @throws Problem 409 `no_comments` and others; 422. */
+    sendBack(workId: string, { from_step, message }: SendBack, caller: Caller): WorkRow {
       const work = reviewed.work(workId, caller);
       const { id } = work;
       return store.write(() => {

@@ -116,18 +116,7 @@ function effectsOf(definition: PipelineDefinition, step: PipelineStep): { yes: E
   return { yes: routed["true"] ? goTo(routed["true"]) : goOn(next), no: refused };
 }
 
-export interface ApprovalList {
-  /** @param kind of one kind alone. */
-  list(
-    state: "waiting" | "answered",
-    kind: AnyApproval["kind"] | undefined,
-    page: Page,
-    caller: Caller,
-  ): ListAnswer<AnyApproval>;
-  answer(answers: Static<typeof ApprovalAnswers>["answers"], caller: Caller): BulkOutcome[];
-  /** The approval that a run waits for at this step, by its name; undefined when it does not wait there. */
-  waitingAt(runId: string, stepId: string): PendingApproval | undefined;
-}
+export type ApprovalList = ReturnType<typeof createApprovals>;
 
 /** The end of an id, which says when it was made: ids of both kinds are in one order by it. */
 const timeOf = (id: string): string => id.slice(id.lastIndexOf("_") + 1);
@@ -140,7 +129,7 @@ interface ApprovalsDeps {
   permissions: Pick<PermissionService, "rowsFor" | "present">;
 }
 
-export function createApprovals({ rows, runs, permissions }: ApprovalsDeps): ApprovalList {
+export function createApprovals({ rows, runs, permissions }: ApprovalsDeps) {
   const present = ({ run, step }: { run: RunRow; step: StepRow }): PendingApproval => {
     const { definition } = run;
     const at = definition.steps.findIndex(({ id }) => id === step.step_id);
@@ -181,12 +170,19 @@ export function createApprovals({ rows, runs, permissions }: ApprovalsDeps): App
     };
   };
   return {
-    waitingAt(runId, stepId) {
+    /** The approval that a run waits for at this step, by its name; undefined when it does not wait there. */
+    waitingAt(runId: string, stepId: string): PendingApproval | undefined {
       const run = rows.run(runId);
       const step = rows.stepsOf(runId).findLast((one) => one.step_id === stepId);
       return run && step?.status === "waiting" ? present({ run, step }) : undefined;
     },
-    list(state, kind, { after, limit }, caller) {
+    /** @param kind of one kind alone. */
+    list(
+      state: "waiting" | "answered",
+      kind: AnyApproval["kind"] | undefined,
+      { after, limit }: Page,
+      caller: Caller,
+    ): ListAnswer<AnyApproval> {
       const waiting = state === "waiting";
       const steps =
         kind === "permission"
@@ -210,7 +206,7 @@ export function createApprovals({ rows, runs, permissions }: ApprovalsDeps): App
         ({ shown }) => shown(),
       );
     },
-    answer: (answers, caller) =>
+    answer: (answers: Static<typeof ApprovalAnswers>["answers"], caller: Caller): BulkOutcome[] =>
       eachOnItsOwn(answers, ({ run_id, ...answer }) => runs.approve(run_id, answer, caller).status),
   };
 }

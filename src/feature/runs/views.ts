@@ -36,19 +36,7 @@ interface ListQuery {
   q?: string;
 }
 
-export interface RunViews {
-  list(query: ListQuery, page: Page, caller: Caller): ListAnswer<Run>;
-  /** @throws Problem 404 when it is unknown, or another user's. */
-  one(id: string, caller: Caller): Omit<RunDetail, "provider_wait">;
-  rowFor(id: string, caller: Caller): RunRow;
-  present(row: RunRow): Run;
-  steps(runId: string, page: Page, caller: Caller): ListAnswer<Step>;
-  /** By name (its latest attempt, or the one asked for) or by row id. */
-  step(runId: string, step: string, attempt: number | undefined, caller: Caller): Step;
-  output(runId: string, step: string, attempt: number | undefined, caller: Caller): StepOutput;
-  history(query: ListQuery, page: Page, caller: Caller): ListAnswer<HistoryItem>;
-  ofAgent(agentId: string, page: Page, caller: Caller): ListAnswer<Run>;
-}
+export type RunViews = ReturnType<typeof createRunViews>;
 
 /** @throws Problem 422. @returns RFC 3339. */
 function sinceOf(text: string | undefined): string | undefined {
@@ -146,7 +134,7 @@ const idOf = (row: { id: string }): string => row.id;
 /** Characters of JSON of ended runs that are kept for lists. */
 const KEPT_CHARACTERS = 2_000_000;
 
-export function createRunViews(store: RunStore, sqlite: Store["sqlite"]): RunViews {
+export function createRunViews(store: RunStore, sqlite: Store["sqlite"]) {
   const ended = createRowCache<Run>(sqlite, KEPT_CHARACTERS);
   /** @param waits what its work waits for besides its turn. */
   const presentWith = (row: ListedRun, progress: Progress, waits: string | undefined): Run => ({
@@ -213,12 +201,13 @@ export function createRunViews(store: RunStore, sqlite: Store["sqlite"]): RunVie
   return {
     present,
     rowFor,
-    list: (query, page, caller) => pageOfRuns(filterOf(query, caller), page),
-    one(id, caller) {
+    list: (query: ListQuery, page: Page, caller: Caller): ListAnswer<Run> => pageOfRuns(filterOf(query, caller), page),
+    /** @throws Problem 404 when it is unknown, or another user's. */
+    one(id: string, caller: Caller): Omit<RunDetail, "provider_wait"> {
       const row = rowFor(id, caller);
       return { ...present(row), inputs: row.inputs };
     },
-    steps: (runId, page, caller) => {
+    steps: (runId: string, page: Page, caller: Caller): ListAnswer<Step> => {
       const run = rowFor(runId, caller);
       const { items, next_cursor } = pageOfArray(store.stepsOf(run.id), page, idOf);
       return {
@@ -226,11 +215,12 @@ export function createRunViews(store: RunStore, sqlite: Store["sqlite"]): RunVie
         next_cursor,
       };
     },
-    step(runId, step, attempt, caller) {
+    /** By name (its latest attempt, or the one asked for) or by row id. */
+    step(runId: string, step: string, attempt: number | undefined, caller: Caller): Step {
       const row = stepRow(runId, step, attempt, caller);
       return presentStep(row, kindIn(rowFor(runId, caller), row), store.workOf(row.execution_id));
     },
-    output(runId, step, attempt, caller) {
+    output(runId: string, step: string, attempt: number | undefined, caller: Caller): StepOutput {
       const row = stepRow(runId, step, attempt, caller);
       const structured = Object.keys(row.outputs).length > 0 ? row.outputs : null;
       return {
@@ -243,11 +233,12 @@ export function createRunViews(store: RunStore, sqlite: Store["sqlite"]): RunVie
         structured,
       };
     },
-    history(query, page, caller) {
+    history(query: ListQuery, page: Page, caller: Caller): ListAnswer<HistoryItem> {
       const found = store.page(filterOf(query, caller), page.after, page.limit + 1);
       const rows = store.progressRows(found.map(idOf));
       return listAnswer(found, page, idOf, (row) => toHistory(row, rows.get(row.id)!));
     },
-    ofAgent: (agentId, page, caller) => pageOfRuns({ ...ownership(caller), agent_id: agentId }, page),
+    ofAgent: (agentId: string, page: Page, caller: Caller): ListAnswer<Run> =>
+      pageOfRuns({ ...ownership(caller), agent_id: agentId }, page),
   };
 }

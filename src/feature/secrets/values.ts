@@ -26,20 +26,7 @@ interface Sealed {
   sealed: string;
 }
 
-export interface SecretValues {
-  /** Opens everything that is stored. Administrators are notified of what cannot be opened. */
-  load(): void;
-  /** @returns undefined for a value that is damaged or was sealed with another key. */
-  open(row: Sealed): string | undefined;
-  /** Seals a value, which is masked from now on. */
-  seal(row: Omit<Sealed, "sealed">, value: string): string;
-  /** Keeps masking the value that is being replaced. Joins a transaction around it. */
-  replaced(row: Sealed): void;
-  /** The secret is gone; its values are masked until the server ends. */
-  removed(row: Sealed): void;
-  /** Forgets replaced values from before that time, ms since the epoch. */
-  prune(before: number): boolean;
-}
+export type SecretValues = ReturnType<typeof createSecretValues>;
 
 /** Old values of one secret that are kept, the newest. */
 const REPLACED_KEPT = 20;
@@ -53,7 +40,7 @@ export const damagedText = (names: readonly string[]): string => {
   return `${shown}${more} cannot be opened: damaged, or sealed with another key. Put the right key back (SECRET_ENCRYPTION_KEY or keys/secrets.key), or set new values.`;
 };
 
-export function createSecretValues({ store, clock, sealer, masking, notifications }: SecretValuesDeps): SecretValues {
+export function createSecretValues({ store, clock, sealer, masking, notifications }: SecretValuesDeps) {
   const [rows, old] = [store.rows(secrets), store.rows(replacedSecrets)];
   const damaged = new Map<string, string>();
   /** Ends the masking of a value, by the id of its row. */
@@ -85,7 +72,8 @@ export function createSecretValues({ store, clock, sealer, masking, notification
   };
 
   return {
-    load() {
+    /** Opens everything that is stored. Administrators are notified of what cannot be opened. */
+    load(): void {
       const names = new Map<string, string>();
       for (const row of rows.list([])) {
         names.set(row.id, row.name);
@@ -99,7 +87,8 @@ export function createSecretValues({ store, clock, sealer, masking, notification
       }
       reportDamage();
     },
-    open({ id, name, sealed }) {
+    /** @returns undefined for a value that is damaged or was sealed with another key. */
+    open({ id, name, sealed }: Sealed): string | undefined {
       const value = plain(sealed);
       if (value === undefined) {
         damaged.set(id, name);
@@ -107,12 +96,14 @@ export function createSecretValues({ store, clock, sealer, masking, notification
       } else sound(id);
       return value;
     },
-    seal({ id, name }, value) {
+    /** Seals a value, which is masked from now on. */
+    seal({ id, name }: Omit<Sealed, "sealed">, value: string): string {
       forget.set(id, masking.add(name, value));
       sound(id);
       return sealer.seal(value);
     },
-    replaced({ id: secret_id, sealed }) {
+    /** Keeps masking the value that is being replaced. Joins a transaction around it. */
+    replaced({ id: secret_id, sealed }: Sealed): void {
       const id = newId("secret");
       const known = forget.get(secret_id);
       if (known) forget.set(id, known);
@@ -123,8 +114,10 @@ export function createSecretValues({ store, clock, sealer, masking, notification
         drop(all.slice(REPLACED_KEPT).map((row) => row.id));
       });
     },
-    removed: ({ id }) => sound(id),
-    prune(before) {
+    /** The secret is gone; its values are masked until the server ends. */
+    removed: ({ id }: Sealed) => sound(id),
+    /** Forgets replaced values from before that time, ms since the epoch. */
+    prune(before: number): boolean {
       const gone = old.list([["replaced_at < ?", timestamp(before)]], { limit: LIMITS.pruneRows });
       if (gone.length > 0) store.write(() => drop(gone.map((row) => row.id)));
       return gone.length === LIMITS.pruneRows;

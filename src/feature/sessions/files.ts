@@ -9,23 +9,7 @@ import { type Copied, type CopyOptions, copyTree } from "../../working-copy/copy
 import { openFolder, removeFolder } from "../../working-copy/folder.ts";
 import { COPY_JOB } from "./model.ts";
 
-export interface SessionFiles {
-  /** Whether the session has a folder. */
-  exist(id: string): boolean;
-  /**
-   * Copies the files of a session into the folder of another, which appears once it is complete. Safe to be begun again
-   * after a crash. @returns undefined where the folder is there already, or its session is gone.
-   */
-  copy(from: string, to: string, options?: CopyOptions): Promise<Copied | undefined>;
-  /** The same for two working copies: what lies beside the files of the project's repository. Safe to be repeated. */
-  copyBeside(from: string, to: string, options?: CopyOptions): Promise<Copied>;
-  /** @throws Problem 503 `workspace_busy` while files are being copied into the session's folder. */
-  assertComplete(id: string): void;
-  /** Removes the folder of a session that is gone. */
-  remove(id: string): Promise<void>;
-  /** Removes the folders of sessions that are gone, or whose user is, and what copies that were cancelled left. */
-  sweep(signal?: AbortSignal): Promise<void>;
-}
+export type SessionFiles = ReturnType<typeof createSessionFiles>;
 
 const BOUNDS = {
   files: LIMITS.forkFiles,
@@ -37,7 +21,7 @@ const NOTHING: Copied = { files: 0, bytes: 0, leftOut: 0 };
 const DRAFT = "copying-";
 
 /** @param folder of all working copies. */
-export function createSessionFiles(store: Store, folder: string): SessionFiles {
+export function createSessionFiles(store: Store, folder: string) {
   /** A session that nobody owns belongs to this machine's own user. */
   const isKept = (id: string): boolean =>
     store
@@ -54,11 +38,17 @@ export function createSessionFiles(store: Store, folder: string): SessionFiles {
     return all.find(id)?.kind === "folder";
   };
   return {
+    /** Whether the session has a folder. */
     exist: isFolder,
-    assertComplete(id) {
+    /** @throws Problem 503 `workspace_busy` while files are being copied into the session's folder. */
+    assertComplete(id: string): void {
       if (isCopying(id)) throw unavailable("workspace_busy", "The files of the chat are still being copied.");
     },
-    async copy(from, to, options) {
+    /**
+     * Copies the files of a session into the folder of another, which appears once it is complete. Safe to be begun again
+     * after a crash. @returns undefined where the folder is there already, or its session is gone.
+     */
+    async copy(from: string, to: string, options?: CopyOptions): Promise<Copied | undefined> {
       if (isFolder(to) || !isKept(to)) return undefined;
       if (!isFolder(from)) return NOTHING;
       const draft = DRAFT + to;
@@ -78,17 +68,20 @@ export function createSessionFiles(store: Store, folder: string): SessionFiles {
         await removeFolder(join(folder, draft));
       }
     },
-    async copyBeside(from, to, options) {
+    /** The same for two working copies: what lies beside the files of the project's repository. Safe to be repeated. */
+    async copyBeside(from: string, to: string, options?: CopyOptions): Promise<Copied> {
       using all = openFolder(folder, "latin1");
       if (!isFolder(from)) return NOTHING;
       using source = all.folder(from);
       using target = all.folder(to);
       return await copyTree(source, target, BOUNDS, { ...options, beside: true });
     },
-    async remove(id) {
+    /** Removes the folder of a session that is gone. */
+    async remove(id: string): Promise<void> {
       if (isId("session", id) && !isKept(id)) await removeFolder(join(folder, id));
     },
-    async sweep(signal) {
+    /** Removes the folders of sessions that are gone, or whose user is, and what copies that were cancelled left. */
+    async sweep(signal?: AbortSignal): Promise<void> {
       for (const name of await readdir(folder)) {
         if (signal?.aborted) return;
         const copy = name.startsWith(DRAFT) ? name.slice(DRAFT.length) : undefined;

@@ -24,28 +24,14 @@ export interface SkillFile extends Skill {
   text: string;
 }
 
-export interface SkillFiles {
-  /** Skills of one level by name: everybody's (null) or an agent's own. */
-  level(agentId: string | null): SkillFile[];
-  /** Reads those of one level, one before each `yield`. */
-  look(agentId: string | null): Generator<void>;
-  /** The usable one of that name, else a broken one. */
-  find(name: string, agentId: string | null): SkillFile | undefined;
-  /** Further files of a folder skill, relative to it. */
-  filesOf(skill: SkillFile): string[];
-  readFile(skill: SkillFile, file: string): TextFile | undefined;
-  /** True if there is a file of that path, whatever name it gives its skill. */
-  isTaken(path: string): boolean;
-  write(path: string, text: string): void;
-  remove(skill: SkillFile): void;
-}
+export type SkillFiles = ReturnType<typeof createSkillFiles>;
 
 const FOLDER_FILE = "SKILL.md";
 const MAX_FILES = 200;
 const MAX_DEPTH = 3;
 export const levelFolder = (agentId: string | null): string => (agentId === null ? "_skills" : `${agentId}/skills`);
 
-export function createSkillFiles(folder: TextFolder, format: FrontMatterFormat): SkillFiles {
+export function createSkillFiles(folder: TextFolder, format: FrontMatterFormat) {
   /** As its file has it; whether a folder holds more files is looked up each time. */
   const read = (agentId: string | null, file: TextFile, stem: string): SkillFile => {
     const { fields, problems, usable } =
@@ -82,6 +68,7 @@ export function createSkillFiles(folder: TextFolder, format: FrontMatterFormat):
     return isFolder ? { ...skill, has_files: folder.list(path).some((one) => one.name !== FOLDER_FILE) } : skill;
   };
   const levels = oncePerSnapshot(folder, (agentId) => readLevel(agentId || null));
+  /** Skills of one level by name: everybody's (null) or an agent's own. */
   const level = (agentId: string | null): SkillFile[] => levels(agentId ?? "");
   const readLevel = (agentId: string | null): SkillFile[] => {
     const taken = new Map<string, string>();
@@ -98,27 +85,32 @@ export function createSkillFiles(folder: TextFolder, format: FrontMatterFormat):
   };
   const homeOf = ({ source_file }: SkillFile): string | undefined =>
     source_file.endsWith(`/${FOLDER_FILE}`) ? source_file.slice(0, -FOLDER_FILE.length - 1) : undefined;
+  /** Further files of a folder skill, relative to it. */
   const filesOf = (skill: SkillFile): string[] => {
     const home = homeOf(skill);
     return home === undefined ? [] : filesBelow(folder, home);
   };
   return {
     level,
-    *look(agentId) {
+    /** Reads those of one level, one before each `yield`. */
+    *look(agentId: string | null): Generator<void> {
       for (const entry of folder.list(levelFolder(agentId))) {
         load(agentId, entry);
         yield;
       }
     },
-    find(name, agentId) {
+    /** The usable one of that name, else a broken one. */
+    find(name: string, agentId: string | null): SkillFile | undefined {
       const same = level(agentId).filter((skill) => skill.name === name);
       return same.find((skill) => skill.usable) ?? same[0];
     },
     filesOf,
-    readFile: (skill, file) => (filesOf(skill).includes(file) ? folder.read(`${homeOf(skill)}/${file}`) : undefined),
-    isTaken: (path) => folder.read(path) !== undefined,
+    readFile: (skill: SkillFile, file: string): TextFile | undefined =>
+      filesOf(skill).includes(file) ? folder.read(`${homeOf(skill)}/${file}`) : undefined,
+    /** True if there is a file of that path, whatever name it gives its skill. */
+    isTaken: (path: string): boolean => folder.read(path) !== undefined,
     write: folder.write,
-    remove: (skill) => void folder.remove(homeOf(skill) ?? skill.source_file),
+    remove: (skill: SkillFile) => void folder.remove(homeOf(skill) ?? skill.source_file),
   };
 }
 

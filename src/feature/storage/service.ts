@@ -8,20 +8,7 @@ import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import type { Storage, Workspace } from "./model.ts";
 
-export interface StorageService {
-  /** The caller's own; administrators may name another user. @throws Problem 403. */
-  of(userId: string | undefined, caller: Caller): Storage;
-  /** What a user has stored, without asking whether the caller may know it. */
-  usedBy(userId: string | null): Storage;
-  /** That user's workspaces, the largest first. @throws Problem 403. */
-  workspaces(userId: string | undefined, page: Page, caller: Caller): ListAnswer<Workspace>;
-  /** @param bytes of what is to be stored. @throws Problem 413 `quota_exceeded`. */
-  assertRoom(bytes: number, userId: string | undefined): void;
-  /** Why the files of that user's runs and chats leave no room for more work; undefined: they do. Without accounts there is nobody to be fair to. */
-  fullWorkspaces(userId: string | null): Problem | undefined;
-  /** Before a run or a session begins, and before somebody goes on with one that has ended its work. @throws Problem 413 `workspaces_full`. */
-  assertWorkspaces(userId: string | null): void;
-}
+export type StorageService = ReturnType<typeof createStorage>;
 
 interface StorageDeps {
   store: Pick<Store, "statement">;
@@ -41,12 +28,13 @@ const WORKSPACES = `SELECT coalesce(sum(bytes), 0) AS bytes, count(*) AS folders
 type MeasuredWorkspaces = Omit<Storage["workspaces"], "limit_bytes">;
 type Stored = Pick<Storage["stored"], "attachments_bytes" | "documents_bytes" | "memory_bytes" | "evals_bytes">;
 
-export function createStorage({ store, limits, hasAccounts }: StorageDeps): StorageService {
+export function createStorage({ store, limits, hasAccounts }: StorageDeps) {
   const ownOf = (userId: string | undefined, { admin, userId: own }: Caller): string | null => {
     if (userId !== undefined && userId !== own && !admin) throw forbidden("Only an administrator sees another user's.");
     return userId ?? own ?? null;
   };
   const workspacesOf = (user: string | null) => store.statement<MeasuredWorkspaces>(WORKSPACES).get({ user })!;
+  /** What a user has stored, without asking whether the caller may know it. */
   const usedBy = (user: string | null): Storage => {
     const { user_stored_mb, user_workspaces_mb } = limits();
     const stored = store.statement<Stored>(STORED).get({ user })!;
@@ -63,6 +51,7 @@ export function createStorage({ store, limits, hasAccounts }: StorageDeps): Stor
       },
     };
   };
+  /** Why the files of that user's runs and chats leave no room for more work; undefined: they do. Without accounts there is nobody to be fair to. */
   const fullWorkspaces = (userId: string | null): Problem | undefined => {
     if (userId === null || !hasAccounts) return undefined;
     const { bytes: current, folders } = workspacesOf(userId);
@@ -77,8 +66,10 @@ export function createStorage({ store, limits, hasAccounts }: StorageDeps): Stor
   };
   return {
     usedBy,
-    of: (userId, caller) => usedBy(ownOf(userId, caller)),
-    workspaces(userId, page, caller) {
+    /** The caller's own; administrators may name another user. @throws Problem 403. */
+    of: (userId: string | undefined, caller: Caller): Storage => usedBy(ownOf(userId, caller)),
+    /** That user's workspaces, the largest first. @throws Problem 403. */
+    workspaces(userId: string | undefined, page: Page, caller: Caller): ListAnswer<Workspace> {
       const user = ownOf(userId, caller);
       const [bytes, after] = page.after?.split(" ") ?? [];
       const rows = store
@@ -95,7 +86,8 @@ export function createStorage({ store, limits, hasAccounts }: StorageDeps): Stor
         (row) => row,
       );
     },
-    assertRoom(bytes, userId) {
+    /** @param bytes of what is to be stored. @throws Problem 413 `quota_exceeded`. */
+    assertRoom(bytes: number, userId: string | undefined): void {
       const { stored } = usedBy(userId ?? null);
       const [current, limit] = [stored.bytes, limits().user_stored_mb * MIB];
       if (current + bytes <= limit) return;
@@ -108,7 +100,8 @@ export function createStorage({ store, limits, hasAccounts }: StorageDeps): Stor
       );
     },
     fullWorkspaces,
-    assertWorkspaces(userId) {
+    /** Before a run or a session begins, and before somebody goes on with one that has ended its work. @throws Problem 413 `workspaces_full`. */
+    assertWorkspaces(userId: string | null): void {
       const full = fullWorkspaces(userId);
       if (full) throw full;
     },

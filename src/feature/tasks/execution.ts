@@ -35,16 +35,7 @@ export interface RunState {
   error: string | null;
 }
 
-export interface TaskExecution {
-  /** @throws Problem 409 when a run is at work, nothing is left to do, or the policy names nobody for the next stage. */
-  execute(projectId: string, taskId: string, input: TaskExecute, caller: Caller): Run;
-  /** Brings the task of this run up to its state. */
-  follow(runId: string): void;
-  /** The work of the run is on the branch that it was made for. */
-  merged(runId: string): void;
-  /** After a start: every task that a run was at work on. */
-  followAll(): void;
-}
+export type TaskExecution = ReturnType<typeof createTaskExecution>;
 
 interface TaskExecutionDeps {
   access: Pick<ProjectAccess, "within">;
@@ -67,7 +58,7 @@ interface TaskExecutionDeps {
 
 const AT_WORK: ReadonlySet<Run["status"]> = new Set(["queued", "running", "waiting"]);
 
-export function createTaskExecution(deps: TaskExecutionDeps): TaskExecution {
+export function createTaskExecution(deps: TaskExecutionDeps) {
   const { store, rows, rules, policies, projectOf, createRun, runState } = deps;
 
   function start(row: TaskRow, { work_type, pipeline_id, task_description }: TaskExecute, caller: Caller): Run {
@@ -153,7 +144,8 @@ export function createTaskExecution(deps: TaskExecutionDeps): TaskExecution {
 
   const followRun = (runId: string): void => store.write(() => follow(runId));
   return {
-    execute(projectId, taskId, request, caller) {
+    /** @throws Problem 409 when a run is at work, nothing is left to do, or the policy names nobody for the next stage. */
+    execute(projectId: string, taskId: string, request: TaskExecute, caller: Caller): Run {
       return store.write(() => {
         projectOf(projectId);
         const row = rows.find(taskId);
@@ -167,8 +159,10 @@ export function createTaskExecution(deps: TaskExecutionDeps): TaskExecution {
         return start(row, request, caller);
       });
     },
+    /** Brings the task of this run up to its state. */
     follow: followRun,
-    merged(runId) {
+    /** The work of the run is on the branch that it was made for. */
+    merged(runId: string): void {
       store.write(() => {
         const row = rows.ofRun(runId);
         if (!row || FINISHED.has(row.status) || policies.missingStages(row).length > 0) return;
@@ -176,7 +170,8 @@ export function createTaskExecution(deps: TaskExecutionDeps): TaskExecution {
         rules.move(row, { status: "done", note });
       });
     },
-    followAll() {
+    /** After a start: every task that a run was at work on. */
+    followAll(): void {
       actOnEach(rows.withRun(), ({ run_id }) => run_id !== null && followRun(run_id));
     },
   };

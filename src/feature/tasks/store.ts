@@ -19,34 +19,7 @@ export interface HistoryNote {
   note?: string | undefined;
 }
 
-export interface TaskStore {
-  find(id: string): TaskRow | undefined;
-  /** One more than the page holds when there is a next one. In the board's order; what is ready by priority first. */
-  page(projectId: string, filter: TaskFilter, page: Page): TaskRow[];
-  /** Sort key of a row in that order, for cursors. */
-  keyOf(row: TaskRow): string;
-  dependenciesOf(ids: readonly string[]): Map<string, string[]>;
-  /** Ids of what a task depends on that is not done. */
-  unmet(id: string): string[];
-  /** Tasks that depend on it. */
-  dependents(id: string): TaskRow[];
-  /** Ids it can be reached from by dependencies, itself included. */
-  upstream(ids: readonly string[]): Set<string>;
-  children(id: string): TaskRow[];
-  inStatuses(projectId: string, statuses: readonly string[]): number;
-  /** Neighbours in board order within a status. */
-  column(projectId: string, status: string): { id: string; position: number }[];
-  lastPosition(projectId: string, status: string): number;
-  expired(now: number): TaskRow[];
-  nextLease(): number | undefined;
-  withRun(): TaskRow[];
-  ofRun(runId: string): TaskRow | undefined;
-  insert(row: TaskRow, dependsOn: readonly string[], note: HistoryNote): void;
-  update(id: string, fields: Partial<TaskRow>, note: HistoryNote, dependsOn?: readonly string[]): TaskRow;
-  reposition(id: string, position: number): void;
-  remove(row: TaskRow, actor: string): void;
-  history(id: string, page: Page): TaskHistoryEntry[];
-}
+export type TaskStore = ReturnType<typeof createTaskStore>;
 
 const PRIORITIES = ["p0", "p1", "p2", "p3"] as const;
 export const priorityOf = (priority: Task["priority"]): number => PRIORITIES.indexOf(priority);
@@ -74,7 +47,7 @@ const conditionsOf = ({ status, priority, agent_id, tag, parent_id, q, ready }: 
   ready ? READY : undefined,
 ];
 
-export function createTaskStore(store: Store, clock: Clock): TaskStore {
+export function createTaskStore(store: Store, clock: Clock) {
   const { statement } = store;
   const [rows, links, notes] = [store.rows(tasks), store.rows(taskDependencies), store.rows(taskHistory)];
   const find = (id: string) => rows.find({ id });
@@ -107,7 +80,8 @@ export function createTaskStore(store: Store, clock: Clock): TaskStore {
 
   return {
     find,
-    page(projectId, filter, { limit, after }) {
+    /** One more than the page holds when there is a next one. In the board's order; what is ready by priority first. */
+    page(projectId: string, filter: TaskFilter, { limit, after }: Page): TaskRow[] {
       const [, priority, position, id] = after === null ? [] : (/^(\d)\|(-?\d{1,15})\|(task_\w+)$/.exec(after) ?? [""]);
       if (after !== null && id === undefined) throw badCursor();
       const order = filter.ready ? "priority, position, id" : "position, id";
@@ -116,17 +90,22 @@ export function createTaskStore(store: Store, clock: Clock): TaskStore {
         id === undefined ? undefined : [`(${order}) > (${place.map(() => "?, ").join("")}?)`, ...place, id];
       return rows.list([{ project_id: projectId }, ...conditionsOf(filter), later], { order, limit: limit + 1 });
     },
-    keyOf: (row) => `${row.priority}|${row.position}|${row.id}`,
+    /** Sort key of a row in that order, for cursors. */
+    keyOf: (row: TaskRow): string => `${row.priority}|${row.position}|${row.id}`,
     dependenciesOf,
-    unmet: (id) =>
+    /** Ids of what a task depends on that is not done. */
+    unmet: (id: string): string[] =>
       statement<{ id: string }>(
         `SELECT tasks.id FROM task_dependencies d JOIN tasks ON tasks.id = d.depends_on
          WHERE d.task_id = ? AND tasks.status <> 'done'`,
       )
         .all(id)
         .map((row) => row.id),
-    dependents: (id) => rows.list([["id IN (SELECT task_id FROM task_dependencies WHERE depends_on = ?)", id]]),
-    upstream(ids) {
+    /** Tasks that depend on it. */
+    dependents: (id: string): TaskRow[] =>
+      rows.list([["id IN (SELECT task_id FROM task_dependencies WHERE depends_on = ?)", id]]),
+    /** Ids it can be reached from by dependencies, itself included. */
+    upstream(ids: readonly string[]): Set<string> {
       const seen = new Set(ids);
       for (let next = [...ids]; next.length > 0; ) {
         const found = [...dependenciesOf(next).values()].flat().filter((id) => !seen.has(id));
@@ -135,23 +114,25 @@ export function createTaskStore(store: Store, clock: Clock): TaskStore {
       }
       return seen;
     },
-    children: (id) => rows.list([{ parent_id: id }]),
-    inStatuses: (projectId, statuses) => rows.count({ project_id: projectId }, among("status", statuses)),
-    column: (projectId, status) =>
+    children: (id: string): TaskRow[] => rows.list([{ parent_id: id }]),
+    inStatuses: (projectId: string, statuses: readonly string[]): number =>
+      rows.count({ project_id: projectId }, among("status", statuses)),
+    /** Neighbours in board order within a status. */
+    column: (projectId: string, status: string): { id: string; position: number }[] =>
       statement<{ id: string; position: number }>(
         "SELECT id, position FROM tasks WHERE project_id = ? AND status = ? ORDER BY position, id",
       ).all(projectId, status),
-    lastPosition: (projectId, status) =>
+    lastPosition: (projectId: string, status: string): number =>
       statement<{ last: number }>(
         "SELECT ifnull(max(position), 0) AS last FROM tasks WHERE project_id = ? AND status = ?",
       ).get(projectId, status)!.last,
-    expired: (time) => rows.list([["lease_until < ?", time]]),
-    nextLease: () =>
+    expired: (time: number): TaskRow[] => rows.list([["lease_until < ?", time]]),
+    nextLease: (): number | undefined =>
       statement<{ at: number | null }>("SELECT min(lease_until) AS at FROM tasks WHERE lease_until IS NOT NULL").get()
         ?.at ?? undefined,
-    withRun: () => rows.list([["run_id IS NOT NULL AND finished_at IS NULL"]]),
-    ofRun: (runId) => rows.find({ run_id: runId }),
-    insert(row, dependsOn, made) {
+    withRun: (): TaskRow[] => rows.list([["run_id IS NOT NULL AND finished_at IS NULL"]]),
+    ofRun: (runId: string): TaskRow | undefined => rows.find({ run_id: runId }),
+    insert(row: TaskRow, dependsOn: readonly string[], made: HistoryNote): void {
       store.write(() => {
         rows.insert(row);
         setDependencies(row.id, dependsOn);
@@ -159,7 +140,7 @@ export function createTaskStore(store: Store, clock: Clock): TaskStore {
         publish(row, made.change);
       });
     },
-    update(id, fields, changed, dependsOn) {
+    update(id: string, fields: Partial<TaskRow>, changed: HistoryNote, dependsOn?: readonly string[]): TaskRow {
       return store.write(() => {
         rows.update({ ...fields, updated_at: now() }, { id });
         if (dependsOn) setDependencies(id, dependsOn);
@@ -169,16 +150,16 @@ export function createTaskStore(store: Store, clock: Clock): TaskStore {
         return row;
       });
     },
-    reposition(id, position) {
+    reposition(id: string, position: number): void {
       rows.update({ position }, { id });
     },
-    remove(row, _actor) {
+    remove(row: TaskRow, _actor: string): void {
       store.write(() => {
         rows.remove({ id: row.id });
         publish(row, "deleted");
       });
     },
-    history(id, page) {
+    history(id: string, page: Page): TaskHistoryEntry[] {
       const last = numberAfter(page);
       const before: Condition = last === undefined ? undefined : ["id < ?", last];
       return notes

@@ -16,23 +16,14 @@ export interface StoredAgent extends AgentFile {
   updatedAt: string;
 }
 
-export interface AgentFiles {
-  /** In order of names. */
-  ids(): string[];
-  find(id: string): StoredAgent | undefined;
-  /** Reads all of them, one before each `yield`, for an answer that takes turns. */
-  look(): Generator<void>;
-  write(id: string, text: string): void;
-  /** Removes the agent's whole folder, its skills too. */
-  remove(id: string): void;
-}
+export type AgentFiles = ReturnType<typeof createAgentFiles>;
 
 /** What `engine/agent-file.ts` gives. */
 export type ParseAgentFile = (id: string, text: string) => { agent: AgentFile; problems: SourceProblem[] };
 
 const fileOf = (id: string): string => `${id}/AGENT.md`;
 
-export function createAgentFiles(folder: TextFolder, parse: ParseAgentFile): AgentFiles {
+export function createAgentFiles(folder: TextFolder, parse: ParseAgentFile) {
   const read = (id: string, file: TextFile): StoredAgent => {
     const { agent, problems } = parse(id, file.text);
     const unreadable = file.problem !== undefined && [{ line: 1, column: 1, pointer: "", message: file.problem }];
@@ -55,14 +46,17 @@ export function createAgentFiles(folder: TextFolder, parse: ParseAgentFile): Age
   );
   return {
     find,
-    ids: () => ids(""),
-    *look() {
+    /** In order of names. */
+    ids: (): string[] => ids(""),
+    /** Reads all of them, one before each `yield`, for an answer that takes turns. */
+    *look(): Generator<void> {
       for (const { name, kind } of folder.list("")) {
         if (kind === "folder") find(name);
         yield;
       }
     },
-    write: (id, text) => folder.write(fileOf(id), text),
-    remove: (id) => void folder.remove(id),
+    write: (id: string, text: string) => folder.write(fileOf(id), text),
+    /** Removes the agent's whole folder, its skills too. */
+    remove: (id: string) => void folder.remove(id),
   };
 }

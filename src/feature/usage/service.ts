@@ -26,25 +26,7 @@ interface UsageDeps {
   onRecorded: readonly ((tx: WriteTx, call: LlmCall) => void)[];
 }
 
-export interface UsageLog {
-  /** Logs a call and publishes `llm_call`. Joins the transaction around it. */
-  record(call: LlmCallRecord): LlmCall;
-  /** For the engine: records the reply of one call of an execution. */
-  recordCall(tx: WriteTx, execution: Execution, reply: ModelReply, purpose?: CallPurpose): void;
-  list(page: Page, filter: CallFilter): ListAnswer<LlmCall>;
-  /** @throws Problem 404. */
-  get(id: string, caller: Caller): LlmCall;
-  summary(filter: CallFilter): UsageSummary;
-  breakdown(filter: CallFilter): Omit<UsageSummary, "by_day">;
-  /** What the month is going to cost, estimated from the last days. @param userId whose; undefined: everybody's. */
-  forecast(userId: string | undefined): Forecast;
-  /** Every bucket of the period, the empty ones too, oldest first. @throws Problem 422 too many. */
-  history(granularity: Granularity, period: { from: number; to: number; userId?: string | undefined }): HistoryBucket[];
-  /** Every matching call, newest first, read in pages. */
-  each(filter: CallFilter): Generator<LlmCall>;
-  /** Removes calls made before that time. */
-  prune(before: number): boolean;
-}
+export type UsageLog = ReturnType<typeof createUsageLog>;
 
 export type LlmCallRow = typeof table.$inferSelect;
 const EXPORT_PAGE = 500;
@@ -99,11 +81,12 @@ function rowOf({ reply, ...call }: LlmCallRecord, at: string): LlmCallRow {
   };
 }
 
-export function createUsageLog({ store, clock, onRecorded }: UsageDeps): UsageLog {
+export function createUsageLog({ store, clock, onRecorded }: UsageDeps) {
   const rows = store.rows(table);
   const sums = createSums(store);
   const count = createTotals(store);
 
+  /** Logs a call and publishes `llm_call`. Joins the transaction around it. */
   function record(call: LlmCallRecord): LlmCall {
     return store.write((tx) => {
       const row = rowOf(call, timestamp(clock.now()));
@@ -132,15 +115,20 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps): UsageLo
 
   return {
     record,
-    recordCall: (_tx, execution, reply, purpose) => void record({ ...execution, purpose, reply }),
-    list: (asked, filter) => listAnswer(page(filter, asked.after, asked.limit + 1), asked, (row) => row.id, present),
-    get(id, caller) {
+    /** For the engine: records the reply of one call of an execution. */
+    recordCall: (_tx: WriteTx, execution: Execution, reply: ModelReply, purpose?: CallPurpose) =>
+      void record({ ...execution, purpose, reply }),
+    list: (asked: Page, filter: CallFilter): ListAnswer<LlmCall> =>
+      listAnswer(page(filter, asked.after, asked.limit + 1), asked, (row) => row.id, present),
+    /** @throws Problem 404. */
+    get(id: string, caller: Caller): LlmCall {
       const row = rows.find({ id });
       if (!row || !mayRead(caller, WHOSE.llm_calls, row)) throw notFound("model call");
       return present(row);
     },
     breakdown,
-    forecast(userId) {
+    /** What the month is going to cost, estimated from the last days. @param userId whose; undefined: everybody's. */
+    forecast(userId: string | undefined): Forecast {
       const now = clock.now();
       const until = startOfMonth(now, 1);
       const week = startOfDay(now) - 6 * DAY_MS;
@@ -152,11 +140,15 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps): UsageLo
       const expected = spent + (perDay * (until - now)) / DAY_MS;
       return { until: timestamp(until), spent_usd: spent, per_day_usd: perDay, expected_usd: expected };
     },
-    summary: (filter) => ({
+    summary: (filter: CallFilter): UsageSummary => ({
       ...breakdown(filter),
       by_day: sums.over("day", filter).map(({ key, ...totals }) => ({ day: key, ...totals })),
     }),
-    history(granularity, { from, to, userId }) {
+    /** Every bucket of the period, the empty ones too, oldest first. @throws Problem 422 too many. */
+    history(
+      granularity: Granularity,
+      { from, to, userId }: { from: number; to: number; userId?: string | undefined },
+    ): HistoryBucket[] {
       const buckets = bucketsOf(granularity, from, to);
       const [first, last] = [buckets[0]!, buckets.at(-1)!];
       const found = sums.over(granularity, { userId, since: first.start, until: last.end });
@@ -167,7 +159,8 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps): UsageLo
         ...(byPrefix.get(prefixOf(granularity, start)) ?? NO_TOTALS),
       }));
     },
-    *each(filter) {
+    /** Every matching call, newest first, read in pages. */
+    *each(filter: CallFilter): Generator<LlmCall> {
       let after: string | null = null;
       for (;;) {
         const rows = page(filter, after, EXPORT_PAGE);
@@ -176,6 +169,7 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps): UsageLo
         if (rows.length < EXPORT_PAGE) return;
       }
     },
-    prune: (before) => removeOld(store, "llm_calls", "created_at < ?", timestamp(before)),
+    /** Removes calls made before that time. */
+    prune: (before: number): boolean => removeOld(store, "llm_calls", "created_at < ?", timestamp(before)),
   };
 }

@@ -32,18 +32,7 @@ interface CallFilter {
   provider?: string | undefined;
 }
 
-export interface Voices {
-  /**
-   * @throws Problem 404 unknown agent, 409 `voice_disabled`, 422 nothing to say, too long, or a format that the service
-   * does not make, 503 the service is not set up or gives nothing.
-   */
-  synthesize(request: Synthesize, caller: Caller, signal: AbortSignal): Promise<Spoken>;
-  /** The caller's own, an administrator's all; newest first. */
-  calls(filter: CallFilter, page: Page, caller: Caller): ListAnswer<TtsCall>;
-  /** Removes rows made before that time (ms since the epoch). */
-  prune(before: number): boolean;
-  handOver(from: string, to: string | null): void;
-}
+export type Voices = ReturnType<typeof createVoices>;
 
 interface VoicesDeps {
   store: Store;
@@ -61,7 +50,7 @@ const present = ({ cost_nano, ...row }: Row): TtsCall => ({
   cost_usd: cost_nano === null ? null : toUsd(cost_nano),
 });
 
-export function createVoices({ store, clock, masking, settings, services, cache }: VoicesDeps): Voices {
+export function createVoices({ store, clock, masking, settings, services, cache }: VoicesDeps) {
   const rows = store.rows(ttsCalls);
   const log = (row: Omit<Row, "created_at">): void =>
     store.write(() => rows.insert({ ...row, created_at: timestamp(clock.now()) }));
@@ -94,7 +83,11 @@ export function createVoices({ store, clock, masking, settings, services, cache 
   }
 
   return {
-    async synthesize(request, caller, signal) {
+    /**
+     * @throws Problem 404 unknown agent, 409 `voice_disabled`, 422 nothing to say, too long, or a format that the service
+     * does not make, 503 the service is not set up or gives nothing.
+     */
+    async synthesize(request: Synthesize, caller: Caller, signal: AbortSignal): Promise<Spoken> {
       const started = performance.now();
       const userId = caller.userId;
       const plan = await planOf(request, userId);
@@ -150,13 +143,15 @@ export function createVoices({ store, clock, masking, settings, services, cache 
       const first = await pieces.next();
       return answer(streamOf(after(first.value ?? undefined, pieces)));
     },
-    calls({ agent_id, provider }, page, caller) {
+    /** The caller's own, an administrator's all; newest first. */
+    calls({ agent_id, provider }: CallFilter, page: Page, caller: Caller): ListAnswer<TtsCall> {
       const where = [readable(caller, WHOSE.tts_calls), { agent_id, provider }, below("id", page)];
       const found = rows.list(where, { order: "id DESC", limit: page.limit + 1 });
       return listAnswer(found, page, ({ id }) => id, present);
     },
-    prune: (before) => removeOld(store, "tts_calls", "created_at < ?", timestamp(before)),
-    handOver(from, to) {
+    /** Removes rows made before that time (ms since the epoch). */
+    prune: (before: number): boolean => removeOld(store, "tts_calls", "created_at < ?", timestamp(before)),
+    handOver(from: string, to: string | null): void {
       store.write(() => rows.update({ user_id: to }, { user_id: from }));
     },
   };

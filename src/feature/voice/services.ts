@@ -3,14 +3,7 @@ import type { SpeechService } from "../../adapter/speech/speech.ts";
 import { unavailable } from "../../core/errors.ts";
 import type { LocalVoiceHealth, SpeechProvider } from "./model.ts";
 
-export interface SpeechServices {
-  /** @throws Problem 503 `provider_not_configured` that says what to set. */
-  of(provider: SpeechProvider, userId: string | undefined): Promise<SpeechService>;
-  /** The hosted service whose voices are listed. @throws Problem 503 when none is set up. */
-  hosted(userId: string | undefined): Promise<SpeechService>;
-  local(): SpeechService;
-  localHealth(signal: AbortSignal): Promise<LocalVoiceHealth>;
-}
+export type SpeechServices = ReturnType<typeof createSpeechServices>;
 
 /** Makes the services' clients; `feature.ts` has them from the adapters. */
 interface SpeechMakers {
@@ -38,7 +31,7 @@ const notConfigured = (detail: string) => unavailable("provider_not_configured",
 const OPENAI_URL = "https://api.openai.com/v1";
 const ELEVENLABS_URL = "https://api.elevenlabs.io";
 
-export function createSpeechServices(deps: SpeechServicesDeps): SpeechServices {
+export function createSpeechServices(deps: SpeechServicesDeps) {
   const { makers, keyOf, providerEnv, localvoiceUrl, piperVoice, preferred } = deps;
   const elevenLabsKey = providerEnv["ELEVENLABS_API_KEY"];
 
@@ -63,17 +56,19 @@ export function createSpeechServices(deps: SpeechServicesDeps): SpeechServices {
 
   return {
     local,
-    async of(provider, userId) {
+    /** @throws Problem 503 `provider_not_configured` that says what to set. */
+    async of(provider: SpeechProvider, userId: string | undefined): Promise<SpeechService> {
       if (provider === "openai") return openai(userId);
       if (provider === "elevenlabs") return elevenlabs();
       if (provider === "piper") return piper();
       return provider === "espeak-ng" ? makers.espeak() : local();
     },
-    async hosted(userId) {
+    /** The hosted service whose voices are listed. @throws Problem 503 when none is set up. */
+    async hosted(userId: string | undefined): Promise<SpeechService> {
       const wanted = preferred();
       return wanted === "elevenlabs" || (wanted !== "openai" && elevenLabsKey) ? elevenlabs() : openai(userId);
     },
-    async localHealth(signal) {
+    async localHealth(signal: AbortSignal): Promise<LocalVoiceHealth> {
       const url = localvoiceUrl ?? null;
       const service = local();
       try {

@@ -11,14 +11,7 @@ import type { Store } from "../../store/store.ts";
 import { agentTtsSettings } from "../../store/tables/voice.ts";
 import { type AgentTtsSettings, DEFAULT_TTS_SETTINGS, OwnTtsSettings, TtsSettings } from "./model.ts";
 
-export interface VoiceSettings {
-  instance(): TtsSettings;
-  /** Changes the fields sent. The input is of the schema `TtsSettingsUpdate`. */
-  updateInstance(input: Partial<TtsSettings>, caller: Caller): TtsSettings;
-  /** @throws Problem 404 unknown agent. */
-  agent(agentId: string): AgentTtsSettings;
-  updateAgent(agentId: string, input: Partial<OwnTtsSettings>, caller: Caller): AgentTtsSettings;
-}
+export type VoiceSettings = ReturnType<typeof createVoiceSettings>;
 
 interface VoiceSettingsDeps {
   store: Store;
@@ -50,12 +43,13 @@ function overlaid<T extends object>(schema: TObject, base: T, over: unknown): T 
   return result;
 }
 
-export function createVoiceSettings({ store, clock, audit, agentExists, stored }: VoiceSettingsDeps): VoiceSettings {
+export function createVoiceSettings({ store, clock, audit, agentExists, stored }: VoiceSettingsDeps) {
   const rows = store.rows(agentTtsSettings);
   const instance = () => overlaid(TtsSettings, DEFAULT_TTS_SETTINGS, stored.read(NAME));
   const ownOf = (agentId: string): OwnTtsSettings => {
     return overlaid(OwnTtsSettings, NOTHING_OWN, rows.find({ agent_id: agentId })?.own);
   };
+  /** @throws Problem 404 unknown agent. */
   const agent = (agentId: string): AgentTtsSettings => {
     if (!agentExists(agentId)) throw notFound("agent");
     const own = ownOf(agentId);
@@ -68,12 +62,13 @@ export function createVoiceSettings({ store, clock, audit, agentExists, stored }
   };
   return {
     instance,
-    updateInstance(input, caller) {
+    /** Changes the fields sent. The input is of the schema `TtsSettingsUpdate`. */
+    updateInstance(input: Partial<TtsSettings>, caller: Caller): TtsSettings {
       stored.put(NAME, overlaid(TtsSettings, instance(), input), caller);
       return instance();
     },
     agent,
-    updateAgent(agentId, input, caller) {
+    updateAgent(agentId: string, input: Partial<OwnTtsSettings>, caller: Caller): AgentTtsSettings {
       if (!agentExists(agentId)) throw notFound("agent");
       return store.write(() => {
         const own = overlaid(OwnTtsSettings, ownOf(agentId), input);

@@ -7,19 +7,14 @@ import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "n
 import { join } from "node:path";
 import { LIMITS } from "../../core/limits.ts";
 
-export interface SpeechCache {
-  /** @param parts what decides the sound: text, service, voice, model, format, speed. */
-  find(parts: readonly unknown[]): Promise<Uint8Array | undefined>;
-  keep(parts: readonly unknown[], audio: Uint8Array): Promise<void>;
-  /** Removes the files that were not used for the longest time until the rest fits. */
-  trim(): Promise<void>;
-}
+export type SpeechCache = ReturnType<typeof createSpeechCache>;
 
-export function createSpeechCache(folder: string): SpeechCache {
+export function createSpeechCache(folder: string) {
   const pathOf = (parts: readonly unknown[]) =>
     join(folder, createHash("sha256").update(JSON.stringify(parts)).digest("hex"));
   return {
-    async find(parts) {
+    /** @param parts what decides the sound: text, service, voice, model, format, speed. */
+    async find(parts: readonly unknown[]): Promise<Uint8Array | undefined> {
       const path = pathOf(parts);
       try {
         const audio = await readFile(path);
@@ -30,7 +25,7 @@ export function createSpeechCache(folder: string): SpeechCache {
         return undefined;
       }
     },
-    async keep(parts, audio) {
+    async keep(parts: readonly unknown[], audio: Uint8Array): Promise<void> {
       const path = pathOf(parts);
       const aside = `${path}.${crypto.randomUUID()}`;
       try {
@@ -41,7 +36,8 @@ export function createSpeechCache(folder: string): SpeechCache {
         await rm(aside, { force: true }).catch(() => {});
       }
     },
-    async trim() {
+    /** Removes the files that were not used for the longest time until the rest fits. */
+    async trim(): Promise<void> {
       const names = await readdir(folder).catch(() => []);
       const looked = await Promise.all(
         names.map(async (name) => {
