@@ -8,7 +8,7 @@ import { lazy } from "../core/lazy.ts";
 import { createAttendance, PATIENCE, type Patience } from "./docker/attendance.ts";
 import { type ContainerApi, createContainerApi } from "./docker/containers.ts";
 import { type DockerEndpoint, modemOptions } from "./docker/endpoint.ts";
-import { asProblem, guarded } from "./docker/failures.ts";
+import { asProblem, callEngine } from "./docker/failures.ts";
 import { createImageApi, type ImageApi } from "./docker/images.ts";
 import { createNetworkApi, type NetworkApi } from "./docker/networks.ts";
 import { createSshWay, type SshWay } from "./docker/ssh.ts";
@@ -58,7 +58,7 @@ export function connectDocker(endpoint: DockerEndpoint, patience: Patience = PAT
     return client;
   });
   const ping = (timeoutMs = patience.pingMs) =>
-    guarded(address, async () => {
+    callEngine(address, async () => {
       const socketPath = way ? await way.open() : endpoint.socketPath;
       await (socketPath ? pingSocket(socketPath, timeoutMs) : within(timeoutMs, docker().ping()));
     });
@@ -69,7 +69,7 @@ export function connectDocker(endpoint: DockerEndpoint, patience: Patience = PAT
     info: async () => {
       // A frozen engine is found out sooner than a slow one is given up.
       await ping();
-      return await guarded(address, async () => {
+      return await callEngine(address, async () => {
         const answers = Promise.all([docker().version(), docker().info()]);
         return engineInfo(...(await within(INFO_TIMEOUT_MS, answers)));
       });

@@ -4,7 +4,7 @@
  */
 import type { Argument, Command, Option } from "commander";
 import { changes } from "./resource/changes.ts";
-import { listItems, located } from "./resource/find.ts";
+import { listItems, locate } from "./resource/find.ts";
 import { RESOURCES } from "./resource/list.ts";
 import type { AnyResource } from "./resource/resource.ts";
 import { runs } from "./resource/runs.ts";
@@ -118,7 +118,7 @@ async function readNames(resource: AnyResource | undefined, flags: ReadonlyMap<s
     const { items } = await listItems(client, "/v1/models", new URLSearchParams(), NAMED);
     return items.map(({ id, name }) => ({ word: id, about: oneLine(name) }));
   }
-  const { path } = await located(client, resource, { project: flags.get("--project") });
+  const { path } = await locate(client, resource, { project: flags.get("--project") });
   const { items } = await listItems(client, path, new URLSearchParams(), NAMED);
   return items.map((item) => {
     const word = resource.namesOf?.(item)[0] ?? resource.idOf(item);

@@ -67,7 +67,7 @@ export async function debianRootfs(options: DebianOptions): Promise<{ tar: Reada
     // It writes its progress to standard output.
     made.tar.on("data", () => {});
     await made.done;
-    if (over !== undefined) await drained(run(["tar", "-C", folder, "-xf", over], options));
+    if (over !== undefined) await drain(run(["tar", "-C", folder, "-xf", over], options));
   } catch (error) {
     remove();
     throw error;
@@ -76,7 +76,7 @@ export async function debianRootfs(options: DebianOptions): Promise<{ tar: Reada
   return { tar, done: done.finally(remove) };
 }
 
-async function drained({ tar, done }: { tar: Readable; done: Promise<void> }): Promise<void> {
+async function drain({ tar, done }: { tar: Readable; done: Promise<void> }): Promise<void> {
   tar.resume();
   await done;
 }

@@ -109,14 +109,14 @@ async function buildDebian(images: Images, name: string, flags: BuildFlags): Pro
   const files = harness === undefined ? undefined : await harnessFiles(harnessesIn(harness), onLine);
   const packages = [...(flags.with?.split(",").filter(Boolean) ?? []), ...(files ? ["nodejs"] : [])];
   try {
-    return await imported(images, name, await debianRootfs({ suite, packages, mirror, over: files?.tar, onLine }));
+    return await importImage(images, name, await debianRootfs({ suite, packages, mirror, over: files?.tar, onLine }));
   } finally {
     if (live) process.stdout.write("\r\x1b[2K");
     files?.remove();
   }
 }
 
-async function imported(
+async function importImage(
   images: Images,
   name: string,
   { tar, done }: Awaited<ReturnType<typeof debianRootfs>>,

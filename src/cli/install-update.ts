@@ -47,7 +47,7 @@ export async function readManifest(
 ): Promise<{ manifest: UpdateManifest; at: string }> {
   if (isAddress(source)) {
     const answer = await reach(source, MANIFEST_MS);
-    const text = Buffer.concat(await Array.fromAsync(bounded(answer, MANIFEST_BYTES))).toString("utf8");
+    const text = Buffer.concat(await Array.fromAsync(boundStream(answer, MANIFEST_BYTES))).toString("utf8");
     return { manifest: openManifest(text, publicKey), at: source };
   }
   const found = await stat(source).catch(() => undefined);
@@ -152,10 +152,10 @@ async function stage(staged: string, file: UpdateFile, from: string): Promise<vo
 }
 
 async function chunksOf(from: string, size: number): Promise<AsyncIterable<Uint8Array>> {
-  if (isAddress(from)) return bounded(await reach(from, DOWNLOAD_MS), size);
+  if (isAddress(from)) return boundStream(await reach(from, DOWNLOAD_MS), size);
   const found = await stat(from).catch(() => undefined);
   if (!found?.isFile()) throw failed("no_update", `${from} is missing; it belongs beside the manifest.`);
-  return bounded(Bun.file(from).stream(), size);
+  return boundStream(Bun.file(from).stream(), size);
 }
 
 async function reach(url: string, timeoutMs: number): Promise<ReadableStream<Uint8Array>> {
@@ -168,7 +168,7 @@ async function reach(url: string, timeoutMs: number): Promise<ReadableStream<Uin
   return answer.body;
 }
 
-async function* bounded(stream: ReadableStream<Uint8Array>, limit: number): AsyncGenerator<Uint8Array> {
+async function* boundStream(stream: ReadableStream<Uint8Array>, limit: number): AsyncGenerator<Uint8Array> {
   let size = 0;
   for await (const chunk of stream) {
     size += chunk.byteLength;

@@ -27,7 +27,9 @@ export function loginCommands(program: Command): void {
     .option("--token", "keep this API key, read from standard input, instead of making one")
     .action(async (flags: Flags) => {
       const server = await connect(flags);
-      const kept = flags.token ? { access_token: await askHidden("API key") } : await traded(server.url, flags.email);
+      const kept = flags.token
+        ? { access_token: await askHidden("API key") }
+        : await tradeForKey(server.url, flags.email);
       const me = await createClient(server.url, kept.access_token).call("GET", "/v1/auth/me");
       if (me.session.kind !== "user") throw new Problem(401, "unauthorized", "The server does not know this key.");
       keepCredential(server.url, kept);
@@ -37,7 +39,7 @@ export function loginCommands(program: Command): void {
     const server = await connect(flags);
     const kept = credentialFor(server.url);
     if (!kept) return say(flags, { url: server.url, logged_out: false }, `Not logged in to ${server.url}.`);
-    if (kept.key_id) await revoked(createClient(server.url, kept.access_token), kept.key_id);
+    if (kept.key_id) await revokeKey(createClient(server.url, kept.access_token), kept.key_id);
     forgetCredential(server.url);
     say(flags, { url: server.url, logged_out: true }, `Logged out of ${server.url}.`);
   });
@@ -53,7 +55,7 @@ const say = ({ json }: Flags, object: unknown, words: string): void =>
   console.log(json ? JSON.stringify(object) : words);
 
 /** Logs in, makes a key, and logs out again. */
-async function traded(url: string, email: string | undefined): Promise<Credential> {
+async function tradeForKey(url: string, email: string | undefined): Promise<Credential> {
   const anonymous = createClient(url);
   const body = { email: email ?? (await ask("e-mail address")), password: await askHidden("password") };
   const login = await anonymous.call("POST", "/v1/auth/login", body);
@@ -77,7 +79,7 @@ async function traded(url: string, email: string | undefined): Promise<Credentia
 }
 
 /** A key that is no longer valid needs no revoking; one that cannot be revoked now is kept, so that log-out can be repeated. */
-async function revoked(client: Client, keyId: string): Promise<void> {
+async function revokeKey(client: Client, keyId: string): Promise<void> {
   try {
     await client.call("DELETE", `/v1/auth/api-keys/${keyId}`);
   } catch (error) {

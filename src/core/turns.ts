@@ -72,13 +72,13 @@ export async function sortedInTurns<T>(items: readonly T[], isBefore: (a: T, b: 
   while (runs.length > 1) {
     const longer: T[][] = [];
     for (let at = 0; at < runs.length; at += 2)
-      longer.push(await merged(runs[at]!, runs[at + 1] ?? [], isBefore, turn));
+      longer.push(await mergeTurns(runs[at]!, runs[at + 1] ?? [], isBefore, turn));
     runs = longer;
   }
   return runs[0] ?? [];
 }
 
-async function merged<T>(
+async function mergeTurns<T>(
   one: readonly T[],
   two: readonly T[],
   isBefore: (a: T, b: T) => boolean,

@@ -103,7 +103,7 @@ async function runCall(
   const { execution, ports, masker } = turn;
   if (call.status === "requested") ports.rows.startCall(execution, call, masker.json(call.input));
   const started = ports.clock.monotonic();
-  const raw = refusal ?? (tools ? await made(turn, call, tools) : tooMany());
+  const raw = refusal ?? (tools ? await makeCall(turn, call, tools) : tooMany());
   await ports.turn();
   turn.signal.throwIfAborted();
   const fault =
@@ -145,13 +145,13 @@ const tooMany = (): ToolResult => ({
   output: `Not made: a reply may hold ${LIMITS.callsPerReply} calls. This one and all after it were left out; make them in your next replies.`,
 });
 
-async function made(turn: Turn, call: StoredCall, tools: ReadonlyMap<string, Tool>): Promise<ToolResult> {
+async function makeCall(turn: Turn, call: StoredCall, tools: ReadonlyMap<string, Tool>): Promise<ToolResult> {
   const tool = tools.get(call.tool);
   if (!tool) return unknownTool(call, [...tools.keys()]);
   const fault = await inputFault(turn, call, tool);
   if (fault !== undefined) return { ok: false, output: fault };
   noteReading(turn, call, tool);
-  return guarded(turn, call, tool);
+  return guardCall(turn, call, tool);
 }
 
 /** Before the call: a crash in its midst leaves no unmarked work that has read its result. */
@@ -194,7 +194,7 @@ export function liveOutput({ execution, ports, masker }: Turn, { callId: call_id
 /** Not the call's: the execution is put back, and the call is made again. */
 const SANDBOX_FAILURES = new Set(["sandbox_lost", "sandbox_unavailable", "sandbox_not_stopped"]);
 
-async function guarded(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolResult> {
+async function guardCall(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolResult> {
   const { execution, ports, sandbox, masker, aside } = turn;
   const late = AbortSignal.timeout(tool.timeoutMs);
   const live = liveOutput(turn, call);

@@ -31,7 +31,7 @@ export async function runCommand(turn: Turn, line: CommandLine, leftMs: number):
   const call = calls.find(({ status }) => status === "requested") ?? ports.rows.addCall(execution, TOOL, shown);
   ports.rows.startCall(execution, call, shown);
   noteCommand(turn, line.command);
-  const result = await made(turn, line, call, leftMs);
+  const result = await runLine(turn, line, call, leftMs);
   turn.signal.throwIfAborted();
   const ends = keepMaskedEnds(result.output, LIMITS.toolOutputBytes, masker);
   const output = `${ends}${await keptWhole(turn, call, result.output)}`;
@@ -49,7 +49,7 @@ function lineFault({ command, working_directory = "", env = {} }: CommandLine): 
   return odd ? "A command line, its folder and its variables cannot hold a NUL character." : undefined;
 }
 
-async function made(turn: Turn, line: CommandLine, call: StoredCall, leftMs: number): Promise<ExecResult> {
+async function runLine(turn: Turn, line: CommandLine, call: StoredCall, leftMs: number): Promise<ExecResult> {
   const { working_directory: cwd, env } = line;
   const live = liveOutput(turn, call);
   try {

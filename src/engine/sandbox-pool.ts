@@ -167,7 +167,7 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
       }
     };
     // A start that failed is tried again by the next call.
-    const opened = async (): Promise<Kept> => {
+    const openSandbox = async (): Promise<Kept> => {
       opening ??= start().catch((error) => {
         opening = undefined;
         throw error;
@@ -187,11 +187,11 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
       sandbox: lazy(
         driver,
         () => ({ ...env, ...own?.wayOut?.env }),
-        async () => (await opened()).sandbox,
+        async () => (await openSandbox()).sandbox,
         () => opening !== undefined,
-        async () => freeze(await opened()),
+        async () => freeze(await openSandbox()),
       ),
-      open: async () => void (await opened()),
+      open: async () => void (await openSandbox()),
       async show(ms, onEnd) {
         const kept = await opening?.catch(() => undefined);
         if (!kept?.frozen || closed || driver.capabilities.previews !== "thawed") return undefined;

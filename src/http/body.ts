@@ -49,7 +49,7 @@ export function createBodies(clock: Pick<Clock, "monotonic">, folder: string): B
       await turn();
     }
   }
-  async function collected(
+  async function collectBody(
     request: Request,
     { limit, hold, ms }: { limit: number; hold: Hold; ms: number },
   ): Promise<Uint8Array | null> {
@@ -103,7 +103,11 @@ export function createBodies(clock: Pick<Clock, "monotonic">, folder: string): B
           };
           return { ...form, release };
         }
-        const bytes = await collected(request, { limit, hold, ms: route.bodyBytes ? LIMITS.uploadMs : LIMITS.bodyMs });
+        const bytes = await collectBody(request, {
+          limit,
+          hold,
+          ms: route.bodyBytes ? LIMITS.uploadMs : LIMITS.bodyMs,
+        });
         read.add(request);
         if (bytes !== null) assertType(type, route);
         return { bytes, release: hold.release };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { openTestApp, type TestApp } from "../testing/app.ts";
-import { codingOf, compressed } from "./compression.ts";
+import { codingOf, compress } from "./compression.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -80,7 +80,7 @@ describe("not compressed", () => {
   test("is what is compressed already, a part of a file, or no text", async () => {
     const body = "x".repeat(5_000);
     const of = async (headers: Record<string, string>, status = 200) =>
-      (await compressed(new Response(body, { status, headers }), "gzip")).headers.get("content-encoding");
+      (await compress(new Response(body, { status, headers }), "gzip")).headers.get("content-encoding");
     expect(await of({ "Content-Type": "text/css" })).toBe("gzip");
     expect(await of({ "Content-Type": "text/css", "Content-Encoding": "br" })).toBe("br");
     expect(await of({ "Content-Type": "text/plain", "Accept-Ranges": "bytes" })).toBeNull();

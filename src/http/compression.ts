@@ -34,7 +34,7 @@ export function codingOf(accepted: string | null): Coding | undefined {
 }
 
 /** The answer, compressed where it is a text of some length. Its tag becomes a weak one: the bytes differ. */
-export async function compressed(response: Response, accepted: string | null): Promise<Response> {
+export async function compress(response: Response, accepted: string | null): Promise<Response> {
   const { headers } = response;
   if (response.status !== 200 || !TEXT.test(headers.get("content-type") ?? "")) return response;
   if (headers.has("content-encoding") || headers.has("accept-ranges")) return response;
@@ -47,10 +47,10 @@ export async function compressed(response: Response, accepted: string | null): P
   headers.set("Content-Encoding", coding);
   const tag = headers.get("etag");
   if (tag && !tag.startsWith("W/")) headers.set("ETag", `W/${tag}`);
-  return new Response(await encoded(bytes, coding), { headers });
+  return new Response(await encode(bytes, coding), { headers });
 }
 
-async function encoded(bytes: ArrayBuffer, coding: Coding): Promise<Uint8Array<ArrayBuffer>> {
+async function encode(bytes: ArrayBuffer, coding: Coding): Promise<Uint8Array<ArrayBuffer>> {
   if (coding === "gzip" && bytes.byteLength <= AT_ONCE_BYTES) return Bun.gzipSync(bytes);
   const { brotliCompress, constants, gzip } = await import("node:zlib");
   return new Promise((resolve, reject) => {

@@ -14,7 +14,7 @@ import { clientAddress, hostAllowed, isHost, isPreviewOrigin, originAllowed } fr
 import type { Asked } from "./asked.ts";
 import type { Bodies } from "./body.ts";
 import { ANONYMOUS, type Caller, denial } from "./caller.ts";
-import { compressed, unlessSame } from "./compression.ts";
+import { compress, unlessSame } from "./compression.ts";
 import type { Found } from "./elysia.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { Metrics } from "./metrics.ts";
@@ -174,7 +174,7 @@ async function admit(
 /** What a GET answers, compressed where it may be. */
 async function read(deps: GateDeps, asked: Admitted, route: RouteEntry): Promise<Response> {
   const response = await answerOnce(deps, asked, route);
-  return route.credential ? response : compressed(response, asked.request.headers.get("accept-encoding"));
+  return route.credential ? response : compress(response, asked.request.headers.get("accept-encoding"));
 }
 
 type Admitted = Omit<Asked, "pending">;

@@ -90,7 +90,7 @@ export async function writeBackup(data: string, file: string, options: BackupOpt
   try {
     copyDatabase(join(data, DATABASE), join(aside, DATABASE));
     const draft = join(aside, "archive");
-    const report = await packed(data, join(aside, DATABASE), draft, options);
+    const report = await packFiles(data, join(aside, DATABASE), draft, options);
     await verifyBackup(draft, LABEL, { database: join(aside, DATABASE), name: DATABASE, files: report.files });
     const descriptor = openSync(draft, "r");
     fsyncSync(descriptor);
@@ -142,7 +142,7 @@ function copyDatabase(from: string, to: string): void {
   }
 }
 
-async function packed(data: string, database: string, draft: string, options: BackupOptions): Promise<BackupReport> {
+async function packFiles(data: string, database: string, draft: string, options: BackupOptions): Promise<BackupReport> {
   const archive = pack();
   const report: BackupReport = { files: 0, bytes: 0, left_out: [], keys: !options.withoutKeys };
   const count = (added: Packed) => {

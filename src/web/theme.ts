@@ -4,7 +4,7 @@
  */
 import { askFirst } from "./api/first-answers.ts";
 import { askPage } from "./ui/early-files.ts";
-import { loaded, reloadOnce } from "./ui/reload-once.ts";
+import { noteLoaded, reloadOnce } from "./ui/reload-once.ts";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
@@ -51,4 +51,4 @@ addEventListener(
   },
   true,
 );
-addEventListener("load", () => isWhole && loaded(FIRST_FILES));
+addEventListener("load", () => isWhole && noteLoaded(FIRST_FILES));

@@ -31,7 +31,7 @@ export async function writeIndex(path: string, before: GitIndex, { entries, gone
   try {
     const changed = entries.map((entry): Edit => ({ path: entry.path, entry }));
     const removed = gone.map((path): Edit => ({ path, entry: undefined }));
-    const pieces = merged(before, await sortedInTurns([...changed, ...removed], (a, b) => a.path < b.path));
+    const pieces = mergeEntries(before, await sortedInTurns([...changed, ...removed], (a, b) => a.path < b.path));
     for await (const piece of evenPieces(
       header(count),
       pieces,
@@ -65,7 +65,7 @@ async function* evenPieces(first: Buffer, rest: AsyncIterable<Buffer>, last: Buf
 }
 
 /** Old and new entries in the order of their paths; entries that are adjacent in the old index come as one piece. */
-async function* merged(before: GitIndex, edits: readonly Edit[]): AsyncGenerator<Buffer> {
+async function* mergeEntries(before: GitIndex, edits: readonly Edit[]): AsyncGenerator<Buffer> {
   const turn = takeTurns();
   let from = 0;
   for (const { path, entry } of edits) {

@@ -2,7 +2,7 @@
 import { type Comment, giteaApi, type Issue, type PullRequest, type Repository } from "gitea-js";
 import { likeFetch } from "../../core/like-fetch.ts";
 import { type CodeHost, type CodeHostAccess, type HostRepository, splitName } from "./code-host.ts";
-import { asked, type HostFetch, pagesOf } from "./host-fetch.ts";
+import { askHost, type HostFetch, pagesOf } from "./host-fetch.ts";
 
 const PAGE = 50;
 const pages = pagesOf({ size: PAGE, most: 10 });
@@ -12,16 +12,16 @@ export function createGitea(access: CodeHostAccess, fetch: HostFetch): CodeHost 
   const { repos, user, users } = giteaApi(access.url, { token, customFetch: likeFetch(fetch) });
   const at = <T>(repository: string, work: (owner: string, repo: string) => Promise<T>): Promise<T> => {
     const { owner, repo } = splitName(repository);
-    return asked(() => work(owner, repo));
+    return askHost(() => work(owner, repo));
   };
   return {
     self: () =>
-      asked(async () => {
+      askHost(async () => {
         const { login = "", full_name } = (await user.userGetCurrent()).data;
         return { login, name: full_name || login, permissions: {} };
       }),
     repositories: (limit, after) =>
-      asked(async () => {
+      askHost(async () => {
         const page = Number(after ?? 1);
         const size = Math.min(limit, PAGE);
         const { data } = await user.userCurrentListRepos({ page, limit: size });
@@ -37,7 +37,7 @@ export function createGitea(access: CodeHostAccess, fetch: HostFetch): CodeHost 
       }),
     // Bots are users like others there; the rule names each.
     isBot: (_name, login) =>
-      asked(async () => (await users.userGet(login)).data.login?.toLowerCase() === login.toLowerCase()),
+      askHost(async () => (await users.userGet(login)).data.login?.toLowerCase() === login.toLowerCase()),
     issue: (name, number) =>
       at(name, async (owner, repo) => {
         const { data } = await repos.issueGetIssue(owner, repo, number);

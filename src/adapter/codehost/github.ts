@@ -5,7 +5,7 @@ import { Octokit } from "@octokit/core";
 import { Problem } from "../../core/errors.ts";
 import { membersOf, textIn } from "../../core/is-object.ts";
 import { type CodeHost, type CodeHostAccess, type HostRepository, splitName } from "./code-host.ts";
-import { asked, type HostFetch, pagesOf } from "./host-fetch.ts";
+import { askHost, type HostFetch, pagesOf } from "./host-fetch.ts";
 
 const PAGE = 100;
 /** Pages of comments that are read. */
@@ -26,16 +26,16 @@ export function createGitHub(access: CodeHostAccess, fetch: HostFetch, onToken: 
   const door = access.app ? appDoor(access.app, options, onToken) : tokenDoor(access.token ?? "", options);
   /** One call in a repository. */
   const at = <T>(repository: string, work: (octokit: Octokit, place: { owner: string; repo: string }) => Promise<T>) =>
-    asked(() => door.within(repository, (octokit) => work(octokit, splitName(repository))));
+    askHost(() => door.within(repository, (octokit) => work(octokit, splitName(repository))));
   return {
-    self: () => asked(() => selfOf(door.own, access.app !== undefined)),
-    repositories: (limit, after) => asked(() => listRepositories(door, access.app !== undefined, limit, after)),
+    self: () => askHost(() => selfOf(door.own, access.app !== undefined)),
+    repositories: (limit, after) => askHost(() => listRepositories(door, access.app !== undefined, limit, after)),
     repository: (name) =>
       at(name, async (octokit, place) =>
         presentRepository((await octokit.request("GET /repos/{owner}/{repo}", place)).data),
       ),
     async gitAuthorization(name, fresh) {
-      const token = await asked(() => door.gitToken(name, fresh));
+      const token = await askHost(() => door.gitToken(name, fresh));
       return `Basic ${Buffer.from(`x-access-token:${token}`).toString("base64")}`;
     },
     permission: (name, username) =>

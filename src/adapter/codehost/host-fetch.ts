@@ -87,7 +87,7 @@ export const pagesOf =
   };
 
 /** Work of a host's client, whose failures become Problems. Clients throw an error with a status, or the answer itself. */
-export async function asked<T>(work: () => Promise<T>): Promise<T> {
+export async function askHost<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -2,7 +2,7 @@
 import type Docker from "dockerode";
 import type { Attend } from "./attendance.ts";
 import { createDemuxer, type FrameSink } from "./demux.ts";
-import { guarded } from "./failures.ts";
+import { callEngine } from "./failures.ts";
 import { controlsOf, duplex, type StreamControls, unlessGivenUp } from "./streams.ts";
 
 export interface AttachedContainer extends StreamControls {
@@ -14,7 +14,7 @@ export interface AttachedContainer extends StreamControls {
 export function attachTo(container: Docker.Container, address: string, attend: Attend, onOutput: FrameSink) {
   const streams = { stream: true, stdin: true, stdout: true, stderr: true, hijack: true };
   const open = () => attend(async (givenUp) => unlessGivenUp(duplex(await container.attach(streams)), givenUp));
-  return guarded(address, async (): Promise<AttachedContainer> => {
+  return callEngine(address, async (): Promise<AttachedContainer> => {
     const stream = await open();
     const feed = createDemuxer(onOutput);
     const closed = new Promise<void>((resolve) => {

@@ -5,7 +5,7 @@ import { type AttachedContainer, attachTo } from "./attach.ts";
 import type { Attend } from "./attendance.ts";
 import type { FrameSink } from "./demux.ts";
 import { type ExecRequest, type OpenExec, openExec, type RunningExec, startExec } from "./exec.ts";
-import { guarded } from "./failures.ts";
+import { callEngine } from "./failures.ts";
 import { splitImageName } from "./images.ts";
 import { followLogs, type LogChunk, type LogOptions } from "./logs.ts";
 
@@ -86,16 +86,16 @@ export interface ContainerApi {
 
 export function createContainerApi(docker: () => Docker, address: string, attend: Attend): ContainerApi {
   const on = (id: string) => docker().getContainer(id);
-  const call = <T>(action: () => Promise<T>) => guarded(address, () => attend(action));
+  const call = <T>(action: () => Promise<T>) => callEngine(address, () => attend(action));
   return {
     create: (request) => call(async () => (await docker().createContainer(request)).id),
     start: (id) => call(async () => void (await on(id).start())),
-    kill: (id) => call(() => settled(on(id).kill(), [404, 409])),
+    kill: (id) => call(() => settle(on(id).kill(), [404, 409])),
     pause: (id) => call(() => on(id).pause()),
     unpause: (id) => call(() => on(id).unpause()),
     remove: (id, { signal, mustBeGone = false } = {}) =>
       call(() =>
-        settled(on(id).remove({ force: true, v: true, ...abortedBy(signal) }), mustBeGone ? [404] : [404, 409]),
+        settle(on(id).remove({ force: true, v: true, ...abortedBy(signal) }), mustBeGone ? [404] : [404, 409]),
       ),
     inspect: (id) => call(() => on(id).inspect()),
     state: (id) =>
@@ -145,7 +145,7 @@ export function createContainerApi(docker: () => Docker, address: string, attend
 const abortedBy = (signal: AbortSignal | undefined) => (signal ? { abortSignal: signal } : {});
 
 /** Waits for a call of which these statuses count as done. */
-async function settled(call: Promise<unknown>, doneStatuses: readonly number[]): Promise<void> {
+async function settle(call: Promise<unknown>, doneStatuses: readonly number[]): Promise<void> {
   try {
     await call;
   } catch (error) {

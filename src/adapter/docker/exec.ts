@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import type Docker from "dockerode";
 import type { Attend } from "./attendance.ts";
 import { createDemuxer, type FrameSink } from "./demux.ts";
-import { asProblem, guarded } from "./failures.ts";
+import { asProblem, callEngine } from "./failures.ts";
 import { controlsOf, type StreamControls, unlessGivenUp } from "./streams.ts";
 
 export interface ExecRequest {
@@ -69,7 +69,7 @@ function begin(
   request: ExecRequest,
   isOpen: boolean,
 ): Promise<{ stream: Duplex; running: RunningExec }> {
-  const call = <T>(action: (givenUp: AbortSignal) => Promise<T>) => guarded(address, () => attend(action));
+  const call = <T>(action: (givenUp: AbortSignal) => Promise<T>) => callEngine(address, () => attend(action));
   return call(async (givenUp) => {
     const { stdin, keepsInput = false } = request;
     const withStdin = isOpen || keepsInput || stdin !== undefined;
@@ -86,7 +86,7 @@ function begin(
     // the start in its hands may.
     givenUp.throwIfAborted();
     const stream = unlessGivenUp(await exec.start({ hijack: true, stdin: true }), givenUp);
-    const closed = guarded(address, () => finished(stream, request.onOutput)).finally(() => stream.destroy());
+    const closed = callEngine(address, () => waitForEnd(stream, request.onOutput)).finally(() => stream.destroy());
     // The caller need not wait for its end.
     closed.catch(() => {});
     if (withStdin && !isOpen && !keepsInput) stream.end(stdin);
@@ -100,7 +100,7 @@ function begin(
   });
 }
 
-function finished(stream: Duplex, onOutput: FrameSink): Promise<void> {
+function waitForEnd(stream: Duplex, onOutput: FrameSink): Promise<void> {
   const feed = createDemuxer(onOutput);
   return new Promise((resolve, reject) => {
     stream.on("data", (chunk: Uint8Array) => {

@@ -35,7 +35,7 @@ export function asProblem(error: unknown, address: string): Problem {
 }
 
 /** Runs a call against the engine; whatever it throws comes out as a Problem. */
-export async function guarded<T>(address: string, call: () => Promise<T>): Promise<T> {
+export async function callEngine<T>(address: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {

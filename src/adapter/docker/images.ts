@@ -2,7 +2,7 @@
 import type { Readable } from "node:stream";
 import type Docker from "dockerode";
 import type { Attend } from "./attendance.ts";
-import { asProblem, guarded } from "./failures.ts";
+import { asProblem, callEngine } from "./failures.ts";
 import { followProgress, type ImageProgress } from "./progress.ts";
 import { readable } from "./streams.ts";
 
@@ -51,7 +51,7 @@ export function splitImageName(name: string): { repository: string; tag: string 
 }
 
 export function createImageApi(docker: () => Docker, address: string, attend: Attend): ImageApi {
-  const call = <T>(action: (givenUp: AbortSignal) => Promise<T>) => guarded(address, () => attend(action));
+  const call = <T>(action: (givenUp: AbortSignal) => Promise<T>) => callEngine(address, () => attend(action));
   return {
     list: () => call(async () => (await docker().listImages()).map(imageRow)),
     inspect: (name) => call(() => inspectImage(docker, address, name)),

@@ -1,7 +1,7 @@
 /** Networks: make (once per name), find by label, connect, remove. */
 import type Docker from "dockerode";
 import type { Attend } from "./attendance.ts";
-import { guarded } from "./failures.ts";
+import { callEngine } from "./failures.ts";
 
 interface NetworkRow {
   id: string;
@@ -18,7 +18,7 @@ export interface NetworkApi {
 }
 
 export function createNetworkApi(docker: () => Docker, address: string, attend: Attend): NetworkApi {
-  const call = <T>(action: () => Promise<T>) => guarded(address, () => attend(action));
+  const call = <T>(action: () => Promise<T>) => callEngine(address, () => attend(action));
   return {
     list: (labels = []) =>
       call(async () => {

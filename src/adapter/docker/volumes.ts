@@ -1,7 +1,7 @@
 /** Volumes: folders on the engine's machine that outlive containers. */
 import type Docker from "dockerode";
 import type { Attend } from "./attendance.ts";
-import { guarded } from "./failures.ts";
+import { callEngine } from "./failures.ts";
 
 interface VolumeRow {
   name: string;
@@ -33,7 +33,7 @@ export interface VolumeApi {
 }
 
 export function createVolumeApi(docker: () => Docker, address: string, attend: Attend): VolumeApi {
-  const call = <T>(action: () => Promise<T>) => guarded(address, () => attend(action));
+  const call = <T>(action: () => Promise<T>) => callEngine(address, () => attend(action));
   return {
     ensure: (name, labels) =>
       call(async () => {

@@ -130,7 +130,7 @@ async function forward(tunnel: Termination, asked: IncomingMessage, answer: Serv
   asked.pipe(sent);
   const response = await answerOf(sent);
   const isEmpty = asked.method === "HEAD" || response.statusCode === 204 || response.statusCode === 304;
-  const body = isEmpty ? response : await decoded(response);
+  const body = isEmpty ? response : await decodeBody(response);
   if (!body) return say(answer, 502, "The answer is compressed in a way that cannot be read.");
   const headers = Object.entries(endToEnd(response.headers)).flatMap(([name, value]) => {
     // The length is that of the compressed body.
@@ -167,7 +167,7 @@ function fits({ methods, path: wanted }: Credential, method: string, path: strin
 }
 
 /** The body as it is, or made readable; undefined for a way of compressing that is not known. */
-async function decoded(response: IncomingMessage): Promise<Readable | undefined> {
+async function decodeBody(response: IncomingMessage): Promise<Readable | undefined> {
   const encoding = (response.headers["content-encoding"] ?? "identity").trim().toLowerCase();
   if (encoding === "identity") return response;
   const { createBrotliDecompress, createGunzip, createInflate } = await import("node:zlib");

@@ -69,9 +69,9 @@ interface Target {
 type Work = Pick<MergeRequest, "source" | "strategy" | "message" | "author" | "onStep"> & { target: Target };
 
 const WAYS: Record<MergeStrategy, (git: GitCommand, at: At, work: Work) => Promise<MergeOutcome>> = {
-  merge: joined,
-  squash: joined,
-  rebase: rebased,
+  merge: joinBranches,
+  squash: joinBranches,
+  rebase: rebaseCommits,
 };
 
 const markRef = (mark: string): string => `refs/skep/merge/${mark}`;
@@ -114,7 +114,7 @@ export async function forgetMerge(git: GitCommand, repository: string, mark: str
   await git(["update-ref", "-d", markRef(mark)], { cwd: repository, gitDir: repository });
 }
 
-async function joined(
+async function joinBranches(
   git: GitCommand,
   at: At,
   { source, target, strategy, message, author }: Work,
@@ -128,7 +128,7 @@ async function joined(
 }
 
 /** The commits of `source` that `target` lacks, one after another on top of `target`; merges among them are left out. */
-async function rebased(git: GitCommand, at: At, { source, target, author, onStep }: Work): Promise<MergeOutcome> {
+async function rebaseCommits(git: GitCommand, at: At, { source, target, author, onStep }: Work): Promise<MergeOutcome> {
   const range = `${target.commit}..${source}`;
   const listed = await line(git, at, ["rev-list", "--reverse", "--topo-order", "--no-merges", range]);
   const commits = listed.split("\n").filter(Boolean);

@@ -56,7 +56,7 @@ export function createClusterClient(access: ClusterAccess, waitMs = WAIT_MS): Cl
     });
     return answer;
   }
-  async function accepted(method: string, path: string, call: Call): Promise<Response> {
+  async function sendAccepted(method: string, path: string, call: Call): Promise<Response> {
     for (let left = TRIES - 1; ; left--) {
       const answer = await send(method, path, call);
       if (answer.ok) return answer;
@@ -71,7 +71,7 @@ export function createClusterClient(access: ClusterAccess, waitMs = WAIT_MS): Cl
       );
     }
   }
-  const guarded = async <T>(signal: AbortSignal | undefined, act: () => Promise<T>): Promise<T> => {
+  const guardCall = async <T>(signal: AbortSignal | undefined, act: () => Promise<T>): Promise<T> => {
     try {
       return await act();
     } catch (error) {
@@ -82,15 +82,15 @@ export function createClusterClient(access: ClusterAccess, waitMs = WAIT_MS): Cl
   return {
     access,
     call: (method, path, call = {}) =>
-      guarded(call.signal, async () => {
+      guardCall(call.signal, async () => {
         const late = AbortSignal.timeout(CALL_MS);
         const signal = call.signal ? AbortSignal.any([call.signal, late]) : late;
-        const answer = await accepted(method, path, { ...call, signal });
+        const answer = await sendAccepted(method, path, { ...call, signal });
         return readJson(await checkedAnswer(answer, { maxBytes: ANSWER_BYTES }).text());
       }),
     stream: (path, query, signal) =>
-      guarded(signal, async () => {
-        const answer = await accepted("GET", path, { query, signal });
+      guardCall(signal, async () => {
+        const answer = await sendAccepted("GET", path, { query, signal });
         if (!answer.body) throw new Error("its answer has no body");
         return answer.body;
       }),

@@ -55,7 +55,7 @@ export async function openWebSocket(request: WebSocketRequest): Promise<ClusterS
   signal?.addEventListener("abort", stop, { once: true });
   try {
     const key = randomBytes(16).toString("base64");
-    await connected(socket, isTls ? "secureConnect" : "connect");
+    await waitUntilConnected(socket, isTls ? "secureConnect" : "connect");
     socket.write(headOf(request, key));
     const { status, headers, body, rest } = await answerOf(socket);
     if (status !== 101) throw refusal(status, body, url.origin);
@@ -79,7 +79,7 @@ export async function openWebSocket(request: WebSocketRequest): Promise<ClusterS
 /** Certificates are checked against a name; an address is given none. */
 const nameOf = (host: string): string => (/^[\d.]+$|:/.test(host) ? "" : host);
 
-function connected(socket: Socket, event: string): Promise<void> {
+function waitUntilConnected(socket: Socket, event: string): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.once("error", reject);
     socket.once("close", () => reject(new Error("it closed the connection")));

@@ -159,7 +159,7 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
     }
   }
 
-  async function made(request: ModelRequest, started: number): Promise<ModelReply> {
+  async function makeCall(request: ModelRequest, started: number): Promise<ModelReply> {
     const to = await resolveTarget(deps, request);
     if ("code" in to) return refusal(request, to, clock.monotonic() - started);
     const line = JSON.stringify([to.providerId, to.baseUrl, to.source]);
@@ -203,7 +203,7 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
     if (request.model.startsWith("demo/")) return deps.scripted.call(request);
     const started = clock.monotonic();
     try {
-      return await made(request, started);
+      return await makeCall(request, started);
     } catch (error) {
       return broken(request, error, started);
     }

@@ -105,15 +105,15 @@ async function ofOllama(question: WindowQuestion): Promise<ServedWindow> {
   const asked = least(wanted, wanted === null ? null : most);
   if (asked !== null) return { tokens: asked, ask: asked };
   const root = ollamaRoot(endpoint.baseUrl);
-  const loaded = async () => {
+  const findLoaded = async () => {
     const found = await loadedIn(question);
     return found === undefined ? undefined : sizeOf(found["context_length"]);
   };
-  let tokens = await loaded();
+  let tokens = await findLoaded();
   let isLoaded = tokens !== undefined;
   if (!isLoaded && mayLoad) {
     isLoaded = (await ask(question, `${root}/api/generate`, { model: name, stream: false }, LOAD_MS)) !== undefined;
-    tokens = await loaded();
+    tokens = await findLoaded();
   }
   // A server that is too old to say may serve 2,048 tokens, and cuts what is longer without a word: only a window that is
   // asked for is known.

@@ -169,10 +169,10 @@ async function pass(socket: Socket, request: RequestHead, early: Buffer, passage
     app.write(Buffer.from(writeRequestHead(request, passage), "latin1"));
     if (!request.upgrades) forward(socket, app, early, { left: request.bodyBytes, count: passage.count });
     const answered = await answerOf(app, request);
-    if (!answered) return socket.destroyed ? end() : failed(socket, app);
+    if (!answered) return socket.destroyed ? end() : closeFailed(socket, app);
     const { head, rest } = answered;
     const isSocket = head.status === 101;
-    if (isSocket && !request.upgrades) return failed(socket, app);
+    if (isSocket && !request.upgrades) return closeFailed(socket, app);
     socket.write(Buffer.from(writeResponseHead(head, passage), "latin1"));
     if (isSocket) forward(socket, app, early, { left: Number.POSITIVE_INFINITY, count: passage.count });
     const left = isSocket ? Number.POSITIVE_INFINITY : (head.bodyBytes ?? Number.POSITIVE_INFINITY);
@@ -186,7 +186,7 @@ async function pass(socket: Socket, request: RequestHead, early: Buffer, passage
   }
 }
 
-function failed(socket: Socket, app: Duplex): void {
+function closeFailed(socket: Socket, app: Duplex): void {
   app.destroy();
   answer(socket, { status: 502, headers: {}, text: "The app ended the connection, or did not answer in HTTP.\n" });
 }

@@ -34,7 +34,7 @@ export function createEspeak({
     formats: ["wav"],
     maxCharacters: 4_096,
     speak: ({ text, voiceId = "en", speed, signal }) =>
-      spoken(programAt(name, path), text, signal, (file) => {
+      runProgram(programAt(name, path), text, signal, (file) => {
         if (!/^[A-Za-z][\w+-]{0,40}$/.test(voiceId)) throw noVoice(name);
         return ["-w", file, "-v", voiceId, "-s", String(Math.round(ESPEAK_SPEED * speed)), "--stdin"];
       }),
@@ -74,7 +74,7 @@ export function createPiper(model: string): SpeechService {
     maxCharacters: 4_096,
     speak: ({ text, speed, signal }) =>
       // One line is one utterance.
-      spoken(programAt(name), text.replaceAll("\n", " "), signal, (file) => [
+      runProgram(programAt(name), text.replaceAll("\n", " "), signal, (file) => [
         "--model",
         model,
         "--output_file",
@@ -100,7 +100,7 @@ function programAt(name: string, path = searchPath()): Program {
   return { name, file };
 }
 
-async function spoken(program: Program, text: string, signal: AbortSignal, argsOf: (file: string) => string[]) {
+async function runProgram(program: Program, text: string, signal: AbortSignal, argsOf: (file: string) => string[]) {
   const folder = await mkdtemp(join(tmpdir(), "skep-speech-"));
   try {
     const file = join(folder, "speech.wav");

@@ -25,7 +25,7 @@ export async function speechFetch(name: string, url: string, init: RequestInit):
     await answer.body?.cancel().catch(() => {});
     throw refusal(name, answer.status);
   }
-  return { bytes: await bounded(name, answer), headers: answer.headers };
+  return { bytes: await readBounded(name, answer), headers: answer.headers };
 }
 
 function refusal(name: string, status: number): Problem {
@@ -37,7 +37,7 @@ function refusal(name: string, status: number): Problem {
   return unavailable("speech_refused", `The speech service ${name} answered with status ${status}.`);
 }
 
-async function bounded(name: string, answer: Response): Promise<Uint8Array> {
+async function readBounded(name: string, answer: Response): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of answer.body ?? []) {

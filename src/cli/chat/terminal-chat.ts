@@ -38,7 +38,7 @@ export async function terminalChat(client: Client, session: ChatView, attached: 
     }
     client.call("POST", `${pathOf(state.session.id)}/stop`).catch(() => {});
   });
-  const answered = async (work: () => Promise<unknown>): Promise<void> => {
+  const tellFailure = async (work: () => Promise<unknown>): Promise<void> => {
     stopped = 0;
     try {
       await work();
@@ -50,10 +50,10 @@ export async function terminalChat(client: Client, session: ChatView, attached: 
   // A reply that waits is not over, so no line is asked for meanwhile.
   input.onTyped((line) => {
     if (line.trim() !== TRY) return false;
-    void answered(() => runCommand(state, TRY));
+    void tellFailure(() => runCommand(state, TRY));
     return true;
   });
-  await answered(() => begin(state, input));
+  await tellFailure(() => begin(state, input));
   while (!state.leaving) {
     const { draft } = state;
     state.draft = undefined;
@@ -61,7 +61,7 @@ export async function terminalChat(client: Client, session: ChatView, attached: 
     if (line === undefined) break;
     const text = line.trim();
     if (text === "") continue;
-    await answered(async () => {
+    await tellFailure(async () => {
       if (!(await runCommand(state, text))) await reply(state, line, input);
       state.session = await client.call("GET", pathOf(state.session.id));
     });

@@ -132,7 +132,7 @@ async function firstRun(
   if (!json) console.log("");
   const interrupt = onInterrupt(client, id, ownServer);
   const view = json
-    ? await ended(client, id, interrupt.signal)
+    ? await waitForEnd(client, id, interrupt.signal)
     : await followRun(client, id, { json }, interrupt.signal);
   interrupt.done();
   if (!json) console.log((await followedLines(view, client, ownServer)).join("\n"));
@@ -140,7 +140,7 @@ async function firstRun(
 }
 
 /** Waits without showing anything. */
-async function ended(client: Client, id: string, signal: AbortSignal): Promise<RunView> {
+async function waitForEnd(client: Client, id: string, signal: AbortSignal): Promise<RunView> {
   for await (const _ of client.events(`/v1/events/stream?run_id=${id}`, signal));
   return client.call("GET", `/v1/runs/${id}`);
 }

@@ -4,7 +4,7 @@ import { isProblem, Problem } from "../../core/errors.ts";
 import { connect, type ServerFlags, withServer } from "../server/locate.ts";
 import { ownColoursOnly } from "../terminal/style.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
-import { countOf, findOne, listItems, located } from "./find.ts";
+import { countOf, findOne, listItems, locate } from "./find.ts";
 import type { Answer, AnyResource, ArgumentSpec, Flags, OptionSpec, Verb } from "./resource.ts";
 
 export type Exit = (code: number) => void;
@@ -54,7 +54,7 @@ export function verbCommand(parent: Command, resource: AnyResource, verb: Verb<o
       .flat()
       .filter((word): word is string => typeof word === "string");
     const client = await connect(flags);
-    const placed = await located(client, resource, flags);
+    const placed = await locate(client, resource, flags);
     const item = verb.on === "one" ? await findOne(client, placed, words.shift()!) : {};
     const call = { client, item, args: words, flags };
     try {
@@ -102,7 +102,7 @@ async function list(resource: AnyResource, flags: Flags): Promise<Answer> {
     if (value !== undefined) query.set(filter.query, String(value));
   }
   const client = await connect(flags);
-  const { path } = await located(client, resource, flags);
+  const { path } = await locate(client, resource, flags);
   const found = await listItems(client, path, query, countOf(flags["limit"]));
   const more = found.next_cursor === null ? [] : [`More: --limit ${countOf(flags["limit"]) * 2}`];
   const isNarrowed = query.size > 0;
@@ -115,7 +115,7 @@ async function list(resource: AnyResource, flags: Flags): Promise<Answer> {
 
 async function show(resource: AnyResource, word: string, flags: Flags): Promise<Answer> {
   const client = await connect(flags);
-  const placed = await located(client, resource, flags);
+  const placed = await locate(client, resource, flags);
   const found = await findOne(client, placed, word);
   const item = resource.single === false ? found : await client.ask<object>("GET", pathOf(placed, found));
   const shown = await resource.show?.(item, { client, flags });

@@ -54,7 +54,7 @@ export function countOf(limit: unknown): number {
 }
 
 /** The resource with the path of its list filled in, where that depends on the flags. */
-export async function located(client: Client, resource: AnyResource, flags: Flags): Promise<AnyResource> {
+export async function locate(client: Client, resource: AnyResource, flags: Flags): Promise<AnyResource> {
   return resource.within ? { ...resource, path: await resource.within.pathFor(client, flags) } : resource;
 }
 

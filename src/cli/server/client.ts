@@ -68,12 +68,12 @@ export function createClient(url: string, token?: string, data?: string): Client
     reading.catch((error: unknown) => {
       throw unreachable(url, error);
     });
-  const parsed = async <T>(path: string, init: RequestInit): Promise<T> => bodyOf<T>(await reach(path, init));
+  const fetchBody = async <T>(path: string, init: RequestInit): Promise<T> => bodyOf<T>(await reach(path, init));
   function send<T>(method: Method, path: string, body: unknown, ifMatch: unknown): Promise<T> {
     const json = body === undefined ? {} : { body: JSON.stringify(body) };
     const condition: Record<string, string> = typeof ifMatch === "string" ? { "If-Match": ifMatch } : {};
     const all = { ...headers, ...condition, "Content-Type": "application/json" };
-    return parsed<T>(path, { method, headers: all, ...json });
+    return fetchBody<T>(path, { method, headers: all, ...json });
   }
   return {
     url,
@@ -85,7 +85,7 @@ export function createClient(url: string, token?: string, data?: string): Client
       const body = await bodyOf<T>(answer);
       return { body, tag: answer.headers.get("ETag") ?? undefined };
     },
-    upload: <T>(path: string, form: FormData) => parsed<T>(path, { method: "POST", headers, body: form }),
+    upload: <T>(path: string, form: FormData) => fetchBody<T>(path, { method: "POST", headers, body: form }),
     text: (path) =>
       reach(path, { headers: { ...headers, Accept: "text/plain" } }).then((answer) => whole(answer.text())),
     async file(path, body) {

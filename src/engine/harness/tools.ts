@@ -33,11 +33,11 @@ interface ToolServerEvents {
 export function toolServerOf(turn: LoopInput, { onCall, onEnd }: ToolServerEvents) {
   const { execution, ports, sandbox, masker } = turn;
   let tail: Promise<unknown> = Promise.resolve();
-  const offered = async (): Promise<Tool[]> =>
+  const listOffered = async (): Promise<Tool[]> =>
     (await ports.toolsFor(execution, sandbox)).filter(({ group }) => !ITS_OWN.has(group));
 
   async function call(name: string, input: unknown): Promise<{ ok: boolean; output: string }> {
-    const isThere = (await offered()).some((tool) => tool.name === name);
+    const isThere = (await listOffered()).some((tool) => tool.name === name);
     if (!isThere) return { ok: false, output: `There is no tool ${name.slice(0, 100)} here.` };
     onCall();
     const part = { type: "tool_call" as const, call_id: `skep_${name}`, tool: name, input };
@@ -60,7 +60,8 @@ export function toolServerOf(turn: LoopInput, { onCall, onEnd }: ToolServerEvent
       }
   }
   const tools: HarnessTools = {
-    list: async () => (await offered()).map(({ name, description, parameters }) => ({ name, description, parameters })),
+    list: async () =>
+      (await listOffered()).map(({ name, description, parameters }) => ({ name, description, parameters })),
     // One after the other: each is a message of its own.
     call(name, input) {
       const next = tail.then(() => call(name, input));

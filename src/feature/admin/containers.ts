@@ -107,7 +107,7 @@ export function createContainers({ docker, show, clock, instanceId, labels, mask
       if (!row) throw notFound("container");
       const abort = new AbortController();
       const chunks = engine().logs(row.id, { follow, tail, signal: abort.signal });
-      return { lines: toLines(masked(chunks, masking)), stop: () => abort.abort() };
+      return { lines: toLines(maskChunks(chunks, masking)), stop: () => abort.abort() };
     },
   };
 }
@@ -134,7 +134,7 @@ const elsewhere = ({ id, name, image, state, status, ...row }: SandboxShown): Co
 type Chunks = AsyncIterable<{ stream: string; text: string }>;
 
 /** Secret values are masked before lines are cut, including one split over two chunks. */
-async function* masked(chunks: Chunks, masking: Pick<Masking, "stream">): Chunks {
+async function* maskChunks(chunks: Chunks, masking: Pick<Masking, "stream">): Chunks {
   const streams = new Map<string, MaskedStream>();
   for await (const { stream, text } of chunks) {
     const known = streams.get(stream) ?? masking.stream();

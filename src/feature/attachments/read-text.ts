@@ -35,7 +35,7 @@ export function defineReadText({ store, content, extractor, masking, settled }: 
   const rows = store.rows(table);
   const find = (id: string) => rows.find({ id });
 
-  function ended({ payload, state, error }: EndedJob<{ attachment_id: string }>): void {
+  function recordEnd({ payload, state, error }: EndedJob<{ attachment_id: string }>): void {
     const id = payload.attachment_id;
     store.write(({ after }) => {
       after(() => settled(id));
@@ -70,6 +70,6 @@ export function defineReadText({ store, content, extractor, masking, settled }: 
       store.write(() => rows.update({ status: "ready", text_available: text_sha256 !== null, text_sha256 }, { id }));
       return { attachment_id: id, characters: text.length };
     },
-    { parallel: PARALLEL, exclusive: ({ owner }) => owner, ended },
+    { parallel: PARALLEL, exclusive: ({ owner }) => owner, ended: recordEnd },
   );
 }

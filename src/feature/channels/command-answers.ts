@@ -22,10 +22,10 @@ export function createCommandAnswers({ links, commands, refuse, faultOf }: Comma
   function decide(messengerId: string, incoming: Incoming, message: string, command: CommandRow, answer: Answer) {
     const { outcome, isTaken } = commands.give(command, answer);
     if (!isTaken) refuse(messengerId, incoming, command.id, "not_waiting");
-    const shown: Afterwards = async (port, signal) => {
+    const showAnswer: Afterwards = async (port, signal) => {
       await port.edit(incoming.chat, message, `➜ ${outcome}`, signal);
     };
-    return { outcome, shown };
+    return { outcome, shown: showAnswer };
   }
   function pressCommand(messengerId: string, incoming: Press): Afterwards | undefined {
     const found = commands.ofToken(incoming.token);

@@ -50,7 +50,7 @@ export function defineIngest(deps: IngestDeps) {
       });
     });
   }
-  function ended({ payload, state, error }: EndedJob<{ document_id: string }>): void {
+  function recordEnd({ payload, state, error }: EndedJob<{ document_id: string }>): void {
     const row = rows.find(payload.document_id);
     if (!row || row.status === "ready") return;
     rows.clear(row.id);
@@ -91,7 +91,7 @@ export function defineIngest(deps: IngestDeps) {
       });
       return { document_id, sections, chunks, pages: document.pages ?? null };
     },
-    { parallel: PARALLEL, exclusive: ({ owner }) => owner, ended },
+    { parallel: PARALLEL, exclusive: ({ owner }) => owner, ended: recordEnd },
   );
 }
 

@@ -69,7 +69,7 @@ export function createEnvironments(deps: EnvironmentsDeps) {
     return { project_id: id, accepted, proposal, changed };
   }
   /** What a change asks to hold. @throws Problem 409 `environment_changed`, 422. */
-  async function wanted(id: string, { hash, image, definition }: EnvironmentChange): Promise<Wanted> {
+  async function readWanted(id: string, { hash, image, definition }: EnvironmentChange): Promise<Wanted> {
     if ((hash === undefined) === (definition === undefined))
       throw invalid("Give either `hash`, to accept what the repository proposes, or a `definition` of your own.");
     if (definition !== undefined) {
@@ -112,7 +112,7 @@ export function createEnvironments(deps: EnvironmentsDeps) {
     /** @throws Problem 404, 409 `environment_changed` when the repository proposes something else now, 422. */
     async accept(id: string, change: EnvironmentChange, caller: Caller): Promise<ProjectEnvironment> {
       assertProject(id);
-      const { definition, dockerfile, proposal_hash } = await wanted(id, change);
+      const { definition, dockerfile, proposal_hash } = await readWanted(id, change);
       const lack = lackOfHost(hosts, definition.host_labels ?? []);
       if (lack !== undefined) throw invalidField("/definition/host_labels", lack);
       if (definition.caches && noCaches !== undefined) throw invalidField("/definition/caches", noCaches);

@@ -71,10 +71,10 @@ export function createRunner(deps: RunnerDeps): Runner {
       };
     }
     reports.end();
-    await written(row, left);
+    await writeEnd(row, left);
   }
   /** A disk that is full when a job ends must not leave it running in the rows for good. */
-  async function written(row: JobRow, write: () => void): Promise<void> {
+  async function writeEnd(row: JobRow, write: () => void): Promise<void> {
     while (true) {
       try {
         return write();

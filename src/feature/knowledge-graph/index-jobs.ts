@@ -68,7 +68,7 @@ export function createIndexJobs({ store, jobs, graphOf, scipOf, nameOf }: IndexJ
     const seen = { files, skipped, skipped_count: skippedCount, failed, unread, ...exact };
     return { parsed, changed, report: seen, nodes, relationships, communities, processes };
   }
-  function ended({ id, payload: { project_id }, userId, state, result, error }: EndedJob<Payload>): void {
+  function recordEnd({ id, payload: { project_id }, userId, state, result, error }: EndedJob<Payload>): void {
     const { report: _, ...counts } = result ?? {};
     const data = { job_id: id, state, ...(error ? { error } : {}), ...counts };
     store.write(({ emit }) => emit(indexComplete, { project_id, user_id: userId ?? undefined, data }));
@@ -76,7 +76,7 @@ export function createIndexJobs({ store, jobs, graphOf, scipOf, nameOf }: IndexJ
     again.delete(project_id);
     if (force !== undefined && state !== "cancelled") enqueue(project_id, { force, cause: "workspace" });
   }
-  const index = defineJob("index", Payload, run, { parallel: PARALLEL, ended });
+  const index = defineJob("index", Payload, run, { parallel: PARALLEL, ended: recordEnd });
 
   const enqueue = (projectId: string, { force, cause, userId }: IndexRequest, runAt?: number): Job =>
     jobs.enqueue(

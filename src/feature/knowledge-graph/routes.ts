@@ -61,7 +61,7 @@ export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
         summary: "Search symbols and flows",
       },
       ({ params, body, caller }) =>
-        passed(
+        passOn(
           graphs.graph(params.id, caller).json.query({
             query: body.query,
             limit: body.limit ?? 10,
@@ -82,7 +82,7 @@ export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
         summary: "Callers, callees, flows and cluster of a symbol; candidates when several have the name",
       },
       ({ params, query, caller }) =>
-        passed(
+        passOn(
           graphs
             .graph(params.id, caller)
             .json.context(params.symbol, query.file_path, Math.min(query.limit ?? RELATED_SHOWN, MAX_RELATED)),
@@ -120,7 +120,7 @@ export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
         summary: "What a change of a symbol reaches, by depth",
       },
       ({ params, body, caller }) =>
-        passed(
+        passOn(
           graphs.graph(params.id, caller).json.impact({
             target: body.target,
             direction: body.direction ?? "upstream",
@@ -144,7 +144,7 @@ export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
           "Ask about the code as a whole: a path, the tests of a symbol, dead code, cycles, who reads a setting, a flow in words",
       },
       ({ params, body, caller }) =>
-        passed(graphs.graph(params.id, caller).json.ask({ ...body, limit: body.limit ?? 50 })),
+        passOn(graphs.graph(params.id, caller).json.ask({ ...body, limit: body.limit ?? 50 })),
     ),
     operation(
       "getProjectGraphChanges",
@@ -157,7 +157,7 @@ export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
         answer: Changes,
         summary: "Symbols and flows that uncommitted changes touch",
       },
-      ({ params, query, caller }) => passed(graphs.graph(params.id, caller).json.changes(query.base)),
+      ({ params, query, caller }) => passOn(graphs.graph(params.id, caller).json.changes(query.base)),
     ),
     operation(
       "cypherProjectGraph",
@@ -172,7 +172,7 @@ export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
         summary: "Ask in Cypher; queries only read",
       },
       ({ params, body, caller }) =>
-        passed(graphs.graph(params.id, caller).cypher(body.query, body.params ?? {}, body.limit ?? 100)),
+        passOn(graphs.graph(params.id, caller).cypher(body.query, body.params ?? {}, body.limit ?? 100)),
     ),
   ]);
 }
@@ -328,12 +328,12 @@ async function graphDataOf(
   if (version !== undefined && known?.includes(`"${version}"`)) return new Response(null, { status: 304, headers });
   const limit = Math.min(query.limit ?? MOST_COLUMNS, query.format === "columns" ? MOST_COLUMNS : 20_000);
   if (query.format === "columns")
-    return passed(
+    return passOn(
       graph.json.graphColumns({ labels, path, limit, focus: query.focus, depth: query.depth ?? 1 }),
       headers,
     );
   if (query.focus !== undefined) throw invalidField("focus", "Needs format=columns");
-  return passed(
+  return passOn(
     graph.json.graphData({ labels, types: wordsOf("types", query.types, EDGE_TYPES), path, limit }),
     headers,
   );
@@ -354,7 +354,7 @@ function wordsOf<T extends string>(name: string, text: string | undefined, known
 const JSON_HEADERS = { "Content-Type": "application/json" };
 
 /** The worker's JSON unchanged: a test checks it against the schemas. */
-async function passed(answer: Promise<GraphJson>, headers: Record<string, string> = {}): Promise<Response> {
+async function passOn(answer: Promise<GraphJson>, headers: Record<string, string> = {}): Promise<Response> {
   return new Response(new Blob((await answer).pieces), { headers: { ...JSON_HEADERS, ...headers } });
 }
 

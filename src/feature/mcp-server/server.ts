@@ -62,7 +62,7 @@ export function createServerOf({ tools, own, call, missingInputs }: McpServerDep
       const args = params.arguments ?? {};
       const { signal } = ctx.mcpReq;
       const mine = own().find((tool) => tool.name === name);
-      if (mine) return contentOf(await answered(() => mine.run(args, callerOf(ctx, caller), signal)));
+      if (mine) return contentOf(await answerCall(() => mine.run(args, callerOf(ctx, caller), signal)));
       const tool = tools().find(({ operation }) => operation.tool === name);
       if (!tool) throw new library.ProtocolError(library.INVALID_PARAMS, `There is no tool ${name.slice(0, 64)}.`);
       const filled = name === "start_run" ? state.filled(args, ctx) : args;
@@ -82,7 +82,7 @@ export type AskFor = (ctx: Library.ServerContext) => ReturnType<typeof createAsk
 /** Calls the API. Problems are answers, too: a model can correct its call. */
 function createAsk(call: InnerCall, caller: Caller) {
   return (request: () => ReturnType<ApiTool["request"]>, signal?: AbortSignal): Promise<ToolAnswer> =>
-    answered(async () => {
+    answerCall(async () => {
       const response = await call(caller, { ...request(), ...(signal ? { signal } : {}) });
       const text = await response.text();
       if (response.ok) return text === "" ? "Done." : text;
@@ -96,7 +96,7 @@ interface ProblemBody {
   errors?: { pointer: string; message: string }[];
 }
 
-async function answered(act: () => Promise<string | { problem: ProblemBody }>): Promise<ToolAnswer> {
+async function answerCall(act: () => Promise<string | { problem: ProblemBody }>): Promise<ToolAnswer> {
   try {
     const answer = await act();
     return typeof answer === "string" ? { text: answer, isError: false } : refusal(answer.problem);

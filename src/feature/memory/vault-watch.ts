@@ -37,7 +37,7 @@ export function watchVaults(root: string, index: EntryIndex, log: Logger): Vault
     while (changed.size > 0 && !stopped) await settle();
     timer = undefined;
   }
-  function noticed(folder: string, name: string | null): void {
+  function noticeChange(folder: string, name: string | null): void {
     if (stopped || name?.startsWith(".")) return;
     changed.add(name === null ? folder : folder === "" ? name : `${folder}/${name}`);
     timer ??= setTimeout(() => void settleAll(), SETTLE_MS);
@@ -53,7 +53,7 @@ export function watchVaults(root: string, index: EntryIndex, log: Logger): Vault
     for (const folder of folders) {
       if (watched.has(folder)) continue;
       try {
-        const watcher = watch(join(root, folder), (_, name) => noticed(folder, name));
+        const watcher = watch(join(root, folder), (_, name) => noticeChange(folder, name));
         watcher.on("error", () => {
           watcher.close();
           watched.delete(folder);

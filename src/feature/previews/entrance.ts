@@ -40,7 +40,7 @@ export function createEntrance({ config, clock, log, previews, openServer, decid
     log.info({ port: server.port }, "previews listen");
     return { server, visits };
   }
-  const opened = (): Promise<Opened> => {
+  const openEntrance = (): Promise<Opened> => {
     opening ??= listen().catch((error) => {
       opening = undefined;
       throw error;
@@ -49,10 +49,10 @@ export function createEntrance({ config, clock, log, previews, openServer, decid
   };
   return {
     /** @throws Problem 503 `previews_off`, 409 `port_in_use`. */
-    open: async (): Promise<Visits> => (await opened()).visits,
+    open: async (): Promise<Visits> => (await openEntrance()).visits,
     async start() {
       // A proxy has been told where they are.
-      if (address !== undefined && config.previewPort > 0) await opened();
+      if (address !== undefined && config.previewPort > 0) await openEntrance();
     },
     async close() {
       const found = await opening?.catch(() => undefined);

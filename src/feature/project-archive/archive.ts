@@ -108,7 +108,7 @@ async function entriesOf(file: string): Promise<Map<string, Buffer>> {
     }
   };
   /** Of what is unpacked, whatever the heads of the files say. */
-  async function* bounded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async function* boundBytes(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     let size = 0;
     for await (const piece of bytes) {
       size += piece.byteLength;
@@ -123,7 +123,7 @@ async function entriesOf(file: string): Promise<Map<string, Buffer>> {
     throw error;
   });
   const [unpacked, taken] = await Promise.allSettled([
-    pipeline(createReadStream(file), createGunzip(), bounded, archive),
+    pipeline(createReadStream(file), createGunzip(), boundBytes, archive),
     reading,
   ]);
   if (taken.status === "rejected" && isProblem(taken.reason)) throw taken.reason;

@@ -58,7 +58,12 @@ export function createClones(deps: ClonesDeps): Clones {
   const { store, rows, jobs } = deps;
 
   /** The project's row says how its clone ended, in the same transaction. */
-  function ended({ payload: { project_id }, state, result, error }: EndedJob<{ project_id: string }, Cloned>): void {
+  function recordEnd({
+    payload: { project_id },
+    state,
+    result,
+    error,
+  }: EndedJob<{ project_id: string }, Cloned>): void {
     const row = rows.find(project_id);
     if (row?.workspace_state !== "cloning") return;
     if (state !== "succeeded" || !result) {
@@ -74,7 +79,7 @@ export function createClones(deps: ClonesDeps): Clones {
   const clone = defineJob("clone", Payload, ({ project_id }, job) => cloneProject(deps, project_id, job), {
     parallel: PARALLEL,
     outward: true,
-    ended,
+    ended: recordEnd,
   });
   const start = ({ id, name }: ProjectRow): void =>
     void jobs.enqueue(clone, { project_id: id }, { key: id, subject: name, projectId: id });

@@ -58,7 +58,7 @@ const NAMED_FILES = 10;
 const WAIT_MS = 30_000;
 
 export function createMerging({ store, reviewed, works, audit, branches, tasks, jobs, access }: MergingDeps): Merging {
-  const job = createMergeJob({ jobs, access, merge: merged });
+  const job = createMergeJob({ jobs, access, merge: mergeWork });
   const titleOf = ({ title }: Reviewed) => title.trim().split("\n")[0]!.slice(0, TITLE_CHARACTERS);
   return {
     async files(id, page, caller) {
@@ -133,7 +133,7 @@ export function createMerging({ store, reviewed, works, audit, branches, tasks, 
   };
 
   /** @throws Problem 409 `merge_conflict`, `run_active`, `session_busy`, `nothing_to_merge`. */
-  async function merged(request: MergePayload, { signal, report }: RunningJob, owner: Caller): Promise<Merged> {
+  async function mergeWork(request: MergePayload, { signal, report }: RunningJob, owner: Caller): Promise<Merged> {
     const { strategy, message, push, task } = request;
     const row = reviewed.known(request.work_id ?? request.run_id ?? "");
     // It may have waited, or been taken up after a restart.

@@ -58,7 +58,7 @@ export function createReadings({ store, clock, values, audit, boundsOf, assertAg
     const found = rows.list([grantedTo(agentId)], { order: "name" });
     return found.filter(({ id }) => bounds.every((other) => isGranted(id, other)));
   };
-  const used = (ids: string[], by: string): void => {
+  const recordUse = (ids: string[], by: string): void => {
     if (ids.length === 0) return;
     rows.update({ last_used_at: timestamp(clock.now()), last_used_by: by }, among("id", ids));
   };
@@ -68,7 +68,7 @@ export function createReadings({ store, clock, values, audit, boundsOf, assertAg
       if (!row) return undefined;
       store.write(() => {
         audit({ action: "secret.value_read", actor, subject: row.id, data: { name } });
-        used([row.id], actor);
+        recordUse([row.id], actor);
       });
       return values.open(row);
     },
@@ -87,7 +87,7 @@ export function createReadings({ store, clock, values, audit, boundsOf, assertAg
         store.write(() => {
           const data = { names: fitting.map(({ name }) => name), host: `${host}:${port}` };
           audit({ action: "secret.put_into_request", actor, subject: agentId, data });
-          used(
+          recordUse(
             fitting.map(({ id }) => id),
             `agent:${agentId}`,
           );
@@ -109,7 +109,7 @@ export function createReadings({ store, clock, values, audit, boundsOf, assertAg
       if (open.length === 0) return { env, damaged };
       store.write(() => {
         audit({ action: "secret.env_read", actor, subject: agentId, address, data });
-        used(
+        recordUse(
           open.filter(({ name }) => !damaged.includes(name)).map(({ id }) => id),
           `agent:${agentId}`,
         );

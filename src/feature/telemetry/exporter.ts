@@ -143,7 +143,7 @@ export function createExporter(deps: ExporterDeps) {
     }
     return batch;
   }
-  const failed = (why: string): void => {
+  const recordFailure = (why: string): void => {
     error = masking.text(why).slice(0, 300);
     if (counts.failures++ === 0) log.warn({ why: error }, "traces are not taken");
   };
@@ -174,7 +174,7 @@ export function createExporter(deps: ExporterDeps) {
         [error, sentAt] = [null, timestamp(clock.now())];
         return true;
       }
-      failed(`the receiver answered ${status}`);
+      recordFailure(`the receiver answered ${status}`);
       if (LATER.has(status)) {
         tryLater(askedWait(retryAfter, clock.now()));
         return false;
@@ -183,7 +183,7 @@ export function createExporter(deps: ExporterDeps) {
       return true;
     } catch (thrown) {
       if (ending.signal.aborted) return false;
-      failed(isProblem(thrown) ? thrown.detail : messageOf(thrown));
+      recordFailure(isProblem(thrown) ? thrown.detail : messageOf(thrown));
       tryLater();
       return false;
     }
@@ -222,7 +222,7 @@ export function createExporter(deps: ExporterDeps) {
     if (underWay || isStopped || waits()) return;
     underWay = sendAll()
       .catch((thrown: unknown) => {
-        failed(messageOf(thrown));
+        recordFailure(messageOf(thrown));
         tryLater();
       })
       .finally(() => {

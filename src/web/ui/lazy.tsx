@@ -4,7 +4,7 @@ import { again } from "../api/again.ts";
 import { siteUrl, unreachable } from "../api/client.ts";
 import { notedFiles, takeEarly } from "./early-files.ts";
 import { filesIn } from "./part-files.ts";
-import { loaded, reloadOnce } from "./reload-once.ts";
+import { noteLoaded, reloadOnce } from "./reload-once.ts";
 
 type Load<P> = () => Promise<{ default: ComponentType<P> }>;
 
@@ -57,7 +57,7 @@ async function loadPart<P>(load: Load<P>): Promise<{ default: ComponentType<P> }
     await fetchPart(load);
     isHere = true;
     const part = await again(load);
-    loaded(file);
+    noteLoaded(file);
     return part;
   } catch (error) {
     if (!isHere && !(error instanceof MissingFile)) throw error;

@@ -18,7 +18,7 @@ export function reloadOnce(file: string, afterMs = 0): boolean {
 }
 
 /** The file is there: should it be missing later, the page may be loaded again. */
-export function loaded(file: string): void {
+export function noteLoaded(file: string): void {
   try {
     sessionStorage.removeItem(noteOf(file));
   } catch {

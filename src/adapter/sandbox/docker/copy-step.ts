@@ -175,7 +175,7 @@ export async function writeContent(content: AsyncIterable<unknown>, entry: Entry
   let left = size;
   const write = async (chunk: Uint8Array) => {
     left -= chunk.byteLength;
-    if (!entry.write(chunk)) await drained(entry);
+    if (!entry.write(chunk)) await drainEntry(entry);
   };
   // It is closed with the archive.
   entry.on("error", () => {});
@@ -191,7 +191,7 @@ export async function writeContent(content: AsyncIterable<unknown>, entry: Entry
   }
 }
 
-function drained(entry: Entry): Promise<void> {
+function drainEntry(entry: Entry): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (isOver: boolean) => () => {
       entry.off("drain", resume).off("close", over);

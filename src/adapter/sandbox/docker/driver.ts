@@ -93,7 +93,7 @@ interface Parts extends Required<Pick<DockerSandboxDeps, "clock">> {
 
 export function createDockerSandboxes(deps: DockerSandboxDeps): DockerSandboxes {
   const { docker, instanceId, carries = false, clock = systemClock, removeMs = REMOVE_MS } = deps;
-  const engine = remembered(() => docker.info());
+  const engine = remember(() => docker.info());
   const networks = createSandboxNetworks({ docker, instanceId, engine });
   const runtimes = createRuntimeTrial(docker, instanceId);
   const capabilities = capabilitiesOf(carries);
@@ -126,7 +126,7 @@ export function createDockerSandboxes(deps: DockerSandboxDeps): DockerSandboxes 
 }
 
 /** The value of the first call that succeeded. */
-function remembered<T>(ask: () => Promise<T>): () => Promise<T> {
+function remember<T>(ask: () => Promise<T>): () => Promise<T> {
   let known: T | undefined;
   return async () => {
     known ??= await ask();

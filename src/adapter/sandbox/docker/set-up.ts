@@ -115,7 +115,7 @@ chown -R "$1" ${LAID_OUT} ${HOME}`;
 
 export function createSetUps(deps: SetUpsDeps) {
   const { docker, instanceId } = deps;
-  const labelled = async () => {
+  const listLabelled = async () => {
     const rows = await docker.containers.list([`${LABELS.instance}=${instanceId}`, SETTING_UP]);
     return rows.filter(({ labels }) => labels[SETTING_UP] !== IMAGE);
   };
@@ -138,7 +138,7 @@ export function createSetUps(deps: SetUpsDeps) {
     remove: (name: string) => docker.images.remove(name),
     /** Removes containers that another process of this instance left. */
     async sweep(isLive: (projectId: string) => boolean): Promise<void> {
-      const left = (await labelled()).filter(({ labels }) => !isLive(labels[SETTING_UP] ?? ""));
+      const left = (await listLabelled()).filter(({ labels }) => !isLive(labels[SETTING_UP] ?? ""));
       await Promise.all(left.map(({ id }) => docker.containers.remove(id)));
     },
   };

@@ -71,7 +71,7 @@ export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: 
   const placed = new Map<string, { machine: Machine; worked: Machine[] }>();
   const { capabilities, noticeMs, about } = hosts[0].driver;
 
-  function answered(machine: Machine, error?: unknown): void {
+  function noteAnswer(machine: Machine, error?: unknown): void {
     const was = machine.away;
     machine.away = error === undefined ? undefined : { why: messageOf(error), at: clock.monotonic() };
     if ((was === undefined) === (machine.away === undefined)) return;
@@ -81,9 +81,9 @@ export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: 
   async function look(machine: Machine): Promise<void> {
     try {
       await machine.ping();
-      answered(machine);
+      noteAnswer(machine);
     } catch (error) {
-      answered(machine, error);
+      noteAnswer(machine, error);
     }
   }
   /** Where it may be started, best first. */
@@ -182,10 +182,10 @@ export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: 
           const isHere = (id: string) => isLive(id) && (placed.get(id)?.machine ?? machine) === machine;
           try {
             const swept = await machine.driver.sweep(isHere);
-            answered(machine);
+            noteAnswer(machine);
             return swept;
           } catch (error) {
-            answered(machine, error);
+            noteAnswer(machine, error);
             // What is on it carries nothing: its files are copies.
             return { removed: 0, left: [] };
           }

@@ -45,7 +45,7 @@ export function createCarriedFiles({ home, folder, program, commands }: CarriedF
     exec.closed.then(end, end);
     return carrier;
   }
-  const connected = (): Promise<Carrier> => {
+  const connectCarrier = (): Promise<Carrier> => {
     connection ??= connect().catch((error) => {
       connection = undefined;
       throw error;
@@ -56,11 +56,11 @@ export function createCarriedFiles({ home, folder, program, commands }: CarriedF
   async function withCarrier(act: (carrier: Carrier) => Promise<void>): Promise<void> {
     if (closed) throw closed;
     try {
-      await act(await connected());
+      await act(await connectCarrier());
     } catch (error) {
       if (codeOf(error) !== "sandbox_lost" || closed) throw error;
       connection = undefined;
-      await act(await connected());
+      await act(await connectCarrier());
     }
   }
   const bringBack = async (): Promise<void> => {

@@ -143,7 +143,7 @@ export function createClaims(deps: ClaimsDeps) {
     return textIn(membersOf(membersOf(object)["metadata"])["annotations"], POD_NAME) || sandbox;
   }
   /** @returns what is wrong with the Pod that was given; undefined once it can be worked in. */
-  async function taken(
+  async function checkPod(
     manifest: Manifest,
     claim: string,
     held: Held,
@@ -171,7 +171,7 @@ export function createClaims(deps: ClaimsDeps) {
         const held: Held = { pod: "", end: (why) => remove(claim, why) };
         try {
           await client.call("POST", claims, { body: claimOf(manifest, name, clock), signal });
-          const wrong = await taken(manifest, claim, held, signal);
+          const wrong = await checkPod(manifest, claim, held, signal);
           if (wrong === undefined) return held;
           remember({ name, fault: wrong });
           await held.end();

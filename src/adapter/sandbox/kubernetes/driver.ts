@@ -246,7 +246,7 @@ function createSandbox(
     ? createContainerRelay({ docker: { containers }, containerId: name, user: `${POD_USER}`, program: RELAY })
     : undefined;
   let stopping: Promise<void> | undefined;
-  const prepared = async (): Promise<void> => {
+  const prepareFolders = async (): Promise<void> => {
     losing.signal.throwIfAborted();
     for (const { prepare } of folders) await prepare();
   };
@@ -261,14 +261,14 @@ function createSandbox(
       },
     },
     async exec(argv, options) {
-      await prepared();
+      await prepareFolders();
       // A name that begins with a dash would be taken for a flag by some, also after "--".
       const files = (options.files ?? []).map((file) => (file.startsWith("-") ? `./${file}` : file));
       const all = { ...options, env: { ...spec.env, ...options.env } };
       return await execInContainer({ ...place, clock }, [...argv, ...files], all);
     },
     async open(program, events, signal) {
-      await prepared();
+      await prepareFolders();
       const { argv, env } = program(PLACES);
       return await openInContainer(place, { argv, env: { ...spec.env, ...env } }, events, signal);
     },

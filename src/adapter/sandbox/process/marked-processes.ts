@@ -27,7 +27,7 @@ export async function killMarked(
   const killed = new Set<number>();
   const end = performance.now() + PATIENCE_MS;
   while (performance.now() < end) {
-    const found = (await marked(`${mark}=${instanceId}/`)).filter(({ id }) => !isLive(id));
+    const found = (await listMarked(`${mark}=${instanceId}/`)).filter(({ id }) => !isLive(id));
     if (found.length === 0 && (await Promise.all([...killed].map(hasEnded))).every(Boolean)) break;
     for (const { pid } of found) {
       killed.add(pid);
@@ -49,7 +49,7 @@ async function hasEnded(pid: number): Promise<boolean> {
 }
 
 /** @param start of the variable: what follows is the id. */
-async function marked(start: string): Promise<{ pid: number; id: string }[]> {
+async function listMarked(start: string): Promise<{ pid: number; id: string }[]> {
   const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
   const looks = pids.map(async (name) => {
     // Gone meanwhile, or another user's.

@@ -63,7 +63,7 @@ export function createRelayConnections(write: (bytes: Uint8Array) => void): Rela
     if (!onConnection) throw strange("it opened what cannot be");
     onConnection(begin(id));
   };
-  const connected = (id: number, number: number): void => {
+  const noteConnection = (id: number, number: number): void => {
     const asked = connecting.shift();
     if (!asked) throw strange("it connected what nobody asked for");
     if (number > 0) asked.resolve(begin(id));
@@ -71,7 +71,7 @@ export function createRelayConnections(write: (bytes: Uint8Array) => void): Rela
   };
   const onFrame = (type: number, id: number, number: number): void => {
     if (type === TYPES.open) return open(id, number);
-    if (type === TYPES.connect) return connected(id, number);
+    if (type === TYPES.connect) return noteConnection(id, number);
     if (type === TYPES.listen) {
       const asked = waiting.shift();
       if (number > 0) asked?.resolve(number);
