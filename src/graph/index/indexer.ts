@@ -51,6 +51,7 @@ export interface IndexReport {
 }
 
 const MAX_THREADS = 8;
+const NO_FACTS = new Uint8Array(0);
 
 /** A compiled executable keeps modules as chunks beside its first entry; build.ts puts this one second. */
 const PARSE_WORKER = IS_COMPILED ? "./graph/index/parse-worker.ts" : "./parse-worker.ts";
@@ -192,6 +193,8 @@ async function parseChanged(
       // A file that vanished between listing and reading is left out.
       if (note === "gone") continue;
       files.set(path, { path, size, modified, hash, note, facts: () => facts });
+      // The result stays in memory until all are parsed and longer: the file alone holds its facts, and lets them go.
+      result.facts = NO_FACTS;
     }
   }
   phases.end("parsing");
@@ -220,10 +223,11 @@ interface Material {
 
 function sourcesOf(files: readonly CachedFile[]): SourceFile[] {
   const sources: SourceFile[] = [];
+  const pool = new Map<string, string>();
   for (const file of files) {
     if (file.note !== "") continue;
     const language = languageOf(file.path)!;
-    const facts = unpackFacts(file.facts(), language.id);
+    const facts = unpackFacts(file.facts(), language.id, pool);
     if (facts) sources.push({ path: file.path, language, facts });
   }
   return sources;

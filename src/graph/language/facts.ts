@@ -58,8 +58,15 @@ export function textsOf(packed: Uint8Array): [strings: Uint8Array, keys: Uint8Ar
   return [packed.subarray(words * 4, end), packed.subarray(end, end + int(5))];
 }
 
-/** Unpacks what `packFacts` made; undefined when it is of another version or cut short. */
-export function unpackFacts(packed: Uint8Array, language: LanguageId): FileFacts | undefined {
+/**
+ * Unpacks what `packFacts` made; undefined when it is of another version or cut short.
+ * @param pool strings of other files: of those that are equal, one is kept in memory
+ */
+export function unpackFacts(
+  packed: Uint8Array,
+  language: LanguageId,
+  pool?: Map<string, string>,
+): FileFacts | undefined {
   const aligned = packed.byteOffset % 4 === 0 ? packed : packed.slice();
   if (aligned.length < (HEADER + TABLE_NAMES.length) * 4) return undefined;
   const all = new Int32Array(aligned.buffer, aligned.byteOffset, Math.floor(aligned.length / 4));
@@ -76,5 +83,12 @@ export function unpackFacts(packed: Uint8Array, language: LanguageId): FileFacts
   const keysEnd = end + all[5]!;
   if (keysEnd > aligned.length) return undefined;
   const strings = all[3] === 0 ? [] : decoder.decode(aligned.subarray(at * 4, end)).split("\u0000");
+  if (pool) for (const [i, text] of strings.entries()) strings[i] = pooled(pool, text);
   return { ...tables, language, unread: all[1]!, lines: all[4]!, strings, keys: aligned.subarray(end, keysEnd) };
+}
+
+function pooled(pool: Map<string, string>, text: string): string {
+  const known = pool.get(text);
+  if (known === undefined) pool.set(text, text);
+  return known ?? text;
 }

@@ -21,6 +21,7 @@ import {
   type ScopeRow,
   type SymbolRow,
 } from "../rows.ts";
+import { RowIndex } from "./names/row-index.ts";
 
 export interface SourceFile {
   /** Relative to the repository, forward slashes. */
@@ -63,7 +64,7 @@ export class Repository {
   readonly files: readonly SourceFile[];
   /** First symbol number of each file, and one more at the end. */
   readonly base: Int32Array;
-  private readonly bindings: (Map<number, BindingRow | BindingRow[]> | undefined)[] = [];
+  private readonly bindings: (RowIndex | undefined)[] = [];
   private readonly children: (ChildRows | undefined)[] = [];
   private readonly manyChildren = new Map<number, ReadonlyMap<string, readonly number[]>>();
   private readonly spaceIndex = new Map<string, NameIndex>();
@@ -170,23 +171,22 @@ export class Repository {
 
   /** Binding rows of a name in one scope of a file. `name` is a row of the file's strings. */
   bindingsOf(file: number, scope: ScopeRow, name: NameRow): readonly BindingRow[] {
-    const facts = this.facts(file);
-    const width = facts.strings.length;
+    const { bindings: table, strings } = this.facts(file);
+    const width = strings.length;
+    const keyOf = (at: BindingRow) => table.scope(at) * width + table.name(at);
     let index = this.bindings[file];
     if (!index) {
-      index = new Map();
-      const table = facts.bindings;
-      for (let row = table.first; row < table.length; row = rowAfter(row)) {
-        const key = table.scope(row) * width + table.name(row);
-        const found = index.get(key);
-        if (found === undefined) index.set(key, row);
-        else if (typeof found === "number") index.set(key, [found, row]);
-        else found.push(row);
-      }
+      index = new RowIndex(table.length, (row) => keyOf(rowAt(row)));
       this.bindings[file] = index;
     }
-    const found = index.get(scope * width + name);
-    return found === undefined ? NOTHING : typeof found === "number" ? [found] : found;
+    let found: BindingRow[] | undefined;
+    for (let at = index.firstOf(scope * width + name); exists(at); at = index.after(at)) {
+      const row = rowAt<BindingRow>(at);
+      if (table.scope(row) !== scope || table.name(row) !== name) continue;
+      if (found) found.push(row);
+      else found = [row];
+    }
+    return found ?? NOTHING;
   }
 
   /** The row of a text among a file's strings, or none when the file does not contain it. */
