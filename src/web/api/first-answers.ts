@@ -16,7 +16,7 @@ declare global {
 export function askFirst(base: string): void {
   const me = fetch(base + ME);
   const log = fetch(base + POSITION);
-  // Without a session the log refused, too. Who logs in then asks it again.
+  // Without a session both refuse, and who logs in asks again.
   const position = me.then((answer) => (answer.ok ? log : Promise.reject(new Error("no session"))));
   log.catch(() => {});
   window.skepFirst = new Map([
