@@ -102,7 +102,7 @@ interface TraceEvent {
   tid: number;
   tdur?: number;
   dur?: number;
-  args?: { name?: string };
+  args?: { name?: string; data?: { url?: string } };
 }
 
 /** @returns the longest tasks of the page's main thread while that is done, by processor time, ms. */
@@ -114,7 +114,8 @@ export async function tasksOf(browser: Browser, page: Page, act: () => Promise<u
   } finally {
     trace = await browser.stopTracing();
   }
-  return busiestOf((JSON.parse(trace.toString()) as { traceEvents: TraceEvent[] }).traceEvents);
+  const { traceEvents } = JSON.parse(trace.toString()) as { traceEvents: TraceEvent[] };
+  return busiestOf(traceEvents, new URL(page.url()).origin);
 }
 
 /** Notes events and tasks of a page until that many events have come. */
@@ -147,10 +148,13 @@ async function seenBy(page: Page, count: number): Promise<Omit<Watched, "busiest
   )) as Omit<Watched, "busiest">;
 }
 
-function busiestOf(events: TraceEvent[]): number[] {
+/** @param origin of the page: the browser's own pages have tasks as well. */
+function busiestOf(events: TraceEvent[], origin: string): number[] {
+  const own = new Set(events.filter(({ args }) => args?.data?.url?.startsWith(origin)).map(({ pid }) => pid));
   const mains = new Set(
     events
       .filter(({ name, args }) => name === "thread_name" && args?.name === "CrRendererMain")
+      .filter(({ pid }) => own.has(pid) || own.size === 0)
       .map(({ pid, tid }) => `${pid}/${tid}`),
   );
   return events

@@ -184,6 +184,9 @@ describe.skipIf(!hasBrowser())("the control room", () => {
     expect(await axe()).toEqual([]);
     await now.click();
     await page.waitForURL(/\/runs\/run_/);
+    const begin = page.locator("main time[datetime^='20']").first();
+    await begin.hover();
+    expect(await begin.getAttribute("title"), "the mouse on a time shows all of it").toMatch(/\d:\d\d:\d\d/);
     await open("/pipelines");
     await row("Pipelines", "Nightly checks").getByText("0 % of").waitFor();
     await row("Pipelines", "Implement").getByText("100 % of").waitFor();

@@ -1,7 +1,7 @@
 /** How pages write times and lines for the terminal, and what a form proposes. */
 import { expect, test } from "bun:test";
 import { ownBudget } from "../../web/page/runs/own-budget.ts";
-import { ago, agoInSentence, costText, duration, shellWord } from "../../web/ui/format.ts";
+import { ago, agoInSentence, costText, duration, grouped, shellWord } from "../../web/ui/format.ts";
 import { plainText } from "../../web/ui/plain-text.ts";
 
 const NOW = Date.parse("2026-06-15T12:00:00Z");
@@ -32,6 +32,19 @@ test("what took less than a tenth of a second is said in milliseconds", () => {
     "0.1 s",
     "1.4 s",
     "12 s",
+  ]);
+});
+
+test("large numbers are read in groups of three", () => {
+  expect([0, 7, 999, 1_000, 10_045, 1_234_567, -1_200, 1_000.5].map(grouped)).toEqual([
+    "0",
+    "7",
+    "999",
+    "1,000",
+    "10,045",
+    "1,234,567",
+    "-1,200",
+    "1,000.5",
   ]);
 });
 

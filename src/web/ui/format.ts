@@ -65,12 +65,21 @@ export function dateTime(at: string): string {
   return Number.isNaN(time) ? at : timeFormat().format(time);
 }
 
+/** `12,345`. Not by `Intl` as long as that is not needed: its first use in a page loads data for some 60 ms. */
+export function grouped(value: number): string {
+  if (!Number.isSafeInteger(value) || value < 0) return value.toLocaleString("en-US");
+  const digits = String(value);
+  let text = digits.slice(-3);
+  for (let end = digits.length - 3; end > 0; end -= 3) text = `${digits.slice(Math.max(0, end - 3), end)},${text}`;
+  return text;
+}
+
 /** USD with a useful number of decimals: `$0`, `$0.0042`, `$1.27`, `$1,204`. */
 export function usd(amount: number): string {
   if (amount === 0) return "$0";
   if (amount < 0.01) return `$${amount.toPrecision(2)}`;
   if (amount < 1_000) return `$${amount.toFixed(2)}`;
-  return `$${Math.round(amount).toLocaleString("en-US")}`;
+  return `$${grouped(Math.round(amount))}`;
 }
 
 /** What work has cost, where the price of some of its model calls may not be known: `no price`, `over $1.27`. */
@@ -81,7 +90,7 @@ export function costText(cost: { cost_usd: number; calls_without_price: number }
 
 /** `840`, `12.4k`, `3.1M`. */
 export function count(value: number): string {
-  if (value < 10_000) return value.toLocaleString("en-US");
+  if (value < 10_000) return grouped(value);
   if (value < 1_000_000) return `${(value / 1_000).toFixed(value < 100_000 ? 1 : 0)}k`;
   return `${(value / 1_000_000).toFixed(1)}M`;
 }
@@ -108,4 +117,4 @@ export function sentence(field: string): string {
 }
 
 export const plural = (many: number, one: string, more = `${one}s`): string =>
-  `${many.toLocaleString("en-US")} ${many === 1 ? one : more}`;
+  `${grouped(many)} ${many === 1 ? one : more}`;

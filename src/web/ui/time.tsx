@@ -1,5 +1,5 @@
 /** Times that update by themselves, all driven by one clock. */
-import { useSyncExternalStore } from "react";
+import { type PointerEvent, useSyncExternalStore } from "react";
 import { ago, agoInSentence, dateTime, duration, isLongAgo } from "./format.ts";
 
 let now = Date.now();
@@ -25,6 +25,11 @@ const never = () => () => {};
 /** Milliseconds since the epoch, updated each second; stops while `moving` is false. */
 export const useNow = (moving = true): number => useSyncExternalStore(moving ? subscribe : never, () => now);
 
+/** Gives a time its title when the mouse comes. A list has hundreds of times, and the first format of a page takes long. */
+function nameWhole({ currentTarget: time }: PointerEvent<HTMLTimeElement>): void {
+  time.title = dateTime(time.dateTime);
+}
+
 /** `4 min`, in a sentence `4 min ago`, with the whole time as its title. */
 export function Ago({ at, sentence = false }: { at: string | null | undefined; sentence?: boolean }) {
   const say = sentence ? agoInSentence : ago;
@@ -32,7 +37,7 @@ export function Ago({ at, sentence = false }: { at: string | null | undefined; s
   const text = useSyncExternalStore(at && !isLongAgo(at) ? subscribe : never, () => (at ? say(at) : null));
   if (!at || text === null) return <span className="text-faint">–</span>;
   return (
-    <time dateTime={at} title={dateTime(at)} className="whitespace-nowrap tabular-nums">
+    <time dateTime={at} onPointerEnter={nameWhole} className="whitespace-nowrap tabular-nums">
       {text}
     </time>
   );

@@ -7,7 +7,7 @@ import { usePages } from "../../api/queries.ts";
 import { usePageKeys } from "../../keys/page-keys.ts";
 import { Button } from "../../ui/button.tsx";
 import { lastChoice, rememberChoice } from "../../ui/choice.ts";
-import { plural } from "../../ui/format.ts";
+import { grouped, plural } from "../../ui/format.ts";
 import { Await, Empty, Loading } from "../../ui/note.tsx";
 import { useSlices } from "../../ui/slices.ts";
 import { useParam } from "../../ui/tabs.tsx";
@@ -27,7 +27,7 @@ type Diff = Schemas["Diff"];
 /** Files per request. */
 const FILES = 50;
 /** Files that are put into the page at once, and in each frame after that. */
-const AT_ONCE = { first: 10, slice: 5 };
+const AT_ONCE = { first: 4, slice: 3 };
 
 interface ChangesProps {
   work: Work;
@@ -96,8 +96,8 @@ function ReviewPage({ work, run, diff, shown, more }: PageProps) {
     <div data-full-width>
       <div data-verbs className="mb-3 flex flex-wrap items-center gap-2">
         <p className="mr-auto">
-          {plural(stats.files, "file")}, <span className="text-ok">+{stats.insertions.toLocaleString("en-US")}</span>{" "}
-          <span className="text-bad">−{stats.deletions.toLocaleString("en-US")}</span>
+          {plural(stats.files, "file")}, <span className="text-ok">+{grouped(stats.insertions)}</span>{" "}
+          <span className="text-bad">−{grouped(stats.deletions)}</span>
           {review.viewed.size > 0 && <span className="text-dim">, {review.viewed.size} viewed</span>}
           {diff.merged_into && (
             <span className="text-dim">
@@ -184,9 +184,7 @@ function OneFile({ work, path, files, split, review, show }: OneProps) {
   return (
     <div className="min-w-0">
       <div className="mb-2 flex flex-wrap items-center gap-2">
-        <p className="mr-auto text-sm text-dim">
-          {at >= 0 && `File ${(at + 1).toLocaleString("en-US")} of ${files.length.toLocaleString("en-US")}`}
-        </p>
+        <p className="mr-auto text-sm text-dim">{at >= 0 && `File ${grouped(at + 1)} of ${grouped(files.length)}`}</p>
         <Button disabled={!before} onClick={() => show(before?.path ?? "")}>
           Previous file
         </Button>

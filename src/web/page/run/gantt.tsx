@@ -1,7 +1,7 @@
 /** The run as a story: a row for each attempt, in the order in which they began, on one scale of time. It is the list of steps. */
 import { memo, useEffect, useMemo, useRef, useState } from "react";
 import type { Schemas } from "../../api/client.ts";
-import { costText, duration } from "../../ui/format.ts";
+import { costText, duration, grouped } from "../../ui/format.ts";
 import { useSlices } from "../../ui/slices.ts";
 import { Status } from "../../ui/status.tsx";
 import { useNow } from "../../ui/time.tsx";
@@ -29,6 +29,9 @@ const COST = `${FIGURE} w-[3.6rem] max-sm:hidden`;
 /** From so many rows on a filter is offered. */
 const MANY = 15;
 
+/** Rows that the first frame draws, and each frame after it: a window has some 20 in sight. */
+const AT_ONCE = { first: 20, slice: 10 };
+
 const isPaid = ({ cost_usd, calls_without_price }: Attempt) => cost_usd > 0 || calls_without_price > 0;
 
 const part = (ms: number, whole: number): string => `${Math.min(100, Math.max(0, (ms / whole) * 100))}%`;
@@ -45,7 +48,7 @@ export function Gantt({ run, plan, timeline, step, attempt, onPick }: Props) {
   const current = attempt && rows.some(({ key }) => key === attempt) ? attempt : latest.get(step);
   const wanted = text.trim().toLowerCase();
   const shown = wanted ? rows.filter(({ name, note }) => `${name} ${note}`.toLowerCase().includes(wanted)) : rows;
-  const drawn = useSlices(shown);
+  const drawn = useSlices(shown, AT_ONCE);
   const list = useRef<HTMLOListElement>(null);
   useKeepInSight(list, current, drawn.length);
   const pick = useRef(onPick);
@@ -282,7 +285,7 @@ function Legend({
             {name} {duration(ms)}
           </span>
         ))}
-      {timeline.left_out > 0 && <span>{timeline.left_out.toLocaleString("en-US")} older attempts are not shown.</span>}
+      {timeline.left_out > 0 && <span>{grouped(timeline.left_out)} older attempts are not shown.</span>}
     </p>
   );
 }
