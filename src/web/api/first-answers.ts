@@ -15,10 +15,19 @@ declare global {
 /** @param base address of the site, with a slash at its end. */
 export function askFirst(base: string): void {
   const me = fetch(base + ME);
+  const isKnown = me.then(
+    ({ ok }) => ok,
+    () => false,
+  );
   const log = fetch(base + POSITION);
-  // Without a session both refuse, and who logs in asks again.
-  const position = me.then((answer) => (answer.ok ? log : Promise.reject(new Error("no session"))));
   log.catch(() => {});
+  const position = isKnown.then(async (known) => {
+    const answer = await log;
+    if (known) return answer;
+    // Without a session both refuse, and who logs in asks again. What nobody reads would hold a connection.
+    await answer.body?.cancel();
+    throw new Error("no session");
+  });
   window.skepFirst = new Map([
     [base + ME, me],
     [base + POSITION, position],
