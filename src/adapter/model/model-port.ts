@@ -193,7 +193,7 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
   });
 
   /** Reached when the key store fails; its message is not known to be free of secrets. */
-  function broken(request: Pick<ModelRequest, "model">, error: unknown, started: number): ModelReply {
+  function refuseBroken(request: Pick<ModelRequest, "model">, error: unknown, started: number): ModelReply {
     log?.warn({ model: request.model, kind: error instanceof Error ? error.name : typeof error }, "model call broke");
     const failure: Failure = { code: "provider_error", message: "The call could not be made.", retryable: true };
     return refusal(request, failure, clock.monotonic() - started);
@@ -205,7 +205,7 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
     try {
       return await makeCall(request, started);
     } catch (error) {
-      return broken(request, error, started);
+      return refuseBroken(request, error, started);
     }
   }
 
@@ -236,7 +236,7 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
       }
       return { answer, reply: ended.then(passedReply) };
     } catch (error) {
-      return broken(asRequest, error, started);
+      return refuseBroken(asRequest, error, started);
     }
   }
 

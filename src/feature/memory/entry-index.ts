@@ -162,8 +162,7 @@ export function createEntryIndex(store: Store, folder: TextFolder, format: Front
   function* goneOf(known: readonly EntryKey[]): Generator<EntryKey | undefined> {
     for (const key of known) yield folder.read(`${key.vault}/${key.entry}.md`) ? undefined : key;
   }
-  /** The same of many, giving way to other work now and then. */
-  /** What a stretch changes is one transaction, which waits for the disk once. */
+  /** The same of many, giving way to other work between stretches. A stretch is one transaction, which waits for the disk once. */
   async function refreshAll(entries: Iterable<EntryKey | undefined>, signal?: AbortSignal): Promise<void> {
     const all = entries[Symbol.iterator]();
     for (let isDone = false; !isDone; await new Promise((next) => setImmediate(next)))

@@ -83,11 +83,12 @@ export function unpackFacts(
   const keysEnd = end + all[5]!;
   if (keysEnd > aligned.length) return undefined;
   const strings = all[3] === 0 ? [] : decoder.decode(aligned.subarray(at * 4, end)).split("\u0000");
-  if (pool) for (const [i, text] of strings.entries()) strings[i] = pooled(pool, text);
+  if (pool) for (const [i, text] of strings.entries()) strings[i] = keepOnce(pool, text);
   return { ...tables, language, unread: all[1]!, lines: all[4]!, strings, keys: aligned.subarray(end, keysEnd) };
 }
 
-function pooled(pool: Map<string, string>, text: string): string {
+/** @returns the text of the pool that equals this one, which joins it where there is none. */
+function keepOnce(pool: Map<string, string>, text: string): string {
   const known = pool.get(text);
   if (known === undefined) pool.set(text, text);
   return known ?? text;

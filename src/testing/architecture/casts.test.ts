@@ -1,6 +1,6 @@
 /**
- * Where the compiler is told instead of asked: casts (`value as Type`), assertions that something is there (`value!`) and
- * `any`. The product's own types end at its borders, and nowhere else.
+ * Casts (`value as Type`), assertions that something is there (`value!`) and `any`: there the compiler checks nothing. The
+ * product's own types end at its borders, and nowhere else.
  */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import ts from "typescript-api";

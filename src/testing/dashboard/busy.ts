@@ -148,7 +148,7 @@ async function seenBy(page: Page, count: number): Promise<Omit<Watched, "busiest
   )) as Omit<Watched, "busiest">;
 }
 
-/** @param origin of the page: the browser's own pages have tasks as well. */
+/** @param origin of the page: the browser's own pages have tasks as well. Where no script of the page ran, all are counted. */
 function busiestOf(events: TraceEvent[], origin: string): number[] {
   const own = new Set(events.filter(({ args }) => args?.data?.url?.startsWith(origin)).map(({ pid }) => pid));
   const mains = new Set(
