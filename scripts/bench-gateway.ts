@@ -1,12 +1,15 @@
 /**
  * Calls of an external agent through the model gateway, with budgets and rows, beside calls of the same provider
  * without anything between. Turn about, in one run: short replies for the time; for the throughput many replies at once at
- * the pace of a quick provider, and one at a time as fast as the machine can.
+ * the pace of a quick provider, and one at a time as fast as the machine can. Provider, client and whatever is between share the
+ * machine, so that any hop slows a reply at full speed: nginx, which passes on what it does not read, shows by how much.
  *   scripts/bench gateway [CALLS [PARALLEL]]
  */
 import { join, resolve } from "node:path";
+import { temporaryFolder } from "../src/testing/command.ts";
 import { startMeteredServer } from "../src/testing/metered-server.ts";
 import { reply } from "../src/testing/model-server.ts";
+import { startNginx } from "../src/testing/proxies.ts";
 import { median, processorMs, quantile } from "./bench-figures.ts";
 
 const CALLS = Number(process.argv[2] ?? 200);
@@ -30,13 +33,18 @@ const PACED_REPLY = {
 interface Figures {
   through: number[];
   beside: number[];
+  /** Through nginx. */
+  hop: number[];
   bytes: number;
 }
 
 const metered = await startMeteredServer({ SANDBOX: "process", ALLOW_HOST_SHELL: "true" });
+const folder = temporaryFolder();
+const passes = `proxy_pass ${metered.models.origin}; proxy_buffering off; proxy_http_version 1.1; proxy_set_header Connection "";`;
+const nginx = await startNginx(folder.path, `location / { ${passes} }`);
 try {
   const pipelineOf = (calls: number, first: number): Promise<string> => {
-    const prompt = `MODE: bench\nDIRECT: ${metered.models.origin} ${calls} after ${first}\n`;
+    const prompt = `MODE: bench\nDIRECT: ${metered.models.origin} ${calls} after ${first} hop ${nginx.url}\n`;
     return metered.pipeline(undefined, { harness: { acp: ["node", AGENT] }, max_turns: 1_000, prompt });
   };
   const figuresOf = async (pipeline: string): Promise<Figures> => {
@@ -44,22 +52,29 @@ try {
     if (run.status !== "succeeded") throw new Error(`the run ${run.status}: ${JSON.stringify(run.error)}`);
     return await Bun.file(join(metered.server.data, "workspaces", run.id, "figures.json")).json();
   };
-  const measure = async (text: string, calls: number): Promise<Figures & { processor: number }> => {
+  const measure = async (text: string, calls: number) => {
     metered.models.next(reply({ text, usage: { input: 10, output: 10 } }));
-    const before = processorMs(metered.server.pid);
+    const [before, hopBefore] = [processorMs(metered.server.pid), processorMs(nginx.pid)];
     const figures = await figuresOf(await pipelineOf(calls, WARM_CALLS));
-    return { ...figures, processor: (processorMs(metered.server.pid) - before) / (calls + WARM_CALLS) };
+    const all = calls + WARM_CALLS;
+    const processor = (processorMs(metered.server.pid) - before) / all;
+    return { ...figures, processor, hopProcessor: (processorMs(nginx.pid) - hopBefore) / all };
   };
   const short = await measure("Hello.", CALLS);
   const [through, beside] = [quantile(short.through, 0.5), quantile(short.beside, 0.5)];
   console.log(
     `a short reply   p50 ${through.toFixed(2)} ms through, ${beside.toFixed(2)} ms beside: ${(through - beside).toFixed(2)} ms more (at most ${OVERHEAD_MS}); the server's processor time ${short.processor.toFixed(1)} ms a call`,
   );
+  console.log(`  nginx         ${(quantile(short.hop, 0.5) - beside).toFixed(2)} ms more`);
   const long = await measure("word ".repeat(100_000), LONG_CALLS);
-  const [slow, quick] = [quantile(long.through, 0.5), quantile(long.beside, 0.5)];
+  const [slow, quick, hop] = [median(long.through), median(long.beside), median(long.hop)];
+  const aMegabyte = (ms: number) => `${((ms / long.bytes) * 1e6).toFixed(1)} ms a MB`;
   const rate = (ms: number) => `${(long.bytes / 1e6 / (ms / 1e3)).toFixed(1)} MB/s`;
   console.log(
-    `a long reply    ${rate(slow)} through, ${rate(quick)} beside: ${(slow / quick).toFixed(3)} of the time (at most ${SLOWER}); the server's processor time ${((long.processor / long.bytes) * 1e6).toFixed(1)} ms a MB`,
+    `a long reply    ${rate(slow)} through, ${rate(quick)} beside: ${(slow / quick).toFixed(3)} of the time (at most ${SLOWER}); the server's processor time ${aMegabyte(long.processor)}`,
+  );
+  console.log(
+    `  nginx         ${rate(hop)}: ${(hop / quick).toFixed(3)} of the time; its processor time ${aMegabyte(long.hopProcessor)}. The gateway takes ${(slow / hop).toFixed(3)} of nginx's time`,
   );
   metered.models.next({ kind: "reply", reply: PACED_REPLY, frameMs: TOKEN_MS });
   // Each by an agent of its own: one agent works on few things at once.
@@ -68,11 +83,14 @@ try {
   const held = median(all.flatMap(({ through }) => through));
   const free = median(all.flatMap(({ beside }) => beside));
   const tokens = (ms: number) => `${((PACED_TOKENS * PARALLEL) / (ms / 1e3)).toFixed(0)} tokens a second`;
+  const passed = median(all.flatMap(({ hop }) => hop));
   console.log(
-    `${PARALLEL} paced replies ${tokens(held)} through, ${tokens(free)} beside: ${(held / free).toFixed(3)} of the time (at most ${SLOWER})`,
+    `${PARALLEL} paced replies ${tokens(held)} through, ${tokens(free)} beside: ${(held / free).toFixed(3)} of the time (at most ${SLOWER}); nginx ${(passed / free).toFixed(3)}`,
   );
   const isQuick = Math.max(slow / quick, held / free) <= SLOWER;
   process.exitCode = through - beside <= OVERHEAD_MS && isQuick ? 0 : 1;
 } finally {
+  await nginx.stop();
   await metered.remove();
+  folder.remove();
 }

@@ -289,26 +289,22 @@ const MODES = {
       fs.appendFileSync("/workspace/answers.txt", `${status} ${status === 200 ? "" : text}\n`);
     }
   },
-  /** Calls through the gateway beside calls of the provider itself, turn about. */
+  /** Calls through the gateway, of the provider itself, and through another hop, turn about. */
   async bench(id, text) {
-    const [, direct, calls, first = 10] = /DIRECT: (\S+) (\d+)(?: after (\d+))?/.exec(text);
+    const [, direct, calls, first, hop] = /DIRECT: (\S+) (\d+) after (\d+) hop (\S+)/.exec(text);
     const body = JSON.stringify(chat("hi", { stream: true, model: "m" }));
-    const timed = async (url, key) => {
-      const begun = performance.now();
-      const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-      const answer = await fetch(url, { method: "POST", headers, body });
-      const { length } = await answer.text();
-      if (answer.status !== 200) throw new Error(`it answered ${answer.status}`);
-      return [performance.now() - begun, length];
-    };
-    const figures = { through: [], beside: [], bytes: 0 };
+    const { OPENAI_BASE_URL: base, OPENAI_API_KEY: token } = process.env;
+    const ways = { through: [base, token], beside: [`${direct}/v1`, "sk-direct"], hop: [`${hop}/v1`, "sk-direct"] };
+    const figures = { through: [], beside: [], hop: [], bytes: 0 };
     for (let n = -Number(first); n < Number(calls); n++) {
-      const [through, bytes] = await timed(`${process.env.OPENAI_BASE_URL}/chat/completions`, process.env.OPENAI_API_KEY);
-      const [beside] = await timed(`${direct}/v1/chat/completions`, "sk-direct");
-      if (n < 0) continue;
-      figures.through.push(through);
-      figures.beside.push(beside);
-      figures.bytes = bytes;
+      for (const [way, [url, key]] of Object.entries(ways)) {
+        const begun = performance.now();
+        const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+        const answer = await fetch(`${url}/chat/completions`, { method: "POST", headers, body });
+        figures.bytes = (await answer.text()).length;
+        if (answer.status !== 200) throw new Error(`it answered ${answer.status}`);
+        if (n >= 0) figures[way].push(performance.now() - begun);
+      }
     }
     fs.writeFileSync("figures.json", JSON.stringify(figures));
     await tool("complete", { outputs: {}, summary: "measured" });

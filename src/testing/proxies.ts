@@ -7,6 +7,7 @@ import { lacks } from "./parts.ts";
 export interface RealProxy {
   /** Without a path. */
   url: string;
+  pid: number;
   stop(): Promise<void>;
 }
 
@@ -52,6 +53,7 @@ async function started(command: string[], home: string, port: number): Promise<R
   }
   return {
     url,
+    pid: child.pid,
     async stop() {
       child.kill();
       await child.exited;
