@@ -1,8 +1,9 @@
 /** What a run that has ended is said to have given, and how its steps are listed. */
 import { expect, test } from "bun:test";
+import { notFound } from "../../core/errors.ts";
 import { partsBelow } from "../resource/runs.ts";
 import type { RunView } from "./follow.ts";
-import { reportLines } from "./report.ts";
+import { followedLines, reportLines } from "./report.ts";
 
 const run = (outputs: Record<string, unknown>) =>
   ({
@@ -46,4 +47,13 @@ test("parts of a loop are listed below the step that they are parts of", () => {
   expect(partsBelow(steps).map(({ step_id, index }) => `${step_id}${index ?? ""}`)).toEqual(
     "plan build build0 build1 review".split(" "),
   );
+});
+
+test("a run whose repository could not be cloned has no changes to look at or to merge", async () => {
+  const failed = { ...run({}), status: "failed", branch: "run/run_1", project_id: "proj_1" } as RunView;
+  const client = { data: undefined, call: () => Promise.reject(notFound("repository")) };
+  expect((await followedLines(failed, client, false)).slice(-2)).toEqual([
+    "next: skep restart run_1",
+    "      skep runs run_1",
+  ]);
 });

@@ -1,5 +1,6 @@
 /** The end of a run in words: the result, where it is, what it cost, and which commands come next. */
 import { join } from "node:path";
+import { isProblem } from "../../core/errors.ts";
 import { statusStyle } from "../resource/words.ts";
 import type { Client } from "../server/client.ts";
 import { oneLine, paint, plain } from "../terminal/style.ts";
@@ -59,11 +60,11 @@ export async function followedLines(
   return [...reportLines(run, client), ...nextLines(run, client.data, await hasWork(run, client))];
 }
 
-/** Whether a run changed files of its project; true where that cannot be learned. */
+/** Whether a run changed files of its project: not where it has no branch yet; true where that cannot be learned. */
 async function hasWork({ id, branch, project_id }: RunView, client: Pick<Client, "call">): Promise<boolean> {
   if (!branch || project_id === null) return false;
   const changed = client.call("GET", `/v1/runs/${id}/diff?limit=1`);
-  return changed.then(({ stats }) => stats.files > 0).catch(() => true);
+  return changed.then(({ stats }) => stats.files > 0).catch((error) => !(isProblem(error) && error.status === 404));
 }
 
 /** Commands that come next: to see the work, to take it over, to continue. */

@@ -244,7 +244,7 @@ function cloned(project: Item) {
   const { name, workspace } = project;
   const failed = workspace.state === "failed";
   const text = failed
-    ? `${name}: the clone failed: ${workspace.error}. Try again with: skep projects clone ${name}`
+    ? `${name}: the clone failed: ${workspace.error?.replace(/\.$/, "")}. Try again with: skep projects clone ${name}`
     : `${name}: ${workspace.state === "ready" ? `cloned, at ${workspace.head?.slice(0, 8) ?? "no commit"}` : workspace.state === "none" ? "added, without a repository" : workspace.state}`;
   return { json: project, text, ...(failed ? { code: 1 } : {}) };
 }
