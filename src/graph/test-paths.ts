@@ -3,8 +3,10 @@
  * own code and counts as product.
  */
 export function isTestPath(path: string): boolean {
-  return TEST_PATH.test(path);
+  return TEST_PATH.test(path) || CAPITAL_TEST.test(path);
 }
 
 const TEST_PATH =
-  /(^|\/)(tests?|__tests__|specs?|examples?|fixtures?|benchmarks?|samples?)\/|[._-](test|spec)\.\w+$|(^|\/)test_[^/]*$|_test\.\w+$/i;
+  /(^|\/)(tests?|__tests__|e2e|specs?|examples?|fixtures?|benchmarks?|samples?)\/|[._-]tests?\/|[._-](test|spec)\.\w+$|(^|\/)test_[^/]*$|_test\.\w+$/i;
+/** `UnitTests/`, `androidTest/`, `ParserTest.java`, `ParserTests.cs`. */
+const CAPITAL_TEST = /[a-z0-9]Tests?(\/|\.(java|kt|cs|swift|php|scala)$)/;

@@ -10,18 +10,37 @@ const REACHING = typeSet("CALLS", "USES", "EXTENDS", "IMPLEMENTS", "IMPORTS", "M
 const CONTAINS = EDGE_TYPES.indexOf("CONTAINS");
 const INHERITS = typeSet("EXTENDS", "IMPLEMENTS");
 const JUDGED = new Set(["Function", "Class", "Method", "Struct", "Interface"]);
-/** The language or a framework calls these, even if no code names them. */
-const CALLED_BY_NAME = /^(main|init|constructor|__\w+__|setUp|tearDown|\[.*|default|toString|toJSON|render)$|^[Tt]est/;
+/** The language, its library or a framework calls these, even if no code names them. */
+const CALLED_BY_NAME =
+  /^(main|Main|init|constructor|__\w+__|__(construct|destruct|get|set|isset|unset|call|callStatic|invoke|clone|toString|debugInfo|(un)?serialize|sleep|wakeup|set_state)|setUp|tearDown|\[.*|operator\W.*|default|toString|toJSON|render|equals|hashCode|clone|finalize|ToString|Equals|GetHashCode|drop|fmt)$|^[Tt]est/;
+/** Methods of interfaces of Go's standard library that programs implement. */
+const GO_INTERFACES = new Set(
+  "String Error GoString Format Unwrap Is As Timeout Read Write Close Seek ReadAt WriteAt ReadFrom WriteTo Len Less Swap Push Pop Scan Value MarshalJSON UnmarshalJSON MarshalText UnmarshalText MarshalBinary UnmarshalBinary MarshalXML UnmarshalXML MarshalYAML UnmarshalYAML ServeHTTP RoundTrip Header WriteHeader Flush Hijack Set Name Size Mode ModTime IsDir Sys Open Stat".split(
+    " ",
+  ),
+);
+/** A type that extends or implements another, in the languages' ways; of Rust an implementation of a trait. */
+const HERITAGE = / (?:extends|implements|for|:) |\bclass \w+\(/;
+/** In these languages functions stand in objects, too, which are handed over and called through a member. */
+const OBJECTS = new Set(["typescript", "javascript"]);
+const TYPES = new Set(["Class", "Interface", "Enum"]);
 
 /** Not exported ones nothing mentions, then exported ones only others may use, then what only tests reach. */
 export function findDeadCode(graph: CodeGraph, folder: string, limit: number): Groups {
-  const lists: { unused: number[]; exported: number[]; tested: number[] } = { unused: [], exported: [], tested: [] };
+  const declared = methodsOfGoInterfaces(graph);
+  const found: { row: number; reached: "tests" | "nothing" }[] = [];
   for (let row = 0; row < graph.nodeCount; row++) {
     if (!JUDGED.has(graph.label(row)) || CALLED_BY_NAME.test(graph.nodes.name[row]!)) continue;
     const path = graph.filePath(row);
     if (!isBelow(path, folder) || isTestPath(path) || path.endsWith(".d.ts")) continue;
     const reached = reachedBy(graph, row);
-    if (reached === "product" || isDecorated(graph, row) || mayOverride(graph, row)) continue;
+    if (reached === "product" || isDecorated(graph, row) || mayOverride(graph, row, declared)) continue;
+    if (!isOfTests(graph, row) && !completesModule(graph, row) && !holdsMain(graph, row)) found.push({ row, reached });
+  }
+  const lists: { unused: number[]; exported: number[]; tested: number[] } = { unused: [], exported: [], tested: [] };
+  const variants = reachedVariants(graph, found);
+  for (const { row, reached } of found) {
+    if (variants.has(variantKey(graph, row))) continue;
     if (reached === "tests") lists.tested.push(row);
     else if (graph.nodes.exported[row] === 1) lists.exported.push(row);
     else lists.unused.push(row);
@@ -37,7 +56,7 @@ export function findDeadCode(graph: CodeGraph, folder: string, limit: number): G
     group("exported, and used by nothing in this repository", lists.exported),
   ].filter(({ total }) => total > 0);
   const summary =
-    "Not reached by calls, uses or imports. Entry points, overrides and decorated symbols are left out; what is called by a name made at run time may be among them.";
+    "Not reached by calls, uses or imports. Left out are entry points, decorated symbols, members of objects, and methods that may be called as another type's; what is called by a name made at run time may be among them.";
   return { summary, groups };
 }
 
@@ -81,15 +100,73 @@ function isDecorated(graph: CodeGraph, row: number): boolean {
     .some((edge) => graph.edges.type[edge] === CONTAINS && graph.label(graph.edges.to[edge]!) === "Decorator");
 }
 
-/** A method of a type that extends or implements another may be called as the other's, or as a declaration's. */
-function mayOverride(graph: CodeGraph, row: number): boolean {
-  if (graph.label(row) !== "Method") return false;
+/** What stands around a symbol; undefined for what a file holds itself. */
+function ownerOf(graph: CodeGraph, row: number): number | undefined {
   const holding = graph.incoming(row).find((edge) => graph.edges.type[edge] === CONTAINS);
-  if (holding === undefined) return false;
-  const owner = graph.edges.from[holding]!;
+  return holding === undefined ? undefined : graph.edges.from[holding];
+}
+
+/**
+ * A method may be called as another one: as that of a type which its own extends or implements, also of one from outside,
+ * as a declaration's, or as the member of an object that a program hands over.
+ */
+function mayOverride(graph: CodeGraph, row: number, declared: ReadonlySet<string>): boolean {
+  if (graph.label(row) !== "Method") return false;
+  const { name, language } = graph.node(row);
+  // Go's types implement what they have the methods of.
+  if (language === "go" && (declared.has(name) || GO_INTERFACES.has(name))) return true;
+  const owner = ownerOf(graph, row);
+  if (owner === undefined) return false;
   return (
+    (OBJECTS.has(language) && !TYPES.has(graph.label(owner))) ||
+    // Who makes one calls the type.
+    graph.nodes.name[owner] === name ||
     graph.implementation(owner) !== undefined ||
     graph.label(owner) === "Interface" ||
+    HERITAGE.test(graph.nodes.signature[owner]!) ||
     graph.outgoing(owner).some((edge) => INHERITS.has(graph.edges.type[edge]!))
   );
+}
+
+function methodsOfGoInterfaces(graph: CodeGraph): Set<string> {
+  const names = new Set<string>();
+  for (let row = 0; row < graph.nodeCount; row++)
+    if (graph.label(row) === "Interface" && graph.node(row).language === "go")
+      for (const member of membersOf(graph, row)) names.add(graph.nodes.name[member]!);
+  return names;
+}
+
+/** A class that a program begins in. */
+const holdsMain = (graph: CodeGraph, row: number): boolean =>
+  membersOf(graph, row).some((member) => /^[mM]ain$/.test(graph.nodes.name[member]!));
+
+/** Rust has tests beside the code, in a module of that name. */
+const isOfTests = (graph: CodeGraph, row: number): boolean =>
+  /^tests?\./.test(graph.nodes.qualified[row]!) && graph.node(row).language === "rust";
+
+/** `declare module "other"` adds to types of another module, which are used there. */
+function completesModule(graph: CodeGraph, row: number): boolean {
+  const owner = ownerOf(graph, row);
+  return owner !== undefined && /^module ['"]/.test(graph.nodes.signature[owner]!);
+}
+
+/** The same for the variants of a symbol that is written more than once, for several platforms: in Go anywhere in its package. */
+function variantKey(graph: CodeGraph, row: number): string {
+  const { label, qualified_name, file_path, language } = graph.node(row);
+  const place = language === "go" ? file_path.slice(0, file_path.lastIndexOf("/") + 1) : file_path;
+  return `${label} ${place} ${qualified_name}`;
+}
+
+/** Keys of those among the found symbols that another variant of is reached. */
+function reachedVariants(graph: CodeGraph, found: readonly { row: number }[]): Set<string> {
+  const names = new Set(found.map(({ row }) => graph.nodes.name[row]!));
+  const rows = new Set(found.map(({ row }) => row));
+  const wanted = new Set(found.map(({ row }) => variantKey(graph, row)));
+  const keys = new Set<string>();
+  for (let row = 0; row < graph.nodeCount; row++) {
+    if (!names.has(graph.nodes.name[row]!) || rows.has(row)) continue;
+    const key = variantKey(graph, row);
+    if (wanted.has(key) && !keys.has(key) && reachedBy(graph, row) === "product") keys.add(key);
+  }
+  return keys;
 }

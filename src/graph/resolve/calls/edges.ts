@@ -8,7 +8,7 @@ import type { Repository } from "../repository.ts";
 import { partsOf } from "../types/value-type.ts";
 import { addHeritageEdges } from "./heritage-edges.ts";
 import { addDecoratorEdges, addImportEdges } from "./reference-edges.ts";
-import { CallTargets, reasonOf } from "./targets.ts";
+import { CallTargets, reasonOf, type Target } from "./targets.ts";
 
 /** An edge between symbols; a negative end is a file: `-1 - file`. */
 export interface RawEdge {
@@ -116,28 +116,40 @@ export class EdgeFinder {
     return this.engine.expressions.typeAt(file, object) || this.targets.isForeign(file, object) ? [] : candidates;
   }
 
-  /** USES: from each symbol to each type and value that it names, once. */
+  /** USES: from each symbol to each type, value and handed over method that it names, once. */
   addUseEdges(file: number, into: RawEdge[]): void {
     const { repo } = this;
-    const facts = repo.facts(file);
+    const { uses } = repo.facts(file);
     const seen = new Set<string>();
-    for (let row = 0; row < facts.uses.length; row++) {
-      const type = facts.uses.type(row);
-      const expr = facts.uses.expr(row);
-      const entity = exists(type) ? this.resolveUsedType(file, type) : this.resolveUsedValue(file, expr);
-      if (entity?.kind !== "symbol" || repo.has(entity.symbol, SymbolFlag.Hidden)) continue;
-      const from = this.ownerOf(file, facts.uses.symbol(row));
-      const key = `${from} ${entity.symbol}`;
-      if (from === entity.symbol || seen.has(key)) continue;
+    const add = (user: SymbolRow, to: number, line: number, reason: Reason) => {
+      const from = this.ownerOf(file, user);
+      const key = `${from} ${to}`;
+      if (from === to || seen.has(key)) return;
       seen.add(key);
-      into.push({
-        type: "USES",
-        from,
-        to: entity.symbol,
-        line: facts.uses.line(row),
-        reason: reasonOf(repo, file, entity),
-      });
+      into.push({ type: "USES", from, to, line, reason });
+    };
+    for (let row = 0; row < uses.length; row++) {
+      const type = uses.type(row);
+      const entity = exists(type) ? this.resolveUsedType(file, type) : this.resolveUsedValue(file, uses.expr(row));
+      if (entity?.kind !== "symbol" || repo.has(entity.symbol, SymbolFlag.Hidden)) continue;
+      add(uses.symbol(row), entity.symbol, uses.line(row), reasonOf(repo, file, entity));
     }
+    const { calls } = repo.facts(file);
+    for (let row = 0; row < calls.length; row++)
+      for (const { symbol, reason } of this.handedOver(file, row))
+        add(calls.symbol(row), symbol, calls.line(row), reason);
+  }
+
+  /** Functions and methods that a call is given as members: `on("end", this.close)`, `map(Shape::area)`. */
+  private handedOver(file: number, callRow: number): Target[] {
+    const { calls, exprs, lists } = this.repo.facts(file);
+    const found: Target[] = [];
+    for (const arg of lists.items(exprs.args(calls.expr(callRow)))) {
+      if (exprs.op(arg) !== Expr.Member) continue;
+      for (const target of this.targets.findCalleeTargets(file, arg, arg))
+        if (target.reason !== "unique_name" && isCalled(this.repo.label(target.symbol), false)) found.push(target);
+    }
+    return found;
   }
 
   /** What a mentioned type stands for. */

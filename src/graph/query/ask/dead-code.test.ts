@@ -1,0 +1,36 @@
+/** What is called without being named is not taken for dead: of each language what programs of strangers do. */
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { createSourceTree } from "../../../testing/source-tree.ts";
+import { createGraphSession } from "../../serve/session.ts";
+
+setDefaultTimeout(300_000);
+
+const FILES = {
+  "web/app.ts":
+    'import { createServer, Node } from "outside";\nconst options = { onClose() {}, retry: () => 3 };\ncreateServer(options, { handle: () => {} });\nexport class Leaf extends Node {\n  paint() {}\n}\nexport class Timer {\n  stop() {}\n  start() { createServer("end", this.stop); }\n  reset() {}\n}\nnew Timer().start();\nnew Leaf();\nconst spare = () => 1;\ndeclare module "outside" {\n  interface Registered { app: string }\n}\n',
+  "shape.rs":
+    "pub struct Shape { side: u32 }\nimpl std::fmt::Display for Shape {\n    fn width(&self) -> u32 { 1 }\n}\nimpl Shape {\n    fn area(&self) -> u32 { self.side }\n    fn corner(&self) -> u32 { self.side }\n}\nfn main() {\n    let all = vec![Shape { side: 1 }];\n    all.iter().map(Shape::area).sum::<u32>();\n}\nmod tests {\n    fn sample() {}\n}\n",
+  "port/port_linux.go":
+    'package port\n\ntype Port struct{}\n\ntype opener interface{ openAll() }\n\nfunc (Port) openAll() {}\nfunc (Port) String() string { return name() }\nfunc (Port) rename() {}\nfunc main() { var all opener = Port{}; all.openAll() }\nfunc name() string { return "linux" }\n',
+  "port/port_other.go": 'package port\n\nfunc name() string { return "other" }\n',
+  "Ship.java":
+    "class Ship implements Comparable<Ship> {\n  private Ship() {}\n  public int compareTo(Ship other) { return 0; }\n}\nclass Dock {\n  static void main(String[] all) { Object o = Ship.class; }\n  private void sink() {}\n}\n",
+  "Json.Tests/Reader.cs": "namespace Json.Tests { class Reader { void Check() {} } }\n",
+  "loader.py":
+    "import tool\n\nclass Loader(tool.Base):\n    def get_source(self):\n        return 1\n\nprint(Loader())\n\ndef unused():\n    return 2\n",
+};
+
+test("dead code has what nothing reaches, and nothing that is called through an object, a trait, an interface or a parent", async () => {
+  const tree = createSourceTree(FILES);
+  const session = createGraphSession({ root: tree.root, store: tree.store });
+  try {
+    await session.index({ force: false });
+    const found = session.ask({ question: "dead_code", limit: 50 });
+    if (found.found !== "one") throw new Error(found.found);
+    const names = found.answer.groups.flatMap(({ entries }) => entries.map(({ symbol }) => symbol.qualified_name));
+    expect(names.sort()).toEqual(["Dock.sink", "Port.rename", "Shape.corner", "Timer.reset", "spare", "unused"]);
+  } finally {
+    session.close();
+    tree.remove();
+  }
+});
