@@ -45,6 +45,14 @@ describe("search by words", () => {
     expect(search(graph, "tax").slice(0, 2)).toEqual(["tax", "Tax"]);
   });
 
+  test("puts code before declarations of what others made", () => {
+    const both = graphOf({
+      "env.d.ts": ["Queue.retry"],
+      "src/jobs.ts": ["retryAndCountAllThoseJobsThatWaitInAnyQueue"],
+    });
+    expect(search(both, "retry queue")).toEqual(["retryAndCountAllThoseJobsThatWaitInAnyQueue", "Queue.retry"]);
+  });
+
   test("takes words for beginnings only where whole words find too little", () => {
     expect(search(graph, "frag")).toEqual(["parseHTMLFragment"]);
     expect(search(graph, "syn", 1)).toHaveLength(1);

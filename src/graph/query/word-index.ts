@@ -256,7 +256,9 @@ function weight(graph: CodeGraph, node: number, query: string): number {
   if (label === "Function" || label === "Method" || label === "Class" || label === "Interface") factor *= 1.3;
   if (label === "File" || label === "Property" || label === "Variable") factor *= 0.7;
   if (graph.nodes.exported[node] === 1) factor *= 1.1;
-  if (isTestPath(label === "File" ? graph.nodes.qualified[node]! : graph.filePath(node)) && !/test|spec/i.test(query))
-    factor *= 0.5;
+  const path = label === "File" ? graph.nodes.qualified[node]! : graph.filePath(node);
+  if (isTestPath(path) && !/test|spec/i.test(query)) factor *= 0.5;
+  // Such files mostly describe what others made, and some are made by a program.
+  if (path.endsWith(".d.ts") && graph.implementation(node) === undefined) factor *= 0.5;
   return factor * (1 + Math.log1p(graph.incoming(node).length) / 12);
 }
