@@ -46,11 +46,9 @@ describe("search by words", () => {
   });
 
   test("puts code before declarations of what others made", () => {
-    const both = graphOf({
-      "env.d.ts": ["Queue.retry"],
-      "src/jobs.ts": ["retryAndCountAllThoseJobsThatWaitInAnyQueue"],
-    });
-    expect(search(both, "retry queue")).toEqual(["retryAndCountAllThoseJobsThatWaitInAnyQueue", "Queue.retry"]);
+    const both = graphOf({ "env.d.ts": ["documented", "Queue.retry"], "jobs.ts": ["Queue.retry"], ...SHOP });
+    const hits = new Stepwise(buildWordIndex(both)).now().find("retry queue", 2, []);
+    expect(hits.map(({ node }) => both.filePath(node))).toEqual(["jobs.ts", "env.d.ts"]);
   });
 
   test("takes words for beginnings only where whole words find too little", () => {
