@@ -46,9 +46,9 @@ describe("search by words", () => {
   });
 
   test("puts code before declarations of what others made", () => {
-    const both = graphOf({ "env.d.ts": ["documented", "Queue.retry"], "jobs.ts": ["Queue.retry"], ...SHOP });
+    const both = graphOf({ "env.d.ts": ["documented", "Queue.retry"], "src/jobs/all.ts": ["Queue.retry"], ...SHOP });
     const hits = new Stepwise(buildWordIndex(both)).now().find("retry queue", 2, []);
-    expect(hits.map(({ node }) => both.filePath(node))).toEqual(["jobs.ts", "env.d.ts"]);
+    expect(hits.map(({ node }) => both.filePath(node))).toEqual(["src/jobs/all.ts", "env.d.ts"]);
   });
 
   test("takes words for beginnings only where whole words find too little", () => {
