@@ -2,18 +2,13 @@
 import type { Logger } from "../core/log.ts";
 import type { Duty } from "../feature/feature.ts";
 
-interface Housekeeping {
-  /** Starts nothing more; aborts what is under way and waits for it. */
-  stop(): Promise<void>;
-}
-
 /** The first round waits until the server has started. */
 const FIRST_MS = 2_000;
 /** Between two duties: requests have their turn, in each later round too. */
 const APART_MS = 50;
 
 /** What a duty throws is logged and it is tried again at its next time. */
-export function createHousekeeping(log: Logger, duties: readonly Duty[]): Housekeeping {
+export function createHousekeeping(log: Logger, duties: readonly Duty[]) {
   const stopped = new AbortController();
   const underWay = new Map<string, Promise<void>>();
   const timers = new Set<ReturnType<typeof setTimeout>>();
@@ -50,7 +45,8 @@ export function createHousekeeping(log: Logger, duties: readonly Duty[]): Housek
     );
 
   return {
-    async stop() {
+    /** Starts nothing more; aborts what is under way and waits for it. */
+    async stop(): Promise<void> {
       stopped.abort();
       for (const timer of timers) clearTimeout(timer);
       await Promise.all(underWay.values());

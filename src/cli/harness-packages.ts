@@ -52,17 +52,8 @@ export function harnessesIn(text: string): HarnessName[] {
   });
 }
 
-interface HarnessFiles {
-  /** Path of a tar, to be laid over the root of a file system that has node. */
-  tar: string;
-  remove(): void;
-}
-
 /** @throws Problem 422 `harness_failed` with npm's last words, `npm_missing`. */
-export async function harnessFiles(
-  names: readonly HarnessName[],
-  onLine: (line: string) => void,
-): Promise<HarnessFiles> {
+export async function harnessFiles(names: readonly HarnessName[], onLine: (line: string) => void) {
   if (!Bun.which("npm"))
     throw new Problem(
       422,
@@ -87,7 +78,11 @@ export async function harnessFiles(
         symlinkSync(`/${FOLDER}/node_modules/${path}`, join(programs, program));
     const tar = join(work, "harness.tar");
     await run(["tar", "-C", root, "--owner=0", "--group=0", "--numeric-owner", "-cf", tar, "."], onLine);
-    return { tar, remove };
+    return {
+      /** Path of a tar, to be laid over the root of a file system that has node. */
+      tar,
+      remove,
+    };
   } catch (error) {
     remove();
     throw error;

@@ -1,14 +1,6 @@
 /** Ctrl-C while a run is followed. */
 import type { Client } from "./server/client.ts";
 
-interface Interrupt {
-  /** Stops following. */
-  readonly signal: AbortSignal;
-  /** Whether somebody asked to stop. */
-  readonly asked: boolean;
-  done(): void;
-}
-
 /** As shells have it for a program that was interrupted. */
 export const INTERRUPTED = 130;
 
@@ -16,7 +8,7 @@ export const INTERRUPTED = 130;
  * On a server that runs by itself the first Ctrl-C only leaves: the run continues. On this process's own server, which ends
  * with it, the run is cancelled and awaited; a second Ctrl-C leaves at once.
  */
-export function onInterrupt(client: Client, runId: string, ownServer: boolean): Interrupt {
+export function onInterrupt(client: Client, runId: string, ownServer: boolean) {
   const abort = new AbortController();
   let asked = false;
   const handle = () => {
@@ -28,11 +20,13 @@ export function onInterrupt(client: Client, runId: string, ownServer: boolean): 
   };
   for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, handle);
   return {
+    /** Stops following. */
     signal: abort.signal,
-    get asked() {
+    /** Whether somebody asked to stop. */
+    get asked(): boolean {
       return asked;
     },
-    done() {
+    done(): void {
       for (const name of ["SIGINT", "SIGTERM"] as const) process.off(name, handle);
     },
   };

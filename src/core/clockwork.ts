@@ -12,20 +12,14 @@ export interface DueSource {
   run(again: () => void): void;
 }
 
-export interface Clockwork {
-  /** @returns a function to call when the source's next time may have become earlier. */
-  add(source: DueSource): () => void;
-  /** From now on sources are asked; before, changes only wait. */
-  start(): void;
-  stop(): void;
-}
+export type Clockwork = ReturnType<typeof createClockwork>;
 
 /** The longest sleep: the machine's clock may be set, or the machine may have slept. */
 const LONGEST_MS = 60_000;
 const AGAIN_MS = 1_000;
 
 /** @param onError receives what a source threw; it is asked again a second later. */
-export function createClockwork(clock: Clock, onError: (error: unknown, source: string) => void): Clockwork {
+export function createClockwork(clock: Clock, onError: (error: unknown, source: string) => void) {
   const dues = new Map<DueSource, number | null>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let wakesAt = Number.POSITIVE_INFINITY;
@@ -68,7 +62,8 @@ export function createClockwork(clock: Clock, onError: (error: unknown, source: 
     if (started) sleepUntil(Math.min(...[...dues.values()].map((due) => due ?? Number.POSITIVE_INFINITY)));
   }
   return {
-    add(source) {
+    /** @returns a function to call when the source's next time may have become earlier. */
+    add(source: DueSource): () => void {
       dues.set(source, null);
       if (started) wake();
       return () => {
@@ -78,11 +73,12 @@ export function createClockwork(clock: Clock, onError: (error: unknown, source: 
         if (due !== null && due < wakesAt) sleepUntil(due);
       };
     },
-    start() {
+    /** From now on sources are asked; before, changes only wait. */
+    start(): void {
       started = true;
       wake();
     },
-    stop() {
+    stop(): void {
       started = false;
       clearTimeout(timer);
     },

@@ -62,20 +62,17 @@ export type EventOf<D extends EventDefinition> =
   D extends EventDefinition<infer Kind, infer Data> ? SkepEvent<Kind, Static<Data>> : never;
 
 /** Every kind that this program knows: for checking names, OpenAPI and documentation. */
-export interface EventCatalogue {
-  readonly definitions: readonly EventDefinition[];
-  has(kind: string): boolean;
-}
+export type EventCatalogue = ReturnType<typeof createEventCatalogue>;
 
 /** @throws Error when two features define one kind, or a kind is not snake_case: it is in frames of the stream. */
-export function createEventCatalogue(definitions: readonly EventDefinition[]): EventCatalogue {
+export function createEventCatalogue(definitions: readonly EventDefinition[]) {
   const kinds = new Set<string>();
   for (const { kind } of definitions) {
     if (!/^[a-z][a-z_]{0,63}$/.test(kind)) throw new Error(`the kind ${kind} is not written in snake_case`);
     if (kinds.has(kind)) throw new Error(`two features define an event of the kind ${kind}`);
     kinds.add(kind);
   }
-  return { definitions, has: (kind) => kinds.has(kind) };
+  return { definitions, has: (kind: string): boolean => kinds.has(kind) };
 }
 
 /** Where data and schema differ, one line per fault; empty when they agree. */

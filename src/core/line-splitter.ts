@@ -24,12 +24,6 @@ interface LineSplitterOptions {
   onExcess?: (() => void) | undefined;
 }
 
-interface LineSplitter {
-  add(chunk: Uint8Array): void;
-  /** The last line, which nothing ended. */
-  end(): void;
-}
-
 const [LINE_FEED, RETURN] = [10, 13];
 const EMPTY: Line = { text: "", bytes: 0 };
 const TAIL_BYTES = 256;
@@ -41,7 +35,7 @@ export function createLineSplitter({
   atReturns = false,
   onLine,
   onExcess,
-}: LineSplitterOptions): LineSplitter {
+}: LineSplitterOptions) {
   let held = Buffer.alloc(0);
   /** Of the line that has begun: as it came, and as it is held. */
   let [bytes, kept] = [0, 0];
@@ -78,7 +72,7 @@ export function createLineSplitter({
     return -1;
   };
   return {
-    add(chunk) {
+    add(chunk: Uint8Array): void {
       for (let from = 0; from < chunk.length; ) {
         if (afterReturn && chunk[from] === LINE_FEED) from++;
         afterReturn = false;
@@ -90,7 +84,8 @@ export function createLineSplitter({
         from = end + 1;
       }
     },
-    end() {
+    /** The last line, which nothing ended. */
+    end(): void {
       if (bytes > 0) endLine();
     },
   };

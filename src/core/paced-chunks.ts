@@ -10,19 +10,13 @@ interface PacedChunksOptions {
   resume(): void;
 }
 
-interface PacedChunks {
-  add(chunk: Uint8Array): void;
-  /** Resolves when all that came so far has been read. */
-  drained(): Promise<void>;
-}
-
 /** Lines of nothing but noise cost their reader some microseconds each. */
 const PIECE_BYTES = 8 * 1024;
 /** How long it reads without a pause. */
 const TURN_MS = 4;
 const WAITING_BYTES = 256 * 1024;
 
-export function createPacedChunks({ read, pause, resume }: PacedChunksOptions): PacedChunks {
+export function createPacedChunks({ read, pause, resume }: PacedChunksOptions) {
   const waiting: Uint8Array[] = [];
   let [bytes, isReading, isPaused] = [0, false, false];
   let reading = Promise.resolve();
@@ -45,7 +39,7 @@ export function createPacedChunks({ read, pause, resume }: PacedChunksOptions): 
     resume();
   };
   return {
-    add(chunk) {
+    add(chunk: Uint8Array): void {
       if (chunk.length === 0) return;
       waiting.push(chunk);
       bytes += chunk.length;
@@ -54,7 +48,8 @@ export function createPacedChunks({ read, pause, resume }: PacedChunksOptions): 
       isPaused = true;
       pause();
     },
-    drained: () => reading,
+    /** Resolves when all that came so far has been read. */
+    drained: (): Promise<void> => reading,
   };
 }
 

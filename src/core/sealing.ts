@@ -8,14 +8,10 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 export const KEY_BYTES = 32;
 
-export interface Sealer {
-  seal(plain: string): string;
-  /** @throws Error when the text was altered, or sealed with another key. */
-  open(sealed: string): string;
-}
+export type Sealer = ReturnType<typeof createSealer>;
 
 /** @param keyOf gives the 32-byte key at first use. */
-export function createSealer(keyOf: () => Uint8Array): Sealer {
+export function createSealer(keyOf: () => Uint8Array) {
   let key: Uint8Array | undefined;
   const theKey = (): Uint8Array => {
     key ??= keyOf();
@@ -23,13 +19,14 @@ export function createSealer(keyOf: () => Uint8Array): Sealer {
     return key;
   };
   return {
-    seal(plain) {
+    seal(plain: string): string {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv("aes-256-gcm", theKey(), nonce, { authTagLength: TAG_BYTES });
       const ciphertext = Buffer.concat([cipher.update(plain, "utf8"), cipher.final()]);
       return Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString("base64");
     },
-    open(sealed) {
+    /** @throws Error when the text was altered, or sealed with another key. */
+    open(sealed: string): string {
       const bytes = Buffer.from(sealed, "base64");
       if (bytes.byteLength < NONCE_BYTES + TAG_BYTES) throw new Error("a sealed value is cut short");
       const decipher = createDecipheriv("aes-256-gcm", theKey(), bytes.subarray(0, NONCE_BYTES), {

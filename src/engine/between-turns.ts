@@ -9,15 +9,7 @@ import { callModel, NO_TOOLS, windowOf } from "./model-call.ts";
 import { textOf, textPart } from "./parts.ts";
 import type { EnginePorts } from "./ports.ts";
 
-export interface BetweenTurns {
-  /**
-   * Puts a summary in the place of everything that the model reads of the session. All of it stays readable.
-   * @param execution one of the session, which pays. @throws Problem 409 nothing to summarise, or changed meanwhile.
-   */
-  compact(execution: Execution, signal: AbortSignal): Promise<void>;
-  /** A title for the session by the model for summaries; undefined where none is set, or it gives no usable one. */
-  title(execution: Execution, signal: AbortSignal): Promise<string | undefined>;
-}
+export type BetweenTurns = ReturnType<typeof createBetweenTurns>;
 
 const TITLE_CHARACTERS = 80;
 /** Of each message that the title is made from. */
@@ -26,7 +18,7 @@ const NAME_IT =
   "Give this conversation a title of at most eight words, in its own language. Answer with the title alone.";
 const NAMES = "You give conversations short, plain titles.";
 
-export function createBetweenTurns(ports: EnginePorts): BetweenTurns {
+export function createBetweenTurns(ports: EnginePorts) {
   const { rows, masking: masker } = ports;
 
   async function ask(
@@ -43,7 +35,11 @@ export function createBetweenTurns(ports: EnginePorts): BetweenTurns {
   }
 
   return {
-    async compact(execution, signal) {
+    /**
+     * Puts a summary in the place of everything that the model reads of the session. All of it stays readable.
+     * @param execution one of the session, which pays. @throws Problem 409 nothing to summarise, or changed meanwhile.
+     */
+    async compact(execution: Execution, signal: AbortSignal): Promise<void> {
       const stored = rows.context(execution);
       if (stored.filter(({ role }) => role !== "summary").length < 2)
         throw conflict("There is nothing to summarise yet.", "nothing_to_compact");
@@ -73,7 +69,8 @@ export function createBetweenTurns(ports: EnginePorts): BetweenTurns {
       const shorter = { by: sizeOf(messages) - sizeOf(next), least: sizeOf([system, next]) };
       rows.addSummary(execution, summary, coversTo, reply, shorter);
     },
-    async title(execution, signal) {
+    /** A title for the session by the model for summaries; undefined where none is set, or it gives no usable one. */
+    async title(execution: Execution, signal: AbortSignal): Promise<string | undefined> {
       const model = ports.summaryModel();
       if (model === undefined) return undefined;
       const said = rows.context(execution).flatMap((one) => {

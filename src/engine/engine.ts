@@ -12,7 +12,7 @@ import type { TextWork } from "../text/client.ts";
 import type { AgentFile } from "./agent-file.ts";
 import { AGENTLESS, type EngineDefaults, harnessOf, settingsOf } from "./agent-settings.ts";
 import type { Attachments } from "./attachments.ts";
-import { type BetweenTurns, createBetweenTurns } from "./between-turns.ts";
+import { createBetweenTurns } from "./between-turns.ts";
 import type { Execution, ExecutionRows } from "./execution.ts";
 import { createFairTurns } from "./fair-turns.ts";
 import type { HarnessPort } from "./harness/port.ts";
@@ -26,7 +26,7 @@ import type { CodeEnvironment, EnginePorts } from "./ports.ts";
 import { assemblePrompt, type PromptParts } from "./prompt.ts";
 import type { HarnessFolders, SandboxDriver } from "./sandbox.ts";
 import { createSandboxPool, type SandboxPool, type SandboxPoolDeps } from "./sandbox-pool.ts";
-import { createScheduler, type Scheduler, type SchedulerLimits } from "./scheduler.ts";
+import { createScheduler, type SchedulerLimits } from "./scheduler.ts";
 import { type MatchableSkill, matchSkills } from "./skill-match.ts";
 import { createExecutionTokens, type ExecutionTokens } from "./tokens.ts";
 import type { Toolbox } from "./toolbox.ts";
@@ -118,24 +118,11 @@ interface EngineDeps {
   script: string | undefined;
 }
 
-export interface Engine {
-  readonly tokens: ExecutionTokens;
-  readonly scheduler: Scheduler;
-  readonly betweenTurns: BetweenTurns;
-  /** A session has ended: nothing of it waits for another turn. */
-  release(sessionId: string): void;
-  /** Stops sandboxes that wait for a turn which cannot begin in them. */
-  endUseless: SandboxPool["endUseless"];
-  /** Gives back to the queue what the last process worked on. */
-  start(): void;
-  /** Removes sandboxes that no execution owns, then takes up work. */
-  resume(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type Engine = ReturnType<typeof createEngine>;
 
 const SWEEP_MS = 60_000;
 
-export function createEngine(deps: EngineDeps): Engine {
+export function createEngine(deps: EngineDeps) {
   const { clock, log, sandboxes } = deps;
   const tokens = createExecutionTokens();
   const idleMs = () => deps.defaults().sandbox.idle_minutes * MINUTE_MS;
@@ -157,17 +144,21 @@ export function createEngine(deps: EngineDeps): Engine {
     tokens,
     scheduler,
     betweenTurns: createBetweenTurns(ports),
+    /** A session has ended: nothing of it waits for another turn. */
     release: pool.end,
+    /** Stops sandboxes that wait for a turn which cannot begin in them. */
     endUseless: pool.endUseless,
+    /** Gives back to the queue what the last process worked on. */
     start: scheduler.reclaim,
-    async resume() {
+    /** Removes sandboxes that no execution owns, then takes up work. */
+    async resume(): Promise<void> {
       await sweep();
       if (stopped) return;
       timer = setInterval(() => void sweep(), SWEEP_MS);
       forgetStart = deps.whenActive(scheduler.start);
       log.debug({ at: clock.now() }, "engine started");
     },
-    async stop() {
+    async stop(): Promise<void> {
       stopped = true;
       forgetStart();
       clearInterval(timer);

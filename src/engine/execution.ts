@@ -122,8 +122,8 @@ export interface ExecutionRows {
    * agents, one of a session at a time, at most `perAgent` of an agent with those in `busyAgents`.
    */
   take(limit: number, busyAgents: ReadonlyMap<string, number>, rule: TakeRule): Execution[];
-  /** Everything a dead process left running goes back to the queue. @returns how many. */
-  reclaim(): number;
+  /** Everything a dead process left running goes back to the queue. */
+  reclaim(): void;
   /**
    * Gives a running execution back to the queue, not to be taken up before `notBefore` (ms since the epoch).
    * @param wait why, in a sentence, and since when, ms since the epoch; null waits for nothing but its turn. `until`: of

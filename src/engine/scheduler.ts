@@ -10,20 +10,7 @@ export interface SchedulerLimits {
   perAgent: number;
 }
 
-export interface Scheduler {
-  /** Gives back to the queue what a dead process worked on. Before `start`. */
-  reclaim(): void;
-  /** Takes up work from now on. */
-  start(): void;
-  /** There may be work. */
-  wake(): void;
-  /** Ends a running execution within a second; no model call of it starts any more. */
-  stopOne(executionId: string, why: StopRequest): void;
-  /** Gives everything back to the queue and waits for it. */
-  stop(): Promise<void>;
-  isActive(executionId: string): boolean;
-  readonly active: number;
-}
+export type Scheduler = ReturnType<typeof createScheduler>;
 
 /** Looks for work whose time has come (back-off) this often, in ms. */
 const TICK_MS = 1_000;
@@ -39,7 +26,7 @@ interface Active {
   waits: number;
 }
 
-export function createScheduler(ports: EnginePorts, limits: () => SchedulerLimits, log: Logger): Scheduler {
+export function createScheduler(ports: EnginePorts, limits: () => SchedulerLimits, log: Logger) {
   const active = new Map<string, Active>();
   let timer: ReturnType<typeof setInterval> | undefined;
   let waking = false;
@@ -83,6 +70,7 @@ export function createScheduler(ports: EnginePorts, limits: () => SchedulerLimit
       });
     active.set(execution.id, entry);
   }
+  /** There may be work. */
   function wake(): void {
     if (waking || !isOn) return;
     waking = true;
@@ -93,8 +81,10 @@ export function createScheduler(ports: EnginePorts, limits: () => SchedulerLimit
     for (const id of ports.rows.orphans()) if (!active.has(id)) ports.rows.release(id, 0, null);
   }
   return {
+    /** Gives back to the queue what a dead process worked on. Before `start`. */
     reclaim: ports.rows.reclaim,
-    start() {
+    /** Takes up work from now on. */
+    start(): void {
       isOn = true;
       timer = setInterval(() => {
         try {
@@ -107,15 +97,17 @@ export function createScheduler(ports: EnginePorts, limits: () => SchedulerLimit
       wake();
     },
     wake,
-    stopOne: (id, why) => active.get(id)?.stop.abort(new Stopped(why)),
-    async stop() {
+    /** Ends a running execution within a second; no model call of it starts any more. */
+    stopOne: (id: string, why: StopRequest): void => active.get(id)?.stop.abort(new Stopped(why)),
+    /** Gives everything back to the queue and waits for it. */
+    async stop(): Promise<void> {
       isOn = false;
       clearInterval(timer);
       for (const { stop } of active.values()) stop.abort(new Stopped("shutdown"));
       await Promise.all([...active.values()].map(({ done }) => done));
     },
-    isActive: (id) => active.has(id),
-    get active() {
+    isActive: (id: string): boolean => active.has(id),
+    get active(): number {
       return active.size;
     },
   };

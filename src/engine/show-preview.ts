@@ -6,14 +6,7 @@ import type { PreviewPort, StepPreview } from "./ports.ts";
 import type { Lease, Shown } from "./sandbox-pool.ts";
 import { makeScreenshots } from "./screenshots.ts";
 
-export interface ShownPreview {
-  /** The work has ended and its app still runs: keeps pictures of it where the step wants some. @throws the signal's reason. */
-  picture(ending: Pick<Ending, "status">, signal: AbortSignal): Promise<void>;
-  /** The work has ended and its files are kept; its sandbox is frozen. Never throws. */
-  end(ending: Pick<Ending, "status">): Promise<void>;
-  /** Idempotent; not where the app is kept. */
-  close(): void;
-}
+export type ShownPreview = ReturnType<typeof showPreview>;
 
 interface Showing {
   execution: Execution;
@@ -24,13 +17,14 @@ interface Showing {
   now(): number;
 }
 
-export function showPreview({ execution, preview, lease, previews, log, now }: Showing): ShownPreview {
+export function showPreview({ execution, preview, lease, previews, log, now }: Showing) {
   let app: Shown = { connect: lease.sandbox.connect, stop: async () => {} };
   const opened = previews.open(execution, preview, {
     connect: (port) => app.connect(port),
     stop: () => app.stop(),
   });
   let isOver = false;
+  /** Idempotent; not where the app is kept. */
   const close = () => {
     if (isOver) return;
     isOver = true;
@@ -38,12 +32,14 @@ export function showPreview({ execution, preview, lease, previews, log, now }: S
   };
   return {
     close,
-    async picture({ status }, signal) {
+    /** The work has ended and its app still runs: keeps pictures of it where the step wants some. @throws the signal's reason. */
+    async picture({ status }: Pick<Ending, "status">, signal: AbortSignal): Promise<void> {
       if (status !== "succeeded" || preview.screenshots.length === 0) return;
       const { made, missing } = await makeScreenshots(lease.sandbox, preview, signal);
       previews.keepScreenshots(execution, made, missing);
     },
-    async end({ status }) {
+    /** The work has ended and its files are kept; its sandbox is frozen. Never throws. */
+    async end({ status }: Pick<Ending, "status">): Promise<void> {
       const ms = preview.keepMinutes * MINUTE_MS;
       if (status !== "succeeded" || ms === 0) return close();
       try {

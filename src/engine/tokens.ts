@@ -5,13 +5,9 @@ import type { Execution } from "./execution.ts";
 /** What a token stands for: one execution, and the user it works for. */
 export type ExecutionHolder = Pick<Execution, "id" | "sessionId" | "agentId" | "userId" | "runId" | "projectId">;
 
-export interface ExecutionTokens {
-  issue(execution: Execution): string;
-  revoke(executionId: string): void;
-  find(token: string): ExecutionHolder | undefined;
-}
+export type ExecutionTokens = ReturnType<typeof createExecutionTokens>;
 
-export function createExecutionTokens(): ExecutionTokens {
+export function createExecutionTokens() {
   const byDigest = new Map<string, Execution>();
   const byExecution = new Map<string, string>();
   const digest = (token: string) => createHash("sha256").update(token).digest("base64url");
@@ -21,7 +17,7 @@ export function createExecutionTokens(): ExecutionTokens {
     byExecution.delete(executionId);
   };
   return {
-    issue(execution) {
+    issue(execution: Execution): string {
       revoke(execution.id);
       const token = `skepx_${randomBytes(32).toString("base64url")}`;
       const key = digest(token);
@@ -30,7 +26,7 @@ export function createExecutionTokens(): ExecutionTokens {
       return token;
     },
     revoke,
-    find(token) {
+    find(token: string): ExecutionHolder | undefined {
       const execution = byDigest.get(digest(token));
       if (!execution) return undefined;
       const { id, sessionId, agentId, userId, runId, projectId } = execution;

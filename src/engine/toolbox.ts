@@ -12,12 +12,7 @@ export interface Wanted {
   contract: Contract;
 }
 
-export interface Toolbox {
-  /** Names of all tools there are at this moment, each once. */
-  names(): string[];
-  /** In the order of the sources, so that a provider's prompt cache holds. Of two tools of one name the first counts. */
-  for(wanted: Wanted): Promise<Tool[]>;
-}
+export type Toolbox = ReturnType<typeof createToolbox>;
 
 /**
  * @param sources every one there is at this moment.
@@ -26,7 +21,7 @@ export interface Toolbox {
 export function createToolbox(
   sources: () => readonly ToolSource[],
   onFailure: (source: string, error: unknown) => void = () => {},
-): Toolbox {
+) {
   const broughtBy = async (source: ToolSource, execution: ExecutionInfo): Promise<readonly Tool[]> => {
     try {
       return await source.for(execution);
@@ -36,8 +31,10 @@ export function createToolbox(
     }
   };
   return {
-    names: () => [...new Set(sources().flatMap((source) => source.names()))],
-    async for({ execution, allows, hasShell, contract }) {
+    /** Names of all tools there are at this moment, each once. */
+    names: (): string[] => [...new Set(sources().flatMap((source) => source.names()))],
+    /** In the order of the sources, so that a provider's prompt cache holds. Of two tools of one name the first counts. */
+    async for({ execution, allows, hasShell, contract }: Wanted): Promise<Tool[]> {
       const { tools } = kindOf(execution.kind);
       const brought = await Promise.all(sources().map((source) => broughtBy(source, execution)));
       const byName = new Map<string, Tool>();

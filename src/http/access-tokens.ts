@@ -16,15 +16,10 @@ const AUDIENCE = "skep-api";
 const TYPE = "at+jwt";
 const REQUIRED = ["sub", "sid", "role", "iat", "nbf", "exp", "jti"];
 
-export interface AccessTokens {
-  /** A token of LIMITS.accessTokenMs. */
-  sign(holder: { userId: string; sessionId: string; role: string }): Promise<string>;
-  /** The session that it names; undefined for anything but a token of ours that holds now. */
-  verify(token: string): Promise<{ userId: string; sessionId: string } | undefined>;
-}
+export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
 /** @param key 32 random bytes, of this use alone. */
-export function createAccessTokens(key: Uint8Array, clock: Clock): AccessTokens {
+export function createAccessTokens(key: Uint8Array, clock: Clock) {
   if (key.byteLength < 32) throw new Error("a signing key has 32 bytes at least");
   const kid = createHash("sha256").update("skep/kid").update(key).digest("base64url").slice(0, 12);
   const signer = lazy(async () => {
@@ -33,12 +28,14 @@ export function createAccessTokens(key: Uint8Array, clock: Clock): AccessTokens 
     return jwt({ name: "tokens", secret: key, alg: "HS256", typ: TYPE, kid, ...claims }).decorator.tokens;
   });
   return {
-    async sign({ userId, sessionId, role }) {
+    /** A token of LIMITS.accessTokenMs. */
+    async sign({ userId, sessionId, role }: { userId: string; sessionId: string; role: string }): Promise<string> {
       const now = Math.floor(clock.now() / 1_000);
       const exp = now + LIMITS.accessTokenMs / 1_000;
       return (await signer()).sign({ sub: userId, sid: sessionId, role, jti: newId("login"), nbf: now, exp });
     },
-    async verify(token) {
+    /** The session that it names; undefined for anything but a token of ours that holds now. */
+    async verify(token: string): Promise<{ userId: string; sessionId: string } | undefined> {
       if (kidOf(token) !== kid) return undefined;
       const claims = await (await signer()).verify(token, {
         algorithms: ["HS256"],

@@ -20,18 +20,13 @@ interface Body {
   release(): void;
 }
 
-export interface Bodies {
-  /** @throws Problem 408 too slow, 413 too large, 415 wrong type, 503 when those under way hold too much. */
-  read(request: Request, route: RouteEntry, caller: Caller): Promise<Body>;
-  /** Whether the client may still be sending. */
-  isUnread(request: Request): boolean;
-}
+export type Bodies = ReturnType<typeof createBodies>;
 
 /** What a body costs beside its bytes: so that many empty ones are bounded too. */
 const OVERHEAD_BYTES = 4_096;
 
 /** @param folder where files of forms are kept while their requests are answered. */
-export function createBodies(clock: Pick<Clock, "monotonic">, folder: string): Bodies {
+export function createBodies(clock: Pick<Clock, "monotonic">, folder: string) {
   const inMemory = createHolds(LIMITS.bodiesBytes, LIMITS.bodiesOfAddressBytes);
   const onDisk = createHolds(LIMITS.uploadsBytes, LIMITS.uploadsOfAddressBytes);
   const read = new WeakSet<Request>();
@@ -83,8 +78,10 @@ export function createBodies(clock: Pick<Clock, "monotonic">, folder: string): B
     }
   }
   return {
-    isUnread: (request) => request.body !== null && !read.has(request),
-    async read(request, route, caller) {
+    /** Whether the client may still be sending. */
+    isUnread: (request: Request): boolean => request.body !== null && !read.has(request),
+    /** @throws Problem 408 too slow, 413 too large, 415 wrong type, 503 when those under way hold too much. */
+    async read(request: Request, route: RouteEntry, caller: Caller): Promise<Body> {
       const type = request.headers.get("content-type") ?? "";
       const isForm = route.upload && mediaOf(type) === "multipart/form-data" && request.body !== null;
       const limit = isForm ? LIMITS.uploadBytes : limitOf(route);

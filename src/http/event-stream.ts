@@ -25,13 +25,7 @@ export interface StreamRequest {
   userId: string | undefined;
 }
 
-export interface EventStreams {
-  /** @throws Problem 429 `too_many_streams`. @returns the response, at once; frames follow. 204 when the run that is followed has nothing after that position. */
-  open(request: StreamRequest): Response;
-  readonly readers: number;
-  /** Ends every stream; for stopping. */
-  close(): void;
-}
+export type EventStreams = ReturnType<typeof createEventStreams>;
 
 const encoder = new TextEncoder();
 const RECENT = 4_096;
@@ -135,7 +129,7 @@ function gapAt(log: EventLog, after: number | undefined, filter: EventFilter) {
   return undefined;
 }
 
-export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): EventStreams {
+export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps) {
   const readers = new Set<Reader>();
   const recent = createRecentEvents(log);
   const { next, frameOf } = recent;
@@ -181,6 +175,7 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): Ev
       throw overLimit("too_many_streams", "open event streams", current, LIMITS.streamsPerUser, remedy);
   }
 
+  /** @throws Problem 429 `too_many_streams`. @returns the response, at once; frames follow. 204 when the run that is followed has nothing after that position. */
   function open({ filter, after, mayRead, stillValid, isLast, userId }: StreamRequest): Response {
     assertRoom(userId);
     let controller: ReadableStreamDefaultController<Uint8Array>;
@@ -267,10 +262,11 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): Ev
 
   return {
     open,
-    get readers() {
+    get readers(): number {
       return readers.size;
     },
-    close() {
+    /** Ends every stream; for stopping. */
+    close(): void {
       unsubscribe();
       clearInterval(heart);
       clearTimeout(waking);

@@ -24,16 +24,6 @@ export interface Form {
   file: SpooledFile | undefined;
 }
 
-/** A form that is being read. */
-interface FormReader {
-  /** Resolves when there is room for more. @throws Problem 400 or 422 for a form that is not accepted here. */
-  add(piece: Uint8Array): Promise<void>;
-  /** Ends the form. @throws the same. */
-  end(): Promise<Form>;
-  /** Removes the file. */
-  remove(): void;
-}
-
 const NAME = "incoming-";
 const FIELDS = 20;
 const badForm = (detail: string) => badRequest(detail, "bad_form");
@@ -44,7 +34,7 @@ export function clearSpooled(folder: string): void {
 }
 
 /** @param folder of the server's own, on the file system where files are kept. */
-export async function readForm(contentType: string, folder: string): Promise<FormReader> {
+export async function readForm(contentType: string, folder: string) {
   const { Busboy } = await import("@fastify/busboy");
   const path = join(folder, `${NAME}${crypto.randomUUID()}`);
   const fields: Record<string, string> = Object.create(null);
@@ -87,12 +77,14 @@ export async function readForm(contentType: string, folder: string): Promise<For
     if (fault) throw fault;
   };
   return {
-    async add(piece) {
+    /** Resolves when there is room for more. @throws Problem 400 or 422 for a form that is not accepted here. */
+    async add(piece: Uint8Array): Promise<void> {
       assertFine();
       if (!parser.write(Buffer.from(piece))) await once(parser, "drain");
       assertFine();
     },
-    async end() {
+    /** Ends the form. @throws the same. */
+    async end(): Promise<Form> {
       assertFine();
       const finished = Promise.race([once(parser, "finish"), once(parser, "drain")]);
       parser.end();
@@ -104,7 +96,8 @@ export async function readForm(contentType: string, folder: string): Promise<For
       assertFine();
       return { fields, file: { name, path, size: file.size, sha256: hash.digest("hex") } };
     },
-    remove() {
+    /** Removes the file. */
+    remove(): void {
       file?.out.destroy();
       rmSync(path, { force: true });
     },

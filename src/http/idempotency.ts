@@ -15,24 +15,17 @@ export interface PendingKey {
   fingerprint: string;
 }
 
-export interface Idempotency {
-  /**
-   * Looks a request up. @returns the stored answer, or the pending key that `remember` and `done` take.
-   * @throws Problem 400 bad key, 409 the first is still running, 422 same key with another body.
-   */
-  begin(request: Request, path: string, body: Uint8Array | null, caller: Caller): Response | PendingKey | null;
-  /** Stores the answer; call inside the creating transaction. */
-  remember(pending: PendingKey, status: number, location: string | undefined, body: unknown): void;
-  done(pending: PendingKey): void;
-  /** Removes what is older than 24 h. */
-  prune(): void;
-}
+export type Idempotency = ReturnType<typeof createIdempotency>;
 
-export function createIdempotency(store: Store, clock: Clock): Idempotency {
+export function createIdempotency(store: Store, clock: Clock) {
   const rows = store.rows(idempotency);
   const running = new Set<string>();
   return {
-    begin(request, path, body, caller) {
+    /**
+     * Looks a request up. @returns the stored answer, or the pending key that `remember` and `done` take.
+     * @throws Problem 400 bad key, 409 the first is still running, 422 same key with another body.
+     */
+    begin(request: Request, path: string, body: Uint8Array | null, caller: Caller): Response | PendingKey | null {
       const given = request.headers.get("idempotency-key");
       if (given === null || request.method !== "POST") return null;
       if (given.length === 0 || given.length > LIMITS.idempotencyKeyCharacters || !/^[\x20-\x7e]+$/.test(given))
@@ -61,7 +54,8 @@ export function createIdempotency(store: Store, clock: Clock): Idempotency {
       running.add(key);
       return { key, fingerprint };
     },
-    remember({ key, fingerprint }, status, location, body) {
+    /** Stores the answer; call inside the creating transaction. */
+    remember({ key, fingerprint }: PendingKey, status: number, location: string | undefined, body: unknown): void {
       const row = {
         key,
         fingerprint,
@@ -72,10 +66,11 @@ export function createIdempotency(store: Store, clock: Clock): Idempotency {
       };
       store.write(() => rows.put(row, ["key"]));
     },
-    done({ key }) {
+    done({ key }: PendingKey): void {
       running.delete(key);
     },
-    prune() {
+    /** Removes what is older than 24 h. */
+    prune(): void {
       store.write(() => rows.remove(["created_at < ?", clock.now() - LIMITS.idempotencyKeepMs]));
     },
   };

@@ -21,12 +21,7 @@ export type RateLimitName = keyof typeof RATE_LIMITS;
 const API_SECONDS = 60;
 const MOST = 50_000;
 
-export interface RateLimits {
-  /** Counts a request to a limited route. @returns its headers. @throws Problem 429. */
-  route(name: RateLimitName, address: string): Record<string, string>;
-  /** Counts a request by its caller; where nobody logs in, by address. The engine is not limited. @throws Problem 429. */
-  caller(caller: Caller): Record<string, string>;
-}
+export type RateLimits = ReturnType<typeof createRateLimits>;
 
 interface Window {
   count: number;
@@ -35,7 +30,7 @@ interface Window {
 }
 
 /** @param apiPerMinute requests of one user or address; 0 sets no limit. */
-export function createRateLimits(clock: Clock, apiPerMinute: number): RateLimits {
+export function createRateLimits(clock: Clock, apiPerMinute: number) {
   const windows = new Map<string, Window>();
   function take(name: string, quota: number, seconds: number, key: string): Record<string, string> {
     const now = clock.monotonic();
@@ -60,11 +55,13 @@ export function createRateLimits(clock: Clock, apiPerMinute: number): RateLimits
     });
   }
   return {
-    route(name, address) {
+    /** Counts a request to a limited route. @returns its headers. @throws Problem 429. */
+    route(name: RateLimitName, address: string): Record<string, string> {
       const { quota, seconds } = RATE_LIMITS[name];
       return take(name, quota, seconds, addressKey(address));
     },
-    caller({ kind, userId, execution, address = "" }) {
+    /** Counts a request by its caller; where nobody logs in, by address. The engine is not limited. @throws Problem 429. */
+    caller({ kind, userId, execution, address = "" }: Caller): Record<string, string> {
       if (apiPerMinute === 0 || kind === "engine") return {};
       return take("api", apiPerMinute, API_SECONDS, userId ?? execution?.id ?? addressKey(address));
     },

@@ -7,17 +7,13 @@ import type { Caller } from "./caller.ts";
 export const TICKET_SECONDS = 60;
 const MOST = 10_000;
 
-export interface Tickets {
-  /** @throws Problem 429 when too many are out. */
-  issue(caller: Caller): string;
-  /** The caller that it was issued to, once; undefined for one that is unknown, used or expired. */
-  redeem(ticket: string): Caller | undefined;
-}
+export type Tickets = ReturnType<typeof createTickets>;
 
-export function createTickets(clock: Clock): Tickets {
+export function createTickets(clock: Clock) {
   const held = new Map<string, { caller: Caller; until: number }>();
   return {
-    issue(caller) {
+    /** @throws Problem 429 when too many are out. */
+    issue(caller: Caller): string {
       const now = clock.monotonic();
       for (const [ticket, { until }] of held) {
         if (until >= now) break;
@@ -31,7 +27,8 @@ export function createTickets(clock: Clock): Tickets {
       held.set(ticket, { caller, until: now + TICKET_SECONDS * 1_000 });
       return ticket;
     },
-    redeem(ticket) {
+    /** The caller that it was issued to, once; undefined for one that is unknown, used or expired. */
+    redeem(ticket: string): Caller | undefined {
       const found = held.get(ticket);
       held.delete(ticket);
       return found && found.until >= clock.monotonic() ? found.caller : undefined;

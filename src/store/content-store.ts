@@ -4,17 +4,7 @@ import { link, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 
-export interface ContentStore {
-  /** Keeps the bytes. @returns their digest. */
-  put(bytes: Uint8Array): Promise<string>;
-  /** Keeps a file that is on the disk of the store already, whole and flushed, with that digest; its old name stays. */
-  adopt(path: string, sha256: string): Promise<void>;
-  pathOf(sha256: string): string;
-  exists(sha256: string): Promise<boolean>;
-  remove(sha256: string): Promise<void>;
-  /** Digests of all files that were there before that time, ms since the epoch. */
-  olderThan(time: number): Promise<string[]>;
-}
+export type ContentStore = ReturnType<typeof createContentStore>;
 
 const DIGEST = /^[0-9a-f]{64}$/;
 
@@ -30,7 +20,7 @@ async function digestOf(bytes: Uint8Array): Promise<string> {
   return hash.digest("hex");
 }
 
-export function createContentStore(folder: string): ContentStore {
+export function createContentStore(folder: string) {
   const pathOf = (sha256: string): string => {
     if (!DIGEST.test(sha256)) throw new Error("not a digest");
     return join(folder, sha256.slice(0, 2), sha256);
@@ -39,7 +29,8 @@ export function createContentStore(folder: string): ContentStore {
   return {
     pathOf,
     exists,
-    async put(bytes) {
+    /** Keeps the bytes. @returns their digest. */
+    async put(bytes: Uint8Array): Promise<string> {
       const sha256 = await digestOf(bytes);
       const path = pathOf(sha256);
       if (await exists(sha256)) return sha256;
@@ -55,15 +46,17 @@ export function createContentStore(folder: string): ContentStore {
       }
       return sha256;
     },
-    async adopt(path, sha256) {
+    /** Keeps a file that is on the disk of the store already, whole and flushed, with that digest; its old name stays. */
+    async adopt(path: string, sha256: string): Promise<void> {
       const target = pathOf(sha256);
       await mkdir(dirname(target), { recursive: true, mode: 0o700 });
       await link(path, target).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== "EEXIST") throw error;
       });
     },
-    remove: (sha256) => rm(pathOf(sha256), { force: true }),
-    async olderThan(time) {
+    remove: (sha256: string): Promise<void> => rm(pathOf(sha256), { force: true }),
+    /** Digests of all files that were there before that time, ms since the epoch. */
+    async olderThan(time: number): Promise<string[]> {
       const found: string[] = [];
       for (const part of await readdir(folder).catch(() => []))
         for (const name of await readdir(join(folder, part)).catch(() => [])) {

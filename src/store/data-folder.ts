@@ -17,25 +17,7 @@ import { join } from "node:path";
 import { codeOf, isDiskFull, isProblem, messageOf, Problem } from "../core/errors.ts";
 import { closeToOthers } from "./private-folder.ts";
 
-export interface DataFolder {
-  readonly root: string;
-  readonly agents: string;
-  readonly projects: string;
-  readonly workspaces: string;
-  readonly vaults: string;
-  readonly uploads: string;
-  readonly backups: string;
-  readonly cache: string;
-  /** A folder of each tool server that runs here. */
-  readonly mcp: string;
-  /** True when `openDataFolder` made it. */
-  readonly isNew: boolean;
-  /** What other users had rights to when it was opened, as paths from the root; what of it they still have. */
-  readonly exposed: { closed: readonly string[]; failed: readonly string[] };
-  /** 32 random bytes kept under keys/NAME; made at the first call. @throws Problem 422 `bad_key` when the file holds none. */
-  key(name: string): Uint8Array;
-  hasKey(name: string): boolean;
-}
+export type DataFolder = ReturnType<typeof openDataFolder>;
 
 const PARTS = ["agents", "projects", "workspaces", "vaults", "uploads", "backups", "keys", "cache", "mcp"];
 /** What may be in a folder before its first start besides its parts: files of ours, of the file system, of people. */
@@ -60,7 +42,7 @@ function assertOurs(root: string): void {
  * Makes what is missing, and closes the rest to other users. What is made in it later is closed by the process's umask.
  * @throws Problem 422 `bad_data_folder` when it cannot be written or is somebody else's.
  */
-export function openDataFolder(root: string): DataFolder {
+export function openDataFolder(root: string) {
   const isNew = !existsSync(join(root, "skep.db"));
   const part = (name: string) => join(root, name);
   try {
@@ -81,11 +63,15 @@ export function openDataFolder(root: string): DataFolder {
     uploads: part("uploads"),
     backups: part("backups"),
     cache: part("cache"),
+    /** A folder of each tool server that runs here. */
     mcp: part("mcp"),
+    /** True when `openDataFolder` made it. */
     isNew,
+    /** What other users had rights to when it was opened, as paths from the root; what of it they still have. */
     exposed: closeToOthers(root),
-    hasKey: (name) => existsSync(join(root, "keys", name)),
-    key(name) {
+    hasKey: (name: string): boolean => existsSync(join(root, "keys", name)),
+    /** 32 random bytes kept under keys/NAME; made at the first call. @throws Problem 422 `bad_key` when the file holds none. */
+    key(name: string): Uint8Array {
       const path = join(root, "keys", name);
       if (!existsSync(path)) makeKey(path);
       const text = readFileSync(path, "utf8").trim();

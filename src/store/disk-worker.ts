@@ -213,13 +213,10 @@ const sum = (rows: readonly { bytes: number }[]): number => rows.reduce((all, { 
 const total = (sizes: ReadonlyMap<string, number>): number =>
   [...sizes.values()].reduce((all, bytes) => all + bytes, 0);
 
-export interface DiskAsker {
-  usage(signal?: AbortSignal): Promise<DiskUsage>;
-  tooLarge(of: "runs" | "chats", bytes: number, most: number, signal?: AbortSignal): Promise<OldHistory>;
-}
+export type DiskAsker = ReturnType<typeof createDiskAsker>;
 
 /** @param command line of a disk worker. What it answers rejects when the process fails, is too slow, or once aborted. */
-export function createDiskAsker(command: readonly string[], data: string): DiskAsker {
+export function createDiskAsker(command: readonly string[], data: string) {
   const ask = <Answer>(order: DiskOrder, signal?: AbortSignal): Promise<Answer> =>
     new Promise((resolve, reject) => {
       signal?.throwIfAborted();
@@ -245,7 +242,8 @@ export function createDiskAsker(command: readonly string[], data: string): DiskA
       child.send(order);
     });
   return {
-    usage: (signal) => ask({ ask: "usage", data }, signal),
-    tooLarge: (of, bytes, most, signal) => ask({ ask: "too-large", data, of, bytes, most }, signal),
+    usage: (signal?: AbortSignal): Promise<DiskUsage> => ask({ ask: "usage", data }, signal),
+    tooLarge: (of: "runs" | "chats", bytes: number, most: number, signal?: AbortSignal): Promise<OldHistory> =>
+      ask({ ask: "too-large", data, of, bytes, most }, signal),
   };
 }

@@ -29,14 +29,7 @@ function placeOf(database: string): string | undefined {
   return file && `${statSync(dirname(database), { bigint: true }).ino}.${file.ino}`;
 }
 
-export interface Standby {
-  /** When this instance was found to be a copy that is not activated; null when it works. */
-  since(): string | null;
-  /** Runs `act` now, or once the instance is activated. @returns a function that forgets it. */
-  whenActive(act: () => void): () => void;
-  /** @returns false when it was active already. */
-  activate(): boolean;
-}
+export type Standby = ReturnType<typeof createStandby>;
 
 interface Identity {
   instanceId: string;
@@ -68,17 +61,20 @@ export function identify(store: Store, clock: Clock): Identity {
 
 const forget = (store: Store): void => store.write(() => void store.statement(DROP).run(STANDBY));
 
-function createStandby(read: () => string | null, end: () => void): Standby {
+function createStandby(read: () => string | null, end: () => void) {
   const waiting = new Set<() => void>();
   let since = read();
   return {
-    since: () => since,
-    whenActive(act) {
+    /** When this instance was found to be a copy that is not activated; null when it works. */
+    since: (): string | null => since,
+    /** Runs `act` now, or once the instance is activated. @returns a function that forgets it. */
+    whenActive(act: () => void): () => void {
       if (since === null) act();
       else waiting.add(act);
       return () => void waiting.delete(act);
     },
-    activate() {
+    /** @returns false when it was active already. */
+    activate(): boolean {
       if (since === null) return false;
       end();
       since = null;

@@ -35,17 +35,9 @@ const HEADERS = new Map([
   [13, 8],
 ]);
 
-export interface Scrubber {
-  /**
-   * Zeroes the gaps of all pages. @throws what `signal` says.
-   * @returns false where that cannot be: another process reads all the time, or the database was never made shrinkable.
-   */
-  scrub(signal: AbortSignal): Promise<boolean>;
-  /** Only after the database was closed: closing any descriptor of a file drops every lock that the process holds on it. */
-  close(): void;
-}
+export type Scrubber = ReturnType<typeof createScrubber>;
 
-export function createScrubber(sqlite: Database.Database): Scrubber {
+export function createScrubber(sqlite: Database.Database) {
   let fd: number | undefined;
 
   /** @returns the page after the last that was looked at; undefined where the WAL cannot be emptied now. */
@@ -64,7 +56,11 @@ export function createScrubber(sqlite: Database.Database): Scrubber {
   }
 
   return {
-    async scrub(signal) {
+    /**
+     * Zeroes the gaps of all pages. @throws what `signal` says.
+     * @returns false where that cannot be: another process reads all the time, or the database was never made shrinkable.
+     */
+    async scrub(signal: AbortSignal): Promise<boolean> {
       if (!isShrinkable(sqlite)) return false;
       const pages = () => Number(sqlite.pragma("page_count", { simple: true }));
       // The first page holds the schema and is always in memory.
@@ -78,7 +74,8 @@ export function createScrubber(sqlite: Database.Database): Scrubber {
       if (fd !== undefined) fsyncSync(fd);
       return true;
     },
-    close() {
+    /** Only after the database was closed: closing any descriptor of a file drops every lock that the process holds on it. */
+    close(): void {
       if (fd !== undefined) closeSync(fd);
       fd = undefined;
     },

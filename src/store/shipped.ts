@@ -24,18 +24,8 @@ function parsed(value: string): Record<string, string> {
   }
 }
 
-interface Installed {
-  /** The paths written, in order. */
-  written: string[];
-  /**
-   * Notes what was shipped, once that is on the disk. When the first start does not get that far, the next one writes
-   * files that the loss of power cut off once more; later versions write each file whole before they go on.
-   */
-  note(): Promise<void>;
-}
-
 /** Writes what is missing or to be renewed. A first start does not wait for the disk with each file: `note` does, later. */
-export function installShipped(store: Store, folder: TextFolder, files: ShippedFiles): Installed {
+export function installShipped(store: Store, folder: TextFolder, files: ShippedFiles) {
   const rows = store.rows(facts);
   const row = rows.find({ name: FACT });
   /** Path → digest of what was shipped there last. */
@@ -51,8 +41,13 @@ export function installShipped(store: Store, folder: TextFolder, files: ShippedF
   }
   const value = JSON.stringify(Object.fromEntries(known));
   return {
+    /** The paths written, in order. */
     written,
-    async note() {
+    /**
+     * Notes what was shipped, once that is on the disk. When the first start does not get that far, the next one writes
+     * files that the loss of power cut off once more; later versions write each file whole before they go on.
+     */
+    async note(): Promise<void> {
       if (value === row?.value) return;
       for (const path of written) await folder.sync(path);
       store.write(() => rows.put({ name: FACT, value }, ["name"]));

@@ -23,20 +23,7 @@ const DEFAULT_TEXT_LIMITS: TextLimits = {
   idleMs: 60_000,
 };
 
-export interface TextWork {
-  /**
-   * A page as readable text; null when it is not one.
-   * @param owner whose work it is: one piece at a time.
-   * @throws Problem 422 `too_hard` when it takes too long or too much memory, 503 when too many wait.
-   */
-  readableText(owner: string, contentType: string, body: Uint8Array): Promise<string | null>;
-  /** What of a value does not fit a schema, in words. @throws the same, and 422 for a schema that cannot be used. */
-  schemaFaults(owner: string, schema: object, value: unknown): Promise<string[]>;
-  /** Process ids of the workers that run now. */
-  pids(): number[];
-  /** Ends all workers and waits for them. Work under way fails. */
-  close(): Promise<void>;
-}
+export type TextWork = ReturnType<typeof createTextWork>;
 
 interface TextWorkOptions {
   /** Command line of a text worker. */
@@ -58,7 +45,7 @@ const FAILURE: Record<LostHow, string> = {
 
 const tooHard = (what: string, how: LostHow) => new Problem(422, "too_hard", `${what} ${FAILURE[how]}.`);
 
-export function createTextWork({ command, onRestart, ...options }: TextWorkOptions): TextWork {
+export function createTextWork({ command, onRestart, ...options }: TextWorkOptions) {
   const limits = { ...DEFAULT_TEXT_LIMITS, ...options.limits };
   const { timeoutMs, memoryBytes, idleMs } = limits;
   const workers = new Set<WorkerProcess<TextReply>>();
@@ -106,13 +93,22 @@ export function createTextWork({ command, onRestart, ...options }: TextWorkOptio
   }
 
   return {
-    readableText: (owner, contentType, body) => ask(owner, "The page", "readableText", contentType, body),
-    async schemaFaults(owner, schema, value) {
+    /**
+     * A page as readable text; null when it is not one.
+     * @param owner whose work it is: one piece at a time.
+     * @throws Problem 422 `too_hard` when it takes too long or too much memory, 503 when too many wait.
+     */
+    readableText: (owner: string, contentType: string, body: Uint8Array): Promise<string | null> =>
+      ask(owner, "The page", "readableText", contentType, body),
+    /** What of a value does not fit a schema, in words. @throws the same, and 422 for a schema that cannot be used. */
+    async schemaFaults(owner: string, schema: object, value: unknown): Promise<string[]> {
       if (isCheap(schema, value)) return schemaFaults(schema, value);
       return ask(owner, "The value with this schema", "schemaFaults", schema, JSON.stringify(value) ?? "null");
     },
-    pids: () => [...workers].map((worker) => worker.pid),
-    async close() {
+    /** Process ids of the workers that run now. */
+    pids: (): number[] => [...workers].map((worker) => worker.pid),
+    /** Ends all workers and waits for them. Work under way fails. */
+    async close(): Promise<void> {
       isClosed = true;
       const all = [...workers];
       for (const worker of all) worker.kill("");

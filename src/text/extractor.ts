@@ -19,14 +19,7 @@ interface ExtractRequest {
   progress?(percent: number): void;
 }
 
-export interface Extractor {
-  /** @throws Problem 422 `unreadable` with the reason; the signal's reason when it is aborted. */
-  extract(request: ExtractRequest): Promise<ExtractedDocument>;
-  /** Process ids of the readers that run now. */
-  pids(): number[];
-  /** Ends all readers and waits for them. */
-  close(): Promise<void>;
-}
+export type Extractor = ReturnType<typeof createExtractor>;
 
 interface ExtractorLimits {
   /** Longest a file may take, and most of a processor's time that it may cost. */
@@ -51,11 +44,12 @@ const LINE_CHARACTERS = 1_000_000;
 const SHELL = "/bin/sh";
 
 /** @param command command line of `skep extract`; the file and its type follow. */
-export function createExtractor(command: readonly string[], limits: ExtractorLimits = EXTRACTOR_LIMITS): Extractor {
+export function createExtractor(command: readonly string[], limits: ExtractorLimits = EXTRACTOR_LIMITS) {
   const running = new Set<Bun.Subprocess>();
   let isClosed = false;
   return {
-    async extract({ path, hint = "", signal, section, progress }) {
+    /** @throws Problem 422 `unreadable` with the reason; the signal's reason when it is aborted. */
+    async extract({ path, hint = "", signal, section, progress }: ExtractRequest): Promise<ExtractedDocument> {
       if (isClosed) throw stopping();
       signal.throwIfAborted();
       const child = Bun.spawn(bounded([...command, path, hint], limits), {
@@ -91,8 +85,10 @@ export function createExtractor(command: readonly string[], limits: ExtractorLim
         running.delete(child);
       }
     },
-    pids: () => [...running].map(({ pid }) => pid),
-    async close() {
+    /** Process ids of the readers that run now. */
+    pids: (): number[] => [...running].map(({ pid }) => pid),
+    /** Ends all readers and waits for them. */
+    async close(): Promise<void> {
       isClosed = true;
       const all = [...running];
       for (const child of all) child.kill("SIGKILL");

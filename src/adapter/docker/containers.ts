@@ -45,65 +45,36 @@ interface RemoveOptions {
   mustBeGone?: boolean;
 }
 
-export interface ContainerApi {
-  /** Makes a container and returns its id. */
-  create(request: Docker.ContainerCreateOptions): Promise<string>;
-  start(id: string): Promise<void>;
-  /** SIGKILL to all of it; no error when it does not run. */
-  kill(id: string): Promise<void>;
-  /** Halts every process in it as it is. Throws `docker_conflict` when it does not run. */
-  pause(id: string): Promise<void>;
-  /** Lets them go on. Throws `docker_conflict` when it is not halted. */
-  unpause(id: string): Promise<void>;
-  /** Kills and removes it with its anonymous volumes. No error when it is gone already, or is being removed. */
-  remove(id: string, options?: RemoveOptions): Promise<void>;
-  /** The engine's full description. Throws `docker_not_found`. */
-  inspect(id: string): Promise<Docker.ContainerInspectInfo>;
-  state(id: string): Promise<ContainerState>;
-  /** Resolves when it does not run any more; rejects with the signal's reason. Throws `docker_not_found`. */
-  ended(id: string, signal: AbortSignal): Promise<void>;
-  /** Paths of its writable layer that differ from the image. */
-  changes(id: string): Promise<string[]>;
-  /** Size of its writable layer. The engine counts it: not for every second. */
-  writtenBytes(id: string): Promise<number>;
-  /** Makes an image of what is in it, mounts and memory left out. `changes` are Dockerfile lines. @returns its id. */
-  commit(id: string, name: string, changes: readonly string[]): Promise<string>;
-  /** Containers that carry every one of these labels (`key` or `key=value`), stopped ones too. */
-  list(labels: readonly string[], signal?: AbortSignal): Promise<ContainerRow[]>;
-  /** One sample, at once. */
-  stats(id: string): Promise<ContainerStats>;
-  logs(id: string, options: LogOptions): AsyncIterable<LogChunk>;
-  exec(id: string, request: ExecRequest): Promise<RunningExec>;
-  /** The same for a program that is talked to while it runs. */
-  openExec(id: string, request: Omit<ExecRequest, "stdin">): Promise<OpenExec>;
-  /** A file or folder of it as a tar archive, whose names begin with its own. Links in its path are followed inside it alone. */
-  pack(id: string, path: string): Promise<NodeJS.ReadableStream>;
-  /** Unpacks a tar archive below a folder of it, whether it runs or not. */
-  unpack(id: string, folder: string, tar: NodeJS.ReadableStream): Promise<void>;
-  /** The streams of its own command. Call it before `start`, or its first output is missed. */
-  attach(id: string, onOutput: FrameSink): Promise<AttachedContainer>;
-}
+export type ContainerApi = ReturnType<typeof createContainerApi>;
 
-export function createContainerApi(docker: () => Docker, address: string, attend: Attend): ContainerApi {
+export function createContainerApi(docker: () => Docker, address: string, attend: Attend) {
   const on = (id: string) => docker().getContainer(id);
   const call = <T>(action: () => Promise<T>) => callEngine(address, () => attend(action));
   return {
-    create: (request) => call(async () => (await docker().createContainer(request)).id),
-    start: (id) => call(async () => void (await on(id).start())),
-    kill: (id) => call(() => settle(on(id).kill(), [404, 409])),
-    pause: (id) => call(() => on(id).pause()),
-    unpause: (id) => call(() => on(id).unpause()),
-    remove: (id, { signal, mustBeGone = false } = {}) =>
+    /** Makes a container and returns its id. */
+    create: (request: Docker.ContainerCreateOptions): Promise<string> =>
+      call(async () => (await docker().createContainer(request)).id),
+    start: (id: string): Promise<void> => call(async () => void (await on(id).start())),
+    /** SIGKILL to all of it; no error when it does not run. */
+    kill: (id: string): Promise<void> => call(() => settle(on(id).kill(), [404, 409])),
+    /** Halts every process in it as it is. Throws `docker_conflict` when it does not run. */
+    pause: (id: string): Promise<void> => call(() => on(id).pause()),
+    /** Lets them go on. Throws `docker_conflict` when it is not halted. */
+    unpause: (id: string): Promise<void> => call(() => on(id).unpause()),
+    /** Kills and removes it with its anonymous volumes. No error when it is gone already, or is being removed. */
+    remove: (id: string, { signal, mustBeGone = false }: RemoveOptions = {}): Promise<void> =>
       call(() =>
         settle(on(id).remove({ force: true, v: true, ...abortedBy(signal) }), mustBeGone ? [404] : [404, 409]),
       ),
-    inspect: (id) => call(() => on(id).inspect()),
-    state: (id) =>
+    /** The engine's full description. Throws `docker_not_found`. */
+    inspect: (id: string): Promise<Docker.ContainerInspectInfo> => call(() => on(id).inspect()),
+    state: (id: string): Promise<ContainerState> =>
       call(async () => {
         const { State } = await on(id).inspect();
         return { running: State.Running && !State.Dead, oomKilled: State.OOMKilled, exitCode: State.ExitCode };
       }),
-    ended: async (id, signal) => {
+    /** Resolves when it does not run any more; rejects with the signal's reason. Throws `docker_not_found`. */
+    ended: async (id: string, signal: AbortSignal): Promise<void> => {
       try {
         await call(() => on(id).wait({ abortSignal: signal }));
       } catch (error) {
@@ -111,19 +82,24 @@ export function createContainerApi(docker: () => Docker, address: string, attend
         throw error;
       }
     },
-    changes: (id) => call(async () => ((await on(id).changes()) ?? []).map((change: { Path: string }) => change.Path)),
-    writtenBytes: (id) =>
+    /** Paths of its writable layer that differ from the image. */
+    changes: (id: string): Promise<string[]> =>
+      call(async () => ((await on(id).changes()) ?? []).map((change: { Path: string }) => change.Path)),
+    /** Size of its writable layer. The engine counts it: not for every second. */
+    writtenBytes: (id: string): Promise<number> =>
       call(async () => {
         const [row] = await docker().listContainers({ all: true, size: true, filters: { id: [id] } });
         return numberIn(row, "SizeRw") ?? 0;
       }),
-    commit: (id, name, changes) =>
+    /** Makes an image of what is in it, mounts and memory left out. `changes` are Dockerfile lines. @returns its id. */
+    commit: (id: string, name: string, changes: readonly string[]): Promise<string> =>
       call(async () => {
         const { repository, tag } = splitImageName(name);
         const made: { Id: string } = await on(id).commit({ repo: repository, tag, changes });
         return made.Id;
       }),
-    list: (labels, signal) =>
+    /** Containers that carry every one of these labels (`key` or `key=value`), stopped ones too. */
+    list: (labels: readonly string[], signal?: AbortSignal): Promise<ContainerRow[]> =>
       call(async () => {
         const rows = await docker().listContainers({
           all: true,
@@ -132,13 +108,22 @@ export function createContainerApi(docker: () => Docker, address: string, attend
         });
         return rows.map(containerRow);
       }),
-    stats: (id) => call(async () => containerStats(await on(id).stats({ stream: false, "one-shot": true }))),
-    logs: (id, options) => followLogs(on(id), address, attend, options),
-    exec: (id, request) => startExec(on(id), address, attend, request),
-    openExec: (id, request) => openExec(on(id), address, attend, request),
-    pack: (id, path) => call(() => on(id).getArchive({ path })),
-    unpack: (id, path, tar) => call(async () => void (await on(id).putArchive(tar, { path }))),
-    attach: (id, onOutput) => attachTo(on(id), address, attend, onOutput),
+    /** One sample, at once. */
+    stats: (id: string): Promise<ContainerStats> =>
+      call(async () => containerStats(await on(id).stats({ stream: false, "one-shot": true }))),
+    logs: (id: string, options: LogOptions): AsyncIterable<LogChunk> => followLogs(on(id), address, attend, options),
+    exec: (id: string, request: ExecRequest): Promise<RunningExec> => startExec(on(id), address, attend, request),
+    /** The same for a program that is talked to while it runs. */
+    openExec: (id: string, request: Omit<ExecRequest, "stdin">): Promise<OpenExec> =>
+      openExec(on(id), address, attend, request),
+    /** A file or folder of it as a tar archive, whose names begin with its own. Links in its path are followed inside it alone. */
+    pack: (id: string, path: string): Promise<NodeJS.ReadableStream> => call(() => on(id).getArchive({ path })),
+    /** Unpacks a tar archive below a folder of it, whether it runs or not. */
+    unpack: (id: string, path: string, tar: NodeJS.ReadableStream): Promise<void> =>
+      call(async () => void (await on(id).putArchive(tar, { path }))),
+    /** The streams of its own command. Call it before `start`, or its first output is missed. */
+    attach: (id: string, onOutput: FrameSink): Promise<AttachedContainer> =>
+      attachTo(on(id), address, attend, onOutput),
   };
 }
 

@@ -27,20 +27,7 @@ export interface ImageDetail {
   sizeBytes: number;
 }
 
-export interface ImageApi {
-  list(): Promise<ImageRow[]>;
-  /** Undefined when there is no such image. */
-  inspect(name: string): Promise<ImageDetail | undefined>;
-  /** Loads what `docker save` wrote (uncompressed or gzip). Returns the names (or ids) of the images loaded. */
-  load(tar: Readable, onProgress?: (progress: ImageProgress) => void): Promise<string[]>;
-  /** Makes an image of one layer from a tar of a root file system. `changes` are Dockerfile lines (ENV, LABEL…). */
-  importRootfs(tar: Readable, name: string, changes: readonly string[]): Promise<void>;
-  /** Pulls; `onProgress` gets each layer. */
-  pull(name: string, options?: { onProgress?(progress: ImageProgress): void; signal?: AbortSignal }): Promise<void>;
-  /** Gives an image a further name. */
-  tag(image: string, name: string): Promise<void>;
-  remove(name: string): Promise<void>;
-}
+export type ImageApi = ReturnType<typeof createImageApi>;
 
 /** Splits `host:5000/a/b:tag` into name and tag; `latest` when it has none. A digest stays in the name. */
 export function splitImageName(name: string): { repository: string; tag: string } {
@@ -50,37 +37,45 @@ export function splitImageName(name: string): { repository: string; tag: string 
   return { repository: name.slice(0, colon), tag: name.slice(colon + 1) };
 }
 
-export function createImageApi(docker: () => Docker, address: string, attend: Attend): ImageApi {
+export function createImageApi(docker: () => Docker, address: string, attend: Attend) {
   const call = <T>(action: (givenUp: AbortSignal) => Promise<T>) => callEngine(address, () => attend(action));
   return {
-    list: () => call(async () => (await docker().listImages()).map(imageRow)),
-    inspect: (name) => call(() => inspectImage(docker, address, name)),
-    load: (tar, onProgress) =>
+    list: (): Promise<ImageRow[]> => call(async () => (await docker().listImages()).map(imageRow)),
+    /** Undefined when there is no such image. */
+    inspect: (name: string): Promise<ImageDetail | undefined> => call(() => inspectImage(docker, address, name)),
+    /** Loads what `docker save` wrote (uncompressed or gzip). Returns the names (or ids) of the images loaded. */
+    load: (tar: Readable, onProgress?: (progress: ImageProgress) => void): Promise<string[]> =>
       call(async (givenUp) => {
         const answer = readable(await docker().loadImage(tar, { quiet: false, abortSignal: givenUp }));
         const lines = await followProgress(answer, givenUp, onProgress);
         return lines.flatMap((line) => /^Loaded image(?: ID)?: (.+)$/.exec(line)?.[1] ?? []);
       }),
-    importRootfs: (tar, name, changes) =>
+    /** Makes an image of one layer from a tar of a root file system. `changes` are Dockerfile lines (ENV, LABEL…). */
+    importRootfs: (tar: Readable, name: string, changes: readonly string[]): Promise<void> =>
       call(async (givenUp) => {
         // Name and tag in one: Podman does not read a tag that is given separately.
         const { repository, tag } = splitImageName(name);
         const asked = { repo: `${repository}:${tag}`, changes, abortSignal: givenUp };
         await followProgress(readable(await docker().importImage(tar, asked)), givenUp);
       }),
-    pull: (name, { onProgress, signal } = {}) =>
+    /** Pulls; `onProgress` gets each layer. */
+    pull: (
+      name: string,
+      { onProgress, signal }: { onProgress?(progress: ImageProgress): void; signal?: AbortSignal } = {},
+    ): Promise<void> =>
       call(async (givenUp) => {
         const { repository, tag } = splitImageName(name);
         const abortSignal = signal ? AbortSignal.any([signal, givenUp]) : givenUp;
         const asked = { fromImage: repository, ...(tag ? { tag } : {}), abortSignal };
         await followProgress(readable(await docker().createImage(asked)), abortSignal, onProgress);
       }),
-    tag: (image, name) =>
+    /** Gives an image a further name. */
+    tag: (image: string, name: string): Promise<void> =>
       call(async () => {
         const { repository, tag } = splitImageName(name);
         await docker().getImage(image).tag({ repo: repository, tag });
       }),
-    remove: (name) => call(() => docker().getImage(name).remove({ force: true })),
+    remove: (name: string): Promise<void> => call(() => docker().getImage(name).remove({ force: true })),
   };
 }
 

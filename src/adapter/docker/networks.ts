@@ -9,28 +9,24 @@ interface NetworkRow {
   labels: Record<string, string>;
 }
 
-export interface NetworkApi {
-  list(labels?: readonly string[]): Promise<NetworkRow[]>;
-  /** Makes it; `docker_conflict` when one of that name exists. */
-  create(request: Docker.NetworkCreateOptions): Promise<string>;
-  connect(network: string, container: string): Promise<void>;
-  remove(network: string): Promise<void>;
-}
+export type NetworkApi = ReturnType<typeof createNetworkApi>;
 
-export function createNetworkApi(docker: () => Docker, address: string, attend: Attend): NetworkApi {
+export function createNetworkApi(docker: () => Docker, address: string, attend: Attend) {
   const call = <T>(action: () => Promise<T>) => callEngine(address, () => attend(action));
   return {
-    list: (labels = []) =>
+    list: (labels: readonly string[] = []): Promise<NetworkRow[]> =>
       call(async () => {
         const rows = await docker().listNetworks({ filters: { label: [...labels] } });
         return rows.map((row) => ({ id: row.Id, name: row.Name, labels: row.Labels ?? {} }));
       }),
-    create: (request) => call(async () => (await docker().createNetwork({ CheckDuplicate: true, ...request })).id),
-    connect: (network, container) =>
+    /** Makes it; `docker_conflict` when one of that name exists. */
+    create: (request: Docker.NetworkCreateOptions): Promise<string> =>
+      call(async () => (await docker().createNetwork({ CheckDuplicate: true, ...request })).id),
+    connect: (network: string, container: string): Promise<void> =>
       call(async () => {
         await docker().getNetwork(network).connect({ Container: container });
       }),
-    remove: (network) =>
+    remove: (network: string): Promise<void> =>
       call(async () => {
         await docker().getNetwork(network).remove();
       }),

@@ -19,12 +19,7 @@ export interface SshHost {
   env: Readonly<Record<string, string>>;
 }
 
-export interface SshWay {
-  /** Resolves with the path of the socket on this machine. @throws Problem 503 `sandbox_unavailable`. */
-  open(): Promise<string>;
-  /** Nobody listens at that path any more: the connection has ended, and `open` makes another. */
-  drop(socketPath: string): void;
-}
+export type SshWay = ReturnType<typeof createSshWay>;
 
 /** A host that refuses is not asked more often than this. */
 const AGAIN_MS = 2_000;
@@ -77,9 +72,10 @@ export function sshHost(address: string, env: Readonly<Record<string, string>>):
   return { host, user, port: url.port === "" ? undefined : Number(url.port), socket, env };
 }
 
-export function createSshWay(to: SshHost, address: string): SshWay {
+export function createSshWay(to: SshHost, address: string) {
   let way: Promise<string> | undefined;
   let stands: string | undefined;
+  /** Nobody listens at that path any more: the connection has ended, and `open` makes another. */
   const drop = (socketPath: string) => {
     if (stands !== socketPath) return;
     stands = undefined;
@@ -98,7 +94,8 @@ export function createSshWay(to: SshHost, address: string): SshWay {
   };
   return {
     drop,
-    open() {
+    /** Resolves with the path of the socket on this machine. @throws Problem 503 `sandbox_unavailable`. */
+    open(): Promise<string> {
       way ??= make();
       return way;
     },

@@ -19,20 +19,16 @@ export function duplex(stream: NodeJS.ReadWriteStream): Duplex {
 }
 
 /** How a program's streams are driven: neither its input nor its output grows in memory. */
-export interface StreamControls {
-  /** Queues bytes for its input. Resolves when there is room for more, or nobody reads them any more. */
-  write(data: string | Uint8Array): Promise<void>;
-  /** Reads nothing more of its output until `resume`. */
-  pause(): void;
-  resume(): void;
-}
+export type StreamControls = ReturnType<typeof controlsOf>;
 
 /** @param over resolves when the stream has ended; it does not reject. */
-export function controlsOf(stream: Duplex, over: Promise<void>): StreamControls {
+export function controlsOf(stream: Duplex, over: Promise<void>) {
   return {
-    pause: () => void stream.pause(),
-    resume: () => void stream.resume(),
-    write: (data) =>
+    /** Reads nothing more of its output until `resume`. */
+    pause: (): void => void stream.pause(),
+    resume: (): void => void stream.resume(),
+    /** Queues bytes for its input. Resolves when there is room for more, or nobody reads them any more. */
+    write: (data: string | Uint8Array): Promise<void> =>
       new Promise<void>((resolve) => {
         if (stream.destroyed || stream.write(data)) return resolve();
         stream.once("drain", resolve);

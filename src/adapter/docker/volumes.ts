@@ -21,31 +21,25 @@ interface Used {
     | null;
 }
 
-export interface VolumeApi {
-  /** Makes it, or finds the one of that name. @returns its folder, on the engine's machine. */
-  ensure(name: string, labels: Record<string, string>): Promise<string>;
-  /** Volumes that carry every one of these labels (`key` or `key=value`). */
-  list(labels: readonly string[]): Promise<VolumeRow[]>;
-  /** All volumes with their sizes. The engine walks all their files: not for every request of a page. */
-  usage(): Promise<VolumeUse[]>;
-  /** No error when it is gone already. Throws `docker_conflict` while a container has it. */
-  remove(name: string): Promise<void>;
-}
+export type VolumeApi = ReturnType<typeof createVolumeApi>;
 
-export function createVolumeApi(docker: () => Docker, address: string, attend: Attend): VolumeApi {
+export function createVolumeApi(docker: () => Docker, address: string, attend: Attend) {
   const call = <T>(action: () => Promise<T>) => callEngine(address, () => attend(action));
   return {
-    ensure: (name, labels) =>
+    /** Makes it, or finds the one of that name. @returns its folder, on the engine's machine. */
+    ensure: (name: string, labels: Record<string, string>): Promise<string> =>
       call(async () => {
         await docker().createVolume({ Name: name, Labels: labels });
         return (await docker().getVolume(name).inspect()).Mountpoint;
       }),
-    list: (labels) =>
+    /** Volumes that carry every one of these labels (`key` or `key=value`). */
+    list: (labels: readonly string[]): Promise<VolumeRow[]> =>
       call(async () => {
         const { Volumes: rows } = await docker().listVolumes({ filters: { label: [...labels] } });
         return (rows ?? []).map((row) => ({ name: row.Name, labels: row.Labels ?? {} }));
       }),
-    usage: () =>
+    /** All volumes with their sizes. The engine walks all their files: not for every request of a page. */
+    usage: (): Promise<VolumeUse[]> =>
       call(async () => {
         const { Volumes: rows } = await askUsage(docker);
         return (rows ?? []).map(({ Name: name, Labels, CreatedAt: createdAt = "", UsageData }) => ({
@@ -55,7 +49,8 @@ export function createVolumeApi(docker: () => Docker, address: string, attend: A
           bytes: Math.max(0, UsageData?.Size ?? 0),
         }));
       }),
-    remove: (name) =>
+    /** No error when it is gone already. Throws `docker_conflict` while a container has it. */
+    remove: (name: string): Promise<void> =>
       call(async () => {
         try {
           await docker().getVolume(name).remove();

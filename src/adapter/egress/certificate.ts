@@ -11,13 +11,6 @@ export interface HostCertificate {
   cert: string;
 }
 
-interface Authority {
-  /** Its certificate, which programs in the sandbox are to trust. */
-  readonly pem: string;
-  /** The same for the same host. */
-  issue(host: string): HostCertificate;
-}
-
 const [BOOLEAN, INTEGER, BITS, OCTETS, OID, UTF8, TIME, SEQUENCE, SET] = [1, 2, 3, 4, 6, 12, 24, 48, 49];
 const LIFETIME_MS = 30 * DAY_MS;
 /** Clocks of containers are the host's, and that may have been set back. */
@@ -36,7 +29,7 @@ const OIDS = {
 } as const;
 
 /** @param now Unix milliseconds. */
-export function createAuthority(now: number): Authority {
+export function createAuthority(now: number) {
   const own = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const name = `Skep sandbox ${randomBytes(6).toString("hex")}`;
   const issuer = { name, key: own.privateKey, publicKey: own.publicKey, now };
@@ -46,8 +39,10 @@ export function createAuthority(now: number): Authority {
   ]);
   const issued = new Map<string, HostCertificate>();
   return {
+    /** Its certificate, which programs in the sandbox are to trust. */
     pem,
-    issue(host) {
+    /** The same for the same host. */
+    issue(host: string): HostCertificate {
       const known = issued.get(host);
       if (known) return known;
       const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });

@@ -16,14 +16,9 @@ import { endToEnd } from "./headers.ts";
 import type { Address, Edge, EgressDeps } from "./model.ts";
 import { closeSoon, Refusal, say, sayAndEnd } from "./refusals.ts";
 
-export interface EgressProxy {
-  /** Serves one connection of the sandbox. */
-  take(connection: Duplex): void;
-  /** Ends all that is open. */
-  close(): void;
-}
+export type EgressProxy = Awaited<ReturnType<typeof createEgressProxy>>;
 
-export async function createEgressProxy(deps: EgressDeps): Promise<EgressProxy> {
+export async function createEgressProxy(deps: EgressDeps) {
   const { createServer, request } = await import("node:http");
   const gate = createGate(deps);
   const open = new Set<Duplex>();
@@ -124,13 +119,15 @@ export async function createEgressProxy(deps: EgressDeps): Promise<EgressProxy> 
   });
   server.on("clientError", (_error: Error, client: Duplex) => void client.destroy());
   return {
-    take(connection) {
+    /** Serves one connection of the sandbox. */
+    take(connection: Duplex): void {
       open.add(connection);
       connection.once("close", () => open.delete(connection));
       connection.on("error", () => {});
       server.emit("connection", connection);
     },
-    close() {
+    /** Ends all that is open. */
+    close(): void {
       for (const connection of open) connection.destroy();
     },
   };

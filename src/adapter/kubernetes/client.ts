@@ -19,13 +19,7 @@ interface Call {
   signal?: AbortSignal | undefined;
 }
 
-export interface ClusterClient {
-  readonly access: ClusterAccess;
-  /** @returns the answer's JSON, unchecked. @throws Problem: what the API server refused, or 503 `sandbox_unavailable`. */
-  call(method: "GET" | "POST" | "DELETE" | "PATCH" | "PUT", path: string, call?: Call): Promise<unknown>;
-  /** A stream of the API server, e.g. a watch. @throws Problem as `call`. */
-  stream(path: string, query: Query, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
-}
+export type ClusterClient = ReturnType<typeof createClusterClient>;
 
 const ANSWER_BYTES = 16 * 1024 * 1024;
 const REFUSAL_BYTES = 64 * 1024;
@@ -35,7 +29,7 @@ const WAIT_MS = 1_000;
 const MAX_WAIT_MS = 10_000;
 
 /** @param waitMs how long a try waits where the API server does not say. */
-export function createClusterClient(access: ClusterAccess, waitMs = WAIT_MS): ClusterClient {
+export function createClusterClient(access: ClusterAccess, waitMs = WAIT_MS) {
   const { server, tls, address } = access;
   async function send(method: string, path: string, { query = {}, body, type, signal }: Call): Promise<Response> {
     const url = urlOf(server, path, query);
@@ -81,14 +75,16 @@ export function createClusterClient(access: ClusterAccess, waitMs = WAIT_MS): Cl
   };
   return {
     access,
-    call: (method, path, call = {}) =>
+    /** @returns the answer's JSON, unchecked. @throws Problem: what the API server refused, or 503 `sandbox_unavailable`. */
+    call: (method: "GET" | "POST" | "DELETE" | "PATCH" | "PUT", path: string, call: Call = {}): Promise<unknown> =>
       guardCall(call.signal, async () => {
         const late = AbortSignal.timeout(CALL_MS);
         const signal = call.signal ? AbortSignal.any([call.signal, late]) : late;
         const answer = await sendAccepted(method, path, { ...call, signal });
         return readJson(await checkedAnswer(answer, { maxBytes: ANSWER_BYTES }).text());
       }),
-    stream: (path, query, signal) =>
+    /** A stream of the API server, e.g. a watch. @throws Problem as `call`. */
+    stream: (path: string, query: Query, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> =>
       guardCall(signal, async () => {
         const answer = await sendAccepted("GET", path, { query, signal });
         if (!answer.body) throw new Error("its answer has no body");

@@ -25,23 +25,10 @@ export interface PodExecRequest {
   signal?: AbortSignal | undefined;
 }
 
-export interface PodExec {
-  /** Resolves when the command has ended and its output is through; rejects with a Problem when the connection broke. */
-  readonly closed: Promise<void>;
-  /** Known once `closed` has resolved; null when the API server did not say. */
-  exitCode(): number | null;
-  /** Resolves once there is room for more. */
-  write(bytes: Uint8Array): Promise<void>;
-  /** Closes the input, where the API server can. */
-  endInput(): Promise<void>;
-  pause(): void;
-  resume(): void;
-  /** Breaks the connection off; the command may go on. */
-  detach(): void;
-}
+export type PodExec = Awaited<ReturnType<typeof execInPod>>;
 
 /** @throws Problem: the Pod is gone, may not be entered, or the API server does not answer. */
-export async function execInPod(client: ClusterClient, request: PodExecRequest): Promise<PodExec> {
+export async function execInPod(client: ClusterClient, request: PodExecRequest) {
   const { access } = client;
   const { namespace, pod, container, argv, hasInput, onOutput } = request;
   const url = urlOf(access.server, `/api/v1/namespaces/${namespace}/pods/${pod}/exec`, {
@@ -78,9 +65,12 @@ export async function execInPod(client: ClusterClient, request: PodExecRequest):
     const closed = socket.closed.catch(over);
     closed.catch(() => {});
     return {
+      /** Resolves when the command has ended and its output is through; rejects with a Problem when the connection broke. */
       closed,
-      exitCode: () => exitCodeIn(status),
-      async write(bytes) {
+      /** Known once `closed` has resolved; null when the API server did not say. */
+      exitCode: (): number | null => exitCodeIn(status),
+      /** Resolves once there is room for more. */
+      async write(bytes: Uint8Array): Promise<void> {
         for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
           const piece = bytes.subarray(at, at + PIECE_BYTES);
           const message = Buffer.allocUnsafe(piece.length + 1);
@@ -89,11 +79,13 @@ export async function execInPod(client: ClusterClient, request: PodExecRequest):
           await socket.send(message);
         }
       },
-      async endInput() {
+      /** Closes the input, where the API server can. */
+      async endInput(): Promise<void> {
         if (socket.protocol === EXEC_PROTOCOLS[0]) await socket.send(Buffer.from([CHANNELS.close, CHANNELS.stdin]));
       },
       pause: socket.pause,
       resume: socket.resume,
+      /** Breaks the connection off; the command may go on. */
       detach: socket.destroy,
     };
   } catch (error) {

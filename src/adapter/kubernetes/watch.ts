@@ -23,11 +23,7 @@ export interface WatchOptions {
   streamMs?: number;
 }
 
-export interface Watch {
-  /** Resolves when the first list is through. */
-  readonly ready: Promise<void>;
-  close(): void;
-}
+export type Watch = ReturnType<typeof watchObjects>;
 
 const EVENT_BYTES = 4 * 1024 * 1024;
 const WATCH_SECONDS = 300;
@@ -36,7 +32,7 @@ const STREAM_MS = (WATCH_SECONDS + 30) * 1_000;
 const WAIT_MS = 1_000;
 const PAGE = 500;
 
-export function watchObjects(client: ClusterClient, options: WatchOptions): Watch {
+export function watchObjects(client: ClusterClient, options: WatchOptions) {
   const { path, query, onObject, onGone, waitMs = WAIT_MS, streamMs = STREAM_MS } = options;
   const closing = new AbortController();
   const { signal } = closing;
@@ -131,7 +127,11 @@ export function watchObjects(client: ClusterClient, options: WatchOptions): Watc
     }
   }
   void run();
-  return { ready: ready.promise, close: () => closing.abort(new Error("closed")) };
+  return {
+    /** Resolves when the first list is through. */
+    ready: ready.promise,
+    close: (): void => closing.abort(new Error("closed")),
+  };
 }
 
 const nameIn = (object: unknown): string => textIn(membersOf(object)["metadata"], "name") ?? "";

@@ -17,19 +17,7 @@ interface Taken {
   text: string;
 }
 
-export interface MessageGate {
-  /** Takes note of a message that is sent. @returns the id of a request. */
-  sent(message: unknown): RequestId | undefined;
-  /**
-   * @param asked the request that this text is expected to answer.
-   * @returns undefined when the library gets nothing.
-   */
-  take(text: string, asked?: RequestId): Taken | undefined;
-  /** The same for a text that was too long to be read. */
-  tooLong(line: Line, asked?: RequestId): Taken | undefined;
-  /** The same for an answer that could not be read. @param why ends a sentence: "longer than 5 bytes". */
-  unusable(why: string, asked: RequestId | undefined): Taken | undefined;
-}
+export type MessageGate = ReturnType<typeof createMessageGate>;
 
 interface MessageGateOptions {
   maxMessageBytes: number;
@@ -44,10 +32,11 @@ const UNUSABLE = -32_001;
 /** Requests whose answers are awaited. */
 const MOST_PENDING = 10_000;
 
-export function createMessageGate({ maxMessageBytes, onLog, onNoise }: MessageGateOptions): MessageGate {
+export function createMessageGate({ maxMessageBytes, onLog, onNoise }: MessageGateOptions) {
   const pending = new Set<RequestId>();
   const allowance = createAllowance(onLog);
 
+  /** The same for an answer that could not be read. @param why ends a sentence: "longer than 5 bytes". */
   function unusable(why: string, asked: RequestId | undefined): Taken | undefined {
     onLog(`The server sent an answer that is ${why}; it was dropped.`);
     if (asked === undefined || !pending.delete(asked)) return undefined;
@@ -62,7 +51,8 @@ export function createMessageGate({ maxMessageBytes, onLog, onNoise }: MessageGa
   }
   return {
     unusable,
-    sent(message) {
+    /** Takes note of a message that is sent. @returns the id of a request. */
+    sent(message: unknown): RequestId | undefined {
       const { id, method, params } = membersOf(message);
       if (method === "notifications/cancelled") {
         const { requestId } = membersOf(params);
@@ -77,7 +67,11 @@ export function createMessageGate({ maxMessageBytes, onLog, onNoise }: MessageGa
       pending.add(id);
       return id;
     },
-    take(text, asked) {
+    /**
+     * @param asked the request that this text is expected to answer.
+     * @returns undefined when the library gets nothing.
+     */
+    take(text: string, asked?: RequestId): Taken | undefined {
       let value: unknown;
       try {
         value = readJson(text);
@@ -92,7 +86,8 @@ export function createMessageGate({ maxMessageBytes, onLog, onNoise }: MessageGa
       if (allowance()) onLog("The server sent an answer to a question that nobody asked; it was dropped.");
       return undefined;
     },
-    tooLong({ text, tail = "", bytes }, asked) {
+    /** The same for a text that was too long to be read. */
+    tooLong({ text, tail = "", bytes }: Line, asked?: RequestId): Taken | undefined {
       const why = `${bytes} bytes long, more than the ${maxMessageBytes} that a message may have`;
       return unusable(why, asked ?? idIn(text.slice(0, END_CHARACTERS), tail));
     },

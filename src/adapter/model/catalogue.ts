@@ -35,19 +35,7 @@ interface Cost {
   source: ModelReply["cost_source"];
 }
 
-export interface Catalogue {
-  providers(): readonly ProviderEntry[];
-  provider(id: string): ProviderEntry | undefined;
-  /** Text models of a provider; empty for local servers, which are asked live. Ids are `provider/model`. */
-  models(providerId: string): CatalogueModel[];
-  info(model: string): ModelInfo;
-  /** Tokens of the window that an administrator set for a model, and the most it can; null: not set, unknown. */
-  windows(model: string): { wanted: number | null; most: number | null };
-  /** USD of that usage at current prices. */
-  cost(model: string, usage: ModelUsage): Cost;
-  /** Upper estimate in USD: every input token at the dearest price that it may have, full output. See `ModelPort`. */
-  estimateUsd(model: string, inputTokens: number, outputTokens: number, cachesForHour?: boolean): number | null;
-}
+export type Catalogue = ReturnType<typeof createCatalogue>;
 
 export interface CatalogueDeps {
   clock: Clock;
@@ -92,7 +80,7 @@ function ownUsd(own: ModelOverride | undefined, usage: ModelUsage): number | und
   return (input * own.input_usd_per_mtok + usage.output_tokens * own.output_usd_per_mtok) / 1e6;
 }
 
-export function createCatalogue({ clock, overrides }: CatalogueDeps): Catalogue {
+export function createCatalogue({ clock, overrides }: CatalogueDeps) {
   const at = () => new Date(clock.now());
   const local: Rates = { input: 0, output: 0, context: null };
   const ownOf = (provider: string, name: string) =>
@@ -107,12 +95,14 @@ export function createCatalogue({ clock, overrides }: CatalogueDeps): Catalogue 
     return modelInfo(model, name, entry?.kind, rates, parts && ownOf(parts.provider, name));
   }
 
+  /** Tokens of the window that an administrator set for a model, and the most it can; null: not set, unknown. */
   function windows(model: string): { wanted: number | null; most: number | null } {
     const parts = splitModel(model);
     const own = parts && ownOf(parts.provider, parts.name);
     return { wanted: own?.context_window ?? null, most: own?.max_context_window ?? null };
   }
 
+  /** Text models of a provider; empty for local servers, which are asked live. Ids are `provider/model`. */
   function models(providerId: string): CatalogueModel[] {
     const entry = providerEntry(providerId);
     if (!entry) return [];
@@ -130,6 +120,7 @@ export function createCatalogue({ clock, overrides }: CatalogueDeps): Catalogue 
     return [...listed.values()];
   }
 
+  /** USD of that usage at current prices. */
   function cost(model: string, usage: ModelUsage): Cost {
     const parts = splitModel(model);
     const entry = parts && providerEntry(parts.provider);
@@ -151,6 +142,7 @@ export function createCatalogue({ clock, overrides }: CatalogueDeps): Catalogue 
     return { usd: price.total_price + more, source: "table" };
   }
 
+  /** Upper estimate in USD: every input token at the dearest price that it may have, full output. See `ModelPort`. */
   function estimateUsd(model: string, inputTokens: number, outputTokens: number, cachesForHour = false): number | null {
     const usage = { output_tokens: outputTokens, cache_read_tokens: 0, reasoning_tokens: 0, input_tokens: inputTokens };
     const plain = cost(model, { ...usage, cache_write_tokens: 0 }).usd;
@@ -159,5 +151,13 @@ export function createCatalogue({ clock, overrides }: CatalogueDeps): Catalogue 
     return plain === null ? null : Math.max(plain, written ?? 0);
   }
 
-  return { providers: () => PROVIDERS, provider: providerEntry, models, info, windows, cost, estimateUsd };
+  return {
+    providers: (): readonly ProviderEntry[] => PROVIDERS,
+    provider: providerEntry,
+    models,
+    info,
+    windows,
+    cost,
+    estimateUsd,
+  };
 }

@@ -5,13 +5,6 @@
 import type { Clock } from "../../core/clock.ts";
 import type { Failure } from "./failure.ts";
 
-interface Circuit {
-  /** The refusal of a call that is not to be made now; undefined: make it. */
-  refusal(provider: string, key: string): Failure | undefined;
-  /** How a call ended. */
-  ended(key: string, failure: Failure | undefined): void;
-}
-
 const FAILURES = 5;
 const WITHIN_MS = 60_000;
 const REST_MS = 30_000;
@@ -19,10 +12,11 @@ const KEYS_KEPT = 1_000;
 /** Failures of the provider itself; a wrong key or a call that it refuses says nothing about others. */
 const OUTAGES: ReadonlySet<Failure["code"]> = new Set(["provider_error", "provider_unreachable", "provider_timeout"]);
 
-export function createCircuit(clock: Clock): Circuit {
+export function createCircuit(clock: Clock) {
   const known = new Map<string, { failedAt: number[]; restsUntil: number }>();
   return {
-    refusal(provider, key) {
+    /** The refusal of a call that is not to be made now; undefined: make it. */
+    refusal(provider: string, key: string): Failure | undefined {
       const state = known.get(key);
       const now = clock.monotonic();
       if (!state || state.failedAt.length < FAILURES) return undefined;
@@ -40,7 +34,8 @@ export function createCircuit(clock: Clock): Circuit {
         isWait: true,
       };
     },
-    ended(key, failure) {
+    /** How a call ended. */
+    ended(key: string, failure: Failure | undefined): void {
       if (!failure?.retryable || !OUTAGES.has(failure.code)) return void known.delete(key);
       const now = clock.monotonic();
       const before = known.get(key)?.failedAt.filter((at) => now - at < WITHIN_MS) ?? [];

@@ -26,21 +26,7 @@ export interface StreamPart {
   };
 }
 
-export interface ReplyParts {
-  /** Takes a part. True if it carried content: a token has arrived. */
-  take(part: StreamPart): boolean;
-  /** Something was handed to a listener, so the call may not be made again behind its back. */
-  shown(): boolean;
-  characters(): number;
-  /** Tool calls so far. */
-  calls(): number;
-  /** Empty text is left out; thinking without text stays when it carries a signature. */
-  all(): AssistantPart[];
-  /** Without tool calls: for a reply that did not complete. */
-  partial(): AssistantPart[];
-  /** Whether a call holds no whole JSON as it was sent, or nothing at the end: of a cut reply, that is half a call. */
-  hasHalfCall(): boolean;
-}
+export type ReplyParts = ReturnType<typeof createReplyParts>;
 
 type Open = Extract<AssistantPart, { type: "text" | "thinking" }>;
 
@@ -77,7 +63,7 @@ function notify(listener: Listener, type: Open["type"], text: string): boolean {
   return (type === "text" ? listener.onText : listener.onThinking) !== undefined;
 }
 
-export function createReplyParts(provider: string, listener: Listener): ReplyParts {
+export function createReplyParts(provider: string, listener: Listener) {
   const parts: AssistantPart[] = [];
   const open = new Map<string, Open>();
   let shown = false;
@@ -113,6 +99,7 @@ export function createReplyParts(provider: string, listener: Listener): ReplyPar
     return true;
   }
 
+  /** Takes a part. True if it carried content: a token has arrived. */
   function take(part: StreamPart): boolean {
     const words = WORDS[part.type];
     if (words) return takeWords(words.type, words.what, part);
@@ -138,11 +125,16 @@ export function createReplyParts(provider: string, listener: Listener): ReplyPar
 
   return {
     take,
-    shown: () => shown,
-    characters: () => characters,
-    calls: () => calls,
-    all: () => parts.filter(filled),
-    partial: () => parts.filter((part) => part.type !== "tool_call" && filled(part)),
-    hasHalfCall: () => hasBroken || (calls > 0 && Object.keys(membersOf(lastInput)).length === 0),
+    /** Something was handed to a listener, so the call may not be made again behind its back. */
+    shown: (): boolean => shown,
+    characters: (): number => characters,
+    /** Tool calls so far. */
+    calls: (): number => calls,
+    /** Empty text is left out; thinking without text stays when it carries a signature. */
+    all: (): AssistantPart[] => parts.filter(filled),
+    /** Without tool calls: for a reply that did not complete. */
+    partial: (): AssistantPart[] => parts.filter((part) => part.type !== "tool_call" && filled(part)),
+    /** Whether a call holds no whole JSON as it was sent, or nothing at the end: of a cut reply, that is half a call. */
+    hasHalfCall: (): boolean => hasBroken || (calls > 0 && Object.keys(membersOf(lastInput)).length === 0),
   };
 }

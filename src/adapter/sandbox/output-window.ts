@@ -1,14 +1,8 @@
 /** A command's output within a limit: all of it, or its head and its tail with a line between that counts the rest. */
 import { wholeFrom, wholeTo } from "../../core/whole-characters.ts";
 
-interface OutputWindow {
-  /** Takes a chunk, decodes it and returns its text (whole characters only; the rest comes with the next chunk). */
-  push(stream: "stdout" | "stderr", chunk: Uint8Array): string;
-  end(): { output: string; omittedBytes: number };
-}
-
 /** `maxBytes` counts the bytes as they came; half of it is kept for the head, half for the tail. */
-export function createOutputWindow(maxBytes: number): OutputWindow {
+export function createOutputWindow(maxBytes: number) {
   const headLimit = Math.ceil(maxBytes / 2);
   const tailLimit = maxBytes - headLimit;
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
@@ -21,14 +15,15 @@ export function createOutputWindow(maxBytes: number): OutputWindow {
     omittedBytes += tail.dropFirst(tail.bytes() - tailLimit);
   };
   return {
-    push(stream, chunk) {
+    /** Takes a chunk, decodes it and returns its text (whole characters only; the rest comes with the next chunk). */
+    push(stream: "stdout" | "stderr", chunk: Uint8Array): string {
       const forHead = Math.min(chunk.length, headLimit - head.bytes());
       if (forHead > 0) head.add(chunk.subarray(0, forHead));
       if (forHead < chunk.length) keepTail(chunk.subarray(Math.max(forHead, chunk.length - tailLimit)));
       omittedBytes += Math.max(0, chunk.length - tailLimit - forHead);
       return decoders[stream].decode(chunk, { stream: true });
     },
-    end() {
+    end(): { output: string; omittedBytes: number } {
       if (omittedBytes === 0) return { output: Buffer.concat([...head.all(), ...tail.all()]).toString(), omittedBytes };
       const [start, finish] = [Buffer.concat(head.all()), Buffer.concat(tail.all())];
       const from = wholeFrom(finish);

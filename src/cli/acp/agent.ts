@@ -9,11 +9,6 @@ import type { Link } from "./link.ts";
 import { AGENTS_OWN, MODEL_SETTING } from "./models.ts";
 import { type Chosen, createEditorSessions } from "./sessions.ts";
 
-interface EditorAgent {
-  /** Follows nothing any more, and removes chats in which nobody said anything. Replies that are under way continue. */
-  close(): Promise<void>;
-}
-
 interface EditorAgentDeps {
   library: typeof Acp;
   stream: Acp.Stream;
@@ -25,7 +20,7 @@ const LOGIN = "login";
 const CODES: Readonly<Record<number, number>> = { 400: -32_602, 401: -32_000, 404: -32_002, 422: -32_602 };
 const INTERNAL = -32_603;
 
-export function serveEditor({ library, stream, link, chosen }: EditorAgentDeps): EditorAgent {
+export function serveEditor({ library, stream, link, chosen }: EditorAgentDeps) {
   const { methods, RequestError } = library;
   const sessions = createEditorSessions(link, chosen);
 
@@ -139,7 +134,8 @@ export function serveEditor({ library, stream, link, chosen }: EditorAgentDeps):
     .connect(stream);
 
   return {
-    async close() {
+    /** Follows nothing any more, and removes chats in which nobody said anything. Replies that are under way continue. */
+    async close(): Promise<void> {
       connection.close();
       await sessions.leave();
     },

@@ -10,21 +10,7 @@ import { readPrompt } from "./prompt.ts";
 import { createQuestions } from "./questions.ts";
 import { createTeller } from "./teller.ts";
 
-export interface EditorChat {
-  readonly id: string;
-  readonly cwd: string;
-  /** Nobody has said anything in it yet, and it was made for this editor. */
-  isEmpty: boolean;
-  tell(update: SessionUpdate): Promise<void>;
-  /** One turn. @throws Problem when it is refused, fails, or another one is under way. */
-  prompt(blocks: readonly ContentBlock[]): Promise<StopReason>;
-  /** Stops the turn that is under way, if any. */
-  cancel(): Promise<void>;
-  /** A chat that was at work when it was opened: its reply is shown to its end. */
-  continueReply(detail: ChatDetailView): void;
-  /** Follows it no longer. */
-  close(): void;
-}
+export type EditorChat = ReturnType<typeof createEditorChat>;
 
 interface EditorChatDeps {
   link: Link;
@@ -42,7 +28,7 @@ interface Turn {
   withdrawn: AbortController;
 }
 
-export function createEditorChat({ link, client, id, cwd, isNew }: EditorChatDeps): EditorChat {
+export function createEditorChat({ link, client, id, cwd, isNew }: EditorChatDeps) {
   const closing = new AbortController();
   const { signal } = closing;
   const tell = (update: SessionUpdate) => client.notify("session/update", { sessionId: id, update });
@@ -126,12 +112,14 @@ export function createEditorChat({ link, client, id, cwd, isNew }: EditorChatDep
     }
   }
 
-  const chat: EditorChat = {
+  const chat = {
     id,
     cwd,
+    /** Nobody has said anything in it yet, and it was made for this editor. */
     isEmpty: isNew,
     tell,
-    async prompt(blocks) {
+    /** One turn. @throws Problem when it is refused, fails, or another one is under way. */
+    async prompt(blocks: readonly ContentBlock[]): Promise<StopReason> {
       if (turn) throw conflict("This chat is answering a prompt. Wait for its reply, or cancel it.", "session_busy");
       const own: Turn = { isCancelled: false, withdrawn: new AbortController() };
       turn = own;
@@ -145,12 +133,14 @@ export function createEditorChat({ link, client, id, cwd, isNew }: EditorChatDep
         turn = undefined;
       }
     },
-    async cancel() {
+    /** Stops the turn that is under way, if any. */
+    async cancel(): Promise<void> {
       if (turn) turn.isCancelled = true;
       if (turn?.messageId !== undefined) await stop(turn);
       else if (!turn && earlier) await link.askPatiently((server) => server.call("POST", `${path}/stop`), signal);
     },
-    continueReply({ reply, status }) {
+    /** A chat that was at work when it was opened: its reply is shown to its end. */
+    continueReply({ reply, status }: ChatDetailView): void {
       if (status !== "busy" || earlier) return;
       const position = { at: reply.last_event_id };
       const work = async (): Promise<void> => {
@@ -164,7 +154,8 @@ export function createEditorChat({ link, client, id, cwd, isNew }: EditorChatDep
       });
       earlier = { position, over };
     },
-    close() {
+    /** Follows it no longer. */
+    close(): void {
       closing.abort();
       questions.closeAll();
     },

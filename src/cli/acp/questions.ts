@@ -9,14 +9,6 @@ import type { Teller } from "./teller.ts";
 
 type Question = Schemas["PermissionRequest"];
 
-interface Questions {
-  /** Asks the person, unless the question was answered already or is being asked. Ends at once; the answer follows. */
-  ask(requestId: string): void;
-  /** Somebody has answered, or nobody has in time. */
-  close(requestId: string, isAllowed: boolean): void;
-  closeAll(): void;
-}
-
 const ALLOWING: Readonly<Record<string, "once" | "work">> = { once: "once", chat: "work" };
 
 interface QuestionsDeps {
@@ -28,7 +20,7 @@ interface QuestionsDeps {
   signal: AbortSignal;
 }
 
-export function createQuestions({ link, client, sessionId, teller, signal }: QuestionsDeps): Questions {
+export function createQuestions({ link, client, sessionId, teller, signal }: QuestionsDeps) {
   const open = new Map<string, { closing: AbortController; callId?: string }>();
 
   async function put(id: string, closing: AbortController): Promise<void> {
@@ -49,7 +41,8 @@ export function createQuestions({ link, client, sessionId, teller, signal }: Que
   }
 
   return {
-    ask(id) {
+    /** Asks the person, unless the question was answered already or is being asked. Ends at once; the answer follows. */
+    ask(id: string): void {
       if (open.has(id)) return;
       const closing = new AbortController();
       open.set(id, { closing });
@@ -60,13 +53,14 @@ export function createQuestions({ link, client, sessionId, teller, signal }: Que
         console.error(`skep: The question ${id} could not be asked here: ${messageOf(error)}`);
       });
     },
-    close(id, isAllowed) {
+    /** Somebody has answered, or nobody has in time. */
+    close(id: string, isAllowed: boolean): void {
       const known = open.get(id);
       open.delete(id);
       if (known?.callId !== undefined) teller.answered(known.callId, isAllowed);
       known?.closing.abort();
     },
-    closeAll() {
+    closeAll(): void {
       for (const { closing } of open.values()) closing.abort();
       open.clear();
     },

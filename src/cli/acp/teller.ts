@@ -8,23 +8,14 @@ import { createWords } from "./words.ts";
 
 export type Tell = (update: SessionUpdate) => Promise<void>;
 
-export interface Teller {
-  take(event: SkepEvent): Promise<void>;
-  /** What the agent had said of its running reply before the first event. */
-  begin(text: string, thinking: string): Promise<void>;
-  /** A person is asked about a call that has not begun. */
-  asked(call: Call): Promise<void>;
-  answered(callId: string, isAllowed: boolean): void;
-  /** The turn has ended: so have its calls, whatever was heard of them. */
-  end(): Promise<void>;
-}
+export type Teller = ReturnType<typeof createTeller>;
 
 const content = (text: string) => ({ content: { type: "text" as const, text } });
 export const spoken = (text: string): SessionUpdate => ({ sessionUpdate: "agent_message_chunk", ...content(text) });
 export const thought = (text: string): SessionUpdate => ({ sessionUpdate: "agent_thought_chunk", ...content(text) });
 
 /** @param cwd the folder that the editor has open. */
-export function createTeller(tell: Tell, cwd: string): Teller {
+export function createTeller(tell: Tell, cwd: string) {
   const words = createWords((text) => tell(spoken(text)));
   const thoughts = createWords((text) => tell(thought(text)));
   /** Calls that have not ended; `isAllowed` of those about which a person was asked. */
@@ -53,11 +44,12 @@ export function createTeller(tell: Tell, cwd: string): Teller {
   }
 
   return {
-    async begin(text, thinking) {
+    /** What the agent had said of its running reply before the first event. */
+    async begin(text: string, thinking: string): Promise<void> {
       await thoughts.push(thinking);
       await words.push(text);
     },
-    async take({ kind, data }) {
+    async take({ kind, data }: SkepEvent): Promise<void> {
       // Data that was too large for the log is not told.
       if (kind.startsWith("tool_call") && typeof data["call_id"] !== "string") return;
       const call = { call_id: String(data["call_id"]), tool: String(data["tool"]), input: data["input"] };
@@ -86,16 +78,18 @@ export function createTeller(tell: Tell, cwd: string): Teller {
           return keep();
       }
     },
-    async asked(call) {
+    /** A person is asked about a call that has not begun. */
+    async asked(call: Call): Promise<void> {
       if (calls.has(call.call_id)) return;
       calls.set(call.call_id, { call, isAllowed: false });
       await tell({ sessionUpdate: "tool_call", ...presentCall(call, cwd) });
     },
-    answered(callId, isAllowed) {
+    answered(callId: string, isAllowed: boolean): void {
       const known = calls.get(callId);
       if (known?.isAllowed !== undefined) known.isAllowed = isAllowed;
     },
-    async end() {
+    /** The turn has ended: so have its calls, whatever was heard of them. */
+    async end(): Promise<void> {
       for (const { call, isAllowed } of [...calls.values()]) await finish(call, isAllowed === true, "");
     },
   };

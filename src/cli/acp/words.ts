@@ -1,26 +1,18 @@
 /** What an agent says, piece by piece, to an editor that cannot take back what it shows. */
 
-interface Words {
-  push(text: string): Promise<void>;
-  /** What was said since the last `keep` no longer counts, and is said again. */
-  withdraw(): void;
-  /** What was said so far counts. */
-  keep(): void;
-}
-
 const AGAIN = "\n\n(The reply was interrupted and starts again.)\n\n";
 
 /**
  * A reply that is asked for again, since the server stopped or the provider failed, often begins as it did before: what
  * the editor shows already is not sent twice.
  */
-export function createWords(send: (text: string) => Promise<void>): Words {
+export function createWords(send: (text: string) => Promise<void>) {
   /** What the editor shows since the last `keep`. */
   let shown = "";
   /** How much of it has been said again; undefined while nothing was withdrawn. */
   let repeated: number | undefined;
   return {
-    async push(text) {
+    async push(text: string): Promise<void> {
       if (text === "") return;
       if (repeated === undefined) {
         shown += text;
@@ -39,10 +31,12 @@ export function createWords(send: (text: string) => Promise<void>): Words {
       repeated = undefined;
       return send(`${AGAIN}${shown}`);
     },
-    withdraw() {
+    /** What was said since the last `keep` no longer counts, and is said again. */
+    withdraw(): void {
       repeated = shown === "" ? undefined : 0;
     },
-    keep() {
+    /** What was said so far counts. */
+    keep(): void {
       shown = "";
       repeated = undefined;
     },

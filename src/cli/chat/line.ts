@@ -7,21 +7,13 @@ import { Writable } from "node:stream";
 import { ownJson } from "../../core/own-json.ts";
 import { credentialsPath } from "../server/credentials.ts";
 
-export interface InputLine {
-  /** The next line; undefined: the person leaves. @param draft text to start with. */
-  next(prompt: string, draft?: string): Promise<string | undefined>;
-  /** Lines typed while none is asked for wait for their turn, but for those that this takes. */
-  onTyped(take: (line: string) => boolean): void;
-  /** What Ctrl-C does while no line is asked for. */
-  onInterrupt(handle: () => void): void;
-  close(): void;
-}
+export type InputLine = ReturnType<typeof createInputLine>;
 
 const KEPT_LINES = 1_000;
 const historyPath = (): string => join(dirname(credentialsPath()), "chat-history.jsonl");
 
 /** @param words what Tab completes at the beginning of a line. */
-export function createInputLine(words: readonly string[]): InputLine {
+export function createInputLine(words: readonly string[]) {
   let shown = false;
   const out = process.stdout;
   const gate = new Writable({
@@ -93,7 +85,8 @@ export function createInputLine(words: readonly string[]): InputLine {
   });
 
   return {
-    next(prompt, draft) {
+    /** The next line; undefined: the person leaves. @param draft text to start with. */
+    next(prompt: string, draft?: string): Promise<string | undefined> {
       const waits = ahead.shift();
       if (waits !== undefined) {
         out.write(`${prompt}${waits}\n`);
@@ -108,13 +101,15 @@ export function createInputLine(words: readonly string[]): InputLine {
         if (draft !== undefined) terminal.write(draft);
       });
     },
-    onTyped(take) {
+    /** Lines typed while none is asked for wait for their turn, but for those that this takes. */
+    onTyped(take: (line: string) => boolean): void {
       takeTyped = take;
     },
-    onInterrupt(handle) {
+    /** What Ctrl-C does while no line is asked for. */
+    onInterrupt(handle: () => void): void {
       interrupt = handle;
     },
-    close() {
+    close(): void {
       terminal.close();
     },
   };

@@ -4,17 +4,13 @@
  */
 import { columns, isLive, paint, plain } from "../terminal/style.ts";
 
-export interface MarkdownStream {
-  push(text: string): void;
-  /** Finishes the line that is open. */
-  end(): void;
-}
+export type MarkdownStream = ReturnType<typeof createMarkdown>;
 
 const RULE_COLUMNS = 40;
 const TAB = "    ";
 
 /** @param write takes what goes to the terminal. Without one to draw on, the text goes out as it is. */
-export function createMarkdown(write: (text: string) => void): MarkdownStream {
+export function createMarkdown(write: (text: string) => void) {
   const live = isLive();
   const style = createLineStyle();
   let line = "";
@@ -28,7 +24,7 @@ export function createMarkdown(write: (text: string) => void): MarkdownStream {
     line = "";
   };
   return {
-    push(text) {
+    push(text: string): void {
       if (!live) return write(plain(text));
       const [first = "", ...more] = plain(text).replaceAll("\t", TAB).split("\n");
       line += first;
@@ -39,7 +35,8 @@ export function createMarkdown(write: (text: string) => void): MarkdownStream {
         write(next);
       }
     },
-    end() {
+    /** Finishes the line that is open. */
+    end(): void {
       if (live && line !== "") finish();
     },
   };

@@ -6,18 +6,12 @@ import { inputText } from "../follow/state.ts";
 import { columns, fit, isLive, oneLine, paint, plain } from "../terminal/style.ts";
 import { createMarkdown, type MarkdownStream } from "./markdown.ts";
 
-export interface Screen {
-  take(event: SkepEvent): void;
-  /** Text of the agent from before the first event. */
-  say(text: string): void;
-  /** Leaves the cursor at the beginning of a line. */
-  end(): void;
-}
+export type Screen = ReturnType<typeof createScreen>;
 
 type Data = Record<string, unknown>;
 
 /** @param bare nothing but the agent's words: what a pipe wants. */
-export function createScreen(bare = false): Screen {
+export function createScreen(bare = false) {
   const out = process.stdout;
   const live = isLive();
   /** The kind of text being written, so that another kind starts on its own line. */
@@ -54,6 +48,7 @@ export function createScreen(bare = false): Screen {
     const now = [...calls.values()].at(-1);
     if (now !== undefined) status(`… ${now}`);
   };
+  /** Text of the agent from before the first event. */
   const say = (text: string): void => {
     clearStatus();
     if (open !== "text") close();
@@ -91,7 +86,7 @@ export function createScreen(bare = false): Screen {
 
   return {
     say,
-    take({ kind, data }) {
+    take({ kind, data }: SkepEvent): void {
       if (kind === "turn_started") status("…");
       if (kind === "agent_output" && data["call_id"] === undefined) say(String(data["text"]));
       if (kind === "agent_thinking") think(String(data["text"]));
@@ -107,7 +102,8 @@ export function createScreen(bare = false): Screen {
       if (kind === "output_withdrawn") line(paint("dim", "(the reply was interrupted and starts again)"));
       if (kind === "turn_ended") turnEnded(data);
     },
-    end() {
+    /** Leaves the cursor at the beginning of a line. */
+    end(): void {
       close();
       clearStatus();
     },

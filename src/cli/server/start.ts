@@ -1,5 +1,3 @@
-/** A server inside this process that other commands find for as long as it runs. */
-import type { App } from "../../app.ts";
 import type { Config } from "../../core/config.ts";
 import { isProblem, Problem } from "../../core/errors.ts";
 import { compileFromNowOn } from "../../process/jit.ts";
@@ -7,18 +5,14 @@ import { beforeEarlyEnd } from "../broken-output.ts";
 import { loadAppForData } from "../load-app.ts";
 import { listedServers, listServer, publishServer, serverOfNamed, withdrawServer } from "./server-file.ts";
 
-export interface Started {
-  app: App;
-  /** Stops the server and removes its address. */
-  stop(): Promise<void>;
-}
+export type Started = Awaited<ReturnType<typeof startServer>>;
 
 /**
  * Opens everything and listens.
  * @param listed whether commands find it from any folder; one that soon ends is found over its data folder alone.
  * @throws Problem with the remedy when a part cannot start.
  */
-export async function startServer(config: Config, { listed = false } = {}): Promise<Started> {
+export async function startServer(config: Config, { listed = false } = {}) {
   const { createApp } = await loadAppForData();
   const app = await createApp(config).catch(async (error: unknown) => {
     throw await namingHolder(error, config);
@@ -32,6 +26,7 @@ export async function startServer(config: Config, { listed = false } = {}): Prom
     throw error;
   }
   let stopping: Promise<void> | undefined;
+  /** Stops the server and removes its address. */
   const stop = (): Promise<void> => {
     stopping ??= (async () => {
       forget();

@@ -1,25 +1,13 @@
 /** Lines at the bottom of a terminal that are redrawn, and text that scrolls above them. */
 import { isLive } from "./style.ts";
 
-interface LiveLines {
-  /** Redraws soon: many calls in a short time draw once. */
-  refresh(): void;
-  /** Writes text above the lines, which stay. */
-  above(text: string): void;
-  /** Takes the lines away until `show`, for a question. */
-  hide(): void;
-  show(): void;
-  /** Draws a last time and leaves the lines where they are. */
-  end(): void;
-}
-
 /** Between two drawings; clocks in the lines continue at this pace without any call. */
 const FRAME_MS = 100;
 const TICK_MS = 1_000;
 const [HIDE_CURSOR, SHOW_CURSOR, CLEAR_BELOW] = ["\x1b[?25l", "\x1b[?25h", "\x1b[0J"];
 
 /** @param draw the lines for a terminal of that size. Where there is no terminal nothing is drawn and text goes out plainly. */
-export function createLiveLines(draw: (size: { width: number; height: number }) => string[]): LiveLines {
+export function createLiveLines(draw: (size: { width: number; height: number }) => string[]) {
   const out = process.stdout;
   const live = isLive();
   let shown: string[] = [];
@@ -38,6 +26,7 @@ export function createLiveLines(draw: (size: { width: number; height: number }) 
     shown = hidden ? [] : draw({ width: out.columns || 80, height: Math.max(3, (out.rows || 24) - 1) });
     out.write(`${before}${CLEAR_BELOW}${text}${shown.map((line) => `${line}\n`).join("")}`);
   };
+  /** Redraws soon: many calls in a short time draw once. */
   const refresh = (): void => {
     if (!live || hidden || soon !== undefined) return;
     soon = setTimeout(() => {
@@ -54,23 +43,26 @@ export function createLiveLines(draw: (size: { width: number; height: number }) 
   }
   return {
     refresh,
-    above(text) {
+    /** Writes text above the lines, which stay. */
+    above(text: string): void {
       if (live) paintLines(text);
       else out.write(text);
     },
-    hide() {
+    /** Takes the lines away until `show`, for a question. */
+    hide(): void {
       if (!live || hidden) return;
       hidden = true;
       paintLines();
       out.write(SHOW_CURSOR);
     },
-    show() {
+    show(): void {
       if (!live || !hidden) return;
       hidden = false;
       out.write(HIDE_CURSOR);
       paintLines();
     },
-    end() {
+    /** Draws a last time and leaves the lines where they are. */
+    end(): void {
       clearInterval(tick);
       clearTimeout(soon);
       if (!live) return;

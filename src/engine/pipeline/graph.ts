@@ -4,23 +4,7 @@
  */
 import { gotoOf, type PipelineDefinition, type PipelineStep, routeOf } from "./definition.ts";
 
-export interface PipelineGraph {
-  /** In the order of the file. */
-  steps: readonly PipelineStep[];
-  step(id: string): PipelineStep | undefined;
-  /** The steps it waits for: its `needs` (or the step above) and those that may send the run forward to it. */
-  needs(id: string): ReadonlySet<string>;
-  /** Everything it waits for, directly or not; never itself. */
-  upstream(id: string): ReadonlySet<string>;
-  /** Everything that waits for it, directly or not; never itself. */
-  downstream(id: string): ReadonlySet<string>;
-  /** Jumps from the step back to itself or to something upstream. */
-  isBack(from: string, to: string): boolean;
-  /** Every backward jump that the file allows. */
-  backJumps: readonly { from: string; to: string }[];
-  /** The steps that may send the run forward. */
-  forwardJumpers: readonly PipelineStep[];
-}
+export type PipelineGraph = ReturnType<typeof pipelineGraph>;
 
 /** What the file says: `needs`, or the step above. */
 export function declaredNeeds(steps: readonly PipelineStep[]): Map<string, Set<string>> {
@@ -55,7 +39,7 @@ function reachable(edges: ReadonlyMap<string, ReadonlySet<string>>): Map<string,
 }
 
 /** The graph of a definition. Unknown targets are left out; `findCycle` must have found none. */
-export function pipelineGraph(definition: PipelineDefinition): PipelineGraph {
+export function pipelineGraph(definition: PipelineDefinition) {
   const { steps } = definition;
   const byId = new Map(steps.map((step) => [step.id, step]));
   const needs = forwardNeeds(steps);
@@ -63,19 +47,26 @@ export function pipelineGraph(definition: PipelineDefinition): PipelineGraph {
   const downstream = new Map<string, Set<string>>(steps.map((step) => [step.id, new Set<string>()]));
   for (const [id, above] of upstream) for (const other of above) downstream.get(other)?.add(id);
   const none: ReadonlySet<string> = new Set();
+  /** Jumps from the step back to itself or to something upstream. */
   const isBack = (from: string, to: string) => from === to || (upstream.get(from)?.has(to) ?? false);
   return {
+    /** In the order of the file. */
     steps,
-    step: (id) => byId.get(id),
-    needs: (id) => needs.get(id) ?? none,
-    upstream: (id) => upstream.get(id) ?? none,
-    downstream: (id) => downstream.get(id) ?? none,
+    step: (id: string): PipelineStep | undefined => byId.get(id),
+    /** The steps it waits for: its `needs` (or the step above) and those that may send the run forward to it. */
+    needs: (id: string): ReadonlySet<string> => needs.get(id) ?? none,
+    /** Everything it waits for, directly or not; never itself. */
+    upstream: (id: string): ReadonlySet<string> => upstream.get(id) ?? none,
+    /** Everything that waits for it, directly or not; never itself. */
+    downstream: (id: string): ReadonlySet<string> => downstream.get(id) ?? none,
     isBack,
+    /** Every backward jump that the file allows. */
     backJumps: steps.flatMap((step) =>
       jumpTargets(step)
         .filter((to) => isBack(step.id, to))
         .map((to) => ({ from: step.id, to })),
     ),
+    /** The steps that may send the run forward. */
     forwardJumpers: steps.filter((step) => jumpTargets(step).some((to) => !isBack(step.id, to))),
   };
 }

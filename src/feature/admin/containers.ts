@@ -26,18 +26,13 @@ interface LogRequest {
   follow: boolean;
 }
 
-export interface Containers {
-  /** Newest first. @throws Problem 503 `sandbox_unavailable`. */
-  list(): Promise<Container[]>;
-  /** Lines as they come. @throws Problem 404 also for a container that is not of this instance. */
-  logs(idOrName: string, request: LogRequest): Promise<{ lines: AsyncIterable<LogLine>; stop(): void }>;
-}
+export type Containers = ReturnType<typeof createContainers>;
 
 /** Time between the two samples that a processor share is computed from, ms. */
 const SAMPLE_MS = 250;
 const MAX_LINE_CHARACTERS = 16_384;
 
-export function createContainers({ docker, show, clock, instanceId, labels, masking }: ContainersDeps): Containers {
+export function createContainers({ docker, show, clock, instanceId, labels, masking }: ContainersDeps) {
   const engine = () => {
     if (!docker)
       throw unavailable("sandbox_unavailable", "Agents work without a container engine here; there are no containers.");
@@ -76,7 +71,8 @@ export function createContainers({ docker, show, clock, instanceId, labels, mask
   }
 
   return {
-    async list() {
+    /** Newest first. @throws Problem 503 `sandbox_unavailable`. */
+    async list(): Promise<Container[]> {
       if (show) return newestFirst(await show()).map(elsewhere);
       const rows = newestFirst(await own());
       const names = await imageNames(rows);
@@ -95,7 +91,11 @@ export function createContainers({ docker, show, clock, instanceId, labels, mask
         })),
       );
     },
-    async logs(idOrName, { tail, follow }) {
+    /** Lines as they come. @throws Problem 404 also for a container that is not of this instance. */
+    async logs(
+      idOrName: string,
+      { tail, follow }: LogRequest,
+    ): Promise<{ lines: AsyncIterable<LogLine>; stop(): void }> {
       if (show) {
         if (!(await show()).some(({ id }) => id === idOrName)) throw notFound("container");
         throw conflict(

@@ -3,7 +3,7 @@ import { Type as t } from "@sinclair/typebox";
 import type { ImageProgress } from "../../adapter/docker/progress.ts";
 import type { DockerClient } from "../../adapter/docker.ts";
 import { unavailable } from "../../core/errors.ts";
-import { defineJob, type JobDefinition } from "../../core/jobs.ts";
+import { defineJob } from "../../core/jobs.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
@@ -15,14 +15,9 @@ interface PullDeps {
   pulled(image: string): void;
 }
 
-export interface PullImage {
-  readonly definition: JobDefinition;
-  /** @throws Problem 503 when Docker does not answer. Ask before starting. */
-  assertReady(): Promise<void>;
-  start(image: string, caller: Caller): Job;
-}
+export type PullImage = ReturnType<typeof createPullImage>;
 
-export function createPullImage({ docker, jobs, pulled }: PullDeps): PullImage {
+export function createPullImage({ docker, jobs, pulled }: PullDeps) {
   const engine = () => {
     if (!docker)
       throw unavailable(
@@ -46,8 +41,10 @@ export function createPullImage({ docker, jobs, pulled }: PullDeps): PullImage {
   });
   return {
     definition: pullImage,
-    assertReady: async () => engine().ping(),
-    start: (image, { userId }) => jobs.enqueue(pullImage, { image }, { key: image, subject: image, userId }),
+    /** @throws Problem 503 when Docker does not answer. Ask before starting. */
+    assertReady: async (): Promise<void> => engine().ping(),
+    start: (image: string, { userId }: Caller): Job =>
+      jobs.enqueue(pullImage, { image }, { key: image, subject: image, userId }),
   };
 }
 

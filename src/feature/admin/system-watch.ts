@@ -18,13 +18,6 @@ interface SystemWatchDeps {
   diskSpace?(folder: string): Promise<{ free: number; size: number }>;
 }
 
-interface SystemWatch {
-  /** Checks everything once. Never throws. */
-  look(): Promise<void>;
-  /** The image is there now. */
-  imageIsThere(image: string): void;
-}
-
 /** Low: less than the limit, and less than this part of the disk. Little: writing will fail soon. */
 const LOW_PART = 0.1;
 const DISK = "disk-low";
@@ -35,7 +28,7 @@ const spaceOf = async (folder: string) => {
   return { free: bavail * bsize, size: blocks * bsize };
 };
 
-export function createSystemWatch(deps: SystemWatchDeps): SystemWatch {
+export function createSystemWatch(deps: SystemWatchDeps) {
   const { notifications, data, docker, agentImage, diskSpace = spaceOf } = deps;
   let missing: string | undefined;
 
@@ -69,13 +62,15 @@ export function createSystemWatch(deps: SystemWatchDeps): SystemWatch {
   }
 
   return {
-    async look() {
+    /** Checks everything once. Never throws. */
+    async look(): Promise<void> {
       // An engine that does not answer is shown by the status page; it is not a missing image.
       const parts = [lookAtDisk(), lookAtImage()];
       for (const one of await Promise.allSettled(parts))
         if (one.status === "rejected" && !isProblem(one.reason) && !isSystemError(one.reason)) throw one.reason;
     },
-    imageIsThere: (image) => notifications.resolve(imageKey(image)),
+    /** The image is there now. */
+    imageIsThere: (image: string): void => notifications.resolve(imageKey(image)),
   };
 }
 

@@ -4,30 +4,22 @@ import { permissionAnswers } from "../../store/tables/permissions.ts";
 import { pulseRoutines } from "../../store/tables/pulses.ts";
 import { secretGrants } from "../../store/tables/secrets.ts";
 
-interface AgentActivity {
-  /** Runs in which it took a step. */
-  runs(agentId: string): number;
-  secrets(agentId: string): number;
-  /** Entries of its shared memory. */
-  memories(agentId: string): number;
-  /** True while an execution of it is queued or running. */
-  isWorking(agentId: string): boolean;
-  /** Removes a deleted agent's grants, routines and remembered answers. */
-  forget(agentId: string): void;
-}
-
-export function createAgentActivity(store: Store): AgentActivity {
+export function createAgentActivity(store: Store) {
   const { statement } = store;
   const owned = [store.rows(secretGrants), store.rows(permissionAnswers), store.rows(pulseRoutines)];
   // Asked for each agent of a list: the query builder would write each of the four again each time.
   const number = (text: string) => (agentId: string) => statement<number>(text).pluck().get(agentId) ?? 0;
   const working = number("SELECT 1 FROM executions WHERE agent_id = ? AND finished_at IS NULL LIMIT 1");
   return {
+    /** Runs in which it took a step. */
     runs: number("SELECT runs FROM agent_totals WHERE agent_id = ?"),
     secrets: number("SELECT count(*) FROM secret_grants WHERE agent_id = ?"),
+    /** Entries of its shared memory. */
     memories: number("SELECT count(*) FROM memory_entries WHERE vault = ? AND owner_id IS NULL"),
-    isWorking: (agentId) => working(agentId) === 1,
-    forget: (agentId) =>
+    /** True while an execution of it is queued or running. */
+    isWorking: (agentId: string): boolean => working(agentId) === 1,
+    /** Removes a deleted agent's grants, routines and remembered answers. */
+    forget: (agentId: string): void =>
       store.write(() => {
         for (const rows of owned) rows.remove({ agent_id: agentId });
       }),

@@ -16,15 +16,6 @@ interface PowersDeps {
   toolsOf(id: string): readonly string[];
 }
 
-interface Powers {
-  /** Agents whose powers bound the session's: those it was started by, unless their files say otherwise. */
-  boundsOf(sessionId: string): string[];
-  /** The network of each of them; `none` for one that is gone. */
-  networksOf(sessionId: string): Network[];
-  /** Whether each of them, and each session above, has the tool. Asked once before many tools. */
-  allows(sessionId: string): (tool: string) => boolean;
-}
-
 interface Row {
   agent_id: string;
   parent_id: string | null;
@@ -35,7 +26,7 @@ interface Row {
 
 const ROW = "SELECT agent_id, parent_id, tools, execution_count FROM sessions WHERE id = ?";
 
-export function createPowers({ store: { statement }, agentOf, toolsOf }: PowersDeps): Powers {
+export function createPowers({ store: { statement }, agentOf, toolsOf }: PowersDeps) {
   const above = (sessionId: string): { session: Row; parents: Row[] } | undefined => {
     const [session, ...parents] = chainOf(sessionId);
     return session && { session, parents };
@@ -67,9 +58,12 @@ export function createPowers({ store: { statement }, agentOf, toolsOf }: PowersD
     return [...new Set(bounds)];
   }
   return {
+    /** Agents whose powers bound the session's: those it was started by, unless their files say otherwise. */
     boundsOf,
-    networksOf: (sessionId) => boundsOf(sessionId).map((id) => agentOf(id)?.network ?? "none"),
-    allows(sessionId) {
+    /** The network of each of them; `none` for one that is gone. */
+    networksOf: (sessionId: string): Network[] => boundsOf(sessionId).map((id) => agentOf(id)?.network ?? "none"),
+    /** Whether each of them, and each session above, has the tool. Asked once before many tools. */
+    allows(sessionId: string): (tool: string) => boolean {
       const sets = boundsOf(sessionId).map((id) => new Set(agentOf(id) ? toolsOf(id) : []));
       const limits = above(sessionId)?.parents.flatMap(({ tools }) => (tools === null ? [] : [namesIn(tools)])) ?? [];
       return (tool) => [...sets, ...limits].every((names) => names.has(tool));

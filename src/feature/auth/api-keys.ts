@@ -14,28 +14,12 @@ import { newToken, TOKEN_PREFIXES, tokenHash } from "./tokens.ts";
 
 type Row = typeof apiKeys.$inferSelect;
 
-export interface ApiKeys {
-  /** With `key`. @throws Problem 422 for an expiry in the past, 409 for too many. */
-  create(userId: string, input: ApiKeyCreate, actor: string, address?: string): ApiKey;
-  list(userId: string, page: Page): ListAnswer<ApiKey>;
-  /** @throws Problem 404, for another user's, too. */
-  get(userId: string, id: string): ApiKey;
-  /** @throws Problem 404 unless it is that user's. */
-  remove(userId: string, id: string, actor: string, address?: string): void;
-  /**
-   * Ends the keys of log-ins, or all keys, after a new password. `except` is the key that the change was made with. @returns those still valid.
-   */
-  passwordChanged(userId: string, options: { all: boolean; except?: string | undefined }): ApiKey[];
-  /** The key and its user while both are valid. */
-  find(key: string): { key: Row; user: UserRow } | undefined;
-  /** The same by id, for streams that are open. */
-  live(id: string): { key: Row; user: UserRow } | undefined;
-}
+export type ApiKeys = ReturnType<typeof createApiKeys>;
 
 /** When a key was last used is written at most this often. */
 const TOUCH_MS = 60_000;
 
-export function createApiKeys({ store, clock, audit }: { store: Store; clock: Clock; audit: Audit }): ApiKeys {
+export function createApiKeys({ store, clock, audit }: { store: Store; clock: Clock; audit: Audit }) {
   const [keys, people] = [store.rows(apiKeys), store.rows(users)];
   const present = ({ hash: _, user_id: _user, ...row }: Row): ApiKey => ({
     ...row,
@@ -49,7 +33,13 @@ export function createApiKeys({ store, clock, audit }: { store: Store; clock: Cl
   }
 
   return {
-    create(userId, { name, kind = "key", expires_at = null, scopes = null }, actor, address) {
+    /** With `key`. @throws Problem 422 for an expiry in the past, 409 for too many. */
+    create(
+      userId: string,
+      { name, kind = "key", expires_at = null, scopes = null }: ApiKeyCreate,
+      actor: string,
+      address?: string,
+    ): ApiKey {
       const now = clock.now();
       if (expires_at !== null && !(Date.parse(expires_at) > now))
         throw invalidField("/expires_at", "The end must be in the future");
@@ -74,23 +64,28 @@ export function createApiKeys({ store, clock, audit }: { store: Store; clock: Cl
         return { ...present(row), key };
       });
     },
-    list(userId, page) {
+    list(userId: string, page: Page): ListAnswer<ApiKey> {
       const where = [{ user_id: userId }, below("id", page)];
       const rows = keys.list(where, { order: "id DESC", limit: page.limit + 1 });
       return listAnswer(rows, page, (row) => row.id, present);
     },
-    get(userId, id) {
+    /** @throws Problem 404, for another user's, too. */
+    get(userId: string, id: string): ApiKey {
       const row = keys.find({ id, user_id: userId });
       if (!row) throw notFound("API key");
       return present(row);
     },
-    remove(userId, id, actor, address) {
+    /** @throws Problem 404 unless it is that user's. */
+    remove(userId: string, id: string, actor: string, address?: string): void {
       store.write(() => {
         if (keys.remove({ id, user_id: userId }) === 0) throw notFound("API key");
         audit({ action: "api_key.revoked", actor, subject: id, address, data: { user_id: userId } });
       });
     },
-    passwordChanged(userId, { all, except }) {
+    /**
+     * Ends the keys of log-ins, or all keys, after a new password. `except` is the key that the change was made with. @returns those still valid.
+     */
+    passwordChanged(userId: string, { all, except }: { all: boolean; except?: string | undefined }): ApiKey[] {
       return store.write(() => {
         const others = except === undefined ? undefined : (["id <> ?", except] as const);
         keys.remove({ user_id: userId, kind: all ? undefined : "login" }, others);
@@ -98,7 +93,8 @@ export function createApiKeys({ store, clock, audit }: { store: Store; clock: Cl
         return left.map(present).filter(({ expired }) => !expired);
       });
     },
-    find(key) {
+    /** The key and its user while both are valid. */
+    find(key: string): { key: Row; user: UserRow } | undefined {
       if (!key.startsWith(TOKEN_PREFIXES.apiKey)) return undefined;
       const found = holding(keys.find({ hash: tokenHash(key) }));
       if (!found) return undefined;
@@ -108,6 +104,7 @@ export function createApiKeys({ store, clock, audit }: { store: Store; clock: Cl
         store.write(() => keys.update({ last_used_at: timestamp(now) }, { id }));
       return found;
     },
-    live: (id) => holding(keys.find({ id })),
+    /** The same by id, for streams that are open. */
+    live: (id: string): { key: Row; user: UserRow } | undefined => holding(keys.find({ id })),
   };
 }

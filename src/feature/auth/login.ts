@@ -18,19 +18,6 @@ import type { Opened, Sessions, Visitor } from "./sessions.ts";
 import { newToken, tokenHash } from "./tokens.ts";
 import type { SecondFactor, TwoFactor } from "./two-factor.ts";
 
-interface Login {
-  /** @throws Problem 401 `wrong_credentials`, 429 `account_locked`, 503 `busy`. */
-  login(
-    given: { email: string; password: string; session?: SessionKind | undefined },
-    visitor: Visitor,
-  ): Promise<Opened | SecondFactorNeeded>;
-  /** @throws Problem 401 for a wrong code, or a pending token that is used or expired. */
-  secondFactor(
-    given: SecondFactor & { pending_token: string; session?: SessionKind | undefined },
-    visitor: Visitor,
-  ): Promise<Opened>;
-}
-
 interface Pending {
   userId: string;
   /** Read at the start: a password changed meanwhile ends it. */
@@ -60,7 +47,7 @@ export function createLogin({
   attempts: Attempts;
   sessions: Sessions;
   twoFactor: TwoFactor;
-}): Login {
+}) {
   const people = store.rows(users);
   const pendings = new Map<string, Pending>();
   const byEmail = (email: string) => people.find({ email });
@@ -84,7 +71,15 @@ export function createLogin({
   }
 
   return {
-    async login({ email: given, password, session = "bearer" }, visitor) {
+    /** @throws Problem 401 `wrong_credentials`, 429 `account_locked`, 503 `busy`. */
+    async login(
+      {
+        email: given,
+        password,
+        session = "bearer",
+      }: { email: string; password: string; session?: SessionKind | undefined },
+      visitor: Visitor,
+    ): Promise<Opened | SecondFactorNeeded> {
       const email = normalEmail(given);
       const before = byEmail(email);
       const passwordKey = keyOf(email, before, visitor.address);
@@ -111,7 +106,11 @@ export function createLogin({
       attempt.succeeded();
       return sessions.open(user.id, { kind: session, ...visitor });
     },
-    async secondFactor({ pending_token, session, ...given }, visitor) {
+    /** @throws Problem 401 for a wrong code, or a pending token that is used or expired. */
+    async secondFactor(
+      { pending_token, session, ...given }: SecondFactor & { pending_token: string; session?: SessionKind | undefined },
+      visitor: Visitor,
+    ): Promise<Opened> {
       const late = () => unauthorized("The pending log-in has expired. Log in again.", "pending_login_over");
       const hash = tokenHash(pending_token);
       const pending = pendings.get(hash);

@@ -22,27 +22,8 @@ import { attemptKey } from "./attempts.ts";
 import type { ApiKey } from "./model.ts";
 import { assertGoodPassword, createPasswords } from "./passwords.ts";
 
-interface LostAccess {
-  /** Creates an administrator, or promotes the account that has this address. */
-  createAdmin(email: string, password: string, displayName?: string): Promise<User>;
-  /**
-   * Sets a password, ends all sessions, keys of log-ins (`allKeys`: all keys) and locks, switches the account on.
-   * @returns also the keys that are still valid. @throws Problem 404, 422.
-   */
-  resetPassword(email: string, password: string, options: { allKeys: boolean }): Promise<User & { api_keys: ApiKey[] }>;
-  /** @throws Problem 404. */
-  disableTwoFactor(email: string): User;
-  /** An API key. @param email of an active user; undefined takes the first administrator. */
-  token(options: { email?: string | undefined; days: number; scopes?: Scope[] | undefined }): {
-    key: string;
-    user: User;
-    expires_at: string;
-  };
-  close(): void;
-}
-
 /** @throws Problem 409 `data_in_use` when a server of another version works on the folder. */
-export function openLostAccess(config: Pick<Config, "data">): LostAccess {
+export function openLostAccess(config: Pick<Config, "data">) {
   const folder = openDataFolder(config.data);
   const unlock = lockOrShare(folder.root);
   const clock = systemClock;
@@ -72,7 +53,8 @@ export function openLostAccess(config: Pick<Config, "data">): LostAccess {
   }
 
   return {
-    async createAdmin(given, password, displayName) {
+    /** Creates an administrator, or promotes the account that has this address. */
+    async createAdmin(given: string, password: string, displayName?: string): Promise<User> {
       const email = normalEmail(given);
       assertGoodPassword(password, email);
       const password_hash = await passwords.hash(password);
@@ -92,7 +74,15 @@ export function openLostAccess(config: Pick<Config, "data">): LostAccess {
         return presentUser(row);
       });
     },
-    async resetPassword(email, password, { allKeys }) {
+    /**
+     * Sets a password, ends all sessions, keys of log-ins (`allKeys`: all keys) and locks, switches the account on.
+     * @returns also the keys that are still valid. @throws Problem 404, 422.
+     */
+    async resetPassword(
+      email: string,
+      password: string,
+      { allKeys }: { allKeys: boolean },
+    ): Promise<User & { api_keys: ApiKey[] }> {
       assertGoodPassword(password, normalEmail(email));
       known(email);
       const password_hash = await passwords.hash(password);
@@ -103,14 +93,20 @@ export function openLostAccess(config: Pick<Config, "data">): LostAccess {
         return { ...freed(row, { password_hash }), api_keys };
       });
     },
-    disableTwoFactor: (email) =>
+    /** @throws Problem 404. */
+    disableTwoFactor: (email: string): User =>
       store.write(() => {
         const row = known(email);
         codes.remove({ user_id: row.id });
         record("second_factor.disabled", row.id);
         return change(row, { totp_enabled: false, totp_sealed: null });
       }),
-    token({ email, days, scopes }) {
+    /** An API key. @param email of an active user; undefined takes the first administrator. */
+    token({ email, days, scopes }: { email?: string | undefined; days: number; scopes?: Scope[] | undefined }): {
+      key: string;
+      user: User;
+      expires_at: string;
+    } {
       const first = () => people.list([{ role: "admin" }], { order: "created_at", limit: 1 });
       const row = email === undefined ? first()[0] : known(email);
       if (!row) throw notFound("administrator; make one with: skep admin create");
@@ -119,7 +115,7 @@ export function openLostAccess(config: Pick<Config, "data">): LostAccess {
       const { key } = apiKeys.create(row.id, input, "command-line");
       return { key: key ?? "", user: presentUser(row), expires_at };
     },
-    close() {
+    close(): void {
       store.close();
       unlock();
     },

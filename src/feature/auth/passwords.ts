@@ -8,18 +8,13 @@ import PQueue from "p-queue";
 import { invalidField, Problem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 
-export interface Passwords {
-  /** @throws Problem 503 `busy`. */
-  hash(password: string): Promise<string>;
-  /** False for a null hash too, after the same work. @throws Problem 503 `busy`. */
-  verify(password: string, hash: string | null): Promise<boolean>;
-}
+export type Passwords = ReturnType<typeof createPasswords>;
 
 const PARAMETERS = { algorithm: "argon2id", memoryCost: 9_216, timeCost: 4 } as const;
 const plain = (password: string): string => password.normalize("NFKC");
 
 /** @param parallel hashes at once: one core, and one thread of the runtime's pool, are left to everything else. */
-export function createPasswords(parallel = Math.max(1, availableParallelism() - 1)): Passwords {
+export function createPasswords(parallel = Math.max(1, availableParallelism() - 1)) {
   const queue = new PQueue({ concurrency: parallel });
   // A hash of a password that nobody knows: unknown accounts are checked against it.
   const decoy = Bun.password.hash(crypto.randomUUID(), PARAMETERS);
@@ -32,8 +27,10 @@ export function createPasswords(parallel = Math.max(1, availableParallelism() - 
     return queue.add(work);
   }
   return {
-    hash: async (password) => inTurn(() => Bun.password.hash(plain(password), PARAMETERS)),
-    async verify(password, hash) {
+    /** @throws Problem 503 `busy`. */
+    hash: async (password: string): Promise<string> => inTurn(() => Bun.password.hash(plain(password), PARAMETERS)),
+    /** False for a null hash too, after the same work. @throws Problem 503 `busy`. */
+    async verify(password: string, hash: string | null): Promise<boolean> {
       const against = hash ?? (await decoy);
       const same = await inTurn(() => Bun.password.verify(plain(password), against));
       return same && hash !== null;

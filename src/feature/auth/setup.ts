@@ -26,16 +26,6 @@ interface SetupInput {
   session?: SessionKind | undefined;
 }
 
-interface Setup {
-  /** The token to print at start while there is no administrator and the token is required. */
-  tokenToShow(): string | undefined;
-  /**
-   * @param viaProxy whether the request shows that another machine may have sent it.
-   * @throws Problem 409 `already_set_up`, 403 `setup_token_wrong`, 422.
-   */
-  run(input: SetupInput, visitor: Visitor, viaProxy: boolean): Promise<Opened>;
-}
-
 export function createSetup({
   store,
   clock,
@@ -54,7 +44,7 @@ export function createSetup({
   tokenPath: string;
   /** True when nobody but this machine reaches the server: then no token is needed. */
   localOnly: boolean;
-}): Setup {
+}) {
   const people = store.rows(users);
   const token = hasAdministrator(store) ? undefined : keptToken(tokenPath);
   if (token === undefined) rmSync(tokenPath, { force: true });
@@ -62,8 +52,17 @@ export function createSetup({
     if (hasAdministrator(store)) throw conflict("This server is set up. Log in instead.", "already_set_up");
   };
   return {
-    tokenToShow: () => (localOnly || hasAdministrator(store) ? undefined : token),
-    async run({ email: given, password, display_name, setup_token = "", session = "bearer" }, visitor, viaProxy) {
+    /** The token to print at start while there is no administrator and the token is required. */
+    tokenToShow: (): string | undefined => (localOnly || hasAdministrator(store) ? undefined : token),
+    /**
+     * @param viaProxy whether the request shows that another machine may have sent it.
+     * @throws Problem 409 `already_set_up`, 403 `setup_token_wrong`, 422.
+     */
+    async run(
+      { email: given, password, display_name, setup_token = "", session = "bearer" }: SetupInput,
+      visitor: Visitor,
+      viaProxy: boolean,
+    ): Promise<Opened> {
       assertOpen();
       if ((viaProxy || !localOnly) && !(token && sameToken(setup_token, token)))
         throw forbidden(

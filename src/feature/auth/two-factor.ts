@@ -26,16 +26,7 @@ export interface SecondFactor {
   recovery_code?: string | undefined;
 }
 
-export interface TwoFactor {
-  /** A new secret, not yet in force. @throws Problem 409 when one is. */
-  enable(userId: string): { secret: string; otpauth_url: string; qr_svg: string };
-  /** Puts it in force. @throws Problem 422 wrong code, 409 nothing to verify, 429 locked. */
-  verify(userId: string, code: string, address?: string): { recovery_codes: string[] };
-  /** @throws Problem 422 wrong password or code, 409 not in force, 429 locked. */
-  disable(userId: string, given: SecondFactor & { password?: string | undefined }, address?: string): Promise<void>;
-  /** Uses up the code if it is right. Counts towards the lock. @throws Problem 429 locked. */
-  consume(user: UserRow, given: SecondFactor, address?: string): boolean;
-}
+export type TwoFactor = ReturnType<typeof createTwoFactor>;
 
 export function createTwoFactor({
   store,
@@ -51,7 +42,7 @@ export function createTwoFactor({
   sealer: Sealer;
   attempts: Attempts;
   checkPassword: CheckPassword;
-}): TwoFactor {
+}) {
   const [people, codes] = [store.rows(users), store.rows(recoveryCodes)];
   const userOf = (userId: string): UserRow => {
     const user = people.find({ id: userId });
@@ -76,6 +67,7 @@ export function createTwoFactor({
   function useRecoveryCode(user: UserRow, code: string): boolean {
     return store.write(() => codes.remove({ user_id: user.id, hash: recoveryHash(user.id, code) }) === 1);
   }
+  /** Uses up the code if it is right. Counts towards the lock. @throws Problem 429 locked. */
   function consume(user: UserRow, { code, recovery_code }: SecondFactor, address?: string): boolean {
     const attempt = attempts.begin(attemptKey("second-factor", user.id));
     const how = code !== undefined ? "code" : "recovery_code";
@@ -95,7 +87,8 @@ export function createTwoFactor({
 
   return {
     consume,
-    enable(userId) {
+    /** A new secret, not yet in force. @throws Problem 409 when one is. */
+    enable(userId: string): { secret: string; otpauth_url: string; qr_svg: string } {
       const user = userOf(userId);
       if (user.totp_enabled) throw conflict("Two-factor verification is on. Disable it first.", "two_factor_on");
       const secret = totp().generateSecret();
@@ -103,7 +96,8 @@ export function createTwoFactor({
       store.write(() => people.update({ totp_sealed: sealer.seal(secret), totp_last_step: 0 }, { id: userId }));
       return { secret, otpauth_url, qr_svg: totp().renderSVG(otpauth_url, { border: 2 }) };
     },
-    verify(userId, code, address) {
+    /** Puts it in force. @throws Problem 422 wrong code, 409 nothing to verify, 429 locked. */
+    verify(userId: string, code: string, address?: string): { recovery_codes: string[] } {
       const user = userOf(userId);
       if (user.totp_enabled || user.totp_sealed === null)
         throw conflict("There is nothing to verify. Call 2fa/enable first.", "two_factor_not_begun");
@@ -117,7 +111,12 @@ export function createTwoFactor({
       });
       return { recovery_codes };
     },
-    async disable(userId, { password, ...given }, address) {
+    /** @throws Problem 422 wrong password or code, 409 not in force, 429 locked. */
+    async disable(
+      userId: string,
+      { password, ...given }: SecondFactor & { password?: string | undefined },
+      address?: string,
+    ): Promise<void> {
       const user = userOf(userId);
       if (!user.totp_enabled) throw conflict("Two-factor verification is off.", "two_factor_off");
       if (user.password_hash !== null && !(password && (await checkPassword(user, password)))) throw wrong("/password");

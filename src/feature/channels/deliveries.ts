@@ -8,7 +8,7 @@ import { type Clock, HOUR_MS, timestamp } from "../../core/clock.ts";
 import { isProblem, Problem, messageOf as wordsOf } from "../../core/errors.ts";
 import type { EventOf } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
-import { defineJob, type JobDefinition } from "../../core/jobs.ts";
+import { defineJob } from "../../core/jobs.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
 import type { ProjectRoles } from "../../core/ownership.ts";
@@ -43,16 +43,7 @@ type ClosingEvent = EventOf<(typeof CLOSING)[number]>;
 const isNotified = (event: LookedAt): event is NotifiedEvent => NOTIFIED.some(({ kind }) => kind === event.kind);
 const isClosing = (event: LookedAt): event is ClosingEvent => CLOSING.some(({ kind }) => kind === event.kind);
 
-export interface Deliveries {
-  /** Queues the events of the log that were not handled yet. */
-  look(): void;
-  /** Of a channel, newest first. @throws Problem 404. */
-  list(channelId: string, page: Page, caller: Caller): ListAnswer<NotificationDelivery>;
-  /** Sends a test at once, one attempt. @returns what happened to it. @throws Problem 404, 429. */
-  test(channelId: string, caller: Caller, signal: AbortSignal): Promise<NotificationDelivery>;
-  prune(before: number): boolean;
-  job: JobDefinition;
-}
+export type Deliveries = ReturnType<typeof createDeliveries>;
 
 interface DeliveriesDeps {
   store: Store;
@@ -82,7 +73,7 @@ const Payload = t.Object({ delivery_id: t.String(), channel_id: t.String() });
 
 const present = ({ event_id: _, ...row }: Row): NotificationDelivery => row;
 
-export function createDeliveries(deps: DeliveriesDeps): Deliveries {
+export function createDeliveries(deps: DeliveriesDeps) {
   const { store, clock, eventLog, jobs, channels } = deps;
   const [rows, positions] = [store.rows(table), store.rows(positionTable)];
   const send = createSender(deps);
@@ -125,7 +116,8 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
 
   return {
     job,
-    look() {
+    /** Queues the events of the log that were not handled yet. */
+    look(): void {
       for (let more = true; more; ) {
         more = store.write(() => {
           const last = eventLog.lastId();
@@ -143,12 +135,14 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
         });
       }
     },
-    list(channelId, page, caller) {
+    /** Of a channel, newest first. @throws Problem 404. */
+    list(channelId: string, page: Page, caller: Caller): ListAnswer<NotificationDelivery> {
       const { id } = channels.rowFor(channelId, caller);
       const found = rows.list([{ channel_id: id }, below("id", page)], { order: "id DESC", limit: page.limit + 1 });
       return listAnswer(found, page, (row) => row.id, present);
     },
-    async test(channelId, caller, signal) {
+    /** Sends a test at once, one attempt. @returns what happened to it. @throws Problem 404, 429. */
+    async test(channelId: string, caller: Caller, signal: AbortSignal): Promise<NotificationDelivery> {
       const channel = channels.rowFor(channelId, caller);
       if (isFull(channel.id))
         throw new Problem(
@@ -171,7 +165,8 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       });
       return present({ ...cut, ...ended });
     },
-    prune: (before) => removeOld(store, "notification_deliveries", "created_at < ?", timestamp(before)),
+    prune: (before: number): boolean =>
+      removeOld(store, "notification_deliveries", "created_at < ?", timestamp(before)),
   };
 }
 

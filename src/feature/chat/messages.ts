@@ -6,15 +6,7 @@ import type { SessionRow, Sessions } from "../sessions/service.ts";
 import type { ChatSend, ChatSession, QueuedMessage } from "./model.ts";
 import { attachmentsOf } from "./present.ts";
 
-export interface Messages {
-  /** @throws Problem 409 `session_ended`, 422 an attachment that is not the caller's. */
-  send(id: string, input: ChatSend, caller: Caller): { message_id: string; session_id: string; status: "queued" };
-  queued(id: string, caller: Caller): QueuedMessage[];
-  edit(id: string, messageId: string, message: string, caller: Caller): QueuedMessage;
-  withdraw(id: string, messageId: string, caller: Caller): void;
-  /** Takes back that message and all after it. */
-  rewind(id: string, messageId: string, caller: Caller): ChatSession;
-}
+export type Messages = ReturnType<typeof createMessages>;
 
 export interface MessagesDeps {
   store: Store;
@@ -33,12 +25,17 @@ export interface MessagesDeps {
 
 const TITLE_CHARACTERS = 60;
 
-export function createMessages(deps: MessagesDeps): Messages {
+export function createMessages(deps: MessagesDeps) {
   const { store, sessions, find, shown, assertAgent, assertModel } = deps;
   const listWaiting = (id: string) => sessions.queued(id).filter(({ started_at }) => started_at === null);
 
   return {
-    send(id, { message, attachment_ids = [], model, mode }, caller) {
+    /** @throws Problem 409 `session_ended`, 422 an attachment that is not the caller's. */
+    send(
+      id: string,
+      { message, attachment_ids = [], model, mode }: ChatSend,
+      caller: Caller,
+    ): { message_id: string; session_id: string; status: "queued" } {
       assertModel(model);
       return store.write(() => {
         const row = find(id, caller);
@@ -49,11 +46,11 @@ export function createMessages(deps: MessagesDeps): Messages {
         return { message_id: turn.message_id, session_id: id, status: "queued" as const };
       });
     },
-    queued(id, caller) {
+    queued(id: string, caller: Caller): QueuedMessage[] {
       find(id, caller);
       return listWaiting(id).map(presentQueued);
     },
-    edit(id, messageId, message, caller) {
+    edit(id: string, messageId: string, message: string, caller: Caller): QueuedMessage {
       return store.write(() => {
         find(id, caller);
         const old = listWaiting(id).find(({ message_id }) => message_id === messageId);
@@ -63,12 +60,13 @@ export function createMessages(deps: MessagesDeps): Messages {
         return presentQueued(sessions.edit(id, messageId, [...kept, textPart(message)]));
       });
     },
-    withdraw: (id, messageId, caller) =>
+    withdraw: (id: string, messageId: string, caller: Caller): void =>
       store.write(() => {
         find(id, caller);
         sessions.withdraw(id, messageId);
       }),
-    rewind: (id, messageId, caller) =>
+    /** Takes back that message and all after it. */
+    rewind: (id: string, messageId: string, caller: Caller): ChatSession =>
       store.write(() => {
         find(id, caller);
         sessions.rewind(id, messageId);

@@ -48,22 +48,11 @@ interface DeliveriesDeps {
   definition(): JobDefinition<typeof DeliveryPayload>;
 }
 
-export interface Deliveries {
-  /** @throws Problem 503 without a secret, 401 wrong signature, 400 not JSON or no id, 422 event that does not fit. */
-  take(headers: Headers, body: Uint8Array): WebhookAnswer;
-  find(id: string): DeliveryRow | undefined;
-  end(id: string, end: Pick<DeliveryRow, "state"> & Partial<DeliveryRow>): void;
-  list(filter: { state?: Delivery["state"] | undefined }, page: Page): ListAnswer<Delivery>;
-  /** Acts again on one that failed. @throws Problem 404, 409. */
-  retry(id: string): Delivery;
-  counts(): Omit<AppStatus["webhook"], "configured" | "path">;
-  /** Removes those received before that time, ms since the epoch. */
-  prune(before: number): boolean;
-}
+export type Deliveries = ReturnType<typeof createDeliveries>;
 
 const present = ({ body_hash: _, notice: _n, ...row }: DeliveryRow): Delivery => row;
 
-export function createDeliveries(deps: DeliveriesDeps): Deliveries {
+export function createDeliveries(deps: DeliveriesDeps) {
   const { store, clock, masking, connection, reader } = deps;
   const rows = store.rows(table);
   const now = () => timestamp(clock.now());
@@ -115,7 +104,8 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   }
 
   return {
-    take(headers, body) {
+    /** @throws Problem 503 without a secret, 401 wrong signature, 400 not JSON or no id, 422 event that does not fit. */
+    take(headers: Headers, body: Uint8Array): WebhookAnswer {
       const { id: delivery_id, event, notice } = read(headers, body);
       const body_hash = reader.bodyHash(body);
       return store.write((): WebhookAnswer => {
@@ -149,23 +139,24 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       });
     },
     find,
-    end(id, { state, ...fields }) {
+    end(id: string, { state, ...fields }: Pick<DeliveryRow, "state"> & Partial<DeliveryRow>): void {
       store.write(() => {
         if (find(id)) change(id, { state, ...fields, finished_at: now() });
       });
     },
-    list({ state }, page) {
+    list({ state }: { state?: Delivery["state"] | undefined }, page: Page): ListAnswer<Delivery> {
       const found = rows.list([{ state }, below("id", page)], { order: "id DESC", limit: page.limit + 1 });
       return listAnswer(found, page, ({ id }) => id, present);
     },
-    retry: (id) =>
+    /** Acts again on one that failed. @throws Problem 404, 409. */
+    retry: (id: string): Delivery =>
       store.write(() => {
         const row = find(id);
         if (!row) throw notFound("delivery");
         if (row.state !== "failed") throw conflict(`The delivery is ${row.state}; only a failed one is tried again.`);
         return present(again(id));
       }),
-    counts() {
+    counts(): Omit<AppStatus["webhook"], "configured" | "path"> {
       const counts = store
         .statement<{ state: string; rows: number }>(
           "SELECT state, count(*) AS rows FROM codehost_deliveries GROUP BY state",
@@ -178,6 +169,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
         deliveries: { queued: of("queued"), done: of("done"), ignored: of("ignored"), failed: of("failed") },
       };
     },
-    prune: (before) => removeOld(store, "codehost_deliveries", "received_at < ?", timestamp(before)),
+    /** Removes those received before that time, ms since the epoch. */
+    prune: (before: number): boolean => removeOld(store, "codehost_deliveries", "received_at < ?", timestamp(before)),
   };
 }

@@ -32,11 +32,7 @@ interface ReactDeps {
   review(notice: Notice, runId: string): Promise<Reaction>;
 }
 
-export interface React {
-  /** Why there is nothing to do, judged by our own rows; undefined when there may be something. */
-  obstacleTo(notice: Notice): string | undefined;
-  act(notice: Notice): Promise<Reaction>;
-}
+export type React = ReturnType<typeof createReact>;
 
 const nothing = (detail: string): Reaction => ({ state: "ignored", detail });
 
@@ -55,7 +51,7 @@ export function projectsOf(
   return rows.filter((row) => connection.repositoryOf(row.repository)?.toLowerCase() === wanted);
 }
 
-export function createReact(deps: ReactDeps): React {
+export function createReact(deps: ReactDeps) {
   const { store, connection, links } = deps;
 
   const idsOf = (repository: string): string[] => projectsOf(store, connection, repository).map(({ id }) => id);
@@ -64,6 +60,7 @@ export function createReact(deps: ReactDeps): React {
       ? links.ofPull(repository, number)
       : undefined;
 
+  /** Why there is nothing to do, judged by our own rows; undefined when there may be something. */
   function obstacleTo(notice: Notice): string | undefined {
     const { kind, action, repository, ref = "" } = notice;
     const found = idsOf(repository);
@@ -118,7 +115,7 @@ export function createReact(deps: ReactDeps): React {
 
   return {
     obstacleTo,
-    async act(notice) {
+    async act(notice: Notice): Promise<Reaction> {
       const { kind, action, repository, actor } = notice;
       const obstacle = obstacleTo(notice);
       if (obstacle !== undefined) return nothing(obstacle);

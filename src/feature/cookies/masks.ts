@@ -8,13 +8,7 @@ import type { Cookie } from "./netscape.ts";
 /** Shorter values are settings such as `en-US`, or words, and would blank out ordinary text. */
 const MIN_MASKED_COOKIE = 12;
 
-interface CookieMasks {
-  learnNow(ownerId: string | undefined, cookies: readonly Cookie[]): void;
-  /** The same, yielding to other work. @throws Problem 409: values are sought in all text, so there is a bound to them. */
-  learn(ownerId: string | undefined, cookies: readonly Cookie[]): Promise<void>;
-}
-
-export function createCookieMasks(masking: Pick<Masking, "add">): CookieMasks {
+export function createCookieMasks(masking: Pick<Masking, "add">) {
   const byOwner = new Map<string | undefined, Set<string>>();
   const knownTo = (ownerId: string | undefined): Set<string> => {
     const known = byOwner.get(ownerId) ?? new Set();
@@ -31,11 +25,12 @@ export function createCookieMasks(masking: Pick<Masking, "add">): CookieMasks {
     masking.add("cookie", value);
   };
   return {
-    learnNow(ownerId, cookies) {
+    learnNow(ownerId: string | undefined, cookies: readonly Cookie[]): void {
       const known = knownTo(ownerId);
       for (const value of newTo(known, cookies)) add(known, value);
     },
-    async learn(ownerId, cookies) {
+    /** The same, yielding to other work. @throws Problem 409: values are sought in all text, so there is a bound to them. */
+    async learn(ownerId: string | undefined, cookies: readonly Cookie[]): Promise<void> {
       const known = knownTo(ownerId);
       const values = newTo(known, cookies);
       const all = known.size + values.length;

@@ -19,14 +19,10 @@ export interface DoctorDeps {
   server(): Promise<{ url: string; pid: number } | undefined>;
 }
 
-interface Doctor {
-  /** Changes nothing; what it finds wrong is in the report, never thrown. */
-  examine(): Promise<Report>;
-}
-
-export function createDoctor({ config, engine, gitVersion, server }: DoctorDeps): Doctor {
+export function createDoctor({ config, engine, gitVersion, server }: DoctorDeps) {
   return {
-    async examine() {
+    /** Changes nothing; what it finds wrong is in the report, never thrown. */
+    async examine(): Promise<Report> {
       const { data } = config;
       const cache = join(data, "cache");
       if (existsSync(cache)) unpackAddonsTo(cache);

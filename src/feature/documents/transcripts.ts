@@ -19,18 +19,16 @@ interface TranscriptsDeps {
   timeoutSeconds(): number;
 }
 
-export interface Transcripts {
-  /** @returns writes its rows: call it inside the transaction that answers. @throws Problem 422, 404, 409. */
-  receive(input: TranscriptRequest, caller: Caller): Promise<() => TranscriptAccepted>;
-}
+export type Transcripts = ReturnType<typeof createTranscripts>;
 
 /** How much of a transcript is in the prompt; the agent reads the rest as a document. */
 const PROMPT_CHARACTERS = 100_000;
 
-export function createTranscripts(deps: TranscriptsDeps): Transcripts {
+export function createTranscripts(deps: TranscriptsDeps) {
   const { store, documents, sessions } = deps;
   return {
-    async receive(input, caller) {
+    /** @returns writes its rows: call it inside the transaction that answers. @throws Problem 422, 404, 409. */
+    async receive(input: TranscriptRequest, caller: Caller): Promise<() => TranscriptAccepted> {
       const text = transcriptText(input);
       const projectId = documents.assertProject(input.project_id, caller);
       deps.assertAgent(TRANSCRIPT_AGENT);

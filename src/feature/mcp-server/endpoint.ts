@@ -11,15 +11,7 @@ type BuildServer = (
   caller: Caller,
 ) => Promise<Library.Server | Library.McpServer> | Library.Server | Library.McpServer;
 
-export interface Endpoint {
-  /**
-   * Answers a request of a caller who was let in.
-   * @param body the request's JSON as the route's parser read it, which bounds how deep it is nested: the library writes
-   * parts of it again, which takes seconds for a body of brackets.
-   */
-  answer(request: Request, caller: Caller, body?: unknown): Promise<Response>;
-  close(): Promise<void>;
-}
+export type Endpoint = ReturnType<typeof createEndpoint>;
 
 /** The library carries the caller with a request, as `extra` of what `answer` gives it. */
 const callerIn = (info: Library.AuthInfo | undefined) => info?.extra?.["caller"] as Caller | undefined;
@@ -36,7 +28,7 @@ interface Opened {
 /** Streams of subscriptions that are open at once. */
 const SUBSCRIPTIONS = 64;
 
-export function createEndpoint(build: BuildServer, onError: (error: Error) => void): Endpoint {
+export function createEndpoint(build: BuildServer, onError: (error: Error) => void) {
   let opened: Promise<Opened> | undefined;
   const open = () => {
     opened ??= import("@modelcontextprotocol/server").then((library) => ({
@@ -50,7 +42,12 @@ export function createEndpoint(build: BuildServer, onError: (error: Error) => vo
     return opened;
   };
   return {
-    async answer(request, caller, parsedBody) {
+    /**
+     * Answers a request of a caller who was let in.
+     * @param body the request's JSON as the route's parser read it, which bounds how deep it is nested: the library writes
+     * parts of it again, which takes seconds for a body of brackets.
+     */
+    async answer(request: Request, caller: Caller, parsedBody?: unknown): Promise<Response> {
       const { library, handler, sessions } = await open();
       const authInfo = { token: "", clientId: caller.userId ?? caller.kind, scopes: [], extra: { caller } };
       if (request.headers.has(SESSION_HEADER)) return sessions.answer(request, parsedBody, caller, authInfo);
@@ -58,7 +55,7 @@ export function createEndpoint(build: BuildServer, onError: (error: Error) => vo
         return sessions.open(request, parsedBody, caller, authInfo);
       return handler.fetch(request, { authInfo, parsedBody });
     },
-    async close() {
+    async close(): Promise<void> {
       const { handler, sessions } = (await opened) ?? {};
       await sessions?.close();
       await handler?.close();

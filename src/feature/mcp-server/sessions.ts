@@ -18,14 +18,7 @@ interface SessionsOptions {
   maxPerOwner?: number;
 }
 
-export interface Sessions {
-  /** Answers `initialize`, and opens the session that it begins. */
-  open(request: Request, body: unknown, caller: Caller, authInfo: Library.AuthInfo): Promise<Response>;
-  /** Answers a request that names a session: 404 when there is none of this caller. */
-  answer(request: Request, body: unknown, caller: Caller, authInfo: Library.AuthInfo): Promise<Response>;
-  count(): number;
-  close(): Promise<void>;
-}
+export type Sessions = ReturnType<typeof createSessions>;
 
 interface Session {
   owner: string;
@@ -43,7 +36,7 @@ const IDLE_MS = 30 * 60_000;
 const ownerOf = ({ kind, userId, apiKeyId, sessionId }: Caller): string =>
   [kind, userId, apiKeyId, sessionId].join("\0");
 
-export function createSessions({ library, build, onError, ...options }: SessionsOptions): Sessions {
+export function createSessions({ library, build, onError, ...options }: SessionsOptions) {
   const now = options.now ?? (() => performance.now());
   const maxPerOwner = options.maxPerOwner ?? MAX_PER_OWNER;
   /** By id, the least recently used first. */
@@ -63,7 +56,8 @@ export function createSessions({ library, build, onError, ...options }: Sessions
   };
 
   return {
-    async open(request, parsedBody, caller, authInfo) {
+    /** Answers `initialize`, and opens the session that it begins. */
+    async open(request: Request, parsedBody: unknown, caller: Caller, authInfo: Library.AuthInfo): Promise<Response> {
       const owner = ownerOf(caller);
       sweep(owner);
       const server = await build(caller);
@@ -82,7 +76,8 @@ export function createSessions({ library, build, onError, ...options }: Sessions
       if (opened === undefined) await server.close().catch(onError);
       return response;
     },
-    async answer(request, parsedBody, caller, authInfo) {
+    /** Answers a request that names a session: 404 when there is none of this caller. */
+    async answer(request: Request, parsedBody: unknown, caller: Caller, authInfo: Library.AuthInfo): Promise<Response> {
       const id = request.headers.get(SESSION_HEADER) ?? "";
       const session = sessions.get(id);
       if (session?.owner !== ownerOf(caller)) return noSession();
@@ -93,8 +88,8 @@ export function createSessions({ library, build, onError, ...options }: Sessions
       if (request.method === "DELETE" && response.ok) await session.server.close().catch(onError);
       return response;
     },
-    count: () => sessions.size,
-    async close() {
+    count: (): number => sessions.size,
+    async close(): Promise<void> {
       const all = [...sessions.values()];
       sessions.clear();
       await Promise.all(all.map(({ server }) => server.close().catch(onError)));

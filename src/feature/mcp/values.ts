@@ -14,25 +14,7 @@ import type { ServerRow } from "./store.ts";
 
 type Values = Record<string, string>;
 
-export interface McpValues {
-  seal(values: Values): string;
-  open(sealed: string): Values;
-  /** As people see them: names of secrets are shown, values are not. */
-  shown(values: Values): Values;
-  /** What was sent, with the old value where a masked one came back unchanged. */
-  merged(sent: Values, before: Values): Values;
-  /** With the values of the secrets that they name. @throws Problem 409 when there is none of that name. */
-  resolved(server: string, values: Values): Values;
-  /** A client that was registered by hand: sealed; null for none. The same is sealed the same. @throws Problem 422. */
-  sealedClient(sent: OAuthClient | null, before: Pick<ServerRow, "id" | "sealed_oauth">): string | null;
-  shownClient(sealed: string | null): OAuthClient | null;
-  /** Its secret as it was given, or an empty text. */
-  secretOf(sealed: string | null): string;
-  /** With its secret in plain text. @throws Problem 409 when it names a secret that does not exist. */
-  openClient(server: string, sealed: string | null): GivenClient | undefined;
-  /** Masks what looks like a secret from now on, in everything that is stored or shown. */
-  mask(server: string, values: Values): void;
-}
+export type McpValues = ReturnType<typeof createMcpValues>;
 
 interface McpValuesDeps {
   sealer: Sealer;
@@ -47,7 +29,7 @@ const isPlain = (value: string): boolean => value.replace(REFERENCE, "") === "" 
 const isWords = (value: string): boolean => /^[A-Za-z]{1,16}$/.test(value.replace(REFERENCE, "").trim());
 const SECRET_NAME = /key|token|secret|password|passwd|auth|credential|cookie/i;
 
-export function createMcpValues({ sealer, masking, secretOf }: McpValuesDeps): McpValues {
+export function createMcpValues({ sealer, masking, secretOf }: McpValuesDeps) {
   const known = new Map<string, () => void>();
   const clientIn = (sealed: string | null): OAuthClient | null =>
     sealed === null ? null : ownJson<OAuthClient>(sealer.open(sealed));
@@ -62,20 +44,28 @@ export function createMcpValues({ sealer, masking, secretOf }: McpValuesDeps): M
         "secret_missing",
       );
     });
-  const self: McpValues = {
-    seal: (values) => sealer.seal(JSON.stringify(values)),
-    open: (sealed) => ownJson<Values>(sealer.open(sealed)),
-    shown: (values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, shownOf(value)])),
-    merged: (sent, before) =>
+  const self = {
+    seal: (values: Values): string => sealer.seal(JSON.stringify(values)),
+    open: (sealed: string): Values => ownJson<Values>(sealer.open(sealed)),
+    /** As people see them: names of secrets are shown, values are not. */
+    shown: (values: Values): Values =>
+      Object.fromEntries(Object.entries(values).map(([name, value]) => [name, shownOf(value)])),
+    /** What was sent, with the old value where a masked one came back unchanged. */
+    merged: (sent: Values, before: Values): Values =>
       Object.fromEntries(
         Object.entries(sent).map(([name, value]) => {
           const old = Object.hasOwn(before, name) ? before[name] : undefined;
           return [name, old !== undefined && value === shownOf(old) ? old : value];
         }),
       ),
-    resolved: (server, values) =>
+    /** With the values of the secrets that they name. @throws Problem 409 when there is none of that name. */
+    resolved: (server: string, values: Values): Values =>
       Object.fromEntries(Object.entries(values).map(([name, value]) => [name, resolvedOf(server, name, value)])),
-    sealedClient(sent, { id, sealed_oauth }) {
+    /** A client that was registered by hand: sealed; null for none. The same is sealed the same. @throws Problem 422. */
+    sealedClient(
+      sent: OAuthClient | null,
+      { id, sealed_oauth }: Pick<ServerRow, "id" | "sealed_oauth">,
+    ): string | null {
       if (sent === null) return null;
       const before = clientIn(sealed_oauth);
       const issuer = URL.parse(sent.issuer);
@@ -89,18 +79,21 @@ export function createMcpValues({ sealer, masking, secretOf }: McpValuesDeps): M
       if (secret) self.mask(id, { oauth_client_secret: secret });
       return JSON.stringify(now) === JSON.stringify(before) ? sealed_oauth : sealer.seal(JSON.stringify(now));
     },
-    shownClient(sealed) {
+    shownClient(sealed: string | null): OAuthClient | null {
       const client = clientIn(sealed);
       return client && { ...client, client_secret: client.client_secret ? shownOf(client.client_secret) : null };
     },
-    secretOf: (sealed) => clientIn(sealed)?.client_secret ?? "",
-    openClient(server, sealed) {
+    /** Its secret as it was given, or an empty text. */
+    secretOf: (sealed: string | null): string => clientIn(sealed)?.client_secret ?? "",
+    /** With its secret in plain text. @throws Problem 409 when it names a secret that does not exist. */
+    openClient(server: string, sealed: string | null): GivenClient | undefined {
       const client = clientIn(sealed);
       if (!client) return undefined;
       const { client_secret, ...rest } = client;
       return client_secret ? { ...rest, client_secret: resolvedOf(server, "client_secret", client_secret) } : rest;
     },
-    mask(server, values) {
+    /** Masks what looks like a secret from now on, in everything that is stored or shown. */
+    mask(server: string, values: Values): void {
       for (const [name, value] of Object.entries(values)) {
         if (isPlain(value) || !SECRET_NAME.test(name) || !isMaskable(value)) continue;
         const key = `${server}/${name}/${value}`;

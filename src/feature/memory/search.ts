@@ -16,12 +16,7 @@ export interface SearchRequest {
   trustedOnly?: boolean;
 }
 
-export interface Search {
-  /** By words, and by meaning where an embedding model is set. */
-  find(request: SearchRequest): Promise<MemoryHit[]>;
-  /** By words alone, at once. */
-  byWords(request: SearchRequest): MemoryHit[];
-}
+export type Search = ReturnType<typeof createSearch>;
 
 /** The best paragraph of an entry. `text`: how well it fits, higher is better. */
 export interface Fit {
@@ -79,7 +74,7 @@ export function fused(byWords: readonly Fit[], byMeaning: readonly Fit[]): Fit[]
   return [...sums.values()];
 }
 
-export function createSearch(store: Store, scores: Scores, now: () => string, near: Meaning["near"]): Search {
+export function createSearch(store: Store, scores: Scores, now: () => string, near: Meaning["near"]) {
   const { statement } = store;
   /** What is shown of each hit, by its place in the list: one that was deleted meanwhile is left out. */
   function entriesOf(hits: readonly Fit[]): Map<number, ShownEntry> {
@@ -156,11 +151,13 @@ export function createSearch(store: Store, scores: Scores, now: () => string, ne
       ];
     });
   }
+  /** By words alone, at once. */
   const byWords = (request: SearchRequest): MemoryHit[] =>
     request.limit < 1 ? [] : present(fitting(request), request.limit);
   return {
     byWords,
-    async find(request) {
+    /** By words, and by meaning where an embedding model is set. */
+    async find(request: SearchRequest): Promise<MemoryHit[]> {
       const byMeaning = await near(request);
       return byMeaning.length === 0 ? byWords(request) : present(fused(fitting(request), byMeaning), request.limit);
     },

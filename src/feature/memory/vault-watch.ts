@@ -8,13 +8,7 @@ import type { EntryIndex } from "./entry-index.ts";
 const SETTLE_MS = 100;
 const MAX_FOLDERS = 2_000;
 
-interface VaultWatch {
-  /** Begins to watch folders that are new, and releases those that are gone. */
-  follow(): void;
-  stop(): void;
-}
-
-export function watchVaults(root: string, index: EntryIndex, log: Logger): VaultWatch {
+export function watchVaults(root: string, index: EntryIndex, log: Logger) {
   const watched = new Map<string, FSWatcher>();
   const changed = new Set<string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -42,6 +36,7 @@ export function watchVaults(root: string, index: EntryIndex, log: Logger): Vault
     changed.add(name === null ? folder : folder === "" ? name : `${folder}/${name}`);
     timer ??= setTimeout(() => void settleAll(), SETTLE_MS);
   }
+  /** Begins to watch folders that are new, and releases those that are gone. */
   function follow(): void {
     if (stopped) return;
     const folders = new Set(index.folders().slice(0, MAX_FOLDERS));
@@ -66,7 +61,7 @@ export function watchVaults(root: string, index: EntryIndex, log: Logger): Vault
   }
   return {
     follow,
-    stop() {
+    stop(): void {
       stopped = true;
       clearTimeout(timer);
       for (const watcher of watched.values()) watcher.close();

@@ -13,20 +13,7 @@ import type { OidcCreate, OidcTest, OidcUpdate } from "./model.ts";
 
 export type ProviderRow = typeof oidcProviders.$inferSelect;
 
-export interface OidcProviders {
-  all(): ProviderRow[];
-  /** @throws Problem 404. */
-  find(slug: string): ProviderRow;
-  /** @throws Problem 404 unless it is there and enabled. */
-  enabled(slug: string): ProviderRow;
-  /** @throws Problem 409 same slug, 422. */
-  create(input: OidcCreate, caller: Caller): ProviderRow;
-  update(slug: string, input: OidcUpdate, caller: Caller): ProviderRow;
-  remove(slug: string, caller: Caller): void;
-  clientSecret(row: ProviderRow): string | undefined;
-  /** A form's settings, as a sign-on would use them. @throws Problem 422. */
-  draft(input: OidcTest): OidcSettings & { scopes: readonly string[] };
-}
+export type OidcProviders = ReturnType<typeof createOidcProviders>;
 
 const DEFAULT_SCOPES = ["openid", "email", "profile"];
 
@@ -40,8 +27,9 @@ export function createOidcProviders({
   clock: Clock;
   sealer: Sealer;
   audit: Audit;
-}): OidcProviders {
+}) {
   const rows = store.rows(oidcProviders);
+  /** @throws Problem 404. */
   const find = (slug: string): ProviderRow => {
     const row = rows.find({ slug });
     if (!row) throw notFound("OIDC provider");
@@ -63,13 +51,15 @@ export function createOidcProviders({
 
   return {
     find,
-    all: () => rows.list([], { order: "slug" }),
-    enabled(slug) {
+    all: (): ProviderRow[] => rows.list([], { order: "slug" }),
+    /** @throws Problem 404 unless it is there and enabled. */
+    enabled(slug: string): ProviderRow {
       const row = find(slug);
       if (!row.enabled) throw notFound("OIDC provider");
       return row;
     },
-    create({ slug, client_secret, ...input }, caller) {
+    /** @throws Problem 409 same slug, 422. */
+    create({ slug, client_secret, ...input }: OidcCreate, caller: Caller): ProviderRow {
       if (!isSlug(slug)) throw invalidField("/slug", "This word is reserved");
       const at = timestamp(clock.now());
       const row: ProviderRow = checked({
@@ -98,7 +88,7 @@ export function createOidcProviders({
         return row;
       });
     },
-    update(slug, { client_secret, ...input }, caller) {
+    update(slug: string, { client_secret, ...input }: OidcUpdate, caller: Caller): ProviderRow {
       return store.write(() => {
         const before = find(slug);
         const next = checked({ ...before, ...definedOf(input), updated_at: timestamp(clock.now()) });
@@ -110,7 +100,7 @@ export function createOidcProviders({
         return next;
       });
     },
-    remove(slug, caller) {
+    remove(slug: string, caller: Caller): void {
       store.write(() => {
         find(slug);
         rows.remove({ slug });
@@ -118,7 +108,14 @@ export function createOidcProviders({
       });
     },
     clientSecret,
-    draft({ slug, issuer, client_id, client_secret, scopes = DEFAULT_SCOPES }) {
+    /** A form's settings, as a sign-on would use them. @throws Problem 422. */
+    draft({
+      slug,
+      issuer,
+      client_id,
+      client_secret,
+      scopes = DEFAULT_SCOPES,
+    }: OidcTest): OidcSettings & { scopes: readonly string[] } {
       assertIssuer(issuer);
       const row = rows.find({ slug });
       // A kept secret is sent to no other issuer.

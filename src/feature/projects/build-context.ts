@@ -1,7 +1,7 @@
 /** A Dockerfile of a commit and the files beside it, as names alone: read from the repository, never from a working copy. */
 import { posix } from "node:path";
 import type { Git } from "../../adapter/git.ts";
-import { type ContextFile, readDockerignore } from "../../core/dockerfile/context.ts";
+import { readDockerignore } from "../../core/dockerfile/context.ts";
 import { DockerfileFault } from "../../core/dockerfile/lines.ts";
 import { LIMITS } from "../../core/limits.ts";
 
@@ -12,15 +12,7 @@ export interface ContextPlace {
   context?: string | undefined;
 }
 
-export interface BuildContext {
-  /** Of the Dockerfile. */
-  text: string;
-  /** From the top of the context. */
-  files: ContextFile[];
-  isIgnored(path: string): boolean;
-  /** Where the context is in the repository: "" or "app/". */
-  prefix: string;
-}
+export type BuildContext = Awaited<ReturnType<typeof readContext>>;
 
 /** @throws DockerfileFault, Problem 413 `source_too_large`. */
 export async function readContext(
@@ -28,7 +20,7 @@ export async function readContext(
   repository: string,
   commit: string,
   place: ContextPlace,
-): Promise<BuildContext> {
+) {
   const [path, folder] = [inside(place.dockerfile), inside(place.context ?? ".")];
   const prefix = folder === "" ? "" : `${folder}/`;
   const all = await git.sourceFiles(repository, commit, LIMITS.sourceFiles);
@@ -42,7 +34,13 @@ export async function readContext(
   const files = all.flatMap((file) =>
     file.path.startsWith(prefix) ? [{ ...file, path: file.path.slice(prefix.length) }] : [],
   );
-  return { text, files, isIgnored: readDockerignore(ignore), prefix };
+  return {
+    /** Of the Dockerfile. */
+    text /** From the top of the context. */,
+    files,
+    isIgnored: readDockerignore(ignore) /** Where the context is in the repository: "" or "app/". */,
+    prefix,
+  };
 }
 
 /** @throws DockerfileFault for a path that leads out of the repository. */

@@ -7,7 +7,7 @@ import { Type as t } from "@sinclair/typebox";
 import type { Git } from "../../adapter/git.ts";
 import { actOnEach } from "../../core/act-on-each.ts";
 import { codeOf, isProblem, unavailable } from "../../core/errors.ts";
-import { defineJob, type EndedJob, type JobDefinition, type RunningJob } from "../../core/jobs.ts";
+import { defineJob, type EndedJob, type RunningJob } from "../../core/jobs.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Store } from "../../store/store.ts";
 import { removeFolder } from "../../working-copy/folder.ts";
@@ -27,15 +27,7 @@ interface ClonesDeps extends RemoteDeps, Pick<Turns, "alone"> {
   folder: string;
 }
 
-export interface Clones {
-  readonly definition: JobDefinition;
-  /** Begins a clone of a project whose row says `cloning`, after the transaction around it has committed. */
-  start(row: ProjectRow): void;
-  /** Ends the clone if there is one, and removes whatever the project has on disk but working copies. */
-  discard(id: string): Promise<void>;
-  /** Begins clones of rows that say so and have no job. */
-  resume(): void;
-}
+export type Clones = ReturnType<typeof createClones>;
 
 interface ProjectPlace {
   /** Git's own folder, out of every agent's reach. */
@@ -54,7 +46,7 @@ type Cloned = { commit: string | null; branch: string };
 const Payload = t.Object({ project_id: t.String() });
 const PARALLEL = 2;
 
-export function createClones(deps: ClonesDeps): Clones {
+export function createClones(deps: ClonesDeps) {
   const { store, rows, jobs } = deps;
 
   /** The project's row says how its clone ended, in the same transaction. */
@@ -81,16 +73,19 @@ export function createClones(deps: ClonesDeps): Clones {
     outward: true,
     ended: recordEnd,
   });
+  /** Begins a clone of a project whose row says `cloning`, after the transaction around it has committed. */
   const start = ({ id, name }: ProjectRow): void =>
     void jobs.enqueue(clone, { project_id: id }, { key: id, subject: name, projectId: id });
   return {
     definition: clone,
     start,
-    async discard(id) {
+    /** Ends the clone if there is one, and removes whatever the project has on disk but working copies. */
+    async discard(id: string): Promise<void> {
       await jobs.end(clone, id);
       await empty(deps, id);
     },
-    resume() {
+    /** Begins clones of rows that say so and have no job. */
+    resume(): void {
       actOnEach(rows.inState("cloning"), start);
     },
   };

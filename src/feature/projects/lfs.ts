@@ -30,10 +30,7 @@ export interface FetchedLfs extends Disposable {
   missing: { path: string; why: string }[];
 }
 
-export interface Lfs {
-  /** Brings the content of a commit's pointers beside the clone. What fails is named in the answer, which the caller disposes of. */
-  fetch(project: ProjectRow, commit: string, signal: AbortSignal | undefined): Promise<FetchedLfs>;
-}
+export type Lfs = ReturnType<typeof createLfs>;
 
 const ALL_MS = 600_000;
 export const NO_LFS: FetchedLfs = {
@@ -43,7 +40,7 @@ export const NO_LFS: FetchedLfs = {
   [Symbol.dispose]() {},
 };
 
-export function createLfs(deps: LfsDeps): Lfs {
+export function createLfs(deps: LfsDeps) {
   const { git, log, folder, keptBytes = LIMITS.lfsBytes } = deps;
   /** The oids that each fetch holds, by the folder they are in. */
   const held = new Map<string, Set<ReadonlySet<string>>>();
@@ -59,7 +56,8 @@ export function createLfs(deps: LfsDeps): Lfs {
   }
   const isHeld = (store: string, oid: string): boolean => [...(held.get(store) ?? [])].some((oids) => oids.has(oid));
   return {
-    async fetch(project, commit, signal) {
+    /** Brings the content of a commit's pointers beside the clone. What fails is named in the answer, which the caller disposes of. */
+    async fetch(project: ProjectRow, commit: string, signal: AbortSignal | undefined): Promise<FetchedLfs> {
       const { repository } = placeOf(folder, project.id);
       const pointers = await git.lfsPointers(repository, commit);
       if (pointers.length === 0) return NO_LFS;

@@ -33,12 +33,7 @@ interface FetchedSubmodules {
   missing: MissingSubmodule[];
 }
 
-export interface Submodules {
-  /** Brings those of a commit of the project, and those in them, beside the clone. One that fails is named in the answer. */
-  fetch(project: ProjectRow, commit: string, signal: AbortSignal | undefined): Promise<FetchedSubmodules>;
-  /** Puts their files into a working copy. @returns those that could not be put there. */
-  place(copy: string, found: FetchedSubmodules, signal: AbortSignal | undefined): Promise<MissingSubmodule[]>;
-}
+export type Submodules = ReturnType<typeof createSubmodules>;
 
 interface Waiting extends Submodule {
   /** What relative addresses are relative to. */
@@ -53,7 +48,7 @@ const ALL_MS = 300_000;
 const KEPT = 3 * LIMITS.submodules;
 const BOUNDS = { files: LIMITS.submoduleFiles, bytes: LIMITS.submoduleBytes };
 
-export function createSubmodules(deps: SubmodulesDeps): Submodules {
+export function createSubmodules(deps: SubmodulesDeps) {
   const { git, log, folder } = deps;
   const storeOf = (projectId: string): string => join(placeOf(folder, projectId).repository, "modules");
   /** @throws Problem 422 for an address that may not be reached from here. */
@@ -80,7 +75,8 @@ export function createSubmodules(deps: SubmodulesDeps): Submodules {
     return address.source;
   }
   return {
-    async fetch(project, commit, signal) {
+    /** Brings those of a commit of the project, and those in them, beside the clone. One that fails is named in the answer. */
+    async fetch(project: ProjectRow, commit: string, signal: AbortSignal | undefined): Promise<FetchedSubmodules> {
       const found: FetchedSubmodules = { fetched: [], missing: [] };
       if (project.repository === null) return found;
       const own = parseRepository(project.repository, deps.rules);
@@ -118,7 +114,12 @@ export function createSubmodules(deps: SubmodulesDeps): Submodules {
       await dropOldest(store, new Set(found.fetched.map(({ repository }) => repository)));
       return found;
     },
-    async place(copy, { fetched }, signal) {
+    /** Puts their files into a working copy. @returns those that could not be put there. */
+    async place(
+      copy: string,
+      { fetched }: FetchedSubmodules,
+      signal: AbortSignal | undefined,
+    ): Promise<MissingSubmodule[]> {
       const missing: MissingSubmodule[] = [];
       for (const { path, commit, repository } of fetched)
         try {

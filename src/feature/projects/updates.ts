@@ -3,7 +3,7 @@ import { Type as t } from "@sinclair/typebox";
 import type { Git, Head } from "../../adapter/git.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, messageOf, notFound } from "../../core/errors.ts";
-import { defineJob, type JobDefinition } from "../../core/jobs.ts";
+import { defineJob } from "../../core/jobs.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Masking } from "../../core/masking.ts";
 import type { Store } from "../../store/store.ts";
@@ -28,30 +28,7 @@ export interface UpdatesDeps extends RemoteDeps, Pick<Turns, "inTurn" | "fetchin
   folder: string;
 }
 
-export interface Updates {
-  readonly definition: JobDefinition;
-  /** Queues a fetch, or joins the one under way. @throws Problem 404, 409 without a repository or a clone. */
-  start(projectId: string, userId: string | undefined): ReturnType<Jobs["enqueue"]>;
-  /** Ends the fetch that was started, if it has not ended: the project is deleted. */
-  stop(projectId: string): Promise<void>;
-  /**
-   * Before a run. @returns why it failed, for the run's record; null when it did not fail, or is switched off.
-   * @throws Problem when the project requires it.
-   */
-  refresh(projectId: string, signal: AbortSignal | undefined): Promise<string | null>;
-  /**
-   * After the default branch may have moved: the project's own folder and its row follow. Inside `inTurn`.
-   * @param head where the repository is, if that is known.
-   */
-  settle(projectId: string, cause: "fetch" | "merge", head?: Head): Promise<void>;
-  /**
-   * After the repository's history was rewritten: our default branch begins again at the fetched one. Merges that were
-   * not pushed are left out of it; the branches of runs stay. @throws Problem 404, 409.
-   */
-  reset(projectId: string): Promise<void>;
-  /** Makes another branch the default, one that is here or was fetched. @throws Problem 404, 409, 422 without it. */
-  switchTo(projectId: string, branch: string): Promise<void>;
-}
+export type Updates = ReturnType<typeof createUpdates>;
 
 const JOB_TIMEOUT_MS = 30 * 60_000;
 const BEFORE_RUN_TIMEOUT_MS = 120_000;
@@ -63,7 +40,7 @@ interface FetchOptions {
   onProgress?(line: string): void;
 }
 
-export function createUpdates(deps: UpdatesDeps): Updates {
+export function createUpdates(deps: UpdatesDeps) {
   const { store, rows, clock, git, folder, inTurn, fetching } = deps;
   const upstream = createUpstream(git);
   const find = (id: string): ProjectRow => {
@@ -78,6 +55,10 @@ export function createUpdates(deps: UpdatesDeps): Updates {
       throw conflict(`The project's clone is ${row.workspace_state}. Wait for it, or clone again.`, "workspace_failed");
     return row.repository;
   };
+  /**
+   * After the default branch may have moved: the project's own folder and its row follow. Inside `inTurn`.
+   * @param head where the repository is, if that is known.
+   */
   async function settle(project_id: string, cause: "fetch" | "merge", head?: Head): Promise<void> {
     const place = placeOf(folder, project_id);
     const { commit, branch } = head ?? (await git.head(place.repository));
@@ -115,6 +96,10 @@ export function createUpdates(deps: UpdatesDeps): Updates {
       bringUpToDate(project_id, { signal: job.signal, timeoutMs: JOB_TIMEOUT_MS, onProgress: reportTo(job) }),
     { parallel: PARALLEL, outward: true },
   );
+  /**
+   * After the repository's history was rewritten: our default branch begins again at the fetched one. Merges that were
+   * not pushed are left out of it; the branches of runs stay. @throws Problem 404, 409.
+   */
   async function reset(id: string): Promise<void> {
     assertFetchable(find(id));
     const { repository } = placeOf(folder, id);
@@ -131,6 +116,7 @@ export function createUpdates(deps: UpdatesDeps): Updates {
       await settle(id, "fetch");
     });
   }
+  /** Makes another branch the default, one that is here or was fetched. @throws Problem 404, 409, 422 without it. */
   async function switchTo(id: string, branch: string): Promise<void> {
     const row = find(id);
     if (row.workspace_state === "cloning")
@@ -153,14 +139,20 @@ export function createUpdates(deps: UpdatesDeps): Updates {
     settle,
     reset,
     switchTo,
-    stop: (id) => deps.jobs.end(definition, id),
-    start(id, userId) {
+    /** Ends the fetch that was started, if it has not ended: the project is deleted. */
+    stop: (id: string): Promise<void> => deps.jobs.end(definition, id),
+    /** Queues a fetch, or joins the one under way. @throws Problem 404, 409 without a repository or a clone. */
+    start(id: string, userId: string | undefined): ReturnType<Jobs["enqueue"]> {
       const row = find(id);
       assertFetchable(row);
       const options = { key: id, subject: row.name, projectId: id, userId };
       return store.write(() => deps.jobs.enqueue(definition, { project_id: id }, options));
     },
-    async refresh(id, signal) {
+    /**
+     * Before a run. @returns why it failed, for the run's record; null when it did not fail, or is switched off.
+     * @throws Problem when the project requires it.
+     */
+    async refresh(id: string, signal: AbortSignal | undefined): Promise<string | null> {
       const row = rows.find(id);
       if (!row?.repository || row.workspace_state !== "ready" || row.fetch_before_run === "never") return null;
       try {

@@ -19,13 +19,9 @@ interface WorktreeReleaseDeps {
   workspaces: Pick<Workspaces, "release" | "present">;
 }
 
-export interface WorktreeRelease {
-  /** Releases every working copy on disk that nothing needs. */
-  sweep(): Promise<void>;
-  stop(): void;
-}
+export type WorktreeRelease = ReturnType<typeof createWorktreeRelease>;
 
-export function createWorktreeRelease({ bus, log, works, workspaces }: WorktreeReleaseDeps): WorktreeRelease {
+export function createWorktreeRelease({ bus, log, works, workspaces }: WorktreeReleaseDeps) {
   /** A run that is restarted meanwhile gets its copy again: it is prepared after this, in the project's order. */
   const release = async (work: WorkOfProject): Promise<void> => {
     if (works.isNeeded(work.id)) return;
@@ -37,7 +33,8 @@ export function createWorktreeRelease({ bus, log, works, workspaces }: WorktreeR
   });
   return {
     stop,
-    async sweep() {
+    /** Releases every working copy on disk that nothing needs. */
+    async sweep(): Promise<void> {
       for (const work of await workspaces.present()) await release(work);
     },
   };

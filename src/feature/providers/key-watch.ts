@@ -7,18 +7,9 @@ interface KeyWatchDeps {
   isOpen(key: string): boolean;
 }
 
-interface KeyWatch {
-  called(call: LlmCall): void;
-  /** The result for a stored key of a trial of the connection. */
-  tested(providerId: string, refused: boolean, userId?: string): void;
-  /** Whether the instance's key was refused and not accepted since. */
-  isRefused(providerId: string): boolean;
-  keyChanged(providerId: string, userId?: string): void;
-}
-
 const keyOf = (providerId: string): string => `provider-key:${providerId}`;
 
-export function createKeyWatch({ notify, resolve, isOpen }: KeyWatchDeps): KeyWatch {
+export function createKeyWatch({ notify, resolve, isOpen }: KeyWatchDeps) {
   /** Refused keys whose refusal is still recorded; saves a look-up at every call. */
   const failing = new Set<string>();
   const refuse = (provider: string, userId: string | undefined): void => {
@@ -32,19 +23,21 @@ export function createKeyWatch({ notify, resolve, isOpen }: KeyWatchDeps): KeyWa
     });
   };
   return {
-    called({ provider, key_source, user_id, error }) {
+    called({ provider, key_source, user_id, error }: LlmCall): void {
       const userId = key_source === "user" ? (user_id ?? undefined) : undefined;
       if (error?.code === "provider_auth") refuse(provider, userId);
       else if (error === null && key_source !== "none" && failing.delete(`${provider}\n${userId ?? ""}`))
         resolve(keyOf(provider), userId);
     },
-    tested(provider, refused, userId) {
+    /** The result for a stored key of a trial of the connection. */
+    tested(provider: string, refused: boolean, userId?: string): void {
       if (refused) return refuse(provider, userId);
       failing.delete(`${provider}\n${userId ?? ""}`);
       resolve(keyOf(provider), userId);
     },
-    isRefused: (provider) => failing.has(`${provider}\n`) || isOpen(keyOf(provider)),
-    keyChanged(providerId, userId) {
+    /** Whether the instance's key was refused and not accepted since. */
+    isRefused: (provider: string): boolean => failing.has(`${provider}\n`) || isOpen(keyOf(provider)),
+    keyChanged(providerId: string, userId?: string): void {
       failing.delete(`${providerId}\n${userId ?? ""}`);
       resolve(keyOf(providerId), userId);
     },

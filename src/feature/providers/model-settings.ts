@@ -14,10 +14,7 @@ interface ModelSettingsDeps {
   splitModel(model: string): { provider: string; name: string } | undefined;
 }
 
-export interface ModelSettings {
-  /** @throws Problem 422 for a name that is none. */
-  set(input: ModelUpdate, caller: Caller): CatalogueModel & { provider: string };
-}
+export type ModelSettings = ReturnType<typeof createModelSettings>;
 
 const withoutNulls = ({
   reasoning,
@@ -35,9 +32,10 @@ const withoutNulls = ({
 const holdsMore = ({ name, base_url, enabled, sealed_key }: ProviderRow): boolean =>
   name !== null || base_url !== null || sealed_key !== null || !enabled;
 
-export function createModelSettings({ catalogue, keys, providers, splitModel }: ModelSettingsDeps): ModelSettings {
+export function createModelSettings({ catalogue, keys, providers, splitModel }: ModelSettingsDeps) {
   return {
-    set({ model, ...fields }, caller) {
+    /** @throws Problem 422 for a name that is none. */
+    set({ model, ...fields }: ModelUpdate, caller: Caller): CatalogueModel & { provider: string } {
       const parts = splitModel(model);
       const entry = parts && catalogue.provider(parts.provider);
       if (!parts || !entry || entry.kind === "scripted")

@@ -17,16 +17,11 @@ interface ObstaclesDeps {
   fullWorkspaces(userId: string | null): Problem | undefined;
 }
 
-export interface Obstacles {
-  /** Everything except schedule and budget: cheap enough for lists. */
-  standing(routine: RoutineRow, cause: "schedule" | "manual"): Reason | undefined;
-  /** Checked only when it is about to run. */
-  now(routine: RoutineRow): Reason | undefined;
-}
+export type Obstacles = ReturnType<typeof createObstacles>;
 
 const reason = (code: string, message: string): Reason => ({ code, message });
 
-export function createObstacles(deps: ObstaclesDeps): Obstacles {
+export function createObstacles(deps: ObstaclesDeps) {
   function ofAgent({ agent_id }: RoutineRow, cause: "schedule" | "manual"): Reason | undefined {
     try {
       const { settings } = deps.agentReady(agent_id);
@@ -45,7 +40,8 @@ export function createObstacles(deps: ObstaclesDeps): Obstacles {
     return reason("owner_inactive", "The account that it works for is switched off or gone.");
   }
   return {
-    standing(routine, cause) {
+    /** Everything except schedule and budget: cheap enough for lists. */
+    standing(routine: RoutineRow, cause: "schedule" | "manual"): Reason | undefined {
       const { project_id, model } = routine;
       const found = ofOwner(routine) ?? ofAgent(routine, cause);
       if (found) return found;
@@ -58,7 +54,8 @@ export function createObstacles(deps: ObstaclesDeps): Obstacles {
         return reason("model_missing", `No provider has the model ${model}. Choose another, or none.`);
       return undefined;
     },
-    now(routine) {
+    /** Checked only when it is about to run. */
+    now(routine: RoutineRow): Reason | undefined {
       const { id, agent_id, user_id, max_concurrent } = routine;
       const live = deps.rows.live(id).length;
       if (live >= max_concurrent)

@@ -2,7 +2,7 @@
 import type { ConflictingFile, Hunk } from "../../adapter/git.ts";
 import { conflict, forbidden, notFound } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
-import type { JobDefinition, RunningJob } from "../../core/jobs.ts";
+import type { RunningJob } from "../../core/jobs.ts";
 import { assertRole, roleIn } from "../../core/ownership.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { listAnswer, type Page } from "../../http/list.ts";
@@ -32,24 +32,7 @@ export interface MergingDeps {
   jobs: Pick<Jobs, "enqueue" | "get">;
 }
 
-export interface Merging {
-  /** @throws Problem 404, 409 without a project. */
-  diff(id: string, page: Page, caller: Caller, path?: string): Promise<Diff>;
-  /** Its files alone. @throws Problem 404, 409 without a project. */
-  files(id: string, page: Page, caller: Caller): Promise<ChangedFiles>;
-  /** What it changed in one file; undefined when it did not. @throws Problem 404, 409 without a project. */
-  file(id: string, path: string, caller: Caller): Promise<{ hunks: Hunk[]; cut: boolean } | undefined>;
-  /** A patch that `git apply` takes, at most 10 MB. @throws Problem 409 for a longer one. */
-  patch(id: string, caller: Caller): Promise<string>;
-  /**
-   * As a background job, which continues when the caller has gone away.
-   * @param waitMs how long its end is waited for. @returns the merge; the job when it takes longer.
-   * @throws Problem 409 `merge_conflict` with `files`, `run_active`, `session_busy`, `nothing_to_merge`, `merge_cancelled`.
-   */
-  merge(id: string, request: MergeRequest, caller: Caller, waitMs?: number): Promise<Merged | Job>;
-  mergeJob: JobDefinition;
-  stop(): void;
-}
+export type Merging = ReturnType<typeof createMerging>;
 
 const MAX_PATCH_BYTES = 10 * 1024 * 1024;
 const TITLE_CHARACTERS = 72;
@@ -57,11 +40,12 @@ const NAMED_FILES = 10;
 /** When a merge takes longer, the caller gets the job instead. */
 const WAIT_MS = 30_000;
 
-export function createMerging({ store, reviewed, works, audit, branches, tasks, jobs, access }: MergingDeps): Merging {
+export function createMerging({ store, reviewed, works, audit, branches, tasks, jobs, access }: MergingDeps) {
   const job = createMergeJob({ jobs, access, merge: mergeWork });
   const titleOf = ({ title }: Reviewed) => title.trim().split("\n")[0]!.slice(0, TITLE_CHARACTERS);
   return {
-    async files(id, page, caller) {
+    /** Its files alone. @throws Problem 404, 409 without a project. */
+    async files(id: string, page: Page, caller: Caller): Promise<ChangedFiles> {
       const row = reviewed.find(id, caller);
       const { head, changed } = await branches.diff(row, { after: page.after, limit: page.limit + 1 });
       const list = listAnswer(
@@ -72,7 +56,8 @@ export function createMerging({ store, reviewed, works, audit, branches, tasks, 
       );
       return { work_id: row.id, head, stats: changed.stats, ...list };
     },
-    async diff(id, page, caller, path) {
+    /** @throws Problem 404, 409 without a project. */
+    async diff(id: string, page: Page, caller: Caller, path?: string): Promise<Diff> {
       const row = reviewed.find(id, caller);
       const wanted = path === undefined ? { after: page.after, limit: page.limit + 1 } : { path };
       const found = await branches.diff(row, wanted);
@@ -97,22 +82,29 @@ export function createMerging({ store, reviewed, works, audit, branches, tasks, 
         next_cursor,
       };
     },
-    async file(id, path, caller) {
+    /** What it changed in one file; undefined when it did not. @throws Problem 404, 409 without a project. */
+    async file(id: string, path: string, caller: Caller): Promise<{ hunks: Hunk[]; cut: boolean } | undefined> {
       const row = reviewed.find(id, caller);
       const found = await branches.diff(row, { path });
       return found.changed.files.length > 0 ? branches.hunks(row, found, path) : undefined;
     },
-    async patch(id, caller) {
+    /** A patch that `git apply` takes, at most 10 MB. @throws Problem 409 for a longer one. */
+    async patch(id: string, caller: Caller): Promise<string> {
       const { patch, cut } = await branches.patch(reviewed.find(id, caller), MAX_PATCH_BYTES);
       if (cut) throw conflict("The patch is longer than 10 MB. Read it by pages, without `format`.", "patch_too_large");
       return patch;
     },
+    /**
+     * As a background job, which continues when the caller has gone away.
+     * @param waitMs how long its end is waited for. @returns the merge; the job when it takes longer.
+     * @throws Problem 409 `merge_conflict` with `files`, `run_active`, `session_busy`, `nothing_to_merge`, `merge_cancelled`.
+     */
     async merge(
-      id,
-      { strategy = "merge", into = null, message, push = false, task = false },
-      caller,
-      waitMs = WAIT_MS,
-    ) {
+      id: string,
+      { strategy = "merge", into, message, push = false, task = false }: MergeRequest,
+      caller: Caller,
+      waitMs: number = WAIT_MS,
+    ): Promise<Merged | Job> {
       const row = reviewed.find(id, caller);
       if (push && !caller.admin)
         throw forbidden(
@@ -125,7 +117,16 @@ export function createMerging({ store, reviewed, works, audit, branches, tasks, 
         strategy === "squash" ? `${titleOf(row)}\n\n${named}` : `Merge ${word} ${row.id}: ${titleOf(row)}`;
       const { project_id } = row;
       const by = { actor: actorOf(caller), address: caller.address ?? null };
-      const payload = { work_id: row.id, project_id, strategy, into, message: message ?? standard, push, task, ...by };
+      const payload = {
+        work_id: row.id,
+        project_id,
+        strategy,
+        into: into ?? null,
+        message: message ?? standard,
+        push,
+        task,
+        ...by,
+      };
       return job.run(payload, caller, waitMs);
     },
     mergeJob: job.definition,

@@ -45,22 +45,9 @@ export interface StepReport {
   error?: StepRow["error"];
 }
 
-export interface Advance {
-  /** Plans and carries out until there is nothing more to do now. */
-  run(tx: WriteTx, runId: string): void;
-  cancel(tx: WriteTx, runId: string): void;
-  restart(tx: WriteTx, runId: string, fromStep: string | undefined): void;
-  /** Every step again. */
-  again(tx: WriteTx, runId: string): void;
-  /** A person's answer to a step that is `waiting`. */
-  answer(tx: WriteTx, step: StepRow, answer: { approved: boolean; comment: string }): void;
-  /** An agent has started on a queued step. */
-  began(tx: WriteTx, step: StepRow): void;
-  /** An agent's work on a queued or running step has ended. */
-  ended(tx: WriteTx, step: StepRow, report: StepReport, extras: Pick<StepExtras, "text" | "model">): void;
-}
+export type Advance = ReturnType<typeof createAdvance>;
 
-export function createAdvance(deps: AdvanceDeps): Advance {
+export function createAdvance(deps: AdvanceDeps) {
   const { store, clock } = deps;
   const open = (tx: WriteTx, runId: string, steps = store.stepsOf(runId)): RunRecord => {
     const row = store.run(runId);
@@ -126,28 +113,38 @@ export function createAdvance(deps: AdvanceDeps): Advance {
   };
 
   return {
-    run: (tx, runId) => goOn(tx, open(tx, runId)),
-    cancel(tx, runId) {
+    /** Plans and carries out until there is nothing more to do now. */
+    run: (tx: WriteTx, runId: string): void => goOn(tx, open(tx, runId)),
+    cancel(tx: WriteTx, runId: string): void {
       const record = open(tx, runId);
       carryAll(tx, record, planStop(record.definition, record.state.run, record.state.rows));
     },
-    restart(tx, runId, fromStep) {
+    restart(tx: WriteTx, runId: string, fromStep: string | undefined): void {
       const record = open(tx, runId);
       carryAll(tx, record, planRestart(record.definition, record.state.run, record.state.rows, fromStep));
       goOn(tx, record);
     },
-    again(tx, runId) {
+    /** Every step again. */
+    again(tx: WriteTx, runId: string): void {
       const record = open(tx, runId);
       carryAll(tx, record, planAgain(record.definition, record.state.run, record.state.rows));
       goOn(tx, record);
     },
-    answer(tx, step, answer) {
+    /** A person's answer to a step that is `waiting`. */
+    answer(tx: WriteTx, step: StepRow, answer: { approved: boolean; comment: string }): void {
       const record = open(tx, step.run_id);
       carryOut(tx, record, answerApproval(keyOf(step), answer));
       goOn(tx, record);
     },
-    began: (tx, step) => open(tx, step.run_id, [step]).report(keyOf(step), "running", {}),
-    ended(tx, step, { status, ...change }, extras) {
+    /** An agent has started on a queued step. */
+    began: (tx: WriteTx, step: StepRow): void => open(tx, step.run_id, [step]).report(keyOf(step), "running", {}),
+    /** An agent's work on a queued or running step has ended. */
+    ended(
+      tx: WriteTx,
+      step: StepRow,
+      { status, ...change }: StepReport,
+      extras: Pick<StepExtras, "text" | "model">,
+    ): void {
       const record = open(tx, step.run_id);
       if (step.status === "queued" && status === "succeeded") record.report(keyOf(step), "running", {});
       record.report(keyOf(step), status, change, extras);

@@ -9,16 +9,10 @@ interface AgentConfig {
   max_attempts?: number | undefined;
 }
 
-interface RunAgents {
-  /** Empty for an agent that is gone, broken or switched off by now: the step's own execution will say so. */
-  configOf(agentId: string): AgentConfig;
-  /** @throws Problem 422 when the pipeline names an agent that does not exist or is switched off. */
-  assertReady(definition: PipelineDefinition): void;
-}
-
 /** @param ready throws Problem 404 unknown, 409 switched off or its file broken. */
-export const createRunAgents = (ready: (id: string) => { agent: { config: AgentConfig } }): RunAgents => ({
-  configOf(agentId) {
+export const createRunAgents = (ready: (id: string) => { agent: { config: AgentConfig } }) => ({
+  /** Empty for an agent that is gone, broken or switched off by now: the step's own execution will say so. */
+  configOf(agentId: string): AgentConfig {
     if (agentId === NO_AGENT) return {};
     try {
       return ready(agentId).agent.config;
@@ -27,7 +21,8 @@ export const createRunAgents = (ready: (id: string) => { agent: { config: AgentC
       throw error;
     }
   },
-  assertReady({ id, steps }) {
+  /** @throws Problem 422 when the pipeline names an agent that does not exist or is switched off. */
+  assertReady({ id, steps }: PipelineDefinition): void {
     const errors = steps.flatMap((step, at) => {
       const agent = agentOf(step);
       if (agent === null) return [];

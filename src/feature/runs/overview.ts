@@ -81,12 +81,7 @@ export function lastSentence(text: string): string {
   return sentence.length <= SENTENCE_MAX ? sentence : `…${sentence.slice(1 - SENTENCE_MAX)}`;
 }
 
-export interface Overview {
-  /** Of the page of runs that are listed. */
-  atWork(runs: readonly Run[]): RunAtWork[];
-  /** The newest last; days without runs are there. @param days ending today. */
-  days(days: number, caller: Caller): RunDay[];
-}
+export type Overview = ReturnType<typeof createOverview>;
 
 interface OverviewDeps {
   store: Pick<Store, "statement">;
@@ -94,7 +89,7 @@ interface OverviewDeps {
   now(): number;
 }
 
-export function createOverview({ store: { statement }, rows, now }: OverviewDeps): Overview {
+export function createOverview({ store: { statement }, rows, now }: OverviewDeps) {
   const replies = createReader(statement, messages, ["content"]);
   const lastWords = (session: string): string | null => {
     for (const { content } of replies.all(WORDS, session)) {
@@ -120,7 +115,8 @@ export function createOverview({ store: { statement }, rows, now }: OverviewDeps
     });
   };
   return {
-    atWork: (runs) =>
+    /** Of the page of runs that are listed. */
+    atWork: (runs: readonly Run[]): RunAtWork[] =>
       runs.flatMap((run) => {
         const definition = statement<string>(DEFINITION).pluck().get(run.id);
         if (definition === undefined) return [];
@@ -131,7 +127,8 @@ export function createOverview({ store: { statement }, rows, now }: OverviewDeps
           { run, steps: stepsOf(rows.definition(definition), found), agent_id: at?.agent_id ?? null, last_words: said },
         ];
       }),
-    days(days, caller) {
+    /** The newest last; days without runs are there. @param days ending today. */
+    days(days: number, caller: Caller): RunDay[] {
       const first = Math.floor(now() / DAY_MS) * DAY_MS - (days - 1) * DAY_MS;
       const since = timestamp(first);
       const own: Condition = caller.admin ? undefined : ["runs.created_by = ?", caller.userId ?? ""];

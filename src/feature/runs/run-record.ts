@@ -7,7 +7,7 @@ import { timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { isStepEnd, type RunStatus, type StepStatus } from "../../core/run-states.ts";
 import type { Decision, StepKey } from "../../engine/pipeline/decisions.ts";
-import { agentOf, type PipelineDefinition, type PipelineStep } from "../../engine/pipeline/definition.ts";
+import { agentOf, type PipelineStep } from "../../engine/pipeline/definition.ts";
 import type { StepRow as PlanStep, RunProject } from "../../engine/pipeline/rows.ts";
 import { RunState } from "../../engine/pipeline/run-state.ts";
 import type { WriteTx } from "../../store/store.ts";
@@ -44,25 +44,7 @@ const STEP_EVENTS = {
 /** Fields of a step that the planner does not set. */
 export type StepExtras = Partial<Pick<StepRow, "data" | "deadline" | "execution_id" | "model" | "session_id" | "text">>;
 
-export interface RunRecord {
-  readonly state: RunState;
-  readonly definition: PipelineDefinition;
-  readonly row: RunRow;
-  /** @throws Error when the definition has no such step. */
-  definedAs(stepId: string): PipelineStep;
-  step(key: StepKey): StepRow;
-  /** References in events about the run or one of its steps. */
-  refs(step?: StepRow): Record<string, string | undefined>;
-  /** Carries out a decision. @returns the step's row after it; undefined when it was about the run. */
-  decide(decision: Decision, extras?: StepExtras): StepRow | undefined;
-  /** How an agent's work changes a step. */
-  report(
-    step: StepKey,
-    to: StepStatus,
-    change: Pick<Partial<PlanStep>, "outputs" | "error">,
-    extras?: StepExtras,
-  ): void;
-}
+export type RunRecord = ReturnType<typeof openRunRecord>;
 
 interface RunRecordDeps {
   store: RunStore;
@@ -80,7 +62,7 @@ export function openRunRecord(
   first: RunRow,
   steps: readonly StepRow[],
   { store, now, project }: RunRecordDeps,
-): RunRecord {
+) {
   let row = first;
   const at = timestamp(now);
   const { definition } = row;
@@ -91,11 +73,13 @@ export function openRunRecord(
     if (!step) throw new Error(`The run has no step ${keyOf(key)}.`);
     return step;
   };
+  /** @throws Error when the definition has no such step. */
   const definedAs = (stepId: string): PipelineStep => {
     const step = definition.steps.find(({ id }) => id === stepId);
     if (!step) throw new Error(`The pipeline ${definition.id} has no step ${stepId}.`);
     return step;
   };
+  /** References in events about the run or one of its steps. */
   const refs = (step?: StepRow) => ({
     ...refsOf(row),
     ...(step && {
@@ -177,13 +161,14 @@ export function openRunRecord(
   return {
     state,
     definition,
-    get row() {
+    get row(): RunRow {
       return row;
     },
     definedAs,
     step: stepOf,
     refs,
-    decide(decision, extras = {}) {
+    /** Carries out a decision. @returns the step's row after it; undefined when it was about the run. */
+    decide(decision: Decision, extras: StepExtras = {}): StepRow | undefined {
       const changed = state.apply(decision, now);
       if (decision.kind === "add_step") return addStep(changed!);
       if (decision.kind === "move_run") {
@@ -192,7 +177,13 @@ export function openRunRecord(
       } else if (decision.kind === "finish_run") writeRun({ outputs: decision.outputs, finished_at: at });
       return changed && writeStep(changed, extras);
     },
-    report(key, to, change, extras = {}) {
+    /** How an agent's work changes a step. */
+    report(
+      key: StepKey,
+      to: StepStatus,
+      change: Pick<Partial<PlanStep>, "outputs" | "error">,
+      extras: StepExtras = {},
+    ): void {
       writeStep(state.report(key, to, change, now), extras);
     },
   };

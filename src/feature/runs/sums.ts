@@ -43,14 +43,12 @@ interface Row {
   created_at: string;
 }
 
-export interface RunSums {
-  /** Of the newest runs of the last days, by pipeline or project; the one with the newest run first. */
-  read(by: SumsBy, caller: Caller): RunSum[];
-}
+export type RunSums = ReturnType<typeof createRunSums>;
 
-export function createRunSums({ statement }: Pick<Store, "statement">, now: () => number): RunSums {
+export function createRunSums({ statement }: Pick<Store, "statement">, now: () => number) {
   return {
-    read(by, caller) {
+    /** Of the newest runs of the last days, by pipeline or project; the one with the newest run first. */
+    read(by: SumsBy, caller: Caller): RunSum[] {
       const since = timestamp(now() - SUM_DAYS * DAY_MS);
       const { where, values } = allOf(
         [`runs.created_at >= ? AND ${idsSince("runs", "created_at")}`, since, since],

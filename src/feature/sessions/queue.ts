@@ -75,14 +75,12 @@ export function createExecutionQueue({ store, clock, rows, lifecycle, ownerOf, c
       },
       reclaim: () =>
         store.write((tx) => {
-          const left = rows.abandoned(owner);
-          for (const { id, session_id } of left) {
+          for (const { id, session_id } of rows.abandoned(owner)) {
             chargeCutCall(tx, id);
             queueAgain(id, session_id, 0);
             // What it said in the call that was cut off is said again.
             tx.emit(outputWithdrawn, { ...lifecycle.refsOf(rows.session(session_id)!), data: {} });
           }
-          return left.length;
         }),
       release(id, notBefore, wait) {
         store.write((tx) => {

@@ -11,21 +11,7 @@ import type { SkillFile, SkillFiles } from "./store.ts";
 type SkillUser = Pick<ExecutionInfo, "agentId" | "userId">;
 
 /** What the engine and its tools need. Only usable, enabled skills count, and only those that this user's work may use. */
-export interface AgentSkills {
-  /** Everything confirmed that the agent may load, by name: the manifest, and what is matched against a step's input. */
-  available(work: SkillUser): Pick<Skill, "name" | "description" | "tags" | "content">[];
-  /** What agents left in this user's work and nobody has confirmed: for no prompt. */
-  unconfirmed(work: SkillUser): Pick<Skill, "name" | "description">[];
-  /** @throws Problem 404. */
-  loadSkill(work: SkillUser, name: string): { name: string; content: string; files: string[]; trusted: boolean };
-  /** @throws Problem 404. */
-  readSkillFile(work: SkillUser, name: string, file: string): string;
-  /**
-   * Writes a skill of the agent's own, for its user's work alone.
-   * @param outside why it may repeat outside text; undefined: it may not. @throws Problem 409 same name, 422.
-   */
-  createSkill(work: SkillUser & { id: string }, skill: NewSkill, outside: string | undefined): void;
-}
+export type AgentSkills = ReturnType<typeof createAgentSkills>;
 type NewSkill = Pick<SkillCreate, "name" | "description" | "content"> & { tags: string[] };
 
 /** Front matter of a skill that an agent wrote. */
@@ -43,7 +29,7 @@ interface AgentSkillsDeps {
   create(input: SkillCreate, by: Authorship): Skill;
 }
 
-export function createAgentSkills({ folder, files, seenBy, create }: AgentSkillsDeps): AgentSkills {
+export function createAgentSkills({ folder, files, seenBy, create }: AgentSkillsDeps) {
   /** The instructions with the names of further files, for a prompt: no load_skill call is needed for an inlined skill. */
   const wholeOf = (skill: SkillFile): string => {
     const further = skill.has_files ? files.filesOf(skill) : [];
@@ -60,17 +46,29 @@ export function createAgentSkills({ folder, files, seenBy, create }: AgentSkills
     return skill;
   };
   return {
-    available: (work) =>
+    /** Everything confirmed that the agent may load, by name: the manifest, and what is matched against a step's input. */
+    available: (work: SkillUser): Pick<Skill, "name" | "description" | "tags" | "content">[] =>
       available(work).map((skill) => {
         const { name, description, tags } = skill;
         return { name, description, tags, content: wholeOf(skill) };
       }),
-    unconfirmed: ({ agentId, userId }) => offered(agentId, { admin: false, userId }).filter(({ trusted }) => !trusted),
-    loadSkill(work, name) {
+    /** What agents left in this user's work and nobody has confirmed: for no prompt. */
+    unconfirmed: ({ agentId, userId }: SkillUser): Pick<Skill, "name" | "description">[] =>
+      offered(agentId, { admin: false, userId }).filter(({ trusted }) => !trusted),
+    /** @throws Problem 404. */
+    loadSkill(work: SkillUser, name: string): { name: string; content: string; files: string[]; trusted: boolean } {
       const skill = loadable(work, name);
       return { name, content: skill.content, files: files.filesOf(skill), trusted: skill.trusted };
     },
-    createSkill({ agentId, userId, id }, skill, outside) {
+    /**
+     * Writes a skill of the agent's own, for its user's work alone.
+     * @param outside why it may repeat outside text; undefined: it may not. @throws Problem 409 same name, 422.
+     */
+    createSkill(
+      { agentId, userId, id }: SkillUser & { id: string },
+      skill: NewSkill,
+      outside: string | undefined,
+    ): void {
       const origin: Origin = {
         by: "agent",
         execution: id,
@@ -82,7 +80,8 @@ export function createAgentSkills({ folder, files, seenBy, create }: AgentSkills
         create({ ...skill, scope: "agent", agent_id: agentId }, { origin, ...owner, trusted: outside === undefined }),
       );
     },
-    readSkillFile(work, name, file) {
+    /** @throws Problem 404. */
+    readSkillFile(work: SkillUser, name: string, file: string): string {
       const read = files.readFile(loadable(work, name), file);
       if (!read || read.problem !== undefined) throw notFound("file of this skill");
       return read.text;

@@ -14,23 +14,7 @@ import type { SessionDraft } from "../sessions/model.ts";
 import type { SessionRow, Sessions } from "../sessions/service.ts";
 import type { HandedOn, SpawnedExecution, SpawnRequest } from "./model.ts";
 
-export interface Spawns {
-  /** @throws Problem 404 unknown agent, 409 switched off, 413 `workspaces_full`, 422 a project or model that does not exist. */
-  execute(input: SpawnRequest, caller: Caller): SpawnedExecution;
-  /**
-   * Hands work on from an agent that is at work, below its session; a repeat of the same call returns the same one.
-   * @throws Problem 404 unknown agent, 409 switched off, `too_deep`, `too_many_sessions`, `budget_too_small`.
-   */
-  executeFor(by: ExecutionInfo, callId: string, work: HandedOn): SpawnedExecution;
-  /** For the agent that started it: its state. */
-  report(id: string): SpawnedExecution;
-  /** @throws Problem 404 unknown or another user's. */
-  get(id: string, caller: Caller): SpawnedExecution;
-  /** The caller's own, an administrator's all; newest first. */
-  list(page: Page, caller: Caller): ListAnswer<SpawnedExecution>;
-  /** @throws Problem 404, 409 when it has ended. */
-  cancel(id: string, caller: Caller): SpawnedExecution;
-}
+export type Spawns = ReturnType<typeof createSpawns>;
 
 interface SpawnsDeps {
   store: Store;
@@ -48,7 +32,7 @@ interface SpawnsDeps {
 const spawnId = (sessionId: string): string => sessionId.replace(/^sess_/, "spn_");
 const sessionId = (id: string): string => id.replace(/^spn_/, "sess_");
 
-export function createSpawns(deps: SpawnsDeps): Spawns {
+export function createSpawns(deps: SpawnsDeps) {
   const { store, sessions } = deps;
   const all = store.rows(table);
   const open = (draft: Omit<SessionDraft, "kind">, prompt: string, timeoutSeconds: number | undefined) =>
@@ -86,7 +70,8 @@ export function createSpawns(deps: SpawnsDeps): Spawns {
     };
   };
   return {
-    execute(input, caller) {
+    /** @throws Problem 404 unknown agent, 409 switched off, 413 `workspaces_full`, 422 a project or model that does not exist. */
+    execute(input: SpawnRequest, caller: Caller): SpawnedExecution {
       const { agent_id, prompt, project_id, task_id, model, budget_usd } = input;
       deps.assertAgent(agent_id);
       if (project_id && !deps.projectExists(project_id, caller))
@@ -104,21 +89,33 @@ export function createSpawns(deps: SpawnsDeps): Spawns {
       const how = { task_id: task_id ?? undefined, model: model ?? undefined, budget_usd: budget_usd ?? undefined };
       return open({ ...of, ...how }, prompt, input.timeout_seconds);
     },
-    executeFor({ sessionId: parent_id }, call_id, { agent_id, prompt, budget_usd, timeout_seconds }) {
+    /**
+     * Hands work on from an agent that is at work, below its session; a repeat of the same call returns the same one.
+     * @throws Problem 404 unknown agent, 409 switched off, `too_deep`, `too_many_sessions`, `budget_too_small`.
+     */
+    executeFor(
+      { sessionId: parent_id }: ExecutionInfo,
+      call_id: string,
+      { agent_id, prompt, budget_usd, timeout_seconds }: HandedOn,
+    ): SpawnedExecution {
       const started = sessions.startedBy(parent_id, call_id);
       if (started) return present(started);
       deps.assertAgent(agent_id);
       return open({ agent_id, parent_id, call_id, budget_usd }, prompt, timeout_seconds);
     },
-    report: (id) => present(sessions.find(sessionId(id))!),
-    get: (id, caller) => present(find(id, caller)),
-    list(page, caller) {
+    /** For the agent that started it: its state. */
+    report: (id: string): SpawnedExecution => present(sessions.find(sessionId(id))!),
+    /** @throws Problem 404 unknown or another user's. */
+    get: (id: string, caller: Caller): SpawnedExecution => present(find(id, caller)),
+    /** The caller's own, an administrator's all; newest first. */
+    list(page: Page, caller: Caller): ListAnswer<SpawnedExecution> {
       const after = page.after === null ? null : sessionId(page.after);
       const where = [["kind = 'spawn'"] as const, readable(caller, WHOSE_SESSIONS.spawn), below("id", { after })];
       const rows = all.list(where, { order: "id DESC", limit: page.limit + 1 });
       return listAnswer(rows, page, ({ id }) => spawnId(id), present);
     },
-    cancel: (id, caller) =>
+    /** @throws Problem 404, 409 when it has ended. */
+    cancel: (id: string, caller: Caller): SpawnedExecution =>
       store.write(() => {
         const row = find(id, caller);
         if (row.ended_at !== null) throw conflict("The execution has ended already.", "execution_ended");

@@ -6,14 +6,6 @@ import { takeTurns } from "../../core/turns.ts";
 import type { Store } from "../../store/store.ts";
 import { openFolder } from "../../working-copy/folder.ts";
 
-interface Measurer {
-  /** Somebody worked in that folder: it is measured soon. */
-  changed(name: string): void;
-  /** Measures all in which somebody worked since they were measured, and forgets what is gone. */
-  sweep(): Promise<void>;
-  stop(): Promise<void>;
-}
-
 interface MeasurerDeps {
   store: Store;
   clock: Clock;
@@ -37,7 +29,7 @@ const WORKED = `SELECT iif(finished_at IS NULL, NULL, finished_at) AS at FROM ru
 const SOON_MS = 1_000;
 const isWorkspace = (name: string): boolean => isId("run", name) || isId("session", name);
 
-export function createMeasurer({ store, clock, log, folder, measure }: MeasurerDeps): Measurer {
+export function createMeasurer({ store, clock, log, folder, measure }: MeasurerDeps) {
   const { statement } = store;
   const ownerOf = (name: string) => statement<{ user_id: string | null }>(OWNER).get({ name })?.user_id ?? null;
   const note = (name: string, size: { files: number; bytes: number } | null): void =>
@@ -87,7 +79,8 @@ export function createMeasurer({ store, clock, log, folder, measure }: MeasurerD
     return looking;
   };
   return {
-    changed(name) {
+    /** Somebody worked in that folder: it is measured soon. */
+    changed(name: string): void {
       if (end.signal.aborted) return;
       waiting.add(name);
       timer ??= setTimeout(() => {
@@ -97,8 +90,9 @@ export function createMeasurer({ store, clock, log, folder, measure }: MeasurerD
         void look(names);
       }, SOON_MS);
     },
-    sweep: async () => look(await stale()),
-    async stop() {
+    /** Measures all in which somebody worked since they were measured, and forgets what is gone. */
+    sweep: async (): Promise<void> => look(await stale()),
+    async stop(): Promise<void> {
       clearTimeout(timer);
       end.abort();
       await looking;

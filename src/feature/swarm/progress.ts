@@ -27,20 +27,7 @@ type End = "succeeded" | "failed" | "skipped" | "cancelled";
 /** Code of the error of a swarm whose time is over. */
 export const SWARM_TIMEOUT = "timeout";
 
-export interface Progress {
-  /** Starts the tasks that are ready, and ends the swarm when all its tasks have ended. */
-  goOn(tx: WriteTx, swarmId: string): void;
-  /** Starts nothing more and ends what runs; the swarm gets that status once all has stopped. No-op for one that is ending. */
-  stop(tx: WriteTx, swarmId: string, how: "failed" | "cancelled", error: Failure | null): void;
-  /**
-   * Repeats a task that did not succeed, and after it what depends on it; where a failure ends the swarm, all tasks that
-   * are left. An ended swarm continues, and its time limit starts over.
-   * @throws Problem 409 `task_not_failed`, `dependency_failed`, `swarm_ending`, `session_ended`.
-   */
-  retry(tx: WriteTx, swarmId: string, task: TaskRow): void;
-  /** Follows the sessions of the kind `swarm`. */
-  owner: SessionOwner;
-}
+export type Progress = ReturnType<typeof createProgress>;
 
 const ENDS: ReadonlySet<TaskRow["status"]> = new Set(["succeeded", "failed", "skipped", "cancelled"]);
 const hasEnded = ({ status }: TaskRow): boolean => ENDS.has(status);
@@ -110,7 +97,7 @@ function resultOf({ session_id }: TaskRow, sessions: Pick<Sessions, "latest">): 
   return [work?.text, outputs].filter(Boolean).join("\n\n");
 }
 
-export function createProgress({ store, clock, rows, sessions, timeoutSeconds }: ProgressDeps): Progress {
+export function createProgress({ store, clock, rows, sessions, timeoutSeconds }: ProgressDeps) {
   const now = () => timestamp(clock.now());
 
   function endTask(tx: WriteTx, swarm: SwarmRow, task: TaskRow, status: End, error: Failure | null): void {
@@ -168,6 +155,7 @@ export function createProgress({ store, clock, rows, sessions, timeoutSeconds }:
     return ended;
   }
 
+  /** Starts the tasks that are ready, and ends the swarm when all its tasks have ended. */
   function goOn(tx: WriteTx, swarmId: string): void {
     const swarm = rows.swarm(swarmId);
     if (swarm?.status !== "running") return;
@@ -189,6 +177,7 @@ export function createProgress({ store, clock, rows, sessions, timeoutSeconds }:
     tx.emit(swarmComplete, { ...refs(swarm, group), data: { status, counts: countsOf(tasks) } });
   }
 
+  /** Starts nothing more and ends what runs; the swarm gets that status once all has stopped. No-op for one that is ending. */
   function stop(tx: WriteTx, swarmId: string, how: "failed" | "cancelled", error: Failure | null): void {
     const swarm = rows.swarm(swarmId);
     if (swarm?.status !== "running" || swarm.stop !== null) return;
@@ -201,6 +190,11 @@ export function createProgress({ store, clock, rows, sessions, timeoutSeconds }:
     goOn(tx, swarmId);
   }
 
+  /**
+   * Repeats a task that did not succeed, and after it what depends on it; where a failure ends the swarm, all tasks that
+   * are left. An ended swarm continues, and its time limit starts over.
+   * @throws Problem 409 `task_not_failed`, `dependency_failed`, `swarm_ending`, `session_ended`.
+   */
   function retry(tx: WriteTx, swarmId: string, task: TaskRow): void {
     const swarm = rows.swarm(swarmId)!;
     const { key, status } = task;
@@ -242,5 +236,5 @@ export function createProgress({ store, clock, rows, sessions, timeoutSeconds }:
       if (swarm) stop(tx, swarm.id, "cancelled", null);
     },
   };
-  return { goOn, stop, retry, owner };
+  return { goOn, stop, retry /** Follows the sessions of the kind `swarm`. */, owner };
 }

@@ -16,30 +16,7 @@ import type { Progress } from "./progress.ts";
 import type { SwarmRow, SwarmRows, TaskRow } from "./store.ts";
 import { createSwarmViews } from "./views.ts";
 
-export interface Swarms {
-  /**
-   * Starts a swarm of the caller's.
-   * @throws Problem 404 unknown agent, 409 one that is switched off, 422 naming the field that does not fit.
-   */
-  execute(input: SwarmRequest, caller: Caller): Swarm;
-  /**
-   * Starts one below the session of an agent at work; a repeat of the same call returns the same one.
-   * @throws Problem as `execute`, and 409 `too_deep`, `too_many_sessions`, `budget_too_small`.
-   */
-  executeFor(by: ExecutionInfo, callId: string, plan: SwarmPlan): Swarm;
-  /** @throws Problem 404 unknown or another user's. */
-  get(id: string, caller: Caller): Swarm;
-  /** The caller's own, an administrator's all; newest first. */
-  list(page: Page, caller: Caller): ListAnswer<Swarm>;
-  /** In the order of the request. @throws Problem 404. */
-  tasks(id: string, page: Page, caller: Caller): ListAnswer<SwarmTask>;
-  /** @throws Problem 404, 409 when it has ended. */
-  cancel(id: string, caller: Caller): Swarm;
-  /** Does a task again. @throws Problem 404, 409 as `Progress.retry` says. */
-  retry(id: string, key: string, caller: Caller): Swarm;
-  /** For its own agent: its state, and all tasks. */
-  report(id: string): { swarm: Swarm; tasks: SwarmTask[] };
-}
+export type Swarms = ReturnType<typeof createSwarms>;
 
 interface SwarmsDeps {
   store: Store;
@@ -65,7 +42,7 @@ const CONCURRENT = 3;
 const idOf = (sessionId: string): string => sessionId.replace(/^sess_/, "swm_");
 const titleOf = (text: string): string => text.trim().split("\n")[0]!.slice(0, TITLE_CHARACTERS).toWellFormed();
 
-export function createSwarms(deps: SwarmsDeps): Swarms {
+export function createSwarms(deps: SwarmsDeps) {
   const { store, clock, rows, progress, sessions } = deps;
   const { present, presentTask } = createSwarmViews(rows, sessions);
 
@@ -136,37 +113,50 @@ export function createSwarms(deps: SwarmsDeps): Swarms {
   }
 
   return {
-    execute(input, caller) {
+    /**
+     * Starts a swarm of the caller's.
+     * @throws Problem 404 unknown agent, 409 one that is switched off, 422 naming the field that does not fit.
+     */
+    execute(input: SwarmRequest, caller: Caller): Swarm {
       const { agent_id, project_id, ...plan } = input;
       deps.assertAgent(agent_id);
       if (project_id && !deps.projectExists(project_id, caller))
         throw invalidField("/project_id", "There is no such project");
       return start({ agent_id, user_id: caller.userId, project_id: project_id ?? undefined }, plan);
     },
-    executeFor({ sessionId, agentId }, callId, plan) {
+    /**
+     * Starts one below the session of an agent at work; a repeat of the same call returns the same one.
+     * @throws Problem as `execute`, and 409 `too_deep`, `too_many_sessions`, `budget_too_small`.
+     */
+    executeFor({ sessionId, agentId }: ExecutionInfo, callId: string, plan: SwarmPlan): Swarm {
       const started = sessions.startedBy(sessionId, callId);
       if (started) return present(rows.ofSession(started.id)!);
       return start({ agent_id: agentId, parent_id: sessionId, call_id: callId }, plan);
     },
-    get: (id, caller) => present(find(id, caller)),
-    list(page, caller) {
+    /** @throws Problem 404 unknown or another user's. */
+    get: (id: string, caller: Caller): Swarm => present(find(id, caller)),
+    /** The caller's own, an administrator's all; newest first. */
+    list(page: Page, caller: Caller): ListAnswer<Swarm> {
       const found = rows.page(page, caller);
       return listAnswer(found, page, ({ session_id }) => session_id, present);
     },
-    tasks(id, page, caller) {
+    /** In the order of the request. @throws Problem 404. */
+    tasks(id: string, page: Page, caller: Caller): ListAnswer<SwarmTask> {
       const all = rows.tasks(find(id, caller).id);
       const from = page.after === null ? 0 : all.findIndex(({ key }) => key === page.after) + 1;
       const shown = page.after !== null && from === 0 ? [] : all.slice(from, from + page.limit + 1);
       return listAnswer(shown, page, ({ key }) => key, presentTask);
     },
-    cancel: (id, caller) =>
+    /** @throws Problem 404, 409 when it has ended. */
+    cancel: (id: string, caller: Caller): Swarm =>
       store.write((tx) => {
         const row = find(id, caller);
         if (row.status !== "running") throw conflict("The swarm has ended already.", "swarm_ended");
         progress.stop(tx, row.id, "cancelled", null);
         return present(rows.swarm(row.id)!);
       }),
-    retry: (id, key, caller) =>
+    /** Does a task again. @throws Problem 404, 409 as `Progress.retry` says. */
+    retry: (id: string, key: string, caller: Caller): Swarm =>
       store.write((tx) => {
         const row = find(id, caller);
         const task = rows.tasks(row.id).find((one) => one.key === key);
@@ -176,7 +166,11 @@ export function createSwarms(deps: SwarmsDeps): Swarms {
         tx.after(deps.deadlinesChanged);
         return present(rows.swarm(row.id)!);
       }),
-    report: (id) => ({ swarm: present(rows.swarm(id)!), tasks: rows.tasks(id).map(presentTask) }),
+    /** For its own agent: its state, and all tasks. */
+    report: (id: string): { swarm: Swarm; tasks: SwarmTask[] } => ({
+      swarm: present(rows.swarm(id)!),
+      tasks: rows.tasks(id).map(presentTask),
+    }),
   };
 }
 

@@ -8,15 +8,7 @@ import type { Rules, Stage, WorkType } from "./model.ts";
 import type { ResolvedWorkflow, WorkflowPolicy } from "./policy-model.ts";
 import type { TaskRow } from "./store.ts";
 
-export interface Policies {
-  get(projectId: string): WorkflowPolicy;
-  /** @throws Problem 422 for a stage that occurs twice, or an agent or pipeline that does not exist. */
-  update(projectId: string, input: { rules?: Rules | undefined; wait_for_merge?: boolean | undefined }): WorkflowPolicy;
-  /** What is to be done for the task, as `workType` or its own kind of work. */
-  resolve(row: TaskRow, workType?: WorkType): Omit<ResolvedWorkflow, "next_statuses">;
-  /** Required stages that have not been completed. */
-  missingStages(row: TaskRow): string[];
-}
+export type Policies = ReturnType<typeof createPolicies>;
 
 interface PoliciesDeps {
   store: Store;
@@ -31,7 +23,7 @@ interface PoliciesDeps {
 const SHIPPED: Partial<Record<WorkType, string>> = { bugfix: "bugfix", feature: "feature" };
 const FALLBACK = "feature";
 
-export function createPolicies({ store, clock, projectOf, agentExists, pipelineExists }: PoliciesDeps): Policies {
+export function createPolicies({ store, clock, projectOf, agentExists, pipelineExists }: PoliciesDeps) {
   const rows = store.rows(workflowPolicies);
   const rowOf = (id: string) => rows.find({ project_id: id });
   const get = (projectId: string): WorkflowPolicy => {
@@ -84,7 +76,11 @@ export function createPolicies({ store, clock, projectOf, agentExists, pipelineE
 
   return {
     get,
-    update(projectId, { rules, wait_for_merge }) {
+    /** @throws Problem 422 for a stage that occurs twice, or an agent or pipeline that does not exist. */
+    update(
+      projectId: string,
+      { rules, wait_for_merge }: { rules?: Rules | undefined; wait_for_merge?: boolean | undefined },
+    ): WorkflowPolicy {
       projectOf(projectId);
       if (rules) assertRules(rules);
       return store.write(() => {
@@ -99,7 +95,8 @@ export function createPolicies({ store, clock, projectOf, agentExists, pipelineE
         return get(projectId);
       });
     },
-    resolve(row, workType = typeOf(row)) {
+    /** What is to be done for the task, as `workType` or its own kind of work. */
+    resolve(row: TaskRow, workType: WorkType = typeOf(row)): Omit<ResolvedWorkflow, "next_statuses"> {
       const stages = stagesOf(row.project_id, workType);
       const common = { task_id: row.id, work_type: workType, completed: row.completed_stages };
       if (!stages) {
@@ -124,7 +121,8 @@ export function createPolicies({ store, clock, projectOf, agentExists, pipelineE
           : `The project's policy for ${workType}: every stage is completed.`,
       };
     },
-    missingStages(row) {
+    /** Required stages that have not been completed. */
+    missingStages(row: TaskRow): string[] {
       const stages = stagesOf(row.project_id, typeOf(row)) ?? [];
       const required = stages.filter(({ disposition }) => disposition === "required");
       return required.map(({ stage }) => stage).filter((stage) => !row.completed_stages.includes(stage));

@@ -21,12 +21,9 @@ interface StatusChange {
   fields?: Partial<TaskRow>;
 }
 
-export interface TaskRules {
-  /** Changes the status and all that follows from it. Call inside a transaction. */
-  move(row: TaskRow, change: StatusChange): TaskRow;
-}
+export type TaskRules = ReturnType<typeof createTaskRules>;
 
-export function createTaskRules(rows: TaskStore, nowMs: () => number): TaskRules {
+export function createTaskRules(rows: TaskStore, nowMs: () => number) {
   function move(row: TaskRow, { status, note, fields = {} }: StatusChange, depth = 0): TaskRow {
     const finished = FINISHED.has(status);
     const left = status === row.status ? {} : { position: rows.lastPosition(row.project_id, status) + 1 };
@@ -79,5 +76,8 @@ export function createTaskRules(rows: TaskStore, nowMs: () => number): TaskRules
     if (status === parent.status || (status === "in_progress" && ACTIVE.has(parent.status))) return;
     move(parent, { status, note: byRule("It follows its subtasks.") }, depth + 1);
   }
-  return { move: (row, change) => move(row, change) };
+  return {
+    /** Changes the status and all that follows from it. Call inside a transaction. */
+    move: (row: TaskRow, change: StatusChange): TaskRow => move(row, change),
+  };
 }

@@ -12,12 +12,7 @@ import type { TranscriptMessage } from "./model.ts";
 type MessageRow = typeof messages.$inferSelect;
 type CallRow = typeof toolCalls.$inferSelect;
 
-export interface Transcripts {
-  /** Newest first. @throws Problem 404 when it is unknown, or another user's. */
-  page(id: string, text: string | undefined, page: Page, caller: Caller): ListAnswer<TranscriptMessage>;
-  /** All that is stored of what a call gave. @throws Problem 404 when either is unknown, or another user's. */
-  outputOf(id: string, call: string, caller: Caller): string;
-}
+export type Transcripts = ReturnType<typeof createTranscripts>;
 
 /** Characters before and after what was searched for. */
 const AROUND = 400;
@@ -88,7 +83,7 @@ function holding(id: string, text: string): Condition {
   return [`(${content} OR EXISTS (${inCalls}))`, value, id, value, value];
 }
 
-export function createTranscripts({ rows }: Pick<Store, "rows">): Transcripts {
+export function createTranscripts({ rows }: Pick<Store, "rows">) {
   const [said, called, known] = [rows(messages), rows(toolCalls), rows(sessions)];
   /** @throws Problem 404. */
   const assertReadable = (id: string, caller: Caller): void => {
@@ -96,13 +91,15 @@ export function createTranscripts({ rows }: Pick<Store, "rows">): Transcripts {
     if (!row || !mayRead(caller, WHOSE.sessions, row)) throw notFound("session");
   };
   return {
-    outputOf(id, call, caller) {
+    /** All that is stored of what a call gave. @throws Problem 404 when either is unknown, or another user's. */
+    outputOf(id: string, call: string, caller: Caller): string {
       assertReadable(id, caller);
       const row = called.find({ session_id: id, call_id: call });
       if (row?.output == null) throw notFound("call");
       return row.output;
     },
-    page(id, text, page, caller) {
+    /** Newest first. @throws Problem 404 when it is unknown, or another user's. */
+    page(id: string, text: string | undefined, page: Page, caller: Caller): ListAnswer<TranscriptMessage> {
       assertReadable(id, caller);
       const after = numberAfter(page);
       const earlier: Condition = after === undefined ? undefined : ["seq < ?", after];

@@ -56,17 +56,6 @@ const present = ({ cost_nano, ...sums }: Sums): Totals => {
 export const NO_TOTALS: Totals = present(recordOf(COLUMNS, () => 0));
 const GROUPS = 1_000;
 
-interface UsageSums {
-  totals(filter: CallFilter): Totals;
-  /** Dearest first. */
-  by(column: "provider" | "model" | "agent_id" | "user_id", filter: CallFilter): (Totals & { key: string })[];
-  /**
-   * Oldest first; times without a call are left out. `key` is the bucket's prefix (`2026-05-01`). By hour only whole
-   * hours, of one or all users.
-   */
-  over(granularity: Granularity, filter: CallFilter): (Totals & { key: string })[];
-}
-
 interface Source {
   /** A SELECT of `at`, `agent_id`, `provider`, `model`, `user_id` and the counted columns. */
   sql: string;
@@ -137,7 +126,7 @@ function sourceOf(filter: CallFilter): Source {
 
 const SUMMED = COLUMNS.map((name) => `coalesce(sum(${name}), 0) AS ${name}`).join();
 
-export function createSums({ statement }: Pick<Store, "statement">): UsageSums {
+export function createSums({ statement }: Pick<Store, "statement">) {
   const grouped = (key: string, { sql, values }: Source, order: string): (Totals & { key: string })[] => {
     const rows = statement<Sums & { key: string }>(
       `SELECT ${key} AS key, ${SUMMED} FROM (${sql}) GROUP BY 1 ORDER BY ${order}`,
@@ -145,12 +134,18 @@ export function createSums({ statement }: Pick<Store, "statement">): UsageSums {
     return rows.map(({ key, ...sums }) => ({ key, ...present(sums) }));
   };
   return {
-    totals(filter) {
+    totals(filter: CallFilter): Totals {
       const { sql, values } = sourceOf(filter);
       return present(statement<Sums>(`SELECT ${SUMMED} FROM (${sql})`).get(values)!);
     },
-    by: (column, filter) => grouped(column, sourceOf(filter), `cost_nano DESC, calls DESC, key LIMIT ${GROUPS}`),
-    over(granularity, filter) {
+    /** Dearest first. */
+    by: (column: "provider" | "model" | "agent_id" | "user_id", filter: CallFilter): (Totals & { key: string })[] =>
+      grouped(column, sourceOf(filter), `cost_nano DESC, calls DESC, key LIMIT ${GROUPS}`),
+    /**
+     * Oldest first; times without a call are left out. `key` is the bucket's prefix (`2026-05-01`). By hour only whole
+     * hours, of one or all users.
+     */
+    over(granularity: Granularity, filter: CallFilter): (Totals & { key: string })[] {
       const key = `substr(at, 1, ${PREFIX[granularity]})`;
       if (granularity !== "hour") return grouped(key, sourceOf(filter), "key");
       const { userId, since, until } = filter;

@@ -7,11 +7,7 @@ import type { Outcomes, TrendBy, UsageTrend } from "./model.ts";
 import { bucketsOf, PREFIX } from "./period.ts";
 import { NO_PROJECT } from "./totals.ts";
 
-export interface UsageTrends {
-  /** @param period ms since the epoch; its first and last day are whole. @throws Problem 422 for too long a period. */
-  /** Of projects, those that they see. */
-  read(by: TrendBy, period: { from: number; to: number; userId: string | undefined }, asker: Asker): UsageTrend;
-}
+export type UsageTrends = ReturnType<typeof createUsageTrends>;
 
 /** Keys that are listed by themselves. */
 const SERIES = 8;
@@ -50,7 +46,7 @@ const presentOutcomes = ({ cost_nano, ...row }: Omit<OutcomeRow, "day">): Outcom
 
 const total = <T>(rows: readonly T[], of: (row: T) => number): number => rows.reduce((sum, row) => sum + of(row), 0);
 
-export function createUsageTrends({ statement }: Pick<Store, "statement">): UsageTrends {
+export function createUsageTrends({ statement }: Pick<Store, "statement">) {
   const nameOf = (id: string): string | null =>
     statement<string>("SELECT name FROM projects WHERE id = ?").pluck().get([id]) ?? null;
 
@@ -75,7 +71,15 @@ export function createUsageTrends({ statement }: Pick<Store, "statement">): Usag
     Array.from({ length: SERIES }, (_, at) => keys[at] ?? keys[0] ?? null);
 
   return {
-    read(by, { from, to, userId }, caller) {
+    /**
+     * Of projects, those that they see. `from` and `to` are ms since the epoch; the first and last day are whole.
+     * @throws Problem 422 for too long a period.
+     */
+    read(
+      by: TrendBy,
+      { from, to, userId }: { from: number; to: number; userId: string | undefined },
+      caller: Asker,
+    ): UsageTrend {
       const days = bucketsOf("day", from, to);
       const [first, last] = [days[0]!, days.at(-1)!];
       const day = (ms: number) => timestamp(ms).slice(0, PREFIX.day);

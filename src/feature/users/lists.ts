@@ -14,11 +14,7 @@ interface UserFilter {
   search?: string | undefined;
 }
 
-export interface UserLists {
-  list(page: Page, filter?: UserFilter): ListAnswer<User>;
-  /** The same with log-ins, keys and providers of each. */
-  manage(page: Page, filter?: UserFilter): ListAnswer<ManagedUser>;
-}
+export type UserLists = ReturnType<typeof createUserLists>;
 
 export interface UserListsDeps {
   store: Store;
@@ -26,7 +22,7 @@ export interface UserListsDeps {
   storedBy: StorageService["usedBy"];
 }
 
-export function createUserLists({ store, clock, storedBy }: UserListsDeps): UserLists {
+export function createUserLists({ store, clock, storedBy }: UserListsDeps) {
   const [people, logins] = [store.rows(users), store.rows(authSessions)];
   const [keys, links] = [store.rows(apiKeys), store.rows(identities)];
   function rowsOf(page: Page, { role, active, search }: UserFilter = {}): UserRow[] {
@@ -50,7 +46,10 @@ export function createUserLists({ store, clock, storedBy }: UserListsDeps): User
     };
   }
   return {
-    list: (page, filter) => listAnswer(rowsOf(page, filter), page, (row) => row.id, presentUser),
-    manage: (page, filter) => listAnswer(rowsOf(page, filter), page, (row) => row.id, managed),
+    list: (page: Page, filter?: UserFilter): ListAnswer<User> =>
+      listAnswer(rowsOf(page, filter), page, (row) => row.id, presentUser),
+    /** The same with log-ins, keys and providers of each. */
+    manage: (page: Page, filter?: UserFilter): ListAnswer<ManagedUser> =>
+      listAnswer(rowsOf(page, filter), page, (row) => row.id, managed),
   };
 }

@@ -23,14 +23,7 @@ interface Known {
   far: FarStat;
 }
 
-export interface CarriedFolder {
-  /** Makes the copy what the server's folder is, whatever it was. */
-  reset(carrier: Carrier): Promise<void>;
-  /** Takes there what the server has changed. */
-  bringIn(carrier: Carrier): Promise<void>;
-  /** Brings back what the sandbox has changed. @throws Problem 413 `workspace_too_large`, 503 `sandbox_lost`, 507 `disk_full`. */
-  bringBack(carrier: Carrier): Promise<void>;
-}
+export type CarriedFolder = ReturnType<typeof createCarriedFolder>;
 
 /** A change so short before a look may be followed by another that has the same time: it is looked at again. */
 const TICK_S = 0.03;
@@ -39,7 +32,7 @@ const UNDER_WAY = 64;
 /** Of a file of the server that was changed while it was looked at: the next look sees it. */
 const CHANGED = ["ENOENT", "ENOTDIR", "ELOOP", "EISDIR", "ENXIO", "EACCES"];
 
-export function createCarriedFolder(home: string): CarriedFolder {
+export function createCarriedFolder(home: string) {
   const known = new Map<string, Known>();
   const inTurn = oneAfterAnother();
 
@@ -140,15 +133,18 @@ export function createCarriedFolder(home: string): CarriedFolder {
   }
 
   return {
-    reset: (carrier) =>
+    /** Makes the copy what the server's folder is, whatever it was. */
+    reset: (carrier: Carrier): Promise<void> =>
       inTurn(() =>
         withNear(async (top) => {
           await settle(carrier, top);
           await push(carrier, top);
         }),
       ),
-    bringIn: (carrier) => inTurn(() => withNear((top) => push(carrier, top))),
-    bringBack: (carrier) => inTurn(() => withNear((top) => pull(carrier, top))),
+    /** Takes there what the server has changed. */
+    bringIn: (carrier: Carrier): Promise<void> => inTurn(() => withNear((top) => push(carrier, top))),
+    /** Brings back what the sandbox has changed. @throws Problem 413 `workspace_too_large`, 503 `sandbox_lost`, 507 `disk_full`. */
+    bringBack: (carrier: Carrier): Promise<void> => inTurn(() => withNear((top) => pull(carrier, top))),
   };
 }
 

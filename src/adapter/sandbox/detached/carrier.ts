@@ -40,21 +40,7 @@ export interface Sink {
   end(): void;
 }
 
-export interface Carrier {
-  /** What came from it. */
-  feed(chunk: Uint8Array): void;
-  /** It is over: what waits fails. */
-  end(why: Problem): void;
-  list(): Promise<Listing>;
-  /** @returns false for one that is no file of at most `maxBytes` any more, or cannot be read. */
-  bring(path: string, maxBytes: number, sink: Sink): Promise<boolean>;
-  /** @param read gives the bytes from a position on: as many as the buffer holds, fewer at the end. */
-  put(path: string, mode: number, size: number, read: (into: Uint8Array, at: number) => number): Promise<FarStat>;
-  makeFolder(path: string, mode: number): Promise<FarStat>;
-  makeLink(path: string, target: string): Promise<FarStat>;
-  /** With everything below it; a missing one is fine. */
-  remove(path: string): Promise<void>;
-}
+export type Carrier = ReturnType<typeof createCarrier>;
 
 enum Ask {
   list = 1,
@@ -96,7 +82,7 @@ interface Waiting {
 export const lost = (why: string): Problem => unavailable("sandbox_lost", `The sandbox's files are gone: ${why}.`);
 
 /** @param write resolves when there is room for more. @param over is called when the connection ends and the caller did not end it. */
-export function createCarrier(write: (data: Uint8Array) => Promise<void>, over: () => void): Carrier {
+export function createCarrier(write: (data: Uint8Array) => Promise<void>, over: () => void) {
   const waiting: Waiting[] = [];
   let held = Buffer.alloc(0);
   let failure: unknown;
@@ -111,6 +97,7 @@ export function createCarrier(write: (data: Uint8Array) => Promise<void>, over: 
     idle = undefined;
     late = undefined;
   };
+  /** It is over: what waits fails. */
   const end = (why: unknown) => {
     if (failure !== undefined) return;
     failure = why;
@@ -144,6 +131,7 @@ export function createCarrier(write: (data: Uint8Array) => Promise<void>, over: 
     late = undefined;
     return true;
   };
+  /** What came from it. */
   const feed = (chunk: Uint8Array) => {
     if (failure !== undefined) return;
     held = held.length === 0 ? Buffer.from(chunk) : Buffer.concat([held, chunk]);
@@ -183,9 +171,12 @@ export function createCarrier(write: (data: Uint8Array) => Promise<void>, over: 
   return {
     feed,
     end,
-    list: () => ask(requestOf(Ask.list, "", 0, 0), readListing()),
-    bring: (path, maxBytes, sink) => ask(requestOf(Ask.get, path, 0, maxBytes), readFile(maxBytes, sink)),
-    put: (path, mode, size, read) =>
+    list: (): Promise<Listing> => ask(requestOf(Ask.list, "", 0, 0), readListing()),
+    /** @returns false for one that is no file of at most `maxBytes` any more, or cannot be read. */
+    bring: (path: string, maxBytes: number, sink: Sink): Promise<boolean> =>
+      ask(requestOf(Ask.get, path, 0, maxBytes), readFile(maxBytes, sink)),
+    /** @param read gives the bytes from a position on: as many as the buffer holds, fewer at the end. */
+    put: (path: string, mode: number, size: number, read: (into: Uint8Array, at: number) => number): Promise<FarStat> =>
       ask(requestOf(Ask.put, path, mode, size), readStat(path), async () => {
         for (let at = 0; at < size && failure === undefined; ) {
           const part = Buffer.alloc(Math.min(PART_BYTES, size - at));
@@ -196,12 +187,14 @@ export function createCarrier(write: (data: Uint8Array) => Promise<void>, over: 
           alive();
         }
       }),
-    makeFolder: (path, mode) => ask(requestOf(Ask.folder, path, mode, 0), readStat(path)),
-    makeLink: (path, target) => {
+    makeFolder: (path: string, mode: number): Promise<FarStat> =>
+      ask(requestOf(Ask.folder, path, mode, 0), readStat(path)),
+    makeLink: (path: string, target: string): Promise<FarStat> => {
       const text = Buffer.from(target, "latin1");
       return ask(Buffer.concat([requestOf(Ask.link, path, 0, text.length), text]), readStat(path));
     },
-    remove: (path) => ask(requestOf(Ask.remove, path, 0, 0), readEnd(path)),
+    /** With everything below it; a missing one is fine. */
+    remove: (path: string): Promise<void> => ask(requestOf(Ask.remove, path, 0, 0), readEnd(path)),
   };
 }
 

@@ -25,14 +25,7 @@ interface AgentImageDeps {
   onPull?(image: string, progress: ImageProgress): void;
 }
 
-export interface AgentImages {
-  /** @throws Problem 503 `image_missing` with the remedy. */
-  find(name: string, signal?: AbortSignal): Promise<ImageDetail>;
-  /** Makes the image if it is the one that is made here. False when it is not, or could not be made. */
-  make(name: string): Promise<boolean>;
-  /** Whether `make` would have what it needs. Makes nothing. */
-  canMake(name: string): Promise<boolean>;
-}
+export type AgentImages = ReturnType<typeof createAgentImages>;
 
 const BASIS_IMAGE = "docker.io/library/busybox:stable";
 const REMEDY = "Load one from a file with `skep image load FILE`, or make one with `skep image build`.";
@@ -41,7 +34,7 @@ const missing = (detail: string) => unavailable("image_missing", `${detail} ${RE
 const isOurs = (name: string): boolean => /^skep\//.test(name);
 const tagged = (name: string): string => (/[:@]/.test(name.slice(name.lastIndexOf("/") + 1)) ? name : `${name}:latest`);
 
-export function createAgentImages(deps: AgentImageDeps): AgentImages {
+export function createAgentImages(deps: AgentImageDeps) {
   const { docker, pull, own = DEFAULT_AGENT_IMAGE } = deps;
   let making: Promise<void> | undefined;
   const makeOnce = () => {
@@ -57,7 +50,8 @@ export function createAgentImages(deps: AgentImageDeps): AgentImages {
     await pullImage(deps, name, signal);
   }
   return {
-    async find(name, signal) {
+    /** @throws Problem 503 `image_missing` with the remedy. */
+    async find(name: string, signal?: AbortSignal): Promise<ImageDetail> {
       const present = await docker.images.inspect(name);
       if (present) return present;
       await fetch(name, signal);
@@ -66,8 +60,11 @@ export function createAgentImages(deps: AgentImageDeps): AgentImages {
       if (!found) throw missing(`The image ${name} is gone again.`);
       return found;
     },
-    canMake: async (name) => tagged(name) === own && (pull || (await hasBusybox(deps.busyboxPaths))),
-    async make(name) {
+    /** Whether `make` would have what it needs. Makes nothing. */
+    canMake: async (name: string): Promise<boolean> =>
+      tagged(name) === own && (pull || (await hasBusybox(deps.busyboxPaths))),
+    /** Makes the image if it is the one that is made here. False when it is not, or could not be made. */
+    async make(name: string): Promise<boolean> {
       if (tagged(name) !== own) return false;
       return makeOnce().then(
         () => true,

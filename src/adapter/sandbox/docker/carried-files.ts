@@ -39,17 +39,9 @@ interface CopyPlan {
   arch: string;
 }
 
-export interface Copies {
-  of(plan: CopyPlan): Promise<Copy>;
-  /** It is not on the engine any more: the next sandbox gets another. */
-  forget(copy: Copy): void;
-  /** Removes those of earlier processes, and of folders that are gone. */
-  sweep(): Promise<void>;
-  /** Removes all of this process. */
-  close(): Promise<void>;
-}
+export type Copies = ReturnType<typeof createCopies>;
 
-export function createCopies(docker: DockerClient, instanceId: string): Copies {
+export function createCopies(docker: DockerClient, instanceId: string) {
   /** By folder, the one that was used last at the end. */
   const copies = new Map<string, Promise<Copy>>();
   /** Volumes of this process, also those that are being made. */
@@ -86,18 +78,20 @@ export function createCopies(docker: DockerClient, instanceId: string): Copies {
     }
   }
   return {
-    async of(plan) {
+    async of(plan: CopyPlan): Promise<Copy> {
       const found = copies.get(plan.home);
       copies.delete(plan.home);
       const copy = found ?? make(plan);
       copies.set(plan.home, copy);
       return await copy;
     },
-    forget: ({ home, name }) => {
+    /** It is not on the engine any more: the next sandbox gets another. */
+    forget: ({ home, name }: Copy): void => {
       copies.delete(home);
       own.delete(name);
     },
-    async sweep() {
+    /** Removes those of earlier processes, and of folders that are gone. */
+    async sweep(): Promise<void> {
       await tidy();
       // What a process left that died while it made one.
       const makers = await docker.containers.list(labelled);
@@ -107,7 +101,8 @@ export function createCopies(docker: DockerClient, instanceId: string): Copies {
       // One that a container still has goes with the next sweep.
       await Promise.all(rows.filter(({ name }) => !own.has(name)).map(({ name }) => drop(name).catch(() => {})));
     },
-    async close() {
+    /** Removes all of this process. */
+    async close(): Promise<void> {
       copies.clear();
       await Promise.all([...own].map((name) => drop(name).catch(() => {})));
     },

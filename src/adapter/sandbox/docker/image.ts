@@ -16,20 +16,13 @@ interface BuildRequest {
   busyboxPaths?: readonly string[];
 }
 
-interface Images {
-  /** Loads a file that `docker save` wrote (tar or tar.gz). Returns the names loaded. Throws 422 (`archive_refused`, `image_refused`). */
-  load(file: Readable, onProgress?: (progress: ImageProgress) => void): Promise<string[]>;
-  /** Makes an image and returns its name and id. */
-  build(request?: BuildRequest): Promise<{ name: string; id: string }>;
-  list(): Promise<ImageRow[]>;
-}
-
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-export function createImages(deps: { docker: DockerClient; limits?: ArchiveLimits }): Images {
+export function createImages(deps: { docker: DockerClient; limits?: ArchiveLimits }) {
   const { docker, limits } = deps;
   return {
-    load: async (file, onProgress) => {
+    /** Loads a file that `docker save` wrote (tar or tar.gz). Returns the names loaded. Throws 422 (`archive_refused`, `image_refused`). */
+    load: async (file: Readable, onProgress?: (progress: ImageProgress) => void): Promise<string[]> => {
       try {
         return await sendGuarded(file, "saved", limits, (tar) => docker.images.load(tar, onProgress));
       } catch (error) {
@@ -38,7 +31,12 @@ export function createImages(deps: { docker: DockerClient; limits?: ArchiveLimit
         throw new Problem(422, "image_refused", `This is not a saved image: ${error.detail}. ${hint}`);
       }
     },
-    build: async ({ name = DEFAULT_AGENT_IMAGE, rootfs, busyboxPaths } = {}) => {
+    /** Makes an image and returns its name and id. */
+    build: async ({
+      name = DEFAULT_AGENT_IMAGE,
+      rootfs,
+      busyboxPaths,
+    }: BuildRequest = {}): Promise<{ name: string; id: string }> => {
       const made = rootfs ? undefined : await (await import("./busybox-rootfs.ts")).busyboxRootfs(busyboxPaths);
       const changes = [`ENV PATH=${PATH}`, 'CMD ["/bin/sh"]', "LABEL skep.image=agent"];
       if (made) changes.push(`LABEL skep.content=${made.hash}`);
@@ -48,7 +46,7 @@ export function createImages(deps: { docker: DockerClient; limits?: ArchiveLimit
       if (!image) throw new Error(`the image ${name} does not exist after its import`);
       return { name, id: image.id };
     },
-    list: () => docker.images.list(),
+    list: (): Promise<ImageRow[]> => docker.images.list(),
   };
 }
 

@@ -15,19 +15,7 @@ const GUARD_LABEL = "skep.guard";
 /** The first API version of whose engines it is known that they can leave the bridge without an address. */
 const GUARD_API_VERSION = 1.41;
 
-export interface SandboxNetworks {
-  /** Name of this instance's network, made when needed. */
-  bridge(): Promise<string>;
-  /**
-   * Connects a container that has not been started to the guard.
-   * @throws Problem 503 `network_unguarded` when there is none: the container must not be started then.
-   */
-  guard(containerId: string): Promise<void>;
-  /** The networks are looked for again when they are next needed. */
-  forget(): void;
-  /** Removes what no container uses. */
-  close(): Promise<void>;
-}
+export type SandboxNetworks = ReturnType<typeof createSandboxNetworks>;
 
 interface NetworkDeps {
   docker: DockerClient;
@@ -35,7 +23,7 @@ interface NetworkDeps {
   engine(): Promise<EngineInfo>;
 }
 
-export function createSandboxNetworks({ docker, instanceId, engine }: NetworkDeps): SandboxNetworks {
+export function createSandboxNetworks({ docker, instanceId, engine }: NetworkDeps) {
   const name = `skep-${instanceId}`;
   const bridge = once(() =>
     ensure(docker, {
@@ -53,18 +41,24 @@ export function createSandboxNetworks({ docker, instanceId, engine }: NetworkDep
     await guardNetwork();
     await docker.networks.connect(GUARD_NETWORK, containerId);
   };
+  /** The networks are looked for again when they are next needed. */
   const forget = () => {
     bridge.forget();
     guardNetwork.forget();
   };
   return {
-    bridge: async () => {
+    /** Name of this instance's network, made when needed. */
+    bridge: async (): Promise<string> => {
       // Before anything is made: an engine that cannot keep containers apart gets no network of ours.
       assertGuardable(await engine());
       await bridge();
       return name;
     },
-    guard: async (containerId) => {
+    /**
+     * Connects a container that has not been started to the guard.
+     * @throws Problem 503 `network_unguarded` when there is none: the container must not be started then.
+     */
+    guard: async (containerId: string): Promise<void> => {
       try {
         // Another instance may have removed it in between.
         await connect(containerId).catch((error) => {
@@ -79,7 +73,8 @@ export function createSandboxNetworks({ docker, instanceId, engine }: NetworkDep
       }
     },
     forget,
-    close: async () => {
+    /** Removes what no container uses. */
+    close: async (): Promise<void> => {
       forget();
       for (const network of [name, GUARD_NETWORK]) await docker.networks.remove(network).catch(() => {});
     },

@@ -37,14 +37,7 @@ interface RelayDeps {
   program: string;
 }
 
-export interface ContainerRelay {
-  openRoute(onConnection: (connection: Duplex) => void): Promise<Route>;
-  /** @throws Problem 502 `nothing_listens`, 503 `sandbox_lost`, `network_unguarded`. */
-  connect(port: number): Promise<Duplex>;
-  /** Starts it again with the same ports, when the container was started again. */
-  restart(): Promise<void>;
-  end(): void;
-}
+export type ContainerRelay = ReturnType<typeof createContainerRelay>;
 
 interface OpenRoute {
   port: number;
@@ -52,7 +45,7 @@ interface OpenRoute {
 }
 
 /** Nothing runs until the first route is opened. */
-export function createContainerRelay({ docker, containerId, user, program }: RelayDeps): ContainerRelay {
+export function createContainerRelay({ docker, containerId, user, program }: RelayDeps) {
   const routes = new Set<OpenRoute>();
   let running: Promise<RelayConnections> | undefined;
   let exec: RunningExec | undefined;
@@ -91,7 +84,7 @@ export function createContainerRelay({ docker, containerId, user, program }: Rel
     return running;
   };
   return {
-    async openRoute(onConnection) {
+    async openRoute(onConnection: (connection: Duplex) => void): Promise<Route> {
       if (routes.size >= MAX_ROUTES) throw new Error(`A sandbox has at most ${MAX_ROUTES} routes.`);
       try {
         const open = new Set<Duplex>();
@@ -115,7 +108,8 @@ export function createContainerRelay({ docker, containerId, user, program }: Rel
         throw unavailable("network_unguarded", `The sandbox's way out could not be opened: ${messageOf(error)}.`);
       }
     },
-    async connect(port) {
+    /** @throws Problem 502 `nothing_listens`, 503 `sandbox_lost`, `network_unguarded`. */
+    async connect(port: number): Promise<Duplex> {
       let relay: RelayConnections;
       try {
         relay = await begin();
@@ -128,12 +122,13 @@ export function createContainerRelay({ docker, containerId, user, program }: Rel
         throw new Problem(502, "nothing_listens", `Port ${port} of the sandbox does not answer: ${messageOf(error)}.`);
       }
     },
-    async restart() {
+    /** Starts it again with the same ports, when the container was started again. */
+    async restart(): Promise<void> {
       exec?.detach();
       running = undefined;
       if (routes.size > 0) await begin();
     },
-    end() {
+    end(): void {
       ended = true;
       exec?.detach();
     },

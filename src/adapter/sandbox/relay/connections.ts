@@ -7,22 +7,7 @@ import { Duplex } from "node:stream";
 
 type OnConnection = (connection: Duplex) => void;
 
-export interface RelayConnections {
-  /** Takes the relay's output as it comes. @throws when it is not what a relay says. */
-  feed(chunk: Uint8Array): void;
-  /**
-   * Has the relay listen on the container's loopback.
-   * @param port 0: any. @returns the port. Rejects when it is taken, or the relay ends before it answers.
-   */
-  listen(port: number, onConnection: OnConnection): Promise<number>;
-  /**
-   * Connects to a port of the container's loopback. Rejects when nothing listens there, too many connections are open, or
-   * the relay ends.
-   */
-  connect(port: number): Promise<Duplex>;
-  /** Breaks off all connections: the relay is gone. */
-  end(): void;
-}
+export type RelayConnections = ReturnType<typeof createRelayConnections>;
 
 const TYPES = { listen: 1, open: 2, data: 3, end: 4, reset: 5, credit: 6, connect: 7 } as const;
 const HEADER_BYTES = 8;
@@ -37,7 +22,7 @@ const MAX_CONNECTIONS = 64;
 type Send = (type: keyof typeof TYPES, id: number, number: number, data?: Uint8Array) => void;
 
 /** @param write queues bytes for the relay's input. */
-export function createRelayConnections(write: (bytes: Uint8Array) => void): RelayConnections {
+export function createRelayConnections(write: (bytes: Uint8Array) => void) {
   const connections = new Map<number, Connection>();
   const listeners: OnConnection[] = [];
   const waiting: { resolve(port: number): void; reject(error: Error): void }[] = [];
@@ -87,8 +72,13 @@ export function createRelayConnections(write: (bytes: Uint8Array) => void): Rela
   };
   const onData = (id: number, data: Uint8Array) => connections.get(id)?.takeData(data);
   return {
+    /** Takes the relay's output as it comes. @throws when it is not what a relay says. */
     feed: createParser(onFrame, onData),
-    listen(port, onConnection) {
+    /**
+     * Has the relay listen on the container's loopback.
+     * @param port 0: any. @returns the port. Rejects when it is taken, or the relay ends before it answers.
+     */
+    listen(port: number, onConnection: OnConnection): Promise<number> {
       const { promise, ...asked } = Promise.withResolvers<number>();
       waiting.push(asked);
       listeners.push(onConnection);
@@ -99,7 +89,11 @@ export function createRelayConnections(write: (bytes: Uint8Array) => void): Rela
         throw error;
       });
     },
-    connect(port) {
+    /**
+     * Connects to a port of the container's loopback. Rejects when nothing listens there, too many connections are open, or
+     * the relay ends.
+     */
+    connect(port: number): Promise<Duplex> {
       const { promise, ...asked } = Promise.withResolvers<Duplex>();
       if (ended) asked.reject(new Error("the relay has ended"));
       else {
@@ -108,7 +102,8 @@ export function createRelayConnections(write: (bytes: Uint8Array) => void): Rela
       }
       return promise;
     },
-    end() {
+    /** Breaks off all connections: the relay is gone. */
+    end(): void {
       ended = true;
       for (const { reject } of [...waiting.splice(0), ...connecting.splice(0)])
         reject(new Error("the relay has ended"));
