@@ -16,13 +16,11 @@ interface DetailPageProps<Q extends Asked> {
   kind: string;
   head(data: NonNullable<Q["data"]>): PageHeaderProps;
   children(data: NonNullable<Q["data"]>): ReactNode;
-  /** Grey lines while it loads. */
-  lines?: number;
 }
 
-export function DetailPage<Q extends Asked>({ query, kind, head, children, lines = 6 }: DetailPageProps<Q>) {
+export function DetailPage<Q extends Asked>({ query, kind, head, children }: DetailPageProps<Q>) {
   return (
-    <Await query={query} page={kind} rows={lines}>
+    <Await query={query} page={kind} rows={6}>
       {(data) => (
         <>
           <PageHeader {...head(data)} />

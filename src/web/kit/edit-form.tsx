@@ -20,7 +20,6 @@ interface EditFormProps<T, Body> {
   what: string;
   /** Its buttons stay in sight; see `Form`. */
   long?: boolean;
-  word?: string;
   said?: string;
   bodyOf(fields: Fields): Body;
   /** @param etag of what the person began with; the server refuses if somebody else changed that. */
@@ -39,7 +38,6 @@ export function EditForm<T, Body>({
   draft,
   what,
   long = false,
-  word = "Save",
   said = "Saved.",
   bodyOf,
   send,
@@ -89,7 +87,7 @@ export function EditForm<T, Body>({
         <Form
           key={edit.etag}
           action={{ ...change, error: isRefused ? undefined : change.error, run }}
-          word={word}
+          word="Save"
           draft={draft}
           version={edit.etag}
           what={what}

@@ -23,8 +23,6 @@ interface FormDialogProps {
   onClose(): void;
   children: ReactNode;
   wide?: boolean;
-  /** Keeps the fields under this name until they are sent, over reloads. */
-  draft?: string;
 }
 
 export function FormDialog({
@@ -36,7 +34,6 @@ export function FormDialog({
   onClose,
   children,
   wide = false,
-  draft,
 }: FormDialogProps) {
   const change = useChange(...changes);
   const after = useRef(onClose);
@@ -51,7 +48,7 @@ export function FormDialog({
   };
   return (
     <Dialog title={title} onClose={onClose} wide={wide}>
-      <Form action={{ ...change, run }} word={word} onCancel={onClose} submit={send} draft={draft}>
+      <Form action={{ ...change, run }} word={word} onCancel={onClose} submit={send}>
         {children}
       </Form>
     </Dialog>

@@ -145,13 +145,12 @@ interface ConfirmProps {
   children: ReactNode;
   /** The word on the button: the action itself. */
   word: string;
-  danger?: boolean;
   act(): Promise<unknown>;
   onClose(): void;
 }
 
 /** Asks before something that cannot be undone. */
-export function Confirm({ title, children, word, danger = true, act, onClose }: ConfirmProps) {
+export function Confirm({ title, children, word, act, onClose }: ConfirmProps) {
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const go = async () => {
@@ -172,7 +171,7 @@ export function Confirm({ title, children, word, danger = true, act, onClose }: 
       <ProblemNote error={error} />
       <div className="mt-4 flex justify-end gap-2">
         <Button onClick={onClose}>Keep</Button>
-        <Button kind={danger ? "danger" : "primary"} busy={busy} onClick={go}>
+        <Button kind="danger" busy={busy} onClick={go}>
           {word}
         </Button>
       </div>

@@ -95,8 +95,8 @@ export function PipelineField({ name = "pipeline_id", label = "Pipeline", ...res
   return <PickerField options={options} name={name} label={label} {...rest} />;
 }
 
-export function ModelField({ name = "model", label = "Model", none = "The agent's own", ...rest }: Picker) {
+export function ModelField({ none = "The agent's own", ...rest }: Pick<Picker, "defaultValue" | "none">) {
   const { data } = api.useQuery("get", "/v1/models", many);
   const options = data?.items.map(({ id }) => ({ value: id, label: id }));
-  return <PickerField options={options} name={name} label={label} none={none} {...rest} />;
+  return <PickerField options={options} name="model" label="Model" none={none} {...rest} />;
 }

@@ -30,23 +30,24 @@ interface Tab {
   count?: number | undefined;
 }
 
+/** The query parameter that holds the view. */
+const VIEW = "tab";
+
 interface TabsProps {
   tabs: Tab[];
-  /** The query parameter that holds the view. */
-  name?: string;
   label: string;
   /** The view that is shown; without it the one in the address, or the first. */
   current?: string;
 }
 
 /** The first is shown without the query parameter; where the page says which is `current`, each link has it. */
-export function Tabs({ tabs, name = "tab", label, current: given }: TabsProps) {
+export function Tabs({ tabs, label, current: given }: TabsProps) {
   const [params] = useSearchParams();
-  const current = given ?? params.get(name) ?? tabs[0]?.id;
+  const current = given ?? params.get(VIEW) ?? tabs[0]?.id;
   const hrefOf = (id: string) => {
     const next = new URLSearchParams(params);
-    if (id === tabs[0]?.id && given === undefined) next.delete(name);
-    else next.set(name, id);
+    if (id === tabs[0]?.id && given === undefined) next.delete(VIEW);
+    else next.set(VIEW, id);
     return `?${next}`;
   };
   const bar = useRef<HTMLElement>(null);

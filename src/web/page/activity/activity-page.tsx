@@ -316,7 +316,6 @@ function HandOut({ onClose }: { onClose(): void }) {
   return (
     <AskAgent
       title="Hand out a piece of work"
-      word="Start"
       words={{ name: "prompt", label: "What it should do", required: true }}
       withBudget
       changes={["/v1/spawn-executor"]}

@@ -1,6 +1,4 @@
 /** The form that starts a chat or a piece of work: agent, project, model, and the message. */
-
-import type { ReactNode } from "react";
 import type { ApiPath } from "../../kit/change.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
 import { lastChoice, rememberChoice } from "../../ui/choice.ts";
@@ -17,13 +15,10 @@ interface Asked {
 
 interface Props {
   title: string;
-  /** The word on the button. */
-  word: string;
   /** The agent that is preselected. */
   agent?: string;
   words: { name: string; label: string; placeholder?: string; required?: boolean };
   withBudget?: boolean;
-  about?: ReactNode;
   /** Paths whose answers are other ones afterwards. */
   changes: ApiPath[];
   /** @param words as typed; may be empty. @returns what comes afterwards instead of closing. */
@@ -41,11 +36,11 @@ function askedOf({ text, number }: Fields): Asked {
   };
 }
 
-export function AskAgent({ title, word, agent, words, withBudget = false, about, changes, submit, onClose }: Props) {
+export function AskAgent({ title, agent, words, withBudget = false, changes, submit, onClose }: Props) {
   return (
     <FormDialog
       title={title}
-      word={word}
+      word="Start"
       changes={changes}
       submit={(fields) => {
         const asked = askedOf(fields);
@@ -54,7 +49,6 @@ export function AskAgent({ title, word, agent, words, withBudget = false, about,
       }}
       onClose={onClose}
     >
-      {about}
       <AgentField defaultValue={agent || lastChoice("agent")} />
       <Field label={words.label} name={words.name}>
         <TextArea name={words.name} rows={5} required={words.required} placeholder={words.placeholder} />

@@ -122,7 +122,6 @@ function NewChat({ agent, onClose }: { agent: string; onClose(): void }) {
     <AskAgent
       title="New chat"
       changes={CHAT_PATHS}
-      word="Start"
       agent={agent === "1" ? "" : agent}
       words={{ name: "message", label: "First message", placeholder: "Optional: you can also write it later." }}
       onClose={onClose}

@@ -26,7 +26,7 @@ interface Props {
   parts: readonly Part[];
   format(value: number): string;
   /** What is said of a bar besides its parts. */
-  about?: (bar: Bar) => string;
+  about(bar: Bar): string;
   /** A line across, such as a budget. */
   limit?: { value: number; name: string } | undefined;
   height?: number;
@@ -176,7 +176,7 @@ export function StackedBars({ label, bars, parts, format, about, limit, height =
                   <span className="tabular-nums">{format(value)}</span>
                 </div>
               ))}
-          {about && <div className="mt-0.5 text-dim">{about(said)}</div>}
+          <div className="mt-0.5 text-dim">{about(said)}</div>
         </Tip>
       )}
     </div>
@@ -186,7 +186,7 @@ export function StackedBars({ label, bars, parts, format, about, limit, height =
 /** A bar for readers of the screen: all that the tip shows. */
 function wordsOf(bar: Bar, parts: readonly Part[], format: Props["format"], about: Props["about"]): string {
   const own = parts.flatMap(({ name }, at) => (bar.values[at] ? [`${name} ${format(bar.values[at])}`] : []));
-  const more = [...(bar.expected ? ["expected"] : own.length > 1 ? own : []), ...(about ? [about(bar)] : [])];
+  const more = [...(bar.expected ? ["expected"] : own.length > 1 ? own : []), about(bar)];
   return [`${bar.title}: ${format(sumOf(bar))}`, ...more].join(", ");
 }
 
