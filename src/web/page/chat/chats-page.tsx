@@ -4,15 +4,14 @@ import { MessageSquarePlus } from "lucide-react";
 import { useLocation } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
+import { ListPage } from "../../kit/list-page.tsx";
 import { AgentName } from "../../session/actor.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
+import { FilterSelect } from "../../ui/filter.tsx";
 import { costText, plural } from "../../ui/format.ts";
-import { Await, Empty } from "../../ui/note.tsx";
-import { PageHeader } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { AskAgent } from "../agents/ask-agent.tsx";
@@ -66,53 +65,37 @@ export default function ChatsPage() {
     </Button>
   );
   return (
-    <>
-      <PageHeader
-        title="Chat"
-        cli="skep chat"
-        about="Chats are yours alone: others who share an agent do not read them."
-        actions={begin("primary")}
-      />
-      <FilterBar>
-        <FilterSelect label="State" value={status} onChange={setStatus} options={STATES} />
-        <FilterSelect
-          label="Agent"
-          value={agent}
-          onChange={setAgent}
-          options={[{ value: "", label: "Any agent" }, ...options]}
-        />
-      </FilterBar>
-      <Await query={query} rows={6}>
-        {() =>
-          query.rows.length === 0 ? (
-            agent || status === "ended" ? (
-              <NoMatch clear={["status", "agent"]}>
-                {agent ? "No chat matches." : "No chat of yours has ended."}
-              </NoMatch>
-            ) : (
-              <Empty action={begin("plain")} cli="skep chat AGENT">
-                You have not talked with an agent yet.
-              </Empty>
-            )
-          ) : (
-            <>
-              <Table
-                label="Chats"
-                rows={query.rows}
-                columns={COLUMNS}
-                keyOf={({ id }) => id}
-                hrefOf={({ id }) => `/chat/${id}`}
-                more={query}
-              />
-              {!query.hasNextPage && query.rows.length > 20 && (
-                <p className="mt-2 text-sm text-faint">{plural(query.rows.length, "chat")}</p>
-              )}
-            </>
-          )
-        }
-      </Await>
+    <ListPage
+      title="Chat"
+      label="Chats"
+      cli="skep chat"
+      about="Chats are yours alone: others who share an agent do not read them."
+      actions={begin("primary")}
+      filterBar={
+        <>
+          <FilterSelect label="State" value={status} onChange={setStatus} options={STATES} />
+          <FilterSelect
+            label="Agent"
+            value={agent}
+            onChange={setAgent}
+            options={[{ value: "", label: "Any agent" }, ...options]}
+          />
+        </>
+      }
+      query={query}
+      columns={COLUMNS}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => `/chat/${id}`}
+      lines={6}
+      filters={agent || status === "ended" ? ["status", "agent"] : []}
+      noMatch={agent ? "No chat matches." : "No chat of yours has ended."}
+      empty={{ text: "You have not talked with an agent yet.", action: begin("plain"), cli: "skep chat AGENT" }}
+    >
+      {!query.hasNextPage && query.rows.length > 20 && (
+        <p className="mt-2 text-sm text-faint">{plural(query.rows.length, "chat")}</p>
+      )}
       {fresh && <NewChat agent={fresh} onClose={() => setFresh("")} />}
-    </>
+    </ListPage>
   );
 }
 

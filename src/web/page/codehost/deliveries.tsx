@@ -4,12 +4,12 @@ import { Link } from "wouter";
 import { client, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
+import { List } from "../../kit/list.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
-import { Await, Empty } from "../../ui/note.tsx";
+import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 
@@ -64,21 +64,20 @@ export function Deliveries() {
         <FilterSelect label="State" value={state} onChange={setState} options={STATES} />
       </FilterBar>
       <ProblemNote error={action.error} />
-      <Await query={query} rows={6}>
-        {() =>
-          query.rows.length === 0 ? (
-            state ? (
-              <NoMatch clear={["state"]}>No delivery is in that state.</NoMatch>
-            ) : (
-              <Empty action={<ButtonLink href="/code-host">See the connection</ButtonLink>} cli="skep codehost status">
-                The code host has sent nothing yet. The connection names the address that its webhook needs.
-              </Empty>
-            )
-          ) : (
-            <Table label="Deliveries" rows={query.rows} columns={columns} keyOf={({ id }) => id} more={query} />
-          )
-        }
-      </Await>
+      <List
+        label="Deliveries"
+        query={query}
+        columns={columns}
+        keyOf={({ id }) => id}
+        lines={6}
+        filters={["state"]}
+        noMatch="No delivery is in that state."
+        empty={{
+          text: "The code host has sent nothing yet. The connection names the address that its webhook needs.",
+          action: <ButtonLink href="/code-host">See the connection</ButtonLink>,
+          cli: "skep codehost status",
+        }}
+      />
     </>
   );
 }

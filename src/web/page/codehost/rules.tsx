@@ -5,13 +5,13 @@ import { useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
+import { List } from "../../kit/list.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Menu } from "../../ui/menu.tsx";
-import { Await, Empty } from "../../ui/note.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { EVENTS, RuleDialog } from "./rule-dialog.tsx";
 import { TryDialog } from "./try-dialog.tsx";
@@ -90,30 +90,19 @@ export function RulesView() {
   return (
     <>
       <ProblemNote error={action.error} />
-      <Await query={query}>
-        {() =>
-          query.rows.length === 0 ? (
-            <Empty
-              action={add}
-              cli="skep codehost add NAME --project PROJECT --event issue_labeled --label LABEL --pipeline ID"
-            >
-              Nothing on the code host starts a run until a rule says so.
-            </Empty>
-          ) : (
-            <>
-              <div className="mb-3 flex justify-end">{add}</div>
-              <Table
-                label="Rules"
-                rows={query.rows}
-                columns={columns}
-                keyOf={({ id }) => id}
-                hrefOf={({ id }) => `/code-host?tab=rules&rule=${id}`}
-                more={query}
-              />
-            </>
-          )
-        }
-      </Await>
+      <List
+        label="Rules"
+        query={query}
+        columns={columns}
+        keyOf={({ id }) => id}
+        hrefOf={({ id }) => `/code-host?tab=rules&rule=${id}`}
+        bar={<div className="mb-3 flex justify-end">{add}</div>}
+        empty={{
+          text: "Nothing on the code host starts a run until a rule says so.",
+          action: add,
+          cli: "skep codehost add NAME --project PROJECT --event issue_labeled --label LABEL --pipeline ID",
+        }}
+      />
       {(shown === "new" || edited) && <RuleDialog key={shown} rule={edited} onClose={() => show("")} />}
       {dialog?.is === "try" && <TryDialog rule={dialog.rule} onClose={() => setDialog(undefined)} />}
       {dialog?.is === "delete" && (

@@ -6,11 +6,12 @@ import { useLocation, useParams } from "wouter";
 import { api, client, must } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
+import { List } from "../../kit/list.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
-import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
+import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
 import { shellWord } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
@@ -111,28 +112,20 @@ function Entries({ agent, add }: { agent: string; add(): void }) {
           ]}
         />
       </FilterBar>
-      <Await query={query} rows={6}>
-        {() =>
-          query.rows.length === 0 ? (
-            type || state ? (
-              <NoMatch clear={["type", "state"]}>No entry matches.</NoMatch>
-            ) : (
-              <Empty action={<Button onClick={add}>Write the first</Button>}>
-                This vault is empty. The agent notes here what it learns, and so can you.
-              </Empty>
-            )
-          ) : (
-            <Table
-              label="Entries"
-              rows={query.rows}
-              columns={COLUMNS}
-              keyOf={({ id }) => id}
-              hrefOf={({ id }) => entryHref(agent, id)}
-              more={query}
-            />
-          )
-        }
-      </Await>
+      <List
+        label="Entries"
+        query={query}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        hrefOf={({ id }) => entryHref(agent, id)}
+        lines={6}
+        filters={["type", "state"]}
+        noMatch="No entry matches."
+        empty={{
+          text: "This vault is empty. The agent notes here what it learns, and so can you.",
+          action: <Button onClick={add}>Write the first</Button>,
+        }}
+      />
     </>
   );
 }

@@ -3,14 +3,14 @@ import { useState } from "react";
 import { client, fieldError, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
+import { List } from "../../kit/list.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input, Select } from "../../ui/field.tsx";
 import { type Fields, Form } from "../../ui/form.tsx";
-import { Await, Empty } from "../../ui/note.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 
 type Messenger = Schemas["Messenger"];
@@ -45,27 +45,19 @@ export function Messengers() {
   );
   return (
     <>
-      <Await query={query}>
-        {() =>
-          query.rows.length === 0 ? (
-            <Empty action={add} cli="skep messengers add telegram NAME --token-file FILE">
-              No bot is connected. With one of Telegram, Slack, Discord or Matrix, people answer from their phones.
-            </Empty>
-          ) : (
-            <>
-              <div className="mb-3 flex justify-end">{add}</div>
-              <Table
-                label="Messengers"
-                rows={query.rows}
-                columns={COLUMNS}
-                keyOf={({ id }) => id}
-                {...(admin ? { hrefOf: ({ id }: Messenger) => `/notifications?tab=messengers&messenger=${id}` } : {})}
-                more={query}
-              />
-            </>
-          )
-        }
-      </Await>
+      <List
+        label="Messengers"
+        query={query}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        hrefOf={admin ? ({ id }) => `/notifications?tab=messengers&messenger=${id}` : undefined}
+        bar={<div className="mb-3 flex justify-end">{add}</div>}
+        empty={{
+          text: "No bot is connected. With one of Telegram, Slack, Discord or Matrix, people answer from their phones.",
+          action: add,
+          cli: "skep messengers add telegram NAME --token-file FILE",
+        }}
+      />
       {admin && shown === "new" && <MessengerForm messenger={undefined} onClose={() => show("")} />}
       {admin && messenger && <MessengerForm key={messenger.id} messenger={messenger} onClose={() => show("")} />}
     </>

@@ -2,11 +2,11 @@
 import { BellPlus } from "lucide-react";
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
+import { List } from "../../kit/list.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { ChannelForm } from "./channel-form.tsx";
@@ -73,37 +73,28 @@ function Channels() {
   );
   return (
     <>
-      <Await query={query}>
-        {() =>
-          query.rows.length === 0 ? (
-            <Empty
-              action={
-                <>
-                  {add} <PushButton channels={query.rows} />
-                </>
-              }
-              cli="skep notifications add ntfy phone --address https://ntfy.sh/TOPIC"
-            >
-              Nothing is sent to you yet. Add a messenger, an ntfy topic, a webhook or your mailbox.
-            </Empty>
-          ) : (
-            <>
-              <div className="mb-3 flex flex-wrap justify-end gap-2">
-                <PushButton channels={query.rows} />
-                {add}
-              </div>
-              <Table
-                label="Channels"
-                rows={query.rows}
-                columns={COLUMNS}
-                keyOf={({ id }) => id}
-                hrefOf={({ id }) => `/notifications?channel=${id}`}
-                more={query}
-              />
-            </>
-          )
+      <List
+        label="Channels"
+        query={query}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        hrefOf={({ id }) => `/notifications?channel=${id}`}
+        bar={
+          <div className="mb-3 flex flex-wrap justify-end gap-2">
+            <PushButton channels={query.rows} />
+            {add}
+          </div>
         }
-      </Await>
+        empty={{
+          text: "Nothing is sent to you yet. Add a messenger, an ntfy topic, a webhook or your mailbox.",
+          action: (
+            <>
+              {add} <PushButton channels={query.rows} />
+            </>
+          ),
+          cli: "skep notifications add ntfy phone --address https://ntfy.sh/TOPIC",
+        }}
+      />
       {shown === "new" && <ChannelForm channel={undefined} onClose={() => show("")} onMade={show} />}
       {channel && <ChannelView key={channel.id} channel={channel} onClose={() => show("")} />}
     </>

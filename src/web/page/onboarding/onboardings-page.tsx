@@ -5,15 +5,14 @@ import { useLocation } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
+import { ListPage } from "../../kit/list-page.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field, TextArea } from "../../ui/field.tsx";
-import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
+import { FilterSelect } from "../../ui/filter.tsx";
 import { costText } from "../../ui/format.ts";
-import { Await, Empty } from "../../ui/note.tsx";
-import { PageHeader } from "../../ui/page.tsx";
 import { ModelField } from "../../ui/pickers.tsx";
 import { Status } from "../../ui/status.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { statusOf } from "./onboarding.ts";
@@ -55,40 +54,28 @@ export default function OnboardingsPage() {
     </Button>
   );
   return (
-    <>
-      <PageHeader
-        title="Onboarding"
-        about="Say what you want to build. Four interviewers ask questions and make a project of your answers, with a vision and its first tasks."
-        cli="skep onboard"
-        actions={begin}
-      />
-      <FilterBar>
-        <FilterSelect label="State" value={status} onChange={setStatus} options={STATES} />
-      </FilterBar>
-      <Await query={query} rows={4}>
-        {() =>
-          query.rows.length === 0 ? (
-            status ? (
-              <NoMatch clear={["status"]}>No onboarding is in that state.</NoMatch>
-            ) : (
-              <Empty action={begin} cli='skep onboard --say "A bird feeder that photographs its guests"'>
-                You have not started an onboarding yet. It turns an idea into a project with its first tasks.
-              </Empty>
-            )
-          ) : (
-            <Table
-              label="Onboardings"
-              rows={query.rows}
-              columns={COLUMNS}
-              keyOf={({ id }) => id}
-              hrefOf={({ id }) => `/onboarding/${id}`}
-              more={query}
-            />
-          )
-        }
-      </Await>
+    <ListPage
+      title="Onboarding"
+      label="Onboardings"
+      about="Say what you want to build. Four interviewers ask questions and make a project of your answers, with a vision and its first tasks."
+      cli="skep onboard"
+      actions={begin}
+      filterBar={<FilterSelect label="State" value={status} onChange={setStatus} options={STATES} />}
+      query={query}
+      columns={COLUMNS}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => `/onboarding/${id}`}
+      lines={4}
+      filters={["status"]}
+      noMatch="No onboarding is in that state."
+      empty={{
+        text: "You have not started an onboarding yet. It turns an idea into a project with its first tasks.",
+        action: begin,
+        cli: 'skep onboard --say "A bird feeder that photographs its guests"',
+      }}
+    >
       {fresh && <Begin onClose={() => setFresh("")} />}
-    </>
+    </ListPage>
   );
 }
 

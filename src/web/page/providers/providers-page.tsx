@@ -4,11 +4,12 @@ import { Plus } from "lucide-react";
 import { useState } from "react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
+import { List } from "../../kit/list.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Field, Input } from "../../ui/field.tsx";
-import { Await, Empty } from "../../ui/note.tsx";
+import { Await } from "../../ui/note.tsx";
 import { PageHeader, Section } from "../../ui/page.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
@@ -174,29 +175,21 @@ function UsableModels() {
   const query = api.useQuery("get", "/v1/models", { params: { query: { limit: 200 } } });
   return (
     <Section title="Models that you can use">
-      <Await query={query}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty cli="skep providers set PROVIDER">
-              No provider is set up yet. Open one above, give it a key and test it.
-            </Empty>
-          ) : (
-            <>
-              <Table
-                label="Models"
-                rows={items}
-                columns={MODEL_COLUMNS}
-                keyOf={({ id }) => id}
-                hrefOf={admin ? ({ id }) => `?model=${encodeURIComponent(id)}` : undefined}
-              />
-              {admin &&
-                items
-                  .filter(({ id }) => id === open)
-                  .map((model) => <ModelDialog key={model.id} model={model} onClose={() => setOpen("")} />)}
-            </>
-          )
-        }
-      </Await>
+      <List
+        label="Models"
+        query={query}
+        columns={MODEL_COLUMNS}
+        keyOf={({ id }) => id}
+        hrefOf={admin ? ({ id }) => `?model=${encodeURIComponent(id)}` : undefined}
+        empty={{
+          text: "No provider is set up yet. Open one above, give it a key and test it.",
+          cli: "skep providers set PROVIDER",
+        }}
+      />
+      {admin &&
+        query.data?.items
+          .filter(({ id }) => id === open)
+          .map((model) => <ModelDialog key={model.id} model={model} onClose={() => setOpen("")} />)}
     </Section>
   );
 }

@@ -2,11 +2,11 @@
 import { Link } from "wouter";
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
+import { List } from "../../kit/list.tsx";
 import { Actor, useAgentNames } from "../../session/actor.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
-import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
-import { Await, Empty } from "../../ui/note.tsx";
-import { type Column, Table } from "../../ui/table.tsx";
+import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
+import type { Column } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { detailOf, GROUPS, sentenceOf } from "./audit-words.ts";
@@ -64,21 +64,18 @@ export function AuditLog() {
       <FilterBar>
         <FilterSelect label="About" value={action} onChange={setAction} options={GROUPS} />
       </FilterBar>
-      <Await query={query}>
-        {() =>
-          query.rows.length === 0 ? (
-            action ? (
-              <NoMatch clear={["action"]}>Nothing of that kind is in the log.</NoMatch>
-            ) : (
-              <Empty action={<ButtonLink href="/settings?tab=retention">See how long it is kept</ButtonLink>}>
-                The log is empty. Log-ins, and what changes rights, secrets or settings, are written here.
-              </Empty>
-            )
-          ) : (
-            <Table label="Audit log" rows={query.rows} columns={COLUMNS} keyOf={({ id }) => id} more={query} />
-          )
-        }
-      </Await>
+      <List
+        label="Audit log"
+        query={query}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        filters={["action"]}
+        noMatch="Nothing of that kind is in the log."
+        empty={{
+          text: "The log is empty. Log-ins, and what changes rights, secrets or settings, are written here.",
+          action: <ButtonLink href="/settings?tab=retention">See how long it is kept</ButtonLink>,
+        }}
+      />
     </>
   );
 }

@@ -4,15 +4,16 @@ import { Download } from "lucide-react";
 import { useState } from "react";
 import { api, client, problemOf, type Schemas } from "../../api/client.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
+import { List } from "../../kit/list.tsx";
 import { AgentName } from "../../session/actor.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { FollowLog } from "../../ui/follow-log.tsx";
 import { bytes } from "../../ui/format.ts";
-import { Await, Empty } from "../../ui/note.tsx";
+import { Empty } from "../../ui/note.tsx";
 import { Section } from "../../ui/page.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 
@@ -65,23 +66,17 @@ export function Containers() {
           {problemOf(query.error).detail}
         </Empty>
       ) : (
-        <Await query={query}>
-          {({ items }) =>
-            items.length === 0 ? (
-              <Empty action={<ButtonLink href="/activity?tab=now">See who is at work</ButtonLink>}>
-                No agent is at work in a container now. What agents work in shows here while it runs.
-              </Empty>
-            ) : (
-              <Table
-                label="Containers"
-                rows={items}
-                columns={COLUMNS}
-                keyOf={({ id }) => id}
-                hrefOf={({ id }) => `?tab=containers&container=${id}`}
-              />
-            )
-          }
-        </Await>
+        <List
+          label="Containers"
+          query={query}
+          columns={COLUMNS}
+          keyOf={({ id }) => id}
+          hrefOf={({ id }) => `?tab=containers&container=${id}`}
+          empty={{
+            text: "No agent is at work in a container now. What agents work in shows here while it runs.",
+            action: <ButtonLink href="/activity?tab=now">See who is at work</ButtonLink>,
+          }}
+        />
       )}
       {open && <Logs id={open} onClose={() => setOpen("")} />}
       {pulling && <PullImage onClose={() => setPulling(false)} />}

@@ -3,13 +3,13 @@ import { useState } from "react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
+import { List } from "../../kit/list.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
-import { Await, Empty } from "../../ui/note.tsx";
 import { Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 
 type Host = Schemas["Host"];
 
@@ -39,18 +39,17 @@ export function Hosts() {
   const query = api.useQuery("get", "/v1/hosts", undefined, { refetchInterval: EVERY_MS });
   return (
     <Section title="Hosts">
-      <Await query={query}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty action={<ButtonLink href="/system">See where agents work</ButtonLink>} cli="skep hosts">
-              Agents work on one container engine, or none. Several are named by DOCKER_HOSTS in the server's
-              configuration.
-            </Empty>
-          ) : (
-            <Table label="Hosts" rows={items} columns={COLUMNS} keyOf={({ name }) => name} />
-          )
-        }
-      </Await>
+      <List
+        label="Hosts"
+        query={query}
+        columns={COLUMNS}
+        keyOf={({ name }) => name}
+        empty={{
+          text: "Agents work on one container engine, or none. Several are named by DOCKER_HOSTS in the server's configuration.",
+          action: <ButtonLink href="/system">See where agents work</ButtonLink>,
+          cli: "skep hosts",
+        }}
+      />
     </Section>
   );
 }

@@ -15,10 +15,10 @@ import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input, Select } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { bytes } from "../../ui/format.ts";
-import { Await, Empty, Warning } from "../../ui/note.tsx";
+import { Warning } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { CopyButton, PageHeader } from "../../ui/page.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { SignOnProviders } from "./sign-on-providers.tsx";
@@ -88,27 +88,21 @@ function UserList({ add }: { add(): void }) {
   const query = usePages("/v1/admin/users", { query: { limit: 100 } });
   const shown = query.rows.find(({ id }) => id === open);
   return (
-    <Await query={query}>
-      {() => (
-        <>
-          {query.rows.length === 0 ? (
-            <Empty action={<Button onClick={add}>Add the first</Button>} cli="skep users create NAME@EXAMPLE.ORG">
-              Nobody has an account, so people at this machine are administrators. With accounts, others can log in.
-            </Empty>
-          ) : (
-            <Table
-              label="Users"
-              rows={query.rows}
-              columns={COLUMNS}
-              keyOf={({ id }) => id}
-              hrefOf={({ id }) => `?user=${id}`}
-              more={query}
-            />
-          )}
-          {shown && <EditUser key={shown.id} user={shown} onClose={() => setOpen("")} />}
-        </>
-      )}
-    </Await>
+    <>
+      <List
+        label="Users"
+        query={query}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        hrefOf={({ id }) => `?user=${id}`}
+        empty={{
+          text: "Nobody has an account, so people at this machine are administrators. With accounts, others can log in.",
+          action: <Button onClick={add}>Add the first</Button>,
+          cli: "skep users create NAME@EXAMPLE.ORG",
+        }}
+      />
+      {shown && <EditUser key={shown.id} user={shown} onClose={() => setOpen("")} />}
+    </>
   );
 }
 

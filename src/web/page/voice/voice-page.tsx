@@ -5,16 +5,17 @@ import { type FormEvent, useEffect, useState } from "react";
 import { api, client, fieldError, must, type Schemas, siteUrl } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
+import { List } from "../../kit/list.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { bytes, count, usd } from "../../ui/format.ts";
-import { Await, Empty } from "../../ui/note.tsx";
+import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
-import { type Column, Table } from "../../ui/table.tsx";
+import type { Column } from "../../ui/table.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { PROVIDERS } from "./providers.ts";
 
@@ -219,17 +220,16 @@ function Calls() {
   const query = usePages("/v1/tts-calls", { query: { limit: 30 } });
   return (
     <Section title="What was spoken">
-      <Await query={query}>
-        {() =>
-          query.rows.length === 0 ? (
-            <Empty cli='skep voice say "Good morning" --agent lead'>
-              Nothing was spoken yet. Each piece of speech, its voice and its cost show here.
-            </Empty>
-          ) : (
-            <Table label="Speech" rows={query.rows} columns={COLUMNS} keyOf={({ id }) => id} more={query} />
-          )
-        }
-      </Await>
+      <List
+        label="Speech"
+        query={query}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        empty={{
+          text: "Nothing was spoken yet. Each piece of speech, its voice and its cost show here.",
+          cli: 'skep voice say "Good morning" --agent lead',
+        }}
+      />
     </Section>
   );
 }
