@@ -1,14 +1,7 @@
 /** A page about one thing: its heading once it is known, before that the word for what it is. */
 import type { ReactNode } from "react";
-import { Await } from "../ui/note.tsx";
+import { type Asked, Await } from "../ui/note.tsx";
 import { PageHeader, type PageHeaderProps } from "../ui/page.tsx";
-
-interface Asked {
-  isPending: boolean;
-  error: unknown;
-  data: unknown;
-  refetch(): unknown;
-}
 
 interface DetailPageProps<Q extends Asked> {
   query: Q;

@@ -2,15 +2,9 @@
 import type { ReactNode } from "react";
 import { useSearchParams } from "wouter";
 import { NoMatch } from "../ui/filter.tsx";
-import { Await, Empty } from "../ui/note.tsx";
+import { type Asked, Await, Empty } from "../ui/note.tsx";
 import { Table, type TableProps } from "../ui/table.tsx";
 
-interface Asked {
-  isPending: boolean;
-  error: unknown;
-  data: unknown;
-  refetch(): unknown;
-}
 /** What `usePages` answers. */
 export interface Listed<T> extends Asked {
   rows: T[];

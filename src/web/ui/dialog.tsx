@@ -10,6 +10,7 @@ import {
   useRef,
   useState,
 } from "react";
+import { useAction } from "./action.ts";
 import { Button, IconButton } from "./button.tsx";
 import { Guard } from "./guard.tsx";
 import { ProblemNote } from "./problem-note.tsx";
@@ -151,20 +152,12 @@ interface ConfirmProps {
 
 /** Asks before something that cannot be undone. */
 export function Confirm({ title, children, word, act, onClose }: ConfirmProps) {
-  const [error, setError] = useState<unknown>();
-  const [busy, setBusy] = useState(false);
-  const go = async () => {
-    setBusy(true);
-    setError(undefined);
-    try {
+  const { busy, error, run } = useAction();
+  const go = () =>
+    run(async () => {
       await act();
       onClose();
-    } catch (thrown) {
-      setError(thrown);
-    } finally {
-      setBusy(false);
-    }
-  };
+    });
   return (
     <Dialog title={title} onClose={onClose}>
       <div className="text-dim">{children}</div>

@@ -2,6 +2,7 @@
 import { Search } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { useSearchParams } from "wouter";
+import { api } from "../api/client.ts";
 import { ButtonLink } from "./button.tsx";
 import { Empty } from "./note.tsx";
 
@@ -94,4 +95,10 @@ export function FilterSelect({
       {!known && <option value={value}>{value}</option>}
     </select>
   );
+}
+
+export function AgentFilter(props: { value: string; onChange(value: string): void }) {
+  const { data } = api.useQuery("get", "/v1/agents", { params: { query: { limit: 200 } } });
+  const options = (data?.items ?? []).map(({ id, name }) => ({ value: id, label: name }));
+  return <FilterSelect label="Agent" {...props} options={[{ value: "", label: "Any agent" }, ...options]} />;
 }

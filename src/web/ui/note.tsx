@@ -48,7 +48,8 @@ export const LoadingPage = () => <Loading rows={6} part />;
 /** Draws inside of a `Guard`. */
 const Drawn = ({ draw }: { draw(): ReactNode }) => draw();
 
-interface Asked {
+/** What a query of the API answers, as far as it is shown. */
+export interface Asked {
   isPending: boolean;
   error: unknown;
   data: unknown;

@@ -69,16 +69,20 @@ export function Table<T>({ label, rows, columns, keyOf, hrefOf, selection, more 
           <Block key={from} label={`${label}, from row ${from + 1}`} widths={widths} rows={some} {...shared} />
         ))}
       </div>
-      {more?.hasNextPage && (
-        <div className="mt-3 text-center">
-          <Button busy={more.isFetchingNextPage} onClick={() => more.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      {more && <More query={more} />}
     </>
   );
 }
+
+/** Below rows of which there are more. */
+export const More = ({ query }: { query: NonNullable<TableProps<never>["more"]> }) =>
+  query.hasNextPage && (
+    <div className="mt-3 text-center">
+      <Button busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
+        Show more
+      </Button>
+    </div>
+  );
 
 /** How many rows the first frame draws, and each frame after it. While the first table grows, every frame lays all of it out. */
 const AT_ONCE = { first: 50, slice: 10 };

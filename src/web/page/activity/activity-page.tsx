@@ -2,13 +2,13 @@
 
 import { memo, useMemo, useState } from "react";
 import { Link } from "wouter";
-import { api, client, must, type Schemas } from "../../api/client.ts";
+import { client, must, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { List } from "../../kit/list.tsx";
 import { useAgentNames } from "../../session/actor.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
+import { AgentFilter, FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
 import { costText, longDay, timeOfDay } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader, Panel } from "../../ui/page.tsx";
@@ -26,7 +26,6 @@ import { SpawnedView } from "./spawned-view.tsx";
 type Spawned = Schemas["SpawnExecutor"];
 type Session = Schemas["LifecycleSession"];
 type Happening = Schemas["LifecycleTimeline"];
-const many = { params: { query: { limit: 200 } } };
 
 export default function ActivityPage() {
   const [tab] = useParam("tab");
@@ -77,7 +76,6 @@ const KINDS: { value: Happening["kind"] | ""; label: string }[] = [
 function Timeline() {
   const [agent, setAgent] = useParam("agent");
   const [kind, setKind] = useParam<Happening["kind"]>("kind");
-  const agents = api.useQuery("get", "/v1/agents", many);
   const query = usePages("/v1/lifecycle/timeline", {
     query: {
       limit: 150,
@@ -90,16 +88,10 @@ function Timeline() {
   const facts = useMemo(() => (kind ? query.rows : factsOf(query.rows)), [kind, query.rows]);
   const drawn = useSlices(facts);
   const days = [...Map.groupBy(drawn, ({ at }) => longDay(at))];
-  const options = (agents.data?.items ?? []).map(({ id, name }) => ({ value: id, label: name }));
   return (
     <>
       <FilterBar>
-        <FilterSelect
-          label="Agent"
-          value={agent}
-          onChange={setAgent}
-          options={[{ value: "", label: "Any agent" }, ...options]}
-        />
+        <AgentFilter value={agent} onChange={setAgent} />
         <FilterSelect label="What" value={kind} onChange={setKind} options={KINDS} />
       </FilterBar>
       <Await query={query} rows={8}>

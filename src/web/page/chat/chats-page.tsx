@@ -2,13 +2,13 @@
 
 import { MessageSquarePlus } from "lucide-react";
 import { useLocation } from "wouter";
-import { api, client, must, type Schemas } from "../../api/client.ts";
+import { client, must, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { ListPage } from "../../kit/list-page.tsx";
 import { AgentName } from "../../session/actor.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { FilterSelect } from "../../ui/filter.tsx";
+import { AgentFilter, FilterSelect } from "../../ui/filter.tsx";
 import { costText, plural } from "../../ui/format.ts";
 import { Status } from "../../ui/status.tsx";
 import { type Column, TwoLines } from "../../ui/table.tsx";
@@ -18,7 +18,6 @@ import { AskAgent } from "../agents/ask-agent.tsx";
 import { CHAT_PATHS } from "./chat.ts";
 
 type Item = Schemas["ChatSessionItem"];
-const many = { params: { query: { limit: 200 } } };
 
 const COLUMNS: Column<Item>[] = [
   {
@@ -50,7 +49,6 @@ export default function ChatsPage() {
   const [status, setStatus] = useParam<"ended" | "all">("status");
   const [agent, setAgent] = useParam("agent");
   const [fresh, setFresh] = useParam("new");
-  const agents = api.useQuery("get", "/v1/agents", many);
   const query = usePages("/v1/chat/sessions", {
     query: {
       limit: 50,
@@ -58,7 +56,6 @@ export default function ChatsPage() {
       ...(agent ? { agent_id: agent } : {}),
     },
   });
-  const options = (agents.data?.items ?? []).map(({ id, name }) => ({ value: id, label: name }));
   const begin = (kind: "primary" | "plain") => (
     <Button kind={kind} icon={<MessageSquarePlus aria-hidden size={14} />} onClick={() => setFresh(agent || "1")}>
       New chat
@@ -74,12 +71,7 @@ export default function ChatsPage() {
       filterBar={
         <>
           <FilterSelect label="State" value={status} onChange={setStatus} options={STATES} />
-          <FilterSelect
-            label="Agent"
-            value={agent}
-            onChange={setAgent}
-            options={[{ value: "", label: "Any agent" }, ...options]}
-          />
+          <AgentFilter value={agent} onChange={setAgent} />
         </>
       }
       query={query}

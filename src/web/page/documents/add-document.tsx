@@ -10,29 +10,23 @@ import { ProjectField } from "../../ui/pickers.tsx";
 const FOR_ALL = "Everybody who sees the project reads it.";
 
 export function AddDocument({ onClose }: { onClose(): void }) {
-  const [file, setFile] = useState<File>();
   return (
     <FormDialog
       title="Add a document"
       word="Add"
       changes={["/v1/documents"]}
       said="It is being read."
-      submit={async ({ text }) => {
-        const form = new FormData();
-        if (file) form.set("file", file, file.name);
-        for (const name of ["title", "project_id"]) if (text(name)) form.set(name, text(name));
+      submit={async ({ all, text }) => {
+        const form = all();
+        for (const name of ["title", "project_id"])
+          if (text(name)) form.set(name, text(name));
+          else form.delete(name);
         await must(client.POST("/v1/ingest/document", multipart(form)));
       }}
       onClose={onClose}
     >
       <Field label="File" hint="PDF, DOCX, HTML, Markdown or text; 50 MiB at most." name="file">
-        <Input
-          type="file"
-          required
-          accept=".pdf,.docx,.html,.htm,.md,.txt"
-          className="py-1.5"
-          onChange={(event) => setFile(event.target.files?.[0])}
-        />
+        <Input type="file" required accept=".pdf,.docx,.html,.htm,.md,.txt" className="py-1.5" />
       </Field>
       <Field label="Title" hint="Left empty: the document's own." name="title">
         <Input maxLength={300} />

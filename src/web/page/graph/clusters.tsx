@@ -1,20 +1,12 @@
 /** Clusters of symbols that belong together, and flows of calls from an entry to an end. */
 import { usePages } from "../../api/queries.ts";
-import { Button, ButtonLink } from "../../ui/button.tsx";
+import { ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { plural } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { Panel } from "../../ui/page.tsx";
+import { More } from "../../ui/table.tsx";
 import { SymbolLink } from "./symbol-link.tsx";
-
-const More = ({ query }: { query: ReturnType<typeof usePages> }) =>
-  query.hasNextPage && (
-    <div className="mt-3 text-center">
-      <Button busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
-        Show more
-      </Button>
-    </div>
-  );
 
 const BySymbols = ({ project }: { project: string }) => (
   <ButtonLink href={`/projects/${project}/graph`}>Search the symbols</ButtonLink>

@@ -2,8 +2,10 @@
 import { type FormEvent, type ReactNode, useState } from "react";
 import { useLocation } from "wouter";
 import { api, client, fieldError, must, onItsMachine, type Schemas, siteUrl } from "../../api/client.ts";
+import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
+import { fieldsOf } from "../../ui/form.tsx";
 import { Loading, Warning } from "../../ui/note.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { SignOnButton } from "./sign-on-button.tsx";
@@ -40,17 +42,13 @@ export function LoginPage({ again = false, onDone }: Props) {
 
 function LogIn({ again, onDone }: Required<Props>) {
   const [step, setStep] = useState<Step>({ kind: "password" });
-  const [error, setError] = useState<unknown>();
-  const [busy, setBusy] = useState(false);
-  const attempt = async (event: FormEvent<HTMLFormElement>) => {
+  const { busy, error, run } = useAction();
+  const attempt = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const text = (name: string) => String(form.get(name) ?? "").trim();
-    setBusy(true);
-    setError(undefined);
-    try {
+    const { text, raw } = fieldsOf(event.currentTarget);
+    void run(async () => {
       if (step.kind === "password") {
-        const body = { email: text("email"), password: String(form.get("password")), session: "cookie" as const };
+        const body = { email: text("email"), password: raw("password"), session: "cookie" as const };
         const answer = await must(client.POST("/v1/auth/login", { body }));
         if ("two_factor_required" in answer) return setStep({ kind: "code", pending: answer.pending_token });
       } else {
@@ -60,11 +58,7 @@ function LogIn({ again, onDone }: Required<Props>) {
         await must(client.POST("/v1/auth/login/2fa", { body }));
       }
       await onDone();
-    } catch (thrown) {
-      setError(thrown);
-    } finally {
-      setBusy(false);
-    }
+    });
   };
   return (
     <Card title={again ? "Log in again" : "Log in"} within={again}>
@@ -133,30 +127,22 @@ function SignOn() {
 
 /** The first start of a server that others can reach: the setup token from its log lets one person make the account. */
 function FirstAdministrator({ onDone }: { onDone(): Promise<void> }) {
-  const [error, setError] = useState<unknown>();
-  const [busy, setBusy] = useState(false);
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
+  const { busy, error, run } = useAction();
+  const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const text = (name: string) => String(form.get(name) ?? "").trim();
-    setBusy(true);
-    setError(undefined);
-    try {
+    const { text, raw } = fieldsOf(event.currentTarget);
+    void run(async () => {
       const setup_token = text("setup_token");
       const body: Schemas["CreateSetupBody"] = {
         email: text("email"),
-        password: String(form.get("password")),
+        password: raw("password"),
         session: "cookie",
         ...(text("display_name") ? { display_name: text("display_name") } : {}),
         ...(setup_token ? { setup_token } : {}),
       };
       await must(client.POST("/v1/auth/setup", { body }));
       await onDone();
-    } catch (thrown) {
-      setError(thrown);
-    } finally {
-      setBusy(false);
-    }
+    });
   };
   return (
     <Card title="Welcome to Skep">

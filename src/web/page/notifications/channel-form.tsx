@@ -5,14 +5,11 @@ import { client, must } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { FormDialog, stay } from "../../kit/form-dialog.tsx";
 import { useAdmin, useMe } from "../../session/session.tsx";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { Check, Field, FieldError, Input, Select } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
-import { CopyButton } from "../../ui/page.tsx";
 import { ProjectField } from "../../ui/pickers.tsx";
 import { type Channel, KINDS, type LinkCode } from "./channels.ts";
-import { CodeOnce } from "./code-once.tsx";
+import { CodeOnce, ShownOnce } from "./shown-once.tsx";
 
 type Kind = Channel["kind"];
 
@@ -39,7 +36,18 @@ export function ChannelForm({ channel, onClose, onMade }: Props) {
   const [kind, setKind] = useState<Kind>(channel?.kind ?? "ntfy");
   const [made, setMade] = useState<{ id: string; secret: string }>();
   const [linking, setLinking] = useState<{ id: string; link: LinkCode }>();
-  if (made) return <KeyOnce secret={made.secret} onClose={() => onMade?.(made.id)} />;
+  if (made)
+    return (
+      <ShownOnce
+        title="Key of the webhook"
+        text={made.secret}
+        copy="Copy the key"
+        word="I have kept it"
+        onClose={() => onMade?.(made.id)}
+      >
+        Deliveries are signed with this key. It is shown only now.
+      </ShownOnce>
+    );
   if (linking) return <CodeOnce link={linking.link} onClose={() => onMade?.(linking.id)} />;
   const submit = async (fields: Fields) => {
     const { text, checked } = fields;
@@ -200,22 +208,5 @@ function MessengerField() {
         ))}
       </Select>
     </Field>
-  );
-}
-
-function KeyOnce({ secret, onClose }: { secret: string; onClose(): void }) {
-  return (
-    <Dialog title="Key of the webhook" onClose={onClose}>
-      <p className="mb-2">Deliveries are signed with this key. It is shown only now.</p>
-      <p className="mb-4 flex items-center gap-2 rounded-md bg-sunken px-3 py-2">
-        <code className="min-w-0 break-all">{secret}</code>
-        <CopyButton text={secret} label="Copy the key" />
-      </p>
-      <div className="flex justify-end">
-        <Button kind="primary" onClick={onClose}>
-          I have kept it
-        </Button>
-      </div>
-    </Dialog>
   );
 }

@@ -15,7 +15,7 @@ import type { Column } from "../../ui/table.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { ChannelForm } from "./channel-form.tsx";
 import { type Channel, KINDS, type LinkCode } from "./channels.ts";
-import { CodeOnce } from "./code-once.tsx";
+import { CodeOnce } from "./shown-once.tsx";
 
 type Delivery = Schemas["NotificationChannelDelivery"];
 

@@ -1,6 +1,5 @@
 /** A project as a file: written for another server, and read in. */
 import { Download, PackageOpen } from "lucide-react";
-import { useState } from "react";
 import { useLocation } from "wouter";
 import { client, multipart, must, type Schemas, siteUrl } from "../../api/client.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
@@ -45,7 +44,6 @@ export function ExportProject({ project: { id, name } }: { project: Schemas["Pro
 }
 
 export function ImportProject({ onClose }: { onClose(): void }) {
-  const [file, setFile] = useState<File>();
   const [, navigate] = useLocation();
   const admin = useAdmin();
   return (
@@ -53,11 +51,11 @@ export function ImportProject({ onClose }: { onClose(): void }) {
       title="Import a project"
       word="Import"
       changes={["/v1/projects", "/v1/jobs"]}
-      submit={async ({ text, raw, checked }) => {
-        const form = new FormData();
-        if (file) form.set("file", file, file.name);
+      submit={async ({ all, text, raw, checked }) => {
+        const form = all();
         if (text("name")) form.set("name", text("name"));
-        if (raw("passphrase")) form.set("passphrase", raw("passphrase"));
+        else form.delete("name");
+        if (!raw("passphrase")) form.delete("passphrase");
         form.set("trusted", checked("trusted") ? "true" : "false");
         const { project, tasks, notices } = await must(client.POST("/v1/project-imports", multipart(form)));
         return () => {
@@ -72,13 +70,7 @@ export function ImportProject({ onClose }: { onClose(): void }) {
         in the archive.
       </p>
       <Field label="File" hint="What Export wrote." name="file">
-        <Input
-          type="file"
-          required
-          accept=".gz,.tgz"
-          className="py-1.5"
-          onChange={(event) => setFile(event.target.files?.[0])}
-        />
+        <Input type="file" required accept=".gz,.tgz" className="py-1.5" />
       </Field>
       <Field label="Name" hint="Left empty: the one in the file." name="name">
         <Input />

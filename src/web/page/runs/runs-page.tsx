@@ -5,7 +5,7 @@ import { api, client, must } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import type { Listed } from "../../kit/list.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { FilterBar, FilterSelect, SearchInput } from "../../ui/filter.tsx";
+import { AgentFilter, FilterBar, FilterSelect, SearchInput } from "../../ui/filter.tsx";
 import { plural } from "../../ui/format.ts";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader } from "../../ui/page.tsx";
@@ -152,10 +152,4 @@ function ProjectFilter(props: FilterProps) {
   const options = (data?.items ?? []).map(({ id, name }) => ({ value: id, label: name }));
   if (options.length === 0) return null;
   return <FilterSelect label="Project" {...props} options={[{ value: "", label: "Any project" }, ...options]} />;
-}
-
-function AgentFilter(props: FilterProps) {
-  const { data } = api.useQuery("get", "/v1/agents", many);
-  const options = (data?.items ?? []).map(({ id, name }) => ({ value: id, label: name }));
-  return <FilterSelect label="Agent" {...props} options={[{ value: "", label: "Any agent" }, ...options]} />;
 }
