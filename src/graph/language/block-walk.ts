@@ -250,34 +250,27 @@ export abstract class BlockWalk {
     typeArgs: readonly TypeRow[] = [],
   ): ExprRow {
     const row = this.facts.expr(Expr.Call, callee);
-    this.pass(row, args, at, typeArgs);
+    this.pass(row, args, at);
+    this.facts.exprs.setTypeArgs(row, this.facts.list(typeArgs));
     this.facts.call(row, at.symbol, line);
     return row;
   }
 
   /** `new C(…)`: the call of a constructor. */
-  newOf(
-    callee: ExprRow,
-    args: readonly TreeNode[],
-    at: Place,
-    line: number,
-    flags: number,
-    typeArgs: readonly TypeRow[] = [],
-  ): ExprRow {
+  newOf(callee: ExprRow, args: readonly TreeNode[], at: Place, line: number): ExprRow {
     const row = this.facts.expr(Expr.New, callee);
-    this.pass(row, args, at, typeArgs);
-    this.facts.call(row, at.symbol, line, flags);
+    this.pass(row, args, at);
+    this.facts.call(row, at.symbol, line, CallFlag.New);
     return row;
   }
 
-  private pass(row: ExprRow, args: readonly TreeNode[], at: Place, typeArgs: readonly TypeRow[]): void {
+  private pass(row: ExprRow, args: readonly TreeNode[], at: Place): void {
     const rows = args.map((argument, i) =>
       this.isLambda(this.tree.kind(argument))
         ? this.lambda(argument, at, (parameter) => this.facts.expr(Expr.Contextual, row, i, parameter))
         : this.expression(argument, at),
     );
     this.facts.exprs.setArgs(row, this.facts.list(rows));
-    this.facts.exprs.setTypeArgs(row, this.facts.list(typeArgs));
   }
 
   /** `new T<A>(…)`: a constructor's call, typed by what `<…>` says; of a library's type only a value of it. */
@@ -287,7 +280,7 @@ export abstract class BlockWalk {
       for (const argument of args) this.expression(argument, at);
       return facts.expr(Expr.Typed, type);
     }
-    const row = this.newOf(this.classExpression(type), args, at, tree.line(typeNode), CallFlag.New);
+    const row = this.newOf(this.classExpression(type), args, at, tree.line(typeNode));
     return /<\s*[^>\s]/.test(this.text(typeNode)) ? facts.expr(Expr.Typed, type, row) : row;
   }
 

@@ -151,10 +151,6 @@ export const SymbolFlag = {
   Generator: 128,
   /** A declaration without a body (a signature, a prototype); a definition of that name in the scope takes its place. */
   Signature: 256,
-  /** Takes any number of further arguments. */
-  Variadic: 512,
-  /** A call of the symbol as a value yields the value itself (functional interface, typed function property). */
-  Callable: 1024,
   /** Of the type, not of the instance nor static: an enum's member. */
   EnumMember: 2048,
   /** Visible in its own file only, even where the language has no export lists (C `static`, PHP private). */

@@ -253,8 +253,8 @@ export class FactsBuilder {
     return this.expr(Expr.Member, object, this.name(name));
   }
 
-  exprCall(callee: ExprRow, args: readonly ExprRow[], typeArgs: readonly TypeRow[] = []): ExprRow {
-    return this.expr(Expr.Call, callee, this.list(args), this.list(typeArgs));
+  exprCall(callee: ExprRow, args: readonly ExprRow[]): ExprRow {
+    return this.expr(Expr.Call, callee, this.list(args));
   }
 
   exprLiteral(builtin: string): ExprRow {

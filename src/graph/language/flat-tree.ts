@@ -10,7 +10,7 @@
  */
 
 import type { Language, Tree } from "web-tree-sitter";
-import { exists, isNone, NONE, ROOT, rowAfter, rowAt, type TreeNode } from "../rows.ts";
+import { exists, isNone, NONE, rowAfter, rowAt, type TreeNode } from "../rows.ts";
 
 /** The functions of the parser's WebAssembly module that the copy needs; they work on a cursor in a shared buffer. */
 export interface CursorModule {
@@ -289,14 +289,6 @@ export class FlatTree {
       if (this.named(c) && !this.kind(c).includes("comment")) return c;
     }
     return NONE;
-  }
-
-  /** The sibling before the node (any sort), or none. */
-  previous(node: TreeNode): TreeNode {
-    const parent = this.parent(node);
-    let last: TreeNode = NONE;
-    for (let c = exists(parent) ? this.first(parent) : ROOT; exists(c) && c < node; c = this.next(c)) last = c;
-    return last;
   }
 
   startIndex(node: TreeNode): number {

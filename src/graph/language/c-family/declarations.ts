@@ -176,7 +176,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     if (kind === "template_method" || kind === "qualified_identifier") {
       const callee =
         kind === "template_method" ? facts.exprName(this.field(target, "name"), at.scope) : this.path(target, at);
-      this.newOf(callee, args, at, tree.line(target), CallFlag.New);
+      this.newOf(callee, args, at, tree.line(target));
     } else for (const argument of args) this.expression(argument, at);
   }
 
@@ -318,7 +318,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     }
     const op = facts.types.op(built);
     if (op !== Type.Ref && op !== Type.Qualified) return NONE;
-    return this.newOf(this.classExpression(built), [], at, tree.line(typeNode), CallFlag.New);
+    return this.newOf(this.classExpression(built), [], at, tree.line(typeNode));
   }
 
   private fieldSymbol(node: TreeNode, name: string, type: TypeRow, value: TreeNode, at: Place): void {
@@ -342,7 +342,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
       for (const argument of args) this.expression(argument, at);
       return NONE;
     }
-    return this.newOf(this.classExpression(type), args, at, tree.line(typeNode), CallFlag.New);
+    return this.newOf(this.classExpression(type), args, at, tree.line(typeNode));
   }
 
   protected typeDefinition(node: TreeNode, at: Place): void {

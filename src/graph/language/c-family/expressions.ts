@@ -1,7 +1,7 @@
 /** Expressions of C and C++. */
 import { type ExprRow, exists, FILE_SCOPE, NONE, type TreeNode, type TypeRow } from "../../rows.ts";
 import type { Place } from "../block-walk.ts";
-import { CallFlag, Expr, Type } from "../fact-layout.ts";
+import { Expr, Type } from "../fact-layout.ts";
 import { CFamilyTypes } from "./types.ts";
 
 export abstract class CFamilyExpressions extends CFamilyTypes {
@@ -206,7 +206,7 @@ export abstract class CFamilyExpressions extends CFamilyTypes {
       for (const argument of args) this.expression(argument, at);
       return facts.expr(Expr.Typed, type);
     }
-    return this.newOf(this.classExpression(type), args, at, tree.line(template), CallFlag.New);
+    return this.newOf(this.classExpression(type), args, at, tree.line(template));
   }
 
   private creation(node: TreeNode, at: Place): ExprRow {
@@ -219,7 +219,7 @@ export abstract class CFamilyExpressions extends CFamilyTypes {
       for (const argument of args) this.expression(argument, at);
       return facts.expr(Expr.Typed, type);
     }
-    const row = this.newOf(this.classExpression(type), args, at, tree.line(typeNode), CallFlag.New);
+    const row = this.newOf(this.classExpression(type), args, at, tree.line(typeNode));
     return facts.expr(Expr.Typed, type, row);
   }
 }

@@ -1,7 +1,7 @@
 /** C#'s expressions. */
 import { type ExprRow, exists, isNone, NONE, type TreeNode, type TypeRow } from "../../rows.ts";
 import type { Place } from "../block-walk.ts";
-import { CallFlag, Expr, SymbolFlag, Type } from "../fact-layout.ts";
+import { Expr, SymbolFlag, Type } from "../fact-layout.ts";
 import { CSharpTypes } from "./types.ts";
 
 export abstract class CSharpExpressions extends CSharpTypes {
@@ -229,7 +229,7 @@ export abstract class CSharpExpressions extends CSharpTypes {
     this.initializer(tree.child(node, "initializer"), at);
     const args = this.argumentsOf(node);
     if (exists(type) && facts.types.op(type) !== Type.Literal)
-      return this.newOf(this.classExpression(type), args, at, tree.line(node), CallFlag.New);
+      return this.newOf(this.classExpression(type), args, at, tree.line(node));
     for (const argument of args) this.expression(argument, at);
     return facts.expr(Expr.Unknown);
   }

@@ -1,7 +1,7 @@
 /** Java's types and expressions. */
 import { type ExprRow, exists, isNone, NONE, type SymbolRow, type TreeNode, type TypeRow } from "../../rows.ts";
 import { BlockWalk, type Place } from "../block-walk.ts";
-import { CallFlag, Expr, HeritageKind, SymbolFlag, Type } from "../fact-layout.ts";
+import { Expr, HeritageKind, SymbolFlag, Type } from "../fact-layout.ts";
 import { containerOf, plainValue } from "./library.ts";
 
 export abstract class JavaExpressions extends BlockWalk {
@@ -251,7 +251,7 @@ export abstract class JavaExpressions extends BlockWalk {
       !/annotation|type_arguments/.test(tree.kind(outer))
     ) {
       const inner = facts.exprMember(this.expression(outer, at), this.text(typeNode).replace(/<[\s\S]*/, ""));
-      return this.newOf(inner, this.argumentsOf(node), at, tree.line(typeNode), CallFlag.New);
+      return this.newOf(inner, this.argumentsOf(node), at, tree.line(typeNode));
     }
     const type = this.type(typeNode, at);
     const body = tree.childOfKind(node, "class_body");
@@ -275,7 +275,7 @@ export abstract class JavaExpressions extends BlockWalk {
     const owner = isNone(at.thisScope) ? NONE : facts.scopes.symbol(at.thisScope);
     if (isNone(owner)) return this.unknown(node, at);
     const own = facts.expr(Expr.Name, facts.symbols.name(owner), facts.symbols.scope(owner));
-    return this.newOf(own, args, at, tree.line(node), CallFlag.New);
+    return this.newOf(own, args, at, tree.line(node));
   }
 
   private methodReference(node: TreeNode, at: Place): ExprRow {

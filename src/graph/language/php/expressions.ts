@@ -1,7 +1,7 @@
 /** PHP's expressions. */
 import { type ExprRow, exists, isNone, NONE, type SymbolRow, type TreeNode, type TypeRow } from "../../rows.ts";
 import type { Place } from "../block-walk.ts";
-import { CallFlag, Expr, SymbolFlag, Type } from "../fact-layout.ts";
+import { Expr, SymbolFlag, Type } from "../fact-layout.ts";
 import { PhpTypes } from "./types.ts";
 
 export abstract class PhpExpressions extends PhpTypes {
@@ -242,10 +242,10 @@ export abstract class PhpExpressions extends PhpTypes {
       const typed = facts.expr(Expr.Typed, facts.type(Type.This, at.thisScope));
       if (hidden) return typed;
       const name = facts.expr(Expr.Name, facts.symbols.name(owner), facts.symbols.scope(owner));
-      this.newOf(name, args, at, tree.line(named), CallFlag.New);
+      this.newOf(name, args, at, tree.line(named));
       return typed;
     }
-    return this.newOf(this.classValue(text, at), args, at, tree.line(named), CallFlag.New);
+    return this.newOf(this.classValue(text, at), args, at, tree.line(named));
   }
 
   private assignment(node: TreeNode, at: Place): ExprRow {
