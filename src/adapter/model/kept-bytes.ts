@@ -1,34 +1,32 @@
-/** Bytes of a stream that are kept until its end: its first ones, or its last lines. */
+/**
+ * Bytes of a stream that are kept until its end: its first ones, or its last lines. They are copied, as pieces of a stream
+ * belong to who reads it on, and into memory that was used before, as memory that is new to the process costs more
+ * than the copy.
+ */
 
 const LINE_FEED = 10;
-/** Smaller pieces are copied together, so that a piece costs no more than its bytes. */
-const SMALL_BYTES = 4 * 1024;
 const BLOCK_BYTES = 16 * 1024;
 
 interface Block {
   bytes: Buffer;
   length: number;
-  /** Made here, so that more can be put into it. */
-  isOwn: boolean;
   /** Where its first line feed is; -1: not in what was looked through. */
   feed: number;
   looked: number;
 }
 
-function addTo(blocks: Block[], piece: Buffer): void {
-  const last = blocks.at(-1);
-  if (piece.length >= SMALL_BYTES) {
-    blocks.push({ bytes: piece, length: piece.length, isOwn: false, feed: -1, looked: 0 });
-    return;
+/** @param spare memory for further blocks. */
+function addTo(blocks: Block[], piece: Buffer, spare: Buffer[] = []): void {
+  for (let at = 0; at < piece.length; ) {
+    let last = blocks.at(-1);
+    if (!last || last.length === BLOCK_BYTES) {
+      last = { bytes: spare.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES), length: 0, feed: -1, looked: 0 };
+      blocks.push(last);
+    }
+    const copied = piece.copy(last.bytes, last.length, at);
+    last.length += copied;
+    at += copied;
   }
-  if (last?.isOwn && last.length + piece.length <= BLOCK_BYTES) {
-    last.bytes.set(piece, last.length);
-    last.length += piece.length;
-    return;
-  }
-  const bytes = Buffer.allocUnsafeSlow(BLOCK_BYTES);
-  bytes.set(piece);
-  blocks.push({ bytes, length: piece.length, isOwn: true, feed: -1, looked: 0 });
 }
 
 const joined = (blocks: readonly Block[]): Buffer =>
@@ -54,6 +52,7 @@ export function createKeptBytes() {
  */
 export function createKeptLines(least: number, most: number) {
   const blocks: Block[] = [];
+  const spare: Buffer[] = [];
   let total = 0;
   let isWhole = true;
   /** The first block after the first one in which a line begins, and the bytes before it. */
@@ -67,7 +66,10 @@ export function createKeptLines(least: number, most: number) {
     return block.feed !== -1;
   }
   function drop(count: number): void {
-    for (const { length } of blocks.splice(0, count)) total -= length;
+    for (const { bytes, length } of blocks.splice(0, count)) {
+      total -= length;
+      spare.push(bytes);
+    }
     isWhole = false;
     next = 1;
     before = blocks[0]?.length ?? 0;
@@ -87,7 +89,7 @@ export function createKeptLines(least: number, most: number) {
   return {
     add(piece: Buffer): void {
       total += piece.length;
-      addTo(blocks, piece);
+      addTo(blocks, piece, spare);
       for (let line = nextLine(); line && total - before - line.feed > least; line = nextLine()) drop(next);
       if (total > most + least) drop(blocks.length);
     },

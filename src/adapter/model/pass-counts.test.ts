@@ -8,11 +8,15 @@ const line = (event: object): string => `data: ${JSON.stringify(event)}\n\n`;
 const said = (content: string): string => line({ choices: [{ delta: { content } }], usage: null });
 const counted = (input: number): string => line({ usage: { prompt_tokens: input, completion_tokens: 7 }, choices: [] });
 
-/** Counts a reply that comes in pieces of that size. */
+/** Counts a reply that comes in pieces of that size, each of which is emptied once it was sent on. */
 function count(text: string, pieceBytes: number, protocol: PassRequest["protocol"] = "chat") {
   const counter = createEventCounter(protocol);
   const bytes = Buffer.from(text);
-  for (let at = 0; at < bytes.length; at += pieceBytes) counter.add(bytes.subarray(at, at + pieceBytes));
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    const piece = new Uint8Array(bytes.subarray(at, at + pieceBytes));
+    counter.add(piece);
+    piece.buffer.transfer(0);
+  }
   return counter.end();
 }
 

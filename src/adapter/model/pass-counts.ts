@@ -16,6 +16,7 @@ interface SizeReceived {
 }
 
 interface ReplyCounter {
+  /** Keeps copies alone. */
   add(piece: Uint8Array): void;
   end(): {
     usage: ModelUsage | undefined;
@@ -91,7 +92,7 @@ export function createWholeCounter(protocol: PassRequest["protocol"]): ReplyCoun
   return {
     add(piece) {
       bytes += piece.byteLength;
-      if (bytes <= LIMITS.providerAnswerBytes) pieces.push(piece);
+      if (bytes <= LIMITS.providerAnswerBytes) pieces.push(Buffer.from(piece));
     },
     end() {
       const text = Buffer.concat(pieces).toString("utf8");

@@ -115,6 +115,9 @@ export interface HarnessPort {
   answerTools(tools: HarnessTools, request: Request, body: unknown): Promise<Response>;
   /** Starts the program and greets it. @throws Problem 502 `harness_refused` when it does not speak the protocol in time. */
   connect(open: OpenPipe, handlers: HarnessHandlers, signal: AbortSignal): Promise<HarnessConnection>;
-  /** Listens for the programs of one sandbox. @throws Problem 503 `sandbox_lost`. */
+  /**
+   * Listens for the programs of one sandbox. @param handler hands over the pieces of a stream for good: each is emptied
+   * once it was sent. @throws Problem 503 `sandbox_lost`.
+   */
   listen(openRoute: Sandbox["openRoute"], handler: GatewayHandler): Promise<GatewayListener>;
 }
