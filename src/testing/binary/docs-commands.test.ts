@@ -218,9 +218,9 @@ async function withProject(server: TestServer): Promise<void> {
 
 /**
  * What has to be true right before a command: a run that waits for the answer it gives, none at work where one deletes.
- * @param changed runs that have changed a file, one for each command of changes.
+ * @param changes the runs that have changed a file, by what the page does with them.
  */
-async function readied(said: string, server: TestServer, changed: Promise<string>[]): Promise<string> {
+async function readied(said: string, server: TestServer, changes: Promise<Map<string, string>>): Promise<string> {
   if (/^projects delete/.test(said)) {
     const { items } = (await server.request<{ items: { id: string }[] }>("GET", "/v1/runs")).body;
     for (const { id } of items) {
@@ -242,8 +242,8 @@ async function readied(said: string, server: TestServer, changed: Promise<string
     return said.replace(/swm_\S+/, id);
   }
   if (/^approve run_/.test(said)) return said.replace(/run_\S+/, await begun(server, { pipeline_id: "asked" }));
-  if (!OF_CHANGES.test(said)) return said;
-  const id = (await changed.shift())!;
+  const id = OF_CHANGES.test(said) && (await changes).get(useOf(said));
+  if (!id) return said;
   const { items } = (await server.request<{ items: { path: string }[] }>("GET", `/v1/runs/${id}/diff`)).body;
   return said
     .replace(/run_\S+/, id)
@@ -254,22 +254,28 @@ async function readied(said: string, server: TestServer, changed: Promise<string
 /** These act on a run that changed files. */
 const OF_CHANGES = /^(diff|merge|comment|send-back|open) run_/;
 
-/**
- * A run that has changed a file, in a clone of its own: the same work a second time would change nothing, and is left
- * unmerged where it is only shown. @returns its id.
- */
-async function changedFile(server: TestServer): Promise<string> {
+/** Each merge needs a run of its own. The others show one run or comment on it, which is for a run that is not merged. */
+const useOf = (said: string): string => (said.startsWith("merge") ? said : "shown");
+
+/** A run for each use, all in one project. They end before one is merged: after that, their work would change nothing. */
+async function changeFiles(server: TestServer, uses: Iterable<string>): Promise<Map<string, string>> {
   const project_name = newId("project");
   expect((await server.request("POST", "/v1/projects", { body: { name: project_name, repository } })).status).toBe(201);
-  const id = await begun(server, { pipeline_id: "hello", project_name });
-  await server.request("GET", `/v1/events/stream?run_id=${id}`);
-  return id;
+  const runs = Array.from(uses, async (use) => [use, await finished(server, { project_name })] as const);
+  return new Map(await Promise.all(runs));
 }
 
 /** A run, started. */
 async function begun(server: TestServer, what: { pipeline_id: string; project_name?: string }): Promise<string> {
   const body = { ...what, task_description: "Work" };
   return (await server.request<{ id: string }>("POST", "/v1/runs", { body })).body.id;
+}
+
+/** A run of `hello` that has ended. */
+async function finished(server: TestServer, place: { project_name?: string } = {}): Promise<string> {
+  const id = await begun(server, { pipeline_id: "hello", ...place });
+  await server.request("GET", `/v1/events/stream?run_id=${id}`);
+  return id;
 }
 
 /** A page that knows accounts is followed on a server that has them. */
@@ -319,11 +325,7 @@ async function requestOf(path: string, said: string, server: TestServer): Promis
     const [at, body] = makes[kind as keyof typeof makes];
     request = request.replace("<id>", (await call(at, body))["id"]!);
   }
-  if (request.includes("run_…")) {
-    const id = await begun(server, { pipeline_id: "hello" });
-    await server.request("GET", `/v1/events/stream?run_id=${id}`);
-    request = request.replace("run_…", id);
-  }
+  if (request.includes("run_…")) request = request.replace("run_…", await finished(server));
   // A stream of everything has no end: it answers, and is left.
   if (/stream\?kinds=/.test(request)) request = `${request.replace("--max-time 240", "--max-time 1")} || test $? = 28`;
   return path === "docs/tasks.md" ? request.replace("<id>", await indexed(server)) : request;
@@ -365,12 +367,13 @@ describe("commands of the pages", () => {
       const wrong: { call: string; code: number; said: string }[] = [];
       try {
         await PREPARED[path]?.(server);
-        // All at once, while the first commands run: each of these runs takes seconds.
-        const changed = here.filter(({ said }) => OF_CHANGES.test(said)).map(() => changedFile(server));
+        // While the first commands run: each of these runs takes seconds.
+        const uses = new Set(here.flatMap(({ said }) => (OF_CHANGES.test(said) ? useOf(said) : [])));
+        const changes = uses.size > 0 ? changeFiles(server, uses) : Promise.resolve(new Map());
         for (const call of here) {
           const command = call.said.startsWith("curl ")
             ? await requestOf(path, call.said, server)
-            : `skep ${await readied(placed(call.said, server), server, changed)}`;
+            : `skep ${await readied(placed(call.said, server), server, changes)}`;
           const child = Bun.spawn(["bash", "-c", command], {
             cwd: call.said.startsWith("graph") ? repository : work,
             env: { HOME: folder.path, PATH: `${bin}:${process.env["PATH"]}`, ...env },
