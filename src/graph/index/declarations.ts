@@ -6,10 +6,6 @@ import type { NodeColumns } from "../code-graph.ts";
 import { EDGE_TYPES, NODE_LABELS, type NodeLabel } from "../model.ts";
 import { GraphBuilder } from "./structure.ts";
 
-type Nodes = Pick<NodeColumns, "name" | "qualified"> & {
-  [name in "label" | "file" | "ordinal"]: ArrayLike<number>;
-};
-
 const DECLARATIONS = /\.d\.([mc]?)ts$/;
 const TYPES: ReadonlySet<NodeLabel> = new Set(["Class", "Interface"]);
 const VALUES: ReadonlySet<NodeLabel> = new Set(["Function", "Method", "Const", "Variable", "Property"]);
@@ -17,14 +13,15 @@ const [CONTAINS, DEFINED_IN] = [EDGE_TYPES.indexOf("CONTAINS"), EDGE_TYPES.index
 
 /** The same structure and edges with one node for each such symbol; the builder itself where there are none. */
 export function joinDeclarations(builder: GraphBuilder): GraphBuilder {
-  const { nodes, edges } = builder;
+  const { edges } = builder;
+  const nodes = builder.nodeColumns();
   const declared = declarationRows(nodes);
   if (declared.size === 0) return builder;
   const joined = new GraphBuilder();
   joined.languages.push(...builder.languages);
-  const rows = copyNodes(builder, joined, declared);
-  const [type, from, to] = [edges.type.ints, edges.from.ints, edges.to.ints];
-  const [reason, line] = [edges.reason.ints, edges.line.ints];
+  const rows = copyNodes(nodes, joined, declared);
+  const [type, from, to] = [edges.type.view, edges.from.view, edges.to.view];
+  const [reason, line] = [edges.reason.view, edges.line.view];
   let file = 0;
   for (let edge = 0; edge < type.length; edge++) {
     for (; builder.found[file] === edge; file++) joined.startFile();
@@ -39,16 +36,16 @@ export function joinDeclarations(builder: GraphBuilder): GraphBuilder {
 }
 
 /** @returns the new row of each node: that of its declaration for an implementation */
-function copyNodes(from: GraphBuilder, to: GraphBuilder, declared: ReadonlyMap<number, number>): Int32Array {
-  const { nodes } = from;
+function copyNodes(nodes: NodeColumns, to: GraphBuilder, declared: ReadonlyMap<number, number>): Int32Array {
   const rows = new Int32Array(nodes.label.length).fill(-1);
   for (let row = 0; row < rows.length; row++) {
     if (declared.has(row)) continue;
     const label = NODE_LABELS[nodes.label[row]!]!;
     const copy = to.addNode(label, nodes.name[row]!, nodes.qualified[row]!, nodes.file[row]!);
     rows[row] = copy;
-    for (const name of ["exported", "startLine", "endLine", "ordinal", "signature", "doc"] as const)
-      to.nodes[name][copy] = nodes[name][row]!;
+    for (const name of ["exported", "startLine", "endLine", "ordinal"] as const)
+      to.nodes[name].put(copy, nodes[name][row] ?? 0);
+    for (const name of ["signature", "doc"] as const) to.nodes[name][copy] = nodes[name][row]!;
   }
   const placed = new Set<number>();
   for (const [row, declaration] of declared) {
@@ -71,7 +68,7 @@ function copyNodes(from: GraphBuilder, to: GraphBuilder, declared: ReadonlyMap<n
 }
 
 /** By row of an implementation, or of a further overload that is declared for it: the row of its declaration. */
-function declarationRows(nodes: Nodes): Map<number, number> {
+function declarationRows(nodes: NodeColumns): Map<number, number> {
   const declared = new Map<number, number>();
   const pairs = filePairs(nodes);
   if (pairs.size === 0) return declared;
@@ -93,17 +90,17 @@ function declarationRows(nodes: Nodes): Map<number, number> {
   return declared;
 }
 
-const labelOf = (nodes: Nodes, row: number): NodeLabel => NODE_LABELS[nodes.label[row]!]!;
+const labelOf = (nodes: NodeColumns, row: number): NodeLabel => NODE_LABELS[nodes.label[row]!]!;
 
 /** Two symbols of this name are one; "" for what is no type and no value. */
-function nameOf(nodes: Nodes, row: number): string {
+function nameOf(nodes: NodeColumns, row: number): string {
   const label = labelOf(nodes, row);
   const kind = TYPES.has(label) ? "type" : VALUES.has(label) ? "value" : "";
   return kind && `${kind} ${nodes.qualified[row]}`;
 }
 
 /** By file of JavaScript: the file that declares what is in it. */
-function filePairs(nodes: Nodes): Map<number, number> {
+function filePairs(nodes: NodeColumns): Map<number, number> {
   const pairs = new Map<number, number>();
   let rows: Map<string, number> | undefined;
   const files = nodes.label.length;
@@ -122,7 +119,7 @@ function filePairs(nodes: Nodes): Map<number, number> {
 }
 
 /** Files are the first rows. */
-function firstOther(nodes: Nodes, length: number): number {
+function firstOther(nodes: NodeColumns, length: number): number {
   let row = 0;
   while (row < length && labelOf(nodes, row) === "File") row++;
   return row;

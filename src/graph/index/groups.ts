@@ -31,7 +31,7 @@ export function finishWith(builder: GraphBuilder, { communities, processes }: Gr
     process.node = first + more.addNode("Process", process.label, String(i + 1), -1);
     for (const [step, node] of process.steps.entries()) more.addEdge("PARTICIPATES_IN", node, process.node, step + 1);
   }
-  const graph = builder.finish(more);
+  const graph = builder.finishWith(more);
   graph.communities = communities;
   graph.processes = processes;
   return graph;

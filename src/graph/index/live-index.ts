@@ -23,7 +23,7 @@ import { findGroups, finishWith, type Groups } from "./groups.ts";
 import { type Indexed, manifestOf, unreadOf } from "./index-report.ts";
 import type { Look } from "./look.ts";
 import { parseFiles } from "./parse-files.ts";
-import { type Laid, layOut, movedEnds, type Patched, patchStructure } from "./patch-structure.ts";
+import { type Laid, layOut, type Patched, patchStructure } from "./patch-structure.ts";
 import { createConfigReader } from "./source-files.ts";
 import { addFoundEdges, ENDS, type GraphBuilder } from "./structure.ts";
 
@@ -117,7 +117,7 @@ function sourceOf(file: Pick<CachedFile, "path">, packed: Uint8Array): SourceFil
 function takeEdges({ builder }: Laid, found: FoundEdges | undefined, files: number): boolean {
   const [first, end] = [found?.start[0], found?.start.at(-1)];
   if (!found || files === 0 || found.start.length !== files + 1 || first !== builder.edges.type.length) return false;
-  for (const name of ENDS) builder.edges[name].append(Int32Array.from(found[name].subarray(first, end)));
+  for (const name of ENDS) builder.edges[name].append(found[name].subarray(first, end));
   for (let file = 0; file < files; file++) builder.found.push(found.start[file] ?? 0);
   return true;
 }
@@ -220,7 +220,7 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
       if (!next) return undefined;
       const { files, edited } = found;
       const { sources, resolution, affected, changed } = next;
-      const patched = patchStructure(state.laid, resolution.repo, changed);
+      const patched = patchStructure(state.laid, resolution.repo, changed, before);
       const tangled = manifest.failed.map(({ path }) => path);
       const isTangled = new Set(tangled);
       const again = new Set([...affected, ...sources.flatMap(({ path }, row) => (isTangled.has(path) ? [row] : []))]);
@@ -310,7 +310,7 @@ function foundCopier({ builder: old }: Laid, moved: Int32Array, builder: GraphBu
   return {
     leadsNowhere(file: number): boolean {
       if (!isAnyGone) return false;
-      const [froms, tos] = [from.ints, to.ints];
+      const [froms, tos] = [from.view, to.view];
       for (let edge = startOf(file); edge < startOf(file + 1); edge++)
         if (moved[froms[edge]!]! < 0 || moved[tos[edge]!]! < 0) return true;
       return false;
@@ -321,9 +321,9 @@ function foundCopier({ builder: old }: Laid, moved: Int32Array, builder: GraphBu
       const by = builder.edges.type.length - at;
       for (let file = first; file < end; file++) builder.found.push(startOf(file) + by);
       for (const name of ["type", "reason", "line"] as const)
-        builder.edges[name].append(old.edges[name].ints.subarray(at, until));
+        builder.edges[name].append(old.edges[name].view.subarray(at, until));
       for (const name of ["from", "to"] as const)
-        builder.edges[name].append(movedEnds(old.edges[name].ints.subarray(at, until), moved));
+        builder.edges[name].appendAt(old.edges[name].view.subarray(at, until), moved);
     },
   };
 }

@@ -2,6 +2,7 @@
  * Structure after an edit: the nodes of edited files are made again, those of all others are taken over and moved. The
  * result is what `addStructure` makes of the whole repository, in the same rows.
  */
+import type { CodeGraph } from "../code-graph.ts";
 import type { Repository } from "../resolve/repository.ts";
 import { nodeKey } from "./reuse.ts";
 import { addStructure, addSymbols, ENDS, GraphBuilder, NUMBERS, TEXTS } from "./structure.ts";
@@ -27,7 +28,7 @@ export function layOut(repo: Repository): Laid {
   const symbolNodes = addStructure(builder, repo);
   const files = repo.files.length;
   const first = new Int32Array(files + 1);
-  const { file } = builder.nodes;
+  const file = builder.nodes.file.view;
   let at = files;
   while (at < file.length && (file[at] ?? -1) < 0) at++;
   for (let row = 0; row < files; row++) {
@@ -47,13 +48,19 @@ interface Own {
 
 const FILE = -1;
 
+type Sizes = Pick<CodeGraph, "nodeCount" | "edgeCount">;
+
+/** Enough for a few rows more. */
+const roomFor = (rows: number): number => rows + (rows >> 6) + 1_024;
+
 /**
  * Structure after an edit, without the edges that resolution finds.
- * @param before not to be used any more but for its edges: the columns of its nodes are changed in place
+ * @param before not to be used any more but for its edges: the texts of its nodes are changed in place
  * @param repo the same files in the same rows
  * @param changed rows of the edited files, in their order
+ * @param graph the one before, with clusters and flows: about as large as the next
  */
-export function patchStructure(before: Laid, repo: Repository, changed: readonly number[]): Patched {
+export function patchStructure(before: Laid, repo: Repository, changed: readonly number[], graph: Sizes): Patched {
   const files = repo.files.length;
   const symbolNodes = new Int32Array(repo.symbolTotal).fill(-1);
   const own = new Map(changed.map((file) => [file, ownNodes(repo, file, symbolNodes)]));
@@ -62,8 +69,9 @@ export function patchStructure(before: Laid, repo: Repository, changed: readonly
   for (let file = 0; file < files; file++)
     first[file + 1] = first[file]! + (own.get(file)?.count ?? before.first[file + 1]! - before.first[file]!);
   const moved = movedRows(before, first, own);
-  const builder = spliceNodes(before, [...own.values()], repo);
+  const builder = spliceNodes(before, [...own.values()], repo, roomFor(graph.nodeCount));
   placeSymbols({ before, repo, symbolNodes, first, own });
+  for (const name of ENDS) builder.edges[name].reserve(roomFor(graph.edgeCount));
   addEdges({ before, builder, moved, first, own });
   return { repo, builder, symbolNodes, first, moved };
 }
@@ -75,17 +83,27 @@ function ownNodes(repo: Repository, file: number, symbolNodes: Int32Array): Own 
 }
 
 /** Puts the nodes of edited files in the place of those of before. */
-function spliceNodes({ builder: old, first }: Laid, own: readonly Own[], repo: Repository): GraphBuilder {
+function spliceNodes({ builder: old, first }: Laid, own: readonly Own[], repo: Repository, room: number): GraphBuilder {
   const builder = new GraphBuilder();
   const splice = <T>(column: T[], fresh: (one: GraphBuilder) => readonly T[]): T[] => {
     // From the last on, so that rows before it stay where they are.
     for (const one of own.toReversed()) replaceRows(column, first[one.file]!, first[one.file + 1]!, fresh(one.builder));
     return column;
   };
-  for (const name of NUMBERS) builder.nodes[name] = splice(old.nodes[name], ({ nodes }) => nodes[name]);
+  for (const name of NUMBERS) {
+    const [column, rows] = [builder.nodes[name], old.nodes[name].view];
+    column.reserve(room);
+    let at = 0;
+    for (const one of own) {
+      column.append(rows.subarray(at, first[one.file]));
+      column.append(one.builder.nodes[name].view);
+      at = first[one.file + 1] ?? at;
+    }
+    column.append(rows.subarray(at));
+  }
   for (const name of TEXTS) builder.nodes[name] = splice(old.nodes[name], ({ nodes }) => nodes[name]);
   for (const language of old.languages) builder.languages.push(language);
-  for (const { file } of own) builder.nodes.endLine[file] = Math.max(1, repo.facts(file).lines);
+  for (const { file } of own) builder.nodes.endLine.put(file, Math.max(1, repo.facts(file).lines));
   return builder;
 }
 
@@ -99,7 +117,8 @@ function replaceRows<T>(column: T[], first: number, end: number, rows: readonly 
 }
 
 function movedRows({ builder: old, first: oldFirst }: Laid, first: Int32Array, own: ReadonlyMap<number, Own>) {
-  const moved = new Int32Array(old.nodes.label.length).fill(-1);
+  const nodes = old.nodeColumns();
+  const moved = new Int32Array(nodes.label.length).fill(-1);
   const files = first.length - 1;
   for (let row = 0; row < oldFirst[0]!; row++) moved[row] = row;
   for (let file = 0; file < files; file++) {
@@ -111,8 +130,9 @@ function movedRows({ builder: old, first: oldFirst }: Laid, first: Int32Array, o
       continue;
     }
     const rows = new Map<string, number>();
-    for (let i = 0; i < fresh.count; i++) rows.set(nodeKey(fresh.builder, i), first[file]! + i);
-    for (let row = from; row < to; row++) moved[row] = rows.get(nodeKey(old, row)) ?? -1;
+    const now = fresh.builder.nodeColumns();
+    for (let i = 0; i < fresh.count; i++) rows.set(nodeKey(now, i), first[file]! + i);
+    for (let row = from; row < to; row++) moved[row] = rows.get(nodeKey(nodes, row)) ?? -1;
   }
   return moved;
 }
@@ -154,9 +174,8 @@ function addEdges(input: {
   let at = 0;
   const takeOver = (end: number): void => {
     for (const name of ["type", "reason", "line"] as const)
-      builder.edges[name].append(old[name].ints.subarray(at, end));
-    for (const name of ["from", "to"] as const)
-      builder.edges[name].append(movedEnds(old[name].ints.subarray(at, end), moved));
+      builder.edges[name].append(old[name].view.subarray(at, end));
+    for (const name of ["from", "to"] as const) builder.edges[name].appendAt(old[name].view.subarray(at, end), moved);
     at = end;
   };
   const startOf = (file: number) => folders + 2 * (before.first[file]! - before.first[0]!);
@@ -165,17 +184,10 @@ function addEdges(input: {
     const by = first[file]!;
     for (const name of ENDS) {
       const isNode = name === "from" || name === "to";
-      const ints = fresh.edges[name].ints;
-      builder.edges[name].append(isNode ? ints.map((node) => (node === FILE ? file : node + by)) : ints);
+      const rows = fresh.edges[name].view;
+      builder.edges[name].append(isNode ? rows.map((node) => (node === FILE ? file : node + by)) : rows);
     }
     at = startOf(file + 1);
   }
   takeOver(startOf(files));
-}
-
-/** The new rows of nodes, of which none is gone. By rows: the method of typed arrays takes several times as long. */
-export function movedEnds(nodes: Int32Array, moved: Int32Array): Int32Array {
-  const rows = new Int32Array(nodes.length);
-  for (let at = 0; at < nodes.length; at++) rows[at] = moved[nodes[at]!]!;
-  return rows;
 }

@@ -3,7 +3,7 @@
  * of the new graph.
  */
 
-import { symbolRowsOf } from "../code-graph.ts";
+import { type NodeColumns, symbolRowsOf } from "../code-graph.ts";
 import { unpackFacts } from "../language/facts.ts";
 import { affectedFiles } from "../resolve/affected.ts";
 import type { SourceFile } from "../resolve/repository.ts";
@@ -98,7 +98,8 @@ function movedNodes(
 ): Int32Array {
   const moved = new Int32Array(found.nodeCount).fill(-1);
   const { first: oldFirst, count: oldCount } = found.symbolRows;
-  const now = symbolRowsOf(new Int32Array(builder.nodes.file), files);
+  const now = symbolRowsOf(builder.nodes.file.view, files);
+  const nodes = builder.nodeColumns();
   const edited = new Set(changed);
   for (let file = 0; file < files; file++) {
     moved[file] = file;
@@ -109,12 +110,13 @@ function movedNodes(
     const old = new GraphBuilder();
     addSymbols(old, before.repo, file, new Int32Array(before.repo.symbolTotal).fill(-1));
     const rows = new Map<string, number>();
-    for (let i = 0; i < now.count[file]!; i++) rows.set(nodeKey(builder, now.first[file]! + i), now.first[file]! + i);
-    for (let i = 0; i < old.nodes.label.length; i++) moved[oldFirst[file]! + i] = rows.get(nodeKey(old, i)) ?? -1;
+    for (let i = 0; i < now.count[file]!; i++) rows.set(nodeKey(nodes, now.first[file]! + i), now.first[file]! + i);
+    const oldNodes = old.nodeColumns();
+    for (let i = 0; i < oldNodes.label.length; i++) moved[oldFirst[file]! + i] = rows.get(nodeKey(oldNodes, i)) ?? -1;
   }
   return moved;
 }
 
 /** Two nodes of one file with the same key stand for one symbol. */
-export const nodeKey = ({ nodes }: GraphBuilder, row: number): string =>
+export const nodeKey = (nodes: NodeColumns, row: number): string =>
   `${nodes.label[row]}:${nodes.qualified[row]}~${nodes.ordinal[row]}`;

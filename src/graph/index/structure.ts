@@ -3,8 +3,8 @@
  * edges with the rows of nodes.
  */
 
-import { CodeGraph, type EdgeColumns, type Implementation } from "../code-graph.ts";
-import { GrowingInts } from "../growing-ints.ts";
+import { CodeGraph, type Implementation, type NodeColumns } from "../code-graph.ts";
+import { GrowingBytes, GrowingInts } from "../growing-ints.ts";
 import { ExportKind, SymbolFlag, Type } from "../language/fact-layout.ts";
 import { dirname } from "../language/paths.ts";
 import {
@@ -40,21 +40,18 @@ export const ENDS = ["type", "reason", "from", "to", "line"] as const;
 
 /** Growing columns of nodes and edges. */
 export class GraphBuilder {
-  readonly nodes: Record<(typeof NUMBERS)[number], number[]> & Record<(typeof TEXTS)[number], string[]> = {
-    label: [],
-    exported: [],
-    file: [],
-    startLine: [],
-    endLine: [],
-    ordinal: [],
-    name: [],
-    qualified: [],
-    signature: [],
-    doc: [],
+  readonly nodes = {
+    label: new GrowingBytes(),
+    exported: new GrowingBytes(),
+    file: new GrowingInts(),
+    startLine: new GrowingInts(),
+    endLine: new GrowingInts(),
+    ordinal: new GrowingInts(),
+    ...emptyTexts(),
   };
   readonly edges = {
-    type: new GrowingInts(),
-    reason: new GrowingInts(),
+    type: new GrowingBytes(),
+    reason: new GrowingBytes(),
     from: new GrowingInts(),
     to: new GrowingInts(),
     line: new GrowingInts(),
@@ -103,66 +100,82 @@ export class GraphBuilder {
     this.found.push(this.edges.type.length);
   }
 
-  /** The edges alone, with the file of each node. */
+  /** The edges alone, with the file of each node, as views. */
   foundEdges(): Found {
     const { type, reason, from, to, line } = this.edges;
     return {
-      type: new Uint8Array(type.ints),
-      reason: new Uint8Array(reason.ints),
-      from: from.ints,
-      to: to.ints,
-      line: line.ints,
-      file: new Int32Array(this.nodes.file),
+      type: type.view,
+      reason: reason.view,
+      from: from.view,
+      to: to.view,
+      line: line.view,
+      file: this.nodes.file.view,
       found: new Int32Array(this.found),
     };
   }
 
-  /**
-   * @param more nodes and edges after these, with rows that go on from here: the graph then shares no column that the
-   * builder may change later
-   */
-  finish(more?: GraphBuilder): CodeGraph {
-    const { nodes } = this;
+  /** The nodes so far, as views. */
+  nodeColumns(): NodeColumns {
+    const { label, exported, file, startLine, endLine, ordinal, ...texts } = this.nodes;
+    return {
+      label: label.view,
+      exported: exported.view,
+      file: file.view,
+      startLine: startLine.view,
+      endLine: endLine.view,
+      ordinal: ordinal.view,
+      ...texts,
+    };
+  }
+
+  /** The graph of what there is, as views. */
+  finish(): CodeGraph {
     const { file: _, found, ...edges } = this.foundEdges();
+    const graph = new CodeGraph(this.nodeColumns(), edges, this.languages, found);
+    graph.implementations = this.implementations;
+    return graph;
+  }
+
+  /**
+   * The graph with more nodes and edges after these, whose rows go on from here. The builder does not get them, and changes no
+   * row of this graph later.
+   */
+  finishWith({ nodes: more, edges: moreEdges }: GraphBuilder): CodeGraph {
+    const { nodes, edges } = this;
     const graph = new CodeGraph(
       {
-        label: new Uint8Array(joinedRows(nodes.label, more?.nodes.label)),
-        exported: new Uint8Array(joinedRows(nodes.exported, more?.nodes.exported)),
-        file: new Int32Array(joinedRows(nodes.file, more?.nodes.file)),
-        startLine: new Int32Array(joinedRows(nodes.startLine, more?.nodes.startLine)),
-        endLine: new Int32Array(joinedRows(nodes.endLine, more?.nodes.endLine)),
-        ordinal: new Int32Array(joinedRows(nodes.ordinal, more?.nodes.ordinal)),
-        name: joinedRows(nodes.name, more?.nodes.name),
-        qualified: joinedRows(nodes.qualified, more?.nodes.qualified),
-        signature: joinedRows(nodes.signature, more?.nodes.signature),
-        doc: joinedRows(nodes.doc, more?.nodes.doc),
+        label: nodes.label.viewWith(more.label),
+        exported: nodes.exported.viewWith(more.exported),
+        file: nodes.file.viewWith(more.file),
+        startLine: nodes.startLine.viewWith(more.startLine),
+        endLine: nodes.endLine.viewWith(more.endLine),
+        ordinal: nodes.ordinal.viewWith(more.ordinal),
+        name: nodes.name.concat(more.name),
+        qualified: nodes.qualified.concat(more.qualified),
+        signature: nodes.signature.concat(more.signature),
+        doc: nodes.doc.concat(more.doc),
       },
-      more ? joinedEdges(this, more) : edges,
+      {
+        type: edges.type.viewWith(moreEdges.type),
+        reason: edges.reason.viewWith(moreEdges.reason),
+        from: edges.from.viewWith(moreEdges.from),
+        to: edges.to.viewWith(moreEdges.to),
+        line: edges.line.viewWith(moreEdges.line),
+      },
       this.languages,
-      found,
+      new Int32Array(this.found),
     );
     graph.implementations = this.implementations;
     return graph;
   }
 }
 
-const joinedRows = <T>(rows: T[], more: readonly T[] | undefined): T[] => (more ? rows.concat(more) : rows);
-
-function joinedEdges({ edges }: GraphBuilder, { edges: more }: GraphBuilder): EdgeColumns {
-  const join = <T extends Uint8Array | Int32Array>(joined: T, name: (typeof ENDS)[number]): T => {
-    joined.set(edges[name].ints);
-    joined.set(more[name].ints, edges[name].length);
-    return joined;
-  };
-  const length = edges.type.length + more.type.length;
-  return {
-    type: join(new Uint8Array(length), "type"),
-    reason: join(new Uint8Array(length), "reason"),
-    from: join(new Int32Array(length), "from"),
-    to: join(new Int32Array(length), "to"),
-    line: join(new Int32Array(length), "line"),
-  };
-}
+const emptyTexts = (): Record<(typeof TEXTS)[number], string[]> => ({
+  name: [],
+  qualified: [],
+  signature: [],
+  doc: [],
+});
 
 /** Node row of each symbol of the repository; -1 for hidden ones. */
 type SymbolNodes = Int32Array;
@@ -173,8 +186,8 @@ export function addStructure(builder: GraphBuilder, repo: Repository): SymbolNod
   for (const [row, file] of repo.files.entries()) {
     const node = builder.addNode("File", file.path.slice(file.path.lastIndexOf("/") + 1), file.path, row);
     builder.languages[node] = file.language.id;
-    builder.nodes.startLine[node] = 1;
-    builder.nodes.endLine[node] = Math.max(1, repo.facts(row).lines);
+    builder.nodes.startLine.put(node, 1);
+    builder.nodes.endLine.put(node, Math.max(1, repo.facts(row).lines));
   }
   for (const [row, file] of repo.files.entries()) {
     let child = row;
@@ -229,13 +242,13 @@ export function addSymbols(
     const label = symbols.label(row);
     const node = builder.addNodeRow(SYMBOL_LABEL_ROWS[label]!, name, qualified, file);
     symbolNodes[base + row] = node;
-    builder.nodes.ordinal[node] = ordinalOf(label, qualified);
-    builder.nodes.startLine[node] = symbols.startLine(row);
-    builder.nodes.endLine[node] = symbols.endLine(row);
+    builder.nodes.ordinal.put(node, ordinalOf(label, qualified));
+    builder.nodes.startLine.put(node, symbols.startLine(row));
+    builder.nodes.endLine.put(node, symbols.endLine(row));
     builder.nodes.signature[node] = text(symbols.signature(row));
     builder.nodes.doc[node] = text(symbols.doc(row));
     const shared = flags & SymbolFlag.Exported || (isNone(parent) && exported?.has(name));
-    builder.nodes.exported[node] = shared ? 1 : 0;
+    builder.nodes.exported.put(node, shared ? 1 : 0);
     builder.addEdgeRow(DEFINED_IN, NO_REASON, node, fileNode, 0);
     let holder = parent;
     while (exists(holder) && symbolNodes[base + holder]! < 0) holder = symbols.parent(holder);
@@ -299,7 +312,8 @@ export function addFoundEdges(
   exact?: ExactEdges,
 ): void {
   builder.startFile();
-  const isNew = createSeen(builder.nodes.label.length);
+  const nodes = builder.nodeColumns();
+  const isNew = createSeen(nodes.label.length);
   /** By line: what found edges said of calls that the compiler knows. A class and its constructor are one. */
   const made = new Map<number, number[]>();
   for (const edge of found) {
@@ -314,7 +328,7 @@ export function addFoundEdges(
     if (isNew(type, from, to, edge.line)) builder.addEdgeRow(type, REASON_ROW.get(edge.reason)!, from, to, edge.line);
   }
   for (const { from, to, line } of exact?.edges ?? []) {
-    const end = made.get(line)?.find((node) => isSameMade(builder, node, to)) ?? to;
+    const end = made.get(line)?.find((node) => isSameMade(nodes, node, to)) ?? to;
     if (isNew(CALLS, from, end, line)) builder.addEdge("CALLS", from, end, line, "exact");
   }
 }

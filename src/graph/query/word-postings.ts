@@ -106,7 +106,7 @@ class Pairs {
   }
 
   gathered() {
-    return gather(this.words.size, this.word.ints, this.node.ints, this.count.ints);
+    return gather(this.words.size, this.word.view, this.node.view, this.count.view);
   }
 
   private split(text: string, weight: number): void {

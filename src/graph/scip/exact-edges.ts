@@ -1,5 +1,6 @@
 /** What a compiler said of a file's calls, as edges that take the place of those which resolution found. */
 
+import type { NodeColumns } from "../code-graph.ts";
 import type { GraphBuilder } from "../index/structure.ts";
 import { NODE_LABELS } from "../model.ts";
 import type { RawEdge } from "../resolve/calls/edges.ts";
@@ -37,7 +38,8 @@ export function createExactEdges(input: ExactInput): (file: number) => ExactEdge
   if (references.files.size === 0) return () => undefined;
   const wanted = new Set<string>();
   for (const { calls } of references.files.values()) for (const { to } of calls) wanted.add(to);
-  const rows = nodesById(builder, wanted);
+  const nodes = builder.nodeColumns();
+  const rows = nodesById(nodes, wanted);
 
   /** The node that a call of a file is in: a symbol with a node, else the file. */
   function callerOf(file: number, symbol: SymbolRow): number {
@@ -75,8 +77,8 @@ export function createExactEdges(input: ExactInput): (file: number) => ExactEdge
       replaces({ type, line }, to) {
         if ((type !== "CALLS" && type !== "MAY_CALL") || !reached.has(line)) return false;
         // Nothing is said of values: what is called through a property may be beside it on the line.
-        if (VALUES.has(NODE_LABELS[builder.nodes.label[to] ?? 0] ?? "")) return false;
-        return !open.has(line) || names.has(`${line} ${builder.nodes.name[to]}`);
+        if (VALUES.has(NODE_LABELS[nodes.label[to] ?? 0] ?? "")) return false;
+        return !open.has(line) || names.has(`${line} ${nodes.name[to]}`);
       },
     };
   };
@@ -90,7 +92,7 @@ function addTo<K>(lists: Map<K, number[]>, key: K, value: number | undefined): v
 }
 
 /** Rows of the nodes with these ids. */
-function nodesById({ nodes }: GraphBuilder, wanted: ReadonlySet<string>): ReadonlyMap<string, number> {
+function nodesById(nodes: NodeColumns, wanted: ReadonlySet<string>): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (let row = 0; row < nodes.label.length; row++) {
     const file = nodes.file[row] ?? -1;
@@ -104,7 +106,7 @@ function nodesById({ nodes }: GraphBuilder, wanted: ReadonlySet<string>): Readon
 }
 
 /** Whether two nodes stand for one thing where it is made: a class and its constructor. */
-export function isSameMade({ nodes }: GraphBuilder, a: number, b: number): boolean {
+export function isSameMade(nodes: NodeColumns, a: number, b: number): boolean {
   if (a === b) return true;
   if (nodes.file[a] !== nodes.file[b]) return false;
   const [outer, inner] = (nodes.qualified[a] ?? "").length < (nodes.qualified[b] ?? "").length ? [a, b] : [b, a];
