@@ -13,7 +13,7 @@ interface ChangingPlace extends GraphPlace {
   seed?: string | undefined;
 }
 
-/** How long an answer that is there waits, ms: few files are compared and indexed within it, and nothing is missing then. */
+/** How long an answer waits, ms: few files are compared and indexed within it, and nothing is missing then. */
 const DEFAULT_PATIENCE = { compareMs: 400, indexMs: 2_000 };
 
 interface Update {
@@ -60,34 +60,35 @@ export function createFreshAnswers(
     return update;
   }
 
+  /** Waits for an update as long as an answer may. @returns what to say of an answer that is given now; "" where it lacks nothing */
+  async function lackOf({ isOlder, done }: Update): Promise<string> {
+    try {
+      const older = await within(patience.compareMs, isOlder);
+      if (older === undefined) return NOT_COMPARED;
+      if (!older) return "";
+      const isDone = await within(
+        patience.indexMs,
+        done.then(() => true),
+      );
+      return isDone ? "" : OLDER;
+    } catch (error) {
+      return `Note: the index could not be brought up to date: ${messageOf(error).slice(0, 90)}`;
+    }
+  }
+
   return {
     async tool(place, name, args) {
       const graph = client.project(place);
       const ask = () => graph.tool(name, args);
-      // An index that is swapped in after this question is one that the look at the files then finds up to date.
-      const isChanging = running.has(place.store);
-      const asked = ask();
-      const { isOlder, done } = startUpdate(place);
-      let text: string;
+      // The look comes first: an answer that an edit makes worthless is not looked for, and takes no time from that edit.
+      const note = await lackOf(startUpdate(place));
       try {
-        text = await asked;
+        return withNote(await ask(), note);
       } catch (error) {
         if (!isProblem(error) || error.code !== "not_indexed") throw error;
         // There is none, or it cannot be read, which only an index notices.
         await graph.index({ force: false, seed: place.seed });
         return ask();
-      }
-      try {
-        const older = await within(patience.compareMs, isOlder);
-        if (older === undefined) return withNote(text, NOT_COMPARED);
-        if (!older) return isChanging ? await ask() : text;
-        const isDone = await within(
-          patience.indexMs,
-          done.then(() => true),
-        );
-        return isDone ? await ask() : withNote(text, OLDER);
-      } catch (error) {
-        return withNote(text, `Note: the index could not be brought up to date: ${messageOf(error).slice(0, 90)}`);
       }
     },
     update: (place) =>
@@ -98,7 +99,7 @@ export function createFreshAnswers(
   };
 }
 
-const withNote = (text: string, note: string): string => `${text}\n\n${note}`;
+const withNote = (text: string, note: string): string => (note === "" ? text : `${text}\n\n${note}`);
 
 /** What settles within that time, ms; undefined for what takes longer. */
 async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
