@@ -23,6 +23,8 @@ export function findGroups(structure: CodeGraph, phases?: Phases): Groups {
 export function finishWith(builder: GraphBuilder, { communities, processes }: Groups): CodeGraph {
   const first = builder.nodes.label.length;
   const more = new GraphBuilder();
+  const members = communities.reduce((sum, one) => sum + one.members.length, 0);
+  more.reserveEdges(processes.reduce((sum, { steps }) => sum + steps.length, members));
   for (const [i, community] of communities.entries()) {
     community.node = first + more.addNode("Community", community.label, String(i + 1), -1);
     for (const member of community.members) more.addEdge("BELONGS_TO", member, community.node);

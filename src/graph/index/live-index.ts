@@ -140,25 +140,20 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
   async function editedFiles(look: Look, grammars: Grammars) {
     const { files, look: before } = state;
     if (!isSame(look, before)) return undefined;
-    const wanted = look.walk.files.filter(({ size, modified }, row) => {
-      const old = files[row]!;
-      return old.size !== size || old.modified !== modified;
-    });
-    const bytes = wanted.reduce((sum, { size }) => sum + size, 0);
-    if (wanted.length > MAX_EDITED || bytes > MAX_EDITED_BYTES) return undefined;
-    const hashes = new Map(files.map(({ path, hash }) => [path, hash]));
-    const asked = wanted.map(({ path }) => ({ path, hash: hashes.get(path) ?? "" }));
+    const asked = changedSince(files, look);
+    if (!asked) return undefined;
     const parsed = new Map((await parseFiles({ root, files: asked }, grammars)).map((file) => [file.path, file]));
-    let isWhole = false;
-    const now = files.map((old): CachedFile => {
+    const now = files.slice();
+    for (const [row, old] of files.entries()) {
       const file = parsed.get(old.path);
-      if (!file) return old;
+      if (!file) continue;
       const { size, modified, hash, note, facts } = file;
-      if (file.same) return { ...old, size, modified };
-      isWhole ||= note !== "" || old.note !== "";
-      return { path: old.path, size, modified, hash, note, facts: () => facts };
-    });
-    return isWhole ? undefined : { files: now, edited: [...parsed.values()].filter((file) => !file.same) };
+      if (!file.same && (note !== "" || old.note !== "")) return undefined;
+      now[row] = file.same
+        ? { ...old, size, modified }
+        : { path: old.path, size, modified, hash, note, facts: () => facts };
+    }
+    return { files: now, edited: [...parsed.values()].filter((file) => !file.same) };
   }
 
   function resolved(files: readonly CachedFile[], edited: readonly { path: string; facts: Uint8Array }[], look: Look) {
@@ -185,8 +180,15 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
   }
 
   /** Edges of each file: those of before, and new ones where the edit can have changed them. */
-  async function addFound(patched: Patched, resolution: Resolution, affected: ReadonlySet<number>, hashes: Hashes) {
+  async function addFound(
+    patched: Patched,
+    resolution: Resolution,
+    affected: ReadonlySet<number>,
+    files: readonly CachedFile[],
+  ) {
     const { builder, symbolNodes, moved, repo } = patched;
+    const isAnyExact = references.files.size > 0;
+    const hashes = new Map(isAnyExact ? files.map(({ path, hash }) => [path, hash]) : []);
     const hashOf = (path: string) => hashes.get(path) ?? "";
     const exactEdgesOf = createExactEdges({ repo, builder, symbolNodes, references, hashOf });
     const { leadsNowhere, copy } = foundCopier(state.laid, moved, builder);
@@ -224,7 +226,7 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
       const tangled = manifest.failed.map(({ path }) => path);
       const isTangled = new Set(tangled);
       const again = new Set([...affected, ...sources.flatMap(({ path }, row) => (isTangled.has(path) ? [row] : []))]);
-      await addFound(patched, resolution, again, new Map(files.map(({ path, hash }) => [path, hash])));
+      await addFound(patched, resolution, again, files);
       const joined = joinDeclarations(patched.builder);
       const isJoined = joined !== patched.builder;
       const groups = isJoined ? findGroups(joined.finish()) : movedGroups(before, patched.moved);
@@ -276,7 +278,17 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
   };
 }
 
-type Hashes = ReadonlyMap<string, string>;
+/** The files, as they were, that a look finds changed; undefined where they are too many or too large. */
+function changedSince(files: readonly CachedFile[], { walk }: Look): CachedFile[] | undefined {
+  let bytes = 0;
+  const changed = files.filter((old, row) => {
+    const now = walk.files[row];
+    if (now?.size === old.size && now.modified === old.modified) return false;
+    bytes += now?.size ?? 0;
+    return true;
+  });
+  return changed.length > MAX_EDITED || bytes > MAX_EDITED_BYTES ? undefined : changed;
+}
 
 const keysOf = ({ path, facts }: SourceFile) => ({ path, keys: facts.keys });
 
@@ -330,7 +342,14 @@ function foundCopier({ builder: old }: Laid, moved: Int32Array, builder: GraphBu
 
 /** Clusters and flows without what is gone; nothing new is in one. */
 function movedGroups({ communities, processes }: CodeGraph, moved: Int32Array): Groups {
-  const still = (rows: readonly number[]) => rows.map((row) => moved[row] ?? -1).filter((row) => row >= 0);
+  const still = (rows: readonly number[]): number[] => {
+    const left: number[] = [];
+    for (const row of rows) {
+      const now = moved[row] ?? -1;
+      if (now >= 0) left.push(now);
+    }
+    return left;
+  };
   return {
     communities: communities
       .map((one) => ({ ...one, members: still(one.members) }))

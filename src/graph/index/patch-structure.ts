@@ -71,7 +71,7 @@ export function patchStructure(before: Laid, repo: Repository, changed: readonly
   const moved = movedRows(before, first, own);
   const builder = spliceNodes(before, [...own.values()], repo, roomFor(graph.nodeCount));
   placeSymbols({ before, repo, symbolNodes, first, own });
-  for (const name of ENDS) builder.edges[name].reserve(roomFor(graph.edgeCount));
+  builder.reserveEdges(roomFor(graph.edgeCount));
   addEdges({ before, builder, moved, first, own });
   return { repo, builder, symbolNodes, first, moved };
 }

@@ -81,6 +81,11 @@ export class GraphBuilder {
     return nodes.label.length - 1;
   }
 
+  /** Makes room for so many edges in all. */
+  reserveEdges(edges: number): void {
+    for (const name of ENDS) this.edges[name].reserve(edges);
+  }
+
   addEdge(type: EdgeType, from: number, to: number, line = 0, reason: Reason = ""): void {
     this.addEdgeRow(TYPE_ROW.get(type)!, REASON_ROW.get(reason)!, from, to, line);
   }

@@ -64,31 +64,34 @@ export class Repository {
   readonly files: readonly SourceFile[];
   /** First symbol number of each file, and one more at the end. */
   readonly base: Int32Array;
-  private readonly bindings: (RowIndex | undefined)[] = [];
-  private readonly children: (ChildRows | undefined)[] = [];
+  private readonly bindings: (RowIndex | undefined)[];
+  private readonly children: (ChildRows | undefined)[];
   private readonly manyChildren = new Map<number, ReadonlyMap<string, readonly number[]>>();
   private readonly spaceIndex = new Map<string, NameIndex>();
   /** Name spaces that macros open, by the macro's mark. */
   private readonly spaceMacros = new Map<string, string>();
-  private readonly stringRows: (Map<string, NameRow> | undefined)[] = [];
+  private readonly stringRows: (Map<string, NameRow> | undefined)[];
 
   /** @param before the repository before an edit, with the same files in the same rows */
   constructor(files: readonly SourceFile[], before?: Repository) {
     this.files = files;
     this.base = new Int32Array(files.length + 1);
+    this.bindings = before?.bindings.slice() ?? [];
+    this.children = before?.children.slice() ?? [];
+    this.stringRows = before?.stringRows.slice() ?? [];
     for (const { facts } of files) this.addSpaceMacros(facts);
     for (let file = 0; file < files.length; file++) {
       this.base[file + 1] = this.base[file]! + this.facts(file).symbols.length;
       this.addSpaces(file);
-      if (before?.facts(file) === this.facts(file)) this.takeIndexes(before, file);
+      if (before && before.facts(file) !== this.facts(file)) this.dropIndexes(file);
     }
   }
 
   /** The indexes of a file know its rows alone, so they hold as long as its facts. */
-  private takeIndexes(before: Repository, file: number): void {
-    this.bindings[file] = before.bindings[file];
-    this.children[file] = before.children[file];
-    this.stringRows[file] = before.stringRows[file];
+  private dropIndexes(file: number): void {
+    this.bindings[file] = undefined;
+    this.children[file] = undefined;
+    this.stringRows[file] = undefined;
   }
 
   /** Number of symbols of the repository, hidden ones included. */
