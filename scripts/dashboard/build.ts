@@ -144,6 +144,14 @@ function partFiles(meta: Meta, first: string[]): PartFiles {
   };
 }
 
+/** The script that stands in the page itself; the server's policy allows it by its hash. */
+async function inlineScript(outputs: BuildArtifact[]): Promise<string> {
+  const [script] = await Promise.all(outputs.map((one) => one.text()));
+  if (script === undefined || outputs.length > 1) throw new Error("the script of the page is not one file");
+  if (/<\/script|<!--/i.test(script)) throw new Error("the script of the page holds what ends a script in HTML");
+  return script.trim();
+}
+
 /** The script of each page, as routes.ts imports it. */
 function pagesOf(scripts: string[]): Record<string, string> {
   const routes = readFileSync(join(WEB, "routes.ts"), "utf8");
@@ -178,7 +186,7 @@ export async function buildDashboard(): Promise<boolean> {
     return name;
   };
   const nameOf = (artifact: BuildArtifact) => basename(artifact.path);
-  for (const artifact of [...app.outputs, ...theme.outputs]) {
+  for (const artifact of app.outputs) {
     const kind = artifact.path.endsWith(".js") ? ".js" : "";
     if (kind) keep(write(nameOf(artifact), await artifact.text()));
   }
@@ -194,7 +202,7 @@ export async function buildDashboard(): Promise<boolean> {
   const meta = app.metafile as unknown as Meta;
   const first = staticChunks(main, meta);
   const parts = JSON.stringify(partFiles(meta, first));
-  const names = { main, theme: entryOf(theme.outputs), css, font, icon, touch, parts };
+  const names = { main, theme: await inlineScript(theme.outputs), css, font, icon, touch, parts };
   const page = readFileSync(join(WEB, "index.html"), "utf8")
     .replace(/\{\{(\w+)\}\}/g, (whole, name: string) => names[name as keyof typeof names] ?? whole)
     .replace(
@@ -210,7 +218,7 @@ export async function buildDashboard(): Promise<boolean> {
   const sizes = {
     first: [
       { name: "index.html", gzip: gzipSync(page).length },
-      ...[...first, names.theme, css].map((name) => ({ name, gzip: gzipped(name) })),
+      ...[...first, css].map((name) => ({ name, gzip: gzipped(name) })),
     ],
     lazy: [...kept]
       .filter((name) => name.endsWith(".js") && !first.includes(name))

@@ -9,23 +9,35 @@ import { notFound } from "../../core/errors.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { manifestOf, SERVICE_WORKER } from "./installed.ts";
 
-const CSP = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data: blob:",
-  "media-src 'self' blob:",
-  "connect-src 'self'",
-  "font-src 'self'",
-  "worker-src 'self'",
-  "manifest-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  // It gives the address of the one worker, and nothing else.
-  "trusted-types skep-worker",
-].join("; ");
+/** What stands between the tags, as the browser hashes it. */
+const inlineScripts = (page: string): string[] =>
+  page
+    .split("<script>")
+    .slice(1)
+    .map((rest) => rest.split("</script>", 1)[0] ?? "");
+
+const hashSource = (script: string): string =>
+  `'sha256-${new Bun.CryptoHasher("sha256").update(script).digest("base64")}'`;
+
+/** @param page the script that stands in it runs as it was built, and no other. */
+const policyFor = (page: string): string =>
+  [
+    "default-src 'none'",
+    ["script-src 'self'", ...inlineScripts(page).map(hashSource)].join(" "),
+    "style-src 'self'",
+    "img-src 'self' data: blob:",
+    "media-src 'self' blob:",
+    "connect-src 'self'",
+    "font-src 'self'",
+    "worker-src 'self'",
+    "manifest-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    // It gives the address of the one worker, and nothing else.
+    "trusted-types skep-worker",
+  ].join("; ");
 
 const TYPES: Record<string, string> = {
   js: "text/javascript; charset=utf-8",
@@ -48,19 +60,21 @@ interface DashboardDeps {
 const takesBrotli = (request: Request): boolean => /\bbr\b/.test(request.headers.get("accept-encoding") ?? "");
 
 export function dashboardRoutes({ files, prefix }: DashboardDeps) {
-  let page: Promise<string> | undefined;
+  let page: Promise<{ text: string; policy: string }> | undefined;
   /** The page with the site's prefix in its addresses. Files are read at their first use. */
-  const readPage = async (): Promise<string> => {
+  const readPage = async () => {
     const path = files()["index.html"];
-    return path ? (await file(path).text()).replaceAll("{{base}}", Bun.escapeHTML(`${prefix}/`)) : NOT_BUILT;
+    const text = path ? (await file(path).text()).replaceAll("{{base}}", Bun.escapeHTML(`${prefix}/`)) : NOT_BUILT;
+    return { text, policy: policyFor(text) };
   };
   return operations("dashboard", [
     operation("getDashboard", "GET /", { access: "public", hidden: true }, async () => {
       page ??= readPage();
-      return new Response(await page, {
+      const { text, policy } = await page;
+      return new Response(text, {
         headers: {
           "Content-Type": "text/html; charset=utf-8",
-          "Content-Security-Policy": CSP,
+          "Content-Security-Policy": policy,
           "Cross-Origin-Opener-Policy": "same-origin",
           "Cache-Control": "no-cache",
         },
