@@ -1,12 +1,13 @@
 /** The board of a project, or of all: columns with their limits, cards that are dragged or moved by their menu. */
 import { Columns3, ListChecks, ListPlus, MoreHorizontal, Plus, ScrollText } from "lucide-react";
-import { useEffect, useMemo, useState } from "react";
+import { Suspense, useEffect, useMemo, useState } from "react";
 import { api } from "../../api/client.ts";
 import { usePageKeys } from "../../keys/page-keys.ts";
 import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
 import { lastChoice, rememberChoice } from "../../ui/choice.ts";
 import { FilterBar, FilterSelect, SearchInput } from "../../ui/filter.tsx";
 import { shellWord } from "../../ui/format.ts";
+import { lazy } from "../../ui/lazy.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
@@ -19,9 +20,11 @@ import { Card, type CardActions } from "./card.tsx";
 import { ChangeSeveral } from "./change-several.tsx";
 import { ColumnsDialog } from "./columns-dialog.tsx";
 import { DragArea, Draggable, type Drop, DropZone } from "./drag.tsx";
-import { ImportDialog } from "./import-dialog.tsx";
 import { StartDialog } from "./start-dialog.tsx";
 import { TaskDialog } from "./task-form.tsx";
+
+/** It reads YAML, which is most of its size, and few open it. */
+const ImportDialog = lazy(() => import("./import-dialog.tsx"));
 
 /** In place of a project's id: the tasks of every project. */
 const ALL = "all";
@@ -188,7 +191,11 @@ function BoardView({ project, projects, choose }: BoardProps) {
       )}
       {project && open?.dialog === "new" && <TaskDialog project={project} status={open.status} onClose={close} />}
       {project && open?.dialog === "columns" && <ColumnsDialog project={project} onClose={close} />}
-      {project && open?.dialog === "import" && <ImportDialog project={project.id} onClose={close} />}
+      {project && open?.dialog === "import" && (
+        <Suspense>
+          <ImportDialog project={project.id} onClose={close} />
+        </Suspense>
+      )}
       {project && open?.dialog === "several" && (
         <ChangeSeveral
           project={project.id}

@@ -32,7 +32,7 @@ function tasksOf(text: string): Tasks {
     .filter((one) => one?.title !== "");
 }
 
-export function ImportDialog({ project, onClose }: { project: string; onClose(): void }) {
+export default function ImportDialog({ project, onClose }: { project: string; onClose(): void }) {
   const action = useChange();
   const [job, setJob] = useState("");
   return (

@@ -1,9 +1,8 @@
 /** One pipeline: its text with problems at their lines beside its picture; saved with what changed shown first. */
 
-import { FlaskConical, Pencil, Play, Plus, Save, Trash2 } from "lucide-react";
+import { FlaskConical, Play, Save, Trash2 } from "lucide-react";
 import { Suspense, useDeferredValue, useMemo, useRef, useState } from "react";
 import { useLocation, useParams } from "wouter";
-import { parse } from "yaml";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
@@ -21,11 +20,10 @@ import { Await, Loading } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { completePipeline, type Schema } from "./complete.ts";
-import { plansOf } from "./picture.ts";
-import { StepForm } from "./step-form.tsx";
 
 const Editor = lazy(() => import("../../ui/editor.tsx"));
-const RunGraph = lazy(() => import("../run/run-graph.tsx"));
+/** It reads YAML: the heading does not wait for that. */
+const Picture = lazy(() => import("./pipeline-picture.tsx"));
 
 const TEMPLATE = `id: my-pipeline
 name: My pipeline
@@ -153,7 +151,9 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
             />
           </Suspense>
         </div>
-        <Picture source={settled} {...(admin ? { change: setText } : {})} />
+        <Suspense fallback={<Loading rows={6} />}>
+          <Picture source={settled} {...(admin ? { change: setText } : {})} />
+        </Suspense>
       </div>
       {dialog === "save" && stored && (
         <Dialog title="What changes" wide onClose={() => setDialog(null)}>
@@ -204,54 +204,4 @@ function useCompletion() {
   const now = useRef(known);
   now.current = known;
   return useMemo(() => completePipeline(() => now.current), []);
-}
-
-interface PictureProps {
-  source: string;
-  /** Writes the whole text; absent for those who may not change it. */
-  change?: (source: string) => void;
-}
-
-/** The steps as they would run, each a form; while the text cannot be parsed, those of the last text that could. */
-function Picture({ source, change }: PictureProps) {
-  const [editing, edit] = useState<string>();
-  const [last, setLast] = useState<ReturnType<typeof plansOf>>([]);
-  const plans = useMemo(() => {
-    try {
-      return plansOf(parse(source));
-    } catch {
-      return undefined;
-    }
-  }, [source]);
-  if (plans && plans.length > 0 && JSON.stringify(plans) !== JSON.stringify(last)) setLast(plans);
-  if (last.length === 0) return <p className="text-dim">The picture appears when the text has steps.</p>;
-  return (
-    <div className="min-w-0">
-      <Suspense fallback={<Loading rows={6} />}>
-        <RunGraph steps={last} plain {...(change ? { onPick: edit } : {})} {...(editing ? { current: editing } : {})} />
-      </Suspense>
-      {change && (
-        <div className="mt-2 flex flex-wrap gap-1.5">
-          {last.map(({ id, name }) => (
-            <Button key={id} disabled={!plans} icon={<Pencil aria-hidden size={13} />} onClick={() => edit(id)}>
-              {name}
-            </Button>
-          ))}
-          <Button disabled={!plans} icon={<Plus aria-hidden size={14} />} onClick={() => edit("")}>
-            Add a step
-          </Button>
-        </div>
-      )}
-      {change && plans && editing !== undefined && (
-        <StepForm
-          key={editing}
-          source={source}
-          steps={plans}
-          id={editing}
-          onChange={change}
-          onClose={() => edit(undefined)}
-        />
-      )}
-    </div>
-  );
 }

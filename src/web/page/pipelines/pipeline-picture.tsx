@@ -1,0 +1,61 @@
+/** What a pipeline's text means: its steps as a graph, each a form that changes the text. */
+import { Pencil, Plus } from "lucide-react";
+import { Suspense, useMemo, useState } from "react";
+import { parse } from "yaml";
+import { Button } from "../../ui/button.tsx";
+import { lazy } from "../../ui/lazy.tsx";
+import { Loading } from "../../ui/note.tsx";
+import { plansOf } from "./picture.ts";
+import { StepForm } from "./step-form.tsx";
+
+const RunGraph = lazy(() => import("../run/run-graph.tsx"));
+
+interface PictureProps {
+  source: string;
+  /** Writes the whole text; absent for those who may not change it. */
+  change?: (source: string) => void;
+}
+
+/** The steps as they would run, each a form; while the text cannot be parsed, those of the last text that could. */
+export default function PipelinePicture({ source, change }: PictureProps) {
+  const [editing, edit] = useState<string>();
+  const [last, setLast] = useState<ReturnType<typeof plansOf>>([]);
+  const plans = useMemo(() => {
+    try {
+      return plansOf(parse(source));
+    } catch {
+      return undefined;
+    }
+  }, [source]);
+  if (plans && plans.length > 0 && JSON.stringify(plans) !== JSON.stringify(last)) setLast(plans);
+  if (last.length === 0) return <p className="text-dim">The picture appears when the text has steps.</p>;
+  return (
+    <div className="min-w-0">
+      <Suspense fallback={<Loading rows={6} />}>
+        <RunGraph steps={last} plain {...(change ? { onPick: edit } : {})} {...(editing ? { current: editing } : {})} />
+      </Suspense>
+      {change && (
+        <div className="mt-2 flex flex-wrap gap-1.5">
+          {last.map(({ id, name }) => (
+            <Button key={id} disabled={!plans} icon={<Pencil aria-hidden size={13} />} onClick={() => edit(id)}>
+              {name}
+            </Button>
+          ))}
+          <Button disabled={!plans} icon={<Plus aria-hidden size={14} />} onClick={() => edit("")}>
+            Add a step
+          </Button>
+        </div>
+      )}
+      {change && plans && editing !== undefined && (
+        <StepForm
+          key={editing}
+          source={source}
+          steps={plans}
+          id={editing}
+          onChange={change}
+          onClose={() => edit(undefined)}
+        />
+      )}
+    </div>
+  );
+}
