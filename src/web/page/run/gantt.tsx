@@ -104,15 +104,23 @@ function useKeepInSight(list: { current: HTMLElement | null }, current: string |
   }, [current, many]);
 }
 
+/** From this part of the scale on a mark's words end at it, so that they stay within the picture. */
+const NEAR_END = 0.85;
+/** Characters of a last mark that leave no room for the one before it: `1 min 30 s`. */
+const LONG_MARK = 6;
+
 function Axis({ ticks, whole, costs }: { ticks: number[]; whole: number; costs: boolean }) {
+  const last = ticks.at(-1) ?? 0;
+  const isCrowded = last / whole > NEAR_END && short(last).length > LONG_MARK;
+  const marks = ticks.filter((_, at) => !(isCrowded && at > 0 && at === ticks.length - 2));
   return (
     <div aria-hidden className={`${COLUMNS} border-b border-line py-1 text-xs text-faint`}>
       <span>Step</span>
       <span className="relative h-4">
-        {ticks.map((tick, at) => (
+        {marks.map((tick, at) => (
           <span
             key={tick}
-            className={`absolute tabular-nums whitespace-nowrap ${at === 0 ? "" : tick / whole > 0.85 ? "-translate-x-full" : "-translate-x-1/2"} ${at > 0 && at < ticks.length - 1 ? "max-sm:hidden" : ""}`}
+            className={`absolute tabular-nums whitespace-nowrap ${at === 0 ? "" : tick / whole > NEAR_END ? "-translate-x-full" : "-translate-x-1/2"} ${at > 0 && at < marks.length - 1 ? "max-sm:hidden" : ""}`}
             style={{ left: part(tick, whole) }}
           >
             {tick === 0 ? "0" : short(tick)}
