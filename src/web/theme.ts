@@ -3,9 +3,8 @@
  * system says; the first questions and the scripts of the page are asked for; and a page whose script or style could not be
  * loaded, because the network changed meanwhile, is loaded again.
  */
-import { askFirst, questionOf } from "./api/first-answers.ts";
-import { askPage, notedFiles } from "./ui/early-files.ts";
-import { filesOfPage, pageAt } from "./ui/part-files.ts";
+import { askFirst } from "./api/first-answers.ts";
+import { askPage } from "./ui/early-files.ts";
 import { noteLoaded, reloadOnce } from "./ui/reload-once.ts";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -27,10 +26,8 @@ addEventListener("skep-theme", apply);
 addEventListener("storage", apply);
 
 const site = new URL(document.documentElement.dataset["base"] ?? "/", location.href);
-const noted = notedFiles();
-const path = location.pathname.slice(site.pathname.length - 1);
-askFirst(site.href, questionOf(pageAt(noted, path), path));
-askPage(site.href, filesOfPage(noted, path));
+askFirst(site.href);
+askPage(site);
 
 /** What the page needs before it draws anything, noted as one file. */
 const FIRST_FILES = "first files";

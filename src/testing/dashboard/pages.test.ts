@@ -136,40 +136,6 @@ describe.skipIf(!hasBrowser())("the dashboard", () => {
     expect(sent).toBeGreaterThan(100);
   });
 
-  test("what a heading says is asked for before the page's scripts are here, and not a second time for the first drawing", async () => {
-    const { server, browser, ids } = dashboard();
-    const visitor = await visit(browser, server.url);
-    const { page } = visitor;
-    const questions = {
-      "/agents/scribe": "/v1/agents/scribe",
-      "/board": "/v1/projects?limit=200",
-      "/pipelines/hello": "/v1/pipelines/hello",
-      [`/projects/${ids.project}`]: `/v1/projects/${ids.project}`,
-      [`/runs/${ids.changed}`]: `/v1/runs/${ids.changed}`,
-    };
-    for (const [path, question] of Object.entries(questions)) {
-      const early = Promise.withResolvers<void>();
-      let many = 0;
-      await page.route("**/assets/main-*.js", async (route) => {
-        await early.promise;
-        await route.continue();
-      });
-      // Who asks again is refused, so that only an answer from before makes the heading.
-      await page.route(server.url + question, (route) => {
-        early.resolve();
-        return many++ === 0 ? route.continue() : route.abort("blockedbyclient");
-      });
-      await page.goto(server.url + path, { waitUntil: "commit" });
-      const first = page.locator("main h1, main [role=alert]").first();
-      await first.waitFor();
-      const heading = await page.locator("main h1").first().textContent();
-      expect([path, heading]).not.toEqual([path, expect.stringMatching(/^(Agent|Pipeline|Project|Run)$/)]);
-      expect([path, await page.locator("main h1").count()]).toEqual([path, 1]);
-      await page.unrouteAll({ behavior: "ignoreErrors" });
-    }
-    await visitor.close();
-  });
-
   test("what is copied reaches the clipboard on plain http as well, where pages may not write to it", async () => {
     const { server, browser } = dashboard();
     const { page, open, close, faults } = await visit(browser, server.url);

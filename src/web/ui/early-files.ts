@@ -1,5 +1,5 @@
 /** The scripts of the page that an address leads to, asked for while the first ones are still on their way. */
-import type { PartFiles } from "./part-files.ts";
+import { filesOfPage, type PartFiles } from "./part-files.ts";
 
 declare global {
   interface Window {
@@ -26,10 +26,11 @@ function preload(address: string): Promise<void> {
   });
 }
 
-/** @param base address of the site, with a slash at its end. @param names files of the page. */
-export function askPage(base: string, names: string[]): void {
+/** @param base address of the site, with a slash at its end. */
+export function askPage(base: URL): void {
   if (!document.createElement("link").relList.supports("modulepreload")) return;
-  window.skepEarly = new Map(names.map((name) => [name, preload(`${base}assets/${name}`)]));
+  const names = filesOfPage(notedFiles(), location.pathname.slice(base.pathname.length - 1));
+  window.skepEarly = new Map(names.map((name) => [name, preload(`${base.href}assets/${name}`)]));
   // Who needs a file fetches it where this failed.
   for (const file of window.skepEarly.values()) file.catch(() => {});
 }

@@ -22,10 +22,8 @@ export function isAt(pattern: string, path: string): boolean {
   return wanted.length === parts.length && wanted.every((part, at) => part.startsWith(":") || part === parts[at]);
 }
 
-/** @param path below the site's own. @returns the address of its page: `/runs/:id`. Of two pages the first one is shown there. */
-export const pageAt = (noted: PartFiles, path: string): string | undefined =>
-  Object.keys(noted.pages).find((pattern) => isAt(pattern, path));
-
-/** @param path below the site's own. */
-export const filesOfPage = (noted: PartFiles, path: string): string[] =>
-  filesOf(noted, noted.pages[pageAt(noted, path) ?? ""]);
+/** @param path below the site's own. Of two pages the first one is shown there. */
+export function filesOfPage(noted: PartFiles, path: string): string[] {
+  const page = Object.entries(noted.pages).find(([pattern]) => isAt(pattern, path));
+  return filesOf(noted, page?.[1]);
+}
