@@ -50,6 +50,14 @@ function partOf<Row>(
   return { ...whose, table, policy: policy ? POLICIES[policy] : whose.policy, parent: { whose, column, key } };
 }
 
+/** Personal keys and log-ins. Those of a server without accounts belong to those without an account. */
+const personalRows = (table: string): Whose<{ user_id: string }> => ({
+  table,
+  policy: POLICIES.owner,
+  belonging: ({ user_id }) => ({ owner: user_id === LOCAL_USER ? null : user_id, project: null }),
+  columns: (alias) => ({ owner: `nullif(${alias}.user_id, '${LOCAL_USER}')`, project: "NULL" }),
+});
+
 /** The same rows under another policy. */
 export const ruledBy = <Row>(policy: Policy, whose: Whose<Row>): Whose<Row> => ({ ...whose, policy });
 
@@ -84,20 +92,8 @@ export const WHOSE = {
   oidc_providers: rows("oidc_providers", "administrator"),
   waitlist: rows("waitlist", "administrator"),
   preferences: rows("preferences", "owner", { owner: "user_id" }),
-  /** Keys of a server without accounts belong to those without an account. */
-  user_provider_keys: {
-    table: "user_provider_keys",
-    policy: POLICIES.owner,
-    belonging: ({ user_id }) => ({ owner: user_id === LOCAL_USER ? null : user_id, project: null }),
-    columns: (alias) => ({ owner: `nullif(${alias}.user_id, '${LOCAL_USER}')`, project: "NULL" }),
-  } satisfies Whose<{ user_id: string }>,
-  /** Of a server without accounts as personal keys. */
-  harness_logins: {
-    table: "harness_logins",
-    policy: POLICIES.owner,
-    belonging: ({ user_id }) => ({ owner: user_id === LOCAL_USER ? null : user_id, project: null }),
-    columns: (alias) => ({ owner: `nullif(${alias}.user_id, '${LOCAL_USER}')`, project: "NULL" }),
-  } satisfies Whose<{ user_id: string }>,
+  user_provider_keys: personalRows("user_provider_keys"),
+  harness_logins: personalRows("harness_logins"),
 
   projects: rows("projects", "everybody", { project: "id" }),
   project_environments: rows("project_environments", "everybody", { project: "project_id" }),
