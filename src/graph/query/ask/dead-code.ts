@@ -30,7 +30,7 @@ export function findDeadCode(graph: CodeGraph, folder: string, limit: number): G
   const declared = methodsOfGoInterfaces(graph);
   const found: { row: number; reached: "tests" | "nothing" }[] = [];
   for (let row = 0; row < graph.nodeCount; row++) {
-    if (!JUDGED.has(graph.label(row)) || CALLED_BY_NAME.test(graph.nodes.name[row]!)) continue;
+    if (!JUDGED.has(graph.label(row)) || CALLED_BY_NAME.test(nameOf(graph, row))) continue;
     const path = graph.filePath(row);
     if (!isBelow(path, folder) || isTestPath(path) || path.endsWith(".d.ts")) continue;
     const reached = reachedBy(graph, row);
@@ -59,6 +59,9 @@ export function findDeadCode(graph: CodeGraph, folder: string, limit: number): G
     "Not reached by calls, uses or imports. Left out are entry points, decorated symbols, members of objects, and methods that may be called as another type's; what is called by a name made at run time may be among them.";
   return { summary, groups };
 }
+
+const nameOf = (graph: CodeGraph, row: number): string => graph.nodes.name[row] ?? "";
+const signatureOf = (graph: CodeGraph, row: number): string => graph.nodes.signature[row] ?? "";
 
 /** Who mentions a symbol or, of a type, one of its members. */
 function reachedBy(graph: CodeGraph, row: number): "product" | "tests" | "nothing" {
@@ -123,7 +126,7 @@ function mayOverride(graph: CodeGraph, row: number, declared: ReadonlySet<string
     graph.nodes.name[owner] === name ||
     graph.implementation(owner) !== undefined ||
     graph.label(owner) === "Interface" ||
-    HERITAGE.test(graph.nodes.signature[owner]!) ||
+    HERITAGE.test(signatureOf(graph, owner)) ||
     graph.outgoing(owner).some((edge) => INHERITS.has(graph.edges.type[edge]!))
   );
 }
@@ -132,22 +135,22 @@ function methodsOfGoInterfaces(graph: CodeGraph): Set<string> {
   const names = new Set<string>();
   for (let row = 0; row < graph.nodeCount; row++)
     if (graph.label(row) === "Interface" && graph.node(row).language === "go")
-      for (const member of membersOf(graph, row)) names.add(graph.nodes.name[member]!);
+      for (const member of membersOf(graph, row)) names.add(nameOf(graph, member));
   return names;
 }
 
 /** A class that a program begins in. */
 const holdsMain = (graph: CodeGraph, row: number): boolean =>
-  membersOf(graph, row).some((member) => /^[mM]ain$/.test(graph.nodes.name[member]!));
+  membersOf(graph, row).some((member) => /^[mM]ain$/.test(nameOf(graph, member)));
 
 /** Rust has tests beside the code, in a module of that name. */
 const isOfTests = (graph: CodeGraph, row: number): boolean =>
-  /^tests?\./.test(graph.nodes.qualified[row]!) && graph.node(row).language === "rust";
+  /^tests?\./.test(graph.nodes.qualified[row] ?? "") && graph.node(row).language === "rust";
 
 /** `declare module "other"` adds to types of another module, which are used there. */
 function completesModule(graph: CodeGraph, row: number): boolean {
   const owner = ownerOf(graph, row);
-  return owner !== undefined && /^module ['"]/.test(graph.nodes.signature[owner]!);
+  return owner !== undefined && /^module ['"]/.test(signatureOf(graph, owner));
 }
 
 /** The same for the variants of a symbol that is written more than once, for several platforms: in Go anywhere in its package. */
@@ -159,12 +162,12 @@ function variantKey(graph: CodeGraph, row: number): string {
 
 /** Keys of those among the found symbols that another variant of is reached. */
 function reachedVariants(graph: CodeGraph, found: readonly { row: number }[]): Set<string> {
-  const names = new Set(found.map(({ row }) => graph.nodes.name[row]!));
+  const names = new Set(found.map(({ row }) => nameOf(graph, row)));
   const rows = new Set(found.map(({ row }) => row));
   const wanted = new Set(found.map(({ row }) => variantKey(graph, row)));
   const keys = new Set<string>();
   for (let row = 0; row < graph.nodeCount; row++) {
-    if (!names.has(graph.nodes.name[row]!) || rows.has(row)) continue;
+    if (!names.has(nameOf(graph, row)) || rows.has(row)) continue;
     const key = variantKey(graph, row);
     if (wanted.has(key) && !keys.has(key) && reachedBy(graph, row) === "product") keys.add(key);
   }
