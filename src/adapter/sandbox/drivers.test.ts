@@ -433,8 +433,9 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open,
         messageOf,
       );
       expect(missing).toMatch(/could not be started|exit code 127/);
-      const left = await opened(life.servers!, { ...spec, args: ["-c", "echo up; exec cat"] });
+      const left = await opened(life.servers!, { ...spec, command: "cat", args: [] });
       // A process is known by its variables, which it has once its program runs.
+      await left.pipe.write("up\n");
       await left.says("up\n");
       const next = await open!(instanceId);
       await next.servers!.sweep(() => true);
