@@ -9,7 +9,7 @@ const FILES = {
   "web/app.ts":
     'import { createServer, Node } from "outside";\nconst options = { onClose() {}, retry: () => 3 };\ncreateServer(options, { handle: () => {} });\nexport class Leaf extends Node {\n  paint() {}\n}\nexport class Timer {\n  stop() {}\n  start() { createServer("end", this.stop); }\n  reset() {}\n}\nnew Timer().start();\nnew Leaf();\nconst spare = () => 1;\ndeclare module "outside" {\n  interface Registered { app: string }\n}\n',
   "shape.rs":
-    "pub struct Shape { side: u32 }\nimpl std::fmt::Display for Shape {\n    fn width(&self) -> u32 { 1 }\n}\nimpl Shape {\n    fn area(&self) -> u32 { self.side }\n    fn corner(&self) -> u32 { self.side }\n}\nfn main() {\n    let all = vec![Shape { side: 1 }];\n    all.iter().map(Shape::area).sum::<u32>();\n}\nmod tests {\n    fn sample() {}\n}\n",
+    "pub struct Shape { side: u32 }\nimpl std::fmt::Display for Shape {\n    fn width(&self) -> u32 { 1 }\n}\nimpl Shape {\n    fn area(&self) -> u32 { self.side }\n    fn corner(&self) -> u32 { self.side }\n}\ntrait Named {\n    fn label(&self) -> u32 { 2 }\n}\nimpl Named for Shape {}\nfn main() {\n    let all = vec![Shape { side: 1 }];\n    all.iter().map(Shape::area).sum::<u32>();\n}\nmod tests {\n    fn sample() {}\n}\n",
   "port/port_linux.go":
     'package port\n\ntype Port struct{}\n\ntype opener interface{ openAll() }\n\nfunc (Port) openAll() {}\nfunc (Port) String() string { return name() }\nfunc (Port) rename() {}\nfunc main() { var all opener = Port{}; all.openAll() }\nfunc name() string { return "linux" }\n',
   "port/port_other.go": 'package port\n\nfunc name() string { return "other" }\n',

@@ -126,6 +126,7 @@ function mayOverride(graph: CodeGraph, row: number, declared: ReadonlySet<string
     graph.nodes.name[owner] === name ||
     graph.implementation(owner) !== undefined ||
     graph.label(owner) === "Interface" ||
+    graph.label(owner) === "Trait" ||
     HERITAGE.test(signatureOf(graph, owner)) ||
     graph.outgoing(owner).some((edge) => INHERITS.has(graph.edges.type[edge]!))
   );

@@ -247,7 +247,6 @@ export class CallTargets {
       );
   }
 
-  /** What one call reaches. */
   /** What one call of a file reaches. */
   findCallTargets(file: number, callRow: number): Target[] {
     const { exprs, calls } = this.repo.facts(file);
