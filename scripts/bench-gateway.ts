@@ -41,7 +41,11 @@ interface Figures {
 const metered = await startMeteredServer({ SANDBOX: "process", ALLOW_HOST_SHELL: "true" });
 const folder = temporaryFolder();
 const passes = `proxy_pass ${metered.models.origin}; proxy_buffering off; proxy_http_version 1.1; proxy_set_header Connection "";`;
-const nginx = await startNginx(folder.path, `location / { ${passes} }`);
+const nginx = await startNginx(folder.path, `location / { ${passes} }`).catch(async (error: unknown) => {
+  folder.remove();
+  await metered.remove();
+  throw error;
+});
 try {
   const pipelineOf = (calls: number, first: number): Promise<string> => {
     const prompt = `MODE: bench\nDIRECT: ${metered.models.origin} ${calls} after ${first} hop ${nginx.url}\n`;
