@@ -3,6 +3,7 @@ import { QueryClient, useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { paths } from "../../api/schema.gen.ts";
 import { client, must, problemOf } from "./client.ts";
+import { fetchAgain } from "./fetch-again.ts";
 
 export const queries = new QueryClient({
   defaultOptions: {
@@ -23,9 +24,10 @@ export const queries = new QueryClient({
 
 /** Fetches everything shown again whose path begins with this: `refresh("/v1/runs")`. */
 export function refresh(...paths: string[]): Promise<void> {
-  return queries.invalidateQueries({
-    predicate: ({ queryKey: [, path] }) => typeof path === "string" && paths.some((one) => path.startsWith(one)),
-  });
+  return fetchAgain(
+    queries,
+    ({ queryKey: [, path] }) => typeof path === "string" && paths.some((one) => path.startsWith(one)),
+  );
 }
 
 interface Page<T> {

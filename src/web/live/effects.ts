@@ -1,5 +1,6 @@
 /** Fetches what an event makes stale, as its definition says (`stale`): what of it is on the page, once for many events. */
 import { STALE } from "../../api/stale.gen.ts";
+import { fetchAgain } from "../api/fetch-again.ts";
 import { queries, refresh } from "../api/queries.ts";
 import { onLive } from "./stream.ts";
 
@@ -15,7 +16,7 @@ export function startEffects(): () => void {
     stale.clear();
   };
   const stop = onLive((event) => {
-    if (event.kind === "gap") return void queries.invalidateQueries();
+    if (event.kind === "gap") return void fetchAgain(queries);
     for (const path of STALE[event.kind] ?? []) stale.add(path);
     if (stale.size > 0) timer ??= setTimeout(flush, COLLECT_MS);
   });

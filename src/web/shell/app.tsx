@@ -3,6 +3,7 @@ import { QueryClientProvider, useQuery } from "@tanstack/react-query";
 import { Suspense, useEffect, useRef, useState } from "react";
 import { Route, Router, Switch } from "wouter";
 import { api, BASE, client, must, onSessionEnd, problemOf } from "../api/client.ts";
+import { fetchAgain } from "../api/fetch-again.ts";
 import { queries } from "../api/queries.ts";
 import { startEffects } from "../live/effects.ts";
 import { notePosition, startLive } from "../live/stream.ts";
@@ -123,7 +124,7 @@ function Gate() {
               return location.reload();
             }
             setEnded(false);
-            await queries.invalidateQueries();
+            await fetchAgain(queries);
           }}
         />
       )}
