@@ -74,38 +74,42 @@ interface Long {
   path: string;
   /** One of the rows. */
   row: string;
-  more: string;
+  /** The button that gives further rows. */
+  more?: string;
   keys?: string[];
 }
 
-/** Grows a list until it has `ROWS` rows or no more, presses keys in it, and goes through all of it. */
-async function grow(
-  browser: Browser,
-  server: TestServer,
-  { what, path, row, more, keys = LIST_KEYS }: Long,
-): Promise<void> {
+/** Opens a page, grows its list until it has `ROWS` rows or no more, presses keys in it, and goes through all of it. */
+async function use(browser: Browser, url: string, { what, path, row, more, keys = LIST_KEYS }: Long): Promise<void> {
   const page = await browser.newPage();
-  await page.goto(server.url + path);
-  await page.locator(row).first().waitFor();
+  say(
+    `${what}: opened`,
+    await tasksOf(browser, page, async () => {
+      await page.goto(url + path);
+      await page.locator(row).first().waitFor();
+      await drawn(page, row);
+    }),
+  );
   const count = () => page.locator(row).count();
-  const button = page.getByRole("button", { name: more });
   const tasks: number[] = [];
   let rows = await count();
-  const growBy = async (handle: ElementHandle<SVGElement | HTMLElement> | null) => {
-    await handle?.click();
+  const growBy = async (handle: ElementHandle) => {
+    await handle.click();
     await page.locator(row).nth(rows).waitFor();
     await drawn(page, row);
   };
-  while (rows < ROWS && (await button.count()) > 0) {
+  while (more && rows < ROWS) {
     // Found before it is measured: to find it by its name, the test reads the names of all buttons in the page.
-    const handle = await button.elementHandle();
+    const [handle] = await page.getByRole("button", { name: more }).elementHandles();
+    if (!handle) break;
     tasks.push(...(await tasksOf(browser, page, () => growBy(handle))));
     rows = await count();
   }
-  say(
-    `${what}: to ${rows} rows`,
-    tasks.toSorted((a, b) => b - a),
-  );
+  if (more)
+    say(
+      `${what}: to ${rows} rows`,
+      tasks.toSorted((a, b) => b - a),
+    );
   say(
     `${what}: keys ${keys.join(" ")}`,
     await tasksOf(browser, page, async () => {
@@ -159,28 +163,6 @@ async function manySteps(server: TestServer): Promise<string> {
   return id;
 }
 
-/** Opens a page, goes down it and back, and presses keys. */
-async function read(browser: Browser, url: string, what: string, ready: string, keys: string[]): Promise<void> {
-  const page = await browser.newPage();
-  say(
-    `${what}: opened`,
-    await tasksOf(browser, page, async () => {
-      await page.goto(url);
-      await page.locator(ready).first().waitFor();
-      await drawn(page, ready);
-    }),
-  );
-  say(
-    `${what}: keys ${keys.join(" ")}`,
-    await tasksOf(browser, page, async () => {
-      for (const key of keys) await page.keyboard.press(key);
-      await page.evaluate("new Promise((done) => setTimeout(done, 300))");
-    }),
-  );
-  say(`${what}: from its end to its top`, await tasksOf(browser, page, () => scroll(page)));
-  await page.close();
-}
-
 const folder = mkdtempSync(join(tmpdir(), "skep-bench-pages-"));
 const browser = await openBrowser();
 try {
@@ -192,21 +174,21 @@ try {
   try {
     console.log(`${values.runs} runs`);
     await headings(browser, year);
-    await grow(browser, year, { what: "runs", path: "/runs", row: "main tbody tr", more: "Show more" });
-    await grow(browser, year, {
+    await use(browser, year.url, { what: "runs", path: "/runs", row: "main tbody tr", more: "Show more" });
+    await use(browser, year.url, {
       what: "audit log",
       path: "/system?tab=audit",
       row: "main tbody tr",
       more: "Show more",
     });
-    await grow(browser, year, { what: "activity", path: "/activity", row: "main section li", more: "Earlier" });
+    await use(browser, year.url, { what: "activity", path: "/activity", row: "main section li", more: "Earlier" });
     const run = await manySteps(year);
-    await read(browser, `${year.url}/runs/${run}?tab=steps`, `${values.steps} steps`, "main li [data-row]", [
-      "j",
-      "j",
-      "j",
-      "n",
-    ]);
+    await use(browser, year.url, {
+      what: `${values.steps} steps`,
+      path: `/runs/${run}?tab=steps`,
+      row: "main li [data-row]",
+      keys: ["j", "j", "j", "n"],
+    });
   } finally {
     await year.remove();
   }
@@ -214,9 +196,7 @@ try {
   try {
     const ids = await seed(server);
     commitManyFiles(server.data, ids.project, ids.rival, Number(values.files));
-    const changes = `${server.url}/runs/${ids.rival}?tab=changes`;
-    await read(browser, changes, `${values.files} files`, "main [data-file]", ["n", "n", "v", "p"]);
-    await grow(browser, server, {
+    await use(browser, server.url, {
       what: `${values.files} files`,
       path: `/runs/${ids.rival}?tab=changes`,
       row: "main [data-file]",

@@ -1,4 +1,4 @@
-import { StrictMode } from "react";
+import { StrictMode, startTransition } from "react";
 import { createRoot } from "react-dom/client";
 import { App, prepareFirst } from "./shell/app.tsx";
 import "./shell/shared-parts.ts";
@@ -6,9 +6,12 @@ import "./shell/shared-parts.ts";
 const root = document.getElementById("app");
 if (root)
   void prepareFirst().then(() =>
-    createRoot(root).render(
-      <StrictMode>
-        <App />
-      </StrictMode>,
+    // Drawn in slices: in one piece it would hold the page up longer than all that comes after.
+    startTransition(() =>
+      createRoot(root).render(
+        <StrictMode>
+          <App />
+        </StrictMode>,
+      ),
     ),
   );

@@ -100,14 +100,22 @@ interface TraceEvent {
   name: string;
   pid: number;
   tid: number;
-  tdur?: number;
+  /** Begin and length, µs, by the clock and by the thread's processor time. */
+  ts: number;
   dur?: number;
-  args?: { name?: string; data?: { url?: string } };
+  tdur?: number;
+  args?: { name?: string; data?: { url?: string }; chrome_mojo_event_info?: { mojo_interface_tag?: string } };
 }
 
-/** @returns the longest tasks of the page's main thread while that is done, by processor time, ms. */
+const CATEGORIES = ["toplevel", "devtools.timeline", "disabled-by-default-v8.compile", "__metadata"];
+
+/**
+ * What only the test's debugger costs is not counted: its own messages, and V8's search for the lines of a script whenever
+ * an error or a request is made, which it leaves out while no debugger listens.
+ * @returns the longest tasks of the page's main thread while that is done, by processor time, ms.
+ */
 export async function tasksOf(browser: Browser, page: Page, act: () => Promise<unknown>): Promise<number[]> {
-  await browser.startTracing(page, { categories: ["toplevel", "devtools.timeline", "__metadata"] });
+  await browser.startTracing(page, { categories: CATEGORIES });
   let trace: Buffer;
   try {
     await act();
@@ -157,9 +165,22 @@ function busiestOf(events: TraceEvent[], origin: string): number[] {
       .filter(({ pid }) => own.has(pid) || own.size === 0)
       .map(({ pid, tid }) => `${pid}/${tid}`),
   );
-  return events
-    .filter(({ name, pid, tid }) => /RunTask$/.test(name) && mains.has(`${pid}/${tid}`))
-    .map(({ tdur, dur }) => Math.round((tdur ?? dur ?? 0) / 1_000))
+  const ofMains = events.filter(({ pid, tid }) => mains.has(`${pid}/${tid}`));
+  const ofDebugger = ofMains.filter(isOfDebugger);
+  const debugging = ofDebugger.filter((one) => !ofDebugger.some((other) => other !== one && isWithin(one, other)));
+  return ofMains
+    .filter(({ name }) => name.endsWith("RunTask"))
+    .map((task) => {
+      const inside = debugging.filter((event) => isWithin(event, task));
+      return Math.round((lengthOf(task) - inside.reduce((sum, event) => sum + lengthOf(event), 0)) / 1_000);
+    })
     .sort((a, b) => b - a)
     .slice(0, 8);
 }
+
+const lengthOf = ({ tdur, dur }: TraceEvent): number => tdur ?? dur ?? 0;
+const isWithin = (event: TraceEvent, task: TraceEvent): boolean =>
+  event.pid === task.pid && event.ts >= task.ts && event.ts + (event.dur ?? 0) <= task.ts + (task.dur ?? 0);
+const isOfDebugger = ({ name, args }: TraceEvent): boolean =>
+  name === "V8.CollectSourcePositions" ||
+  args?.chrome_mojo_event_info?.mojo_interface_tag === "blink.mojom.DevToolsSession";

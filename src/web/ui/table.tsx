@@ -84,8 +84,11 @@ export const More = ({ query }: { query: NonNullable<TableProps<never>["more"]> 
     </div>
   );
 
-/** How many rows the first frame draws, and each frame after it. While the first table grows, every frame lays all of it out. */
-const AT_ONCE = { first: 50, slice: 10 };
+/**
+ * How many rows the first frame draws, more than a window has, and each frame after it. While the first table grows, every
+ * frame lays all of it out.
+ */
+const AT_ONCE = { first: 25, slice: 10 };
 /** Rows of the first table, whose contents say how wide the columns are. */
 const HEAD_ROWS = 100;
 /**

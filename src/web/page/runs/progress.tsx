@@ -2,11 +2,11 @@
 import type { Schemas } from "../../api/client.ts";
 
 const TONE: Record<string, string> = {
-  running: "bg-run",
-  queued: "bg-run",
-  waiting: "bg-wait",
-  failed: "bg-bad",
-  succeeded: "bg-ok",
+  running: "text-run",
+  queued: "text-run",
+  waiting: "text-wait",
+  failed: "text-bad",
+  succeeded: "text-ok",
 };
 
 export function Progress({ run }: { run: Schemas["Run"] }) {
@@ -15,12 +15,11 @@ export function Progress({ run }: { run: Schemas["Run"] }) {
   const detail = waiting_reason || current_step_name;
   return (
     <span className="flex min-w-0 items-center gap-2 text-sm">
-      <span aria-hidden className="h-1.5 w-14 shrink-0 overflow-hidden rounded-full bg-line">
-        <span
-          className={`block h-full rounded-full ${TONE[status] ?? "bg-line-strong"}`}
-          style={{ width: `${part}%` }}
-        />
-      </span>
+      <span
+        aria-hidden
+        className={`h-1.5 w-14 shrink-0 rounded-full bg-line ${TONE[status] ?? "text-line-strong"}`}
+        style={{ backgroundImage: `linear-gradient(to right, currentcolor ${part}%, transparent ${part}%)` }}
+      />
       <span className="shrink-0 text-dim tabular-nums">
         {steps_done}/{steps_total}
       </span>
