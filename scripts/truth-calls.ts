@@ -28,8 +28,8 @@ interface Call extends Place {
 
 /** Names that a node answers to: a constructor also to its class's. */
 function namesOf(graph: CodeGraph, row: number): string[] {
-  const name = graph.nodes.name[row] ?? "";
-  const outer = (graph.nodes.qualified[row] ?? "").split(".").at(-2);
+  const name = graph.nodes.name.get(row) ?? "";
+  const outer = (graph.nodes.qualified.get(row) ?? "").split(".").at(-2);
   return outer === undefined ? [name] : [name, ...(isConstructor(name, outer) ? [outer] : [])];
 }
 
@@ -50,9 +50,9 @@ function covers(graph: CodeGraph, row: number, place: Place): boolean {
 
 /** What the class of that name is made by, written in it or, as in C++, elsewhere. */
 function constructorsOf(graph: CodeGraph, row: number, { name }: Place): number[] {
-  const qualified = graph.nodes.qualified[row] ?? "";
-  if (!["Class", "Struct"].includes(graph.label(row)) || graph.nodes.name[row] !== name) return [];
-  return graph.named(name).filter((one) => graph.nodes.qualified[one] === `${qualified}.${name}`);
+  const qualified = graph.nodes.qualified.get(row) ?? "";
+  if (!["Class", "Struct"].includes(graph.label(row)) || graph.nodes.name.get(row) !== name) return [];
+  return graph.named(name).filter((one) => graph.nodes.qualified.get(one) === `${qualified}.${name}`);
 }
 
 function main(): void {

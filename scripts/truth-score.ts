@@ -40,7 +40,7 @@ type Found = ReadonlyMap<string, ReadonlyMap<number, string>>;
 
 /** The class a constructor belongs to: both stand for `new`. */
 function normal(graph: CodeGraph, row: number): number {
-  if (graph.nodes.name[row] !== "constructor") return row;
+  if (graph.nodes.name.get(row) !== "constructor") return row;
   for (const edge of graph.incoming(row)) if (graph.edge(edge).type === "CONTAINS") return graph.edges.from[edge]!;
   return row;
 }
@@ -50,7 +50,7 @@ export async function truthOf(root: string, modules: string): Promise<{ score: T
   const graph = await indexInMemory(root);
   const paths = new Set<string>();
   for (let row = 0; row < graph.nodeCount && graph.label(row) === "File"; row++) {
-    const path = graph.nodes.qualified[row]!;
+    const path = graph.nodes.qualified.get(row)!;
     if (/\.([mc]?tsx?|[mc]?jsx?)$/.test(path)) paths.add(path);
   }
   const started = performance.now();

@@ -60,7 +60,7 @@ function createLocator(graph: CodeGraph, root: string) {
     let best = -1;
     for (const text of names) {
       for (const row of byFile.get(relative(root, source.fileName)) ?? []) {
-        if (graph.nodes.name[row] !== text) continue;
+        if (graph.nodes.name.get(row) !== text) continue;
         if (graph.nodes.startLine[row]! > line || graph.nodes.endLine[row]! < line) continue;
         if (exact && graph.nodes.startLine[row]! < first) continue;
         if (best < 0 || graph.nodes.startLine[row]! >= graph.nodes.startLine[best]!) best = row;

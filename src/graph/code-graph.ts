@@ -6,6 +6,7 @@
  */
 import { type KeptNodes, keptByBoth } from "./kept-nodes.ts";
 import { CONFIDENCE, EDGE_TYPES, type GraphEdge, type GraphNode, NODE_LABELS, REASONS } from "./model.ts";
+import type { Texts } from "./texts.ts";
 
 export interface NodeColumns {
   label: Uint8Array;
@@ -17,10 +18,10 @@ export interface NodeColumns {
   endLine: Int32Array;
   /** Distinguishes nodes that would share an id: 1, 2, … */
   ordinal: Int32Array;
-  name: string[];
-  qualified: string[];
-  signature: string[];
-  doc: string[];
+  name: Texts;
+  qualified: Texts;
+  signature: Texts;
+  doc: Texts;
 }
 
 export interface EdgeColumns {
@@ -134,12 +135,12 @@ export class CodeGraph {
 
   filePath(node: number): string {
     const file = this.nodes.file[node]!;
-    return file < 0 ? "" : this.nodes.qualified[file]!;
+    return file < 0 ? "" : this.nodes.qualified.get(file)!;
   }
 
   id(node: number): string {
     const label = this.label(node);
-    const qualified = this.nodes.qualified[node]!;
+    const qualified = this.nodes.qualified.get(node)!;
     if (label === "File" || label === "Folder" || label === "Community" || label === "Process")
       return `${label}:${qualified}`;
     return symbolId(label, this.filePath(node), qualified, this.nodes.ordinal[node]!);
@@ -157,8 +158,8 @@ export class CodeGraph {
     if (!found) return "";
     return symbolId(
       NODE_LABELS[found.label]!,
-      this.nodes.qualified[found.file]!,
-      this.nodes.qualified[node]!,
+      this.nodes.qualified.get(found.file)!,
+      this.nodes.qualified.get(node)!,
       found.ordinal,
     );
   }
@@ -169,18 +170,18 @@ export class CodeGraph {
     return {
       id: this.id(node),
       label: this.label(node),
-      name: this.nodes.name[node]!,
-      qualified_name: this.nodes.qualified[node]!,
+      name: this.nodes.name.get(node)!,
+      qualified_name: this.nodes.qualified.get(node)!,
       file_path: this.filePath(node),
       start_line: this.nodes.startLine[node]!,
       end_line: this.nodes.endLine[node]!,
       language: file < 0 ? "" : (this.languages[file] ?? ""),
       exported: this.nodes.exported[node] === 1,
-      signature: this.nodes.signature[node]!,
-      doc: this.nodes.doc[node]!,
+      signature: this.nodes.signature.get(node)!,
+      doc: this.nodes.doc.get(node)!,
       ...(body && {
         implementation: {
-          file_path: this.nodes.qualified[body.file]!,
+          file_path: this.nodes.qualified.get(body.file)!,
           start_line: body.startLine,
           end_line: body.endLine,
         },
@@ -223,9 +224,9 @@ export class CodeGraph {
     if (all.fresh.length > MAX_FRESH) return;
     const fresh = new Map<string, number[]>();
     const put = (row: number): void => {
-      const rows = fresh.get(this.nodes.name[row]!);
+      const rows = fresh.get(this.nodes.name.get(row)!);
       if (rows) rows.push(row);
-      else fresh.set(this.nodes.name[row]!, [row]);
+      else fresh.set(this.nodes.name.get(row)!, [row]);
     };
     for (const row of all.fresh) put(row);
     for (let row = this.firstGroup(); row < this.nodeCount; row++) put(row);
@@ -247,7 +248,10 @@ export class CodeGraph {
     for (const text of bare === id ? [id] : [bare, id]) {
       for (const name of endingsOf(text)) {
         for (const row of this.named(name))
-          if (text.endsWith(this.nodes.qualified[row]!) && (this.id(row) === id || this.implementationId(row) === id))
+          if (
+            text.endsWith(this.nodes.qualified.get(row)!) &&
+            (this.id(row) === id || this.implementationId(row) === id)
+          )
             return row;
       }
     }
@@ -296,12 +300,13 @@ export function* endingsOf(text: string): Generator<string> {
 
 const SEPARATORS = ":#/.";
 
-function nameIndex(names: readonly string[]): NameIndex {
+function nameIndex(names: Texts): NameIndex {
   const first = new Map<string, number>();
   const next = new Int32Array(names.length);
   for (let row = names.length - 1; row >= 0; row--) {
-    next[row] = first.get(names[row]!) ?? -1;
-    first.set(names[row]!, row);
+    const name = names.get(row)!;
+    next[row] = first.get(name) ?? -1;
+    first.set(name, row);
   }
   return { first, next };
 }

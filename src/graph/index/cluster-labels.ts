@@ -14,7 +14,7 @@ export function clusterLabels(graph: CodeGraph, communities: Community[]): void 
   const everywhere = new Map<string, number>();
   const known = new Map<string, ReadonlySet<string>>();
   const wordsIn = (node: number): ReadonlySet<string> => {
-    const name = graph.nodes.name[node]!;
+    const name = graph.nodes.name.get(node)!;
     let words = known.get(name);
     if (!words) {
       words = new Set(wordsOf(name));
@@ -31,7 +31,8 @@ export function clusterLabels(graph: CodeGraph, communities: Community[]): void 
   for (const community of communities) {
     const place = commonPlace(graph, community.members);
     const word = topWord(community.members, wordsIn, everywhere, communities.length, place);
-    const label = [place, word].filter((part) => part !== "").join(" · ") || graph.nodes.name[community.members[0]!]!;
+    const label =
+      [place, word].filter((part) => part !== "").join(" · ") || graph.nodes.name.get(community.members[0]!)!;
     const count = (used.get(label) ?? 0) + 1;
     used.set(label, count);
     community.label = count === 1 ? label : `${label} ${count}`;
@@ -51,7 +52,7 @@ function commonPlace(graph: CodeGraph, members: readonly number[]): string {
   for (const node of members) byFile.set(graph.nodes.file[node]!, (byFile.get(graph.nodes.file[node]!) ?? 0) + 1);
   const counts = new Map<string, { count: number; depth: number }>();
   for (const [file, number] of byFile) {
-    for (const [depth, path] of withFolders(graph.nodes.qualified[file] ?? "").entries()) {
+    for (const [depth, path] of withFolders(graph.nodes.qualified.get(file) ?? "").entries()) {
       const entry = counts.get(path);
       if (entry) entry.count += number;
       else counts.set(path, { count: number, depth });

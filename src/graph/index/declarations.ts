@@ -41,11 +41,11 @@ function copyNodes(nodes: NodeColumns, to: GraphBuilder, declared: ReadonlyMap<n
   for (let row = 0; row < rows.length; row++) {
     if (declared.has(row)) continue;
     const label = NODE_LABELS[nodes.label[row]!]!;
-    const copy = to.addNode(label, nodes.name[row]!, nodes.qualified[row]!, nodes.file[row]!);
+    const copy = to.addNode(label, nodes.name.get(row)!, nodes.qualified.get(row)!, nodes.file[row]!);
     rows[row] = copy;
     for (const name of ["exported", "startLine", "endLine", "ordinal"] as const)
       to.nodes[name].put(copy, nodes[name][row] ?? 0);
-    for (const name of ["signature", "doc"] as const) to.nodes[name][copy] = nodes[name][row]!;
+    for (const name of ["signature", "doc"] as const) to.texts[name][copy] = nodes[name].get(row)!;
   }
   const placed = new Set<number>();
   for (const [row, declaration] of declared) {
@@ -54,7 +54,7 @@ function copyNodes(nodes: NodeColumns, to: GraphBuilder, declared: ReadonlyMap<n
     // A further overload is no implementation, and of two implementations the first is shown.
     if (nodes.file[row] === nodes.file[declaration] || placed.has(node)) continue;
     placed.add(node);
-    to.nodes.doc[node] ||= nodes.doc[row]!;
+    to.texts.doc[node] ||= nodes.doc.get(row)!;
     to.implementations.push({
       node,
       label: nodes.label[row]!,
@@ -96,7 +96,7 @@ const labelOf = (nodes: NodeColumns, row: number): NodeLabel => NODE_LABELS[node
 function nameOf(nodes: NodeColumns, row: number): string {
   const label = labelOf(nodes, row);
   const kind = TYPES.has(label) ? "type" : VALUES.has(label) ? "value" : "";
-  return kind && `${kind} ${nodes.qualified[row]}`;
+  return kind && `${kind} ${nodes.qualified.get(row)}`;
 }
 
 /** By file of JavaScript: the file that declares what is in it. */
@@ -106,10 +106,10 @@ function filePairs(nodes: NodeColumns): Map<number, number> {
   const files = nodes.label.length;
   const count = firstOther(nodes, files);
   for (let row = 0; row < count; row++) {
-    const [ending, form = ""] = DECLARATIONS.exec(nodes.qualified[row]!) ?? [];
+    const [ending, form = ""] = DECLARATIONS.exec(nodes.qualified.get(row)!) ?? [];
     if (ending === undefined) continue;
-    rows ??= new Map(nodes.qualified.slice(0, count).map((path, file) => [path, file]));
-    const bare = nodes.qualified[row]!.slice(0, -ending.length);
+    rows ??= new Map(Array.from({ length: count }, (_, file) => [nodes.qualified.get(file)!, file]));
+    const bare = nodes.qualified.get(row)!.slice(0, -ending.length);
     const written = [`${bare}.${form}js`, `${bare}.${form}jsx`]
       .map((path) => rows?.get(path))
       .find((at) => at !== undefined);

@@ -57,7 +57,7 @@ function testNodes(graph: CodeGraph): Uint8Array {
     if (file < 0) continue;
     let test = files.get(file);
     if (test === undefined) {
-      test = isTestPath(graph.nodes.qualified[file]!);
+      test = isTestPath(graph.nodes.qualified.get(file)!);
       files.set(file, test);
     }
     if (test) flags[node] = 1;
@@ -76,7 +76,7 @@ function entryPoints(graph: CodeGraph, callees: readonly (readonly number[])[]):
   for (let node = 0; node < graph.nodeCount; node++) {
     const label = graph.label(node);
     if ((label !== "Function" && label !== "Method") || called[node] === 1 || callees[node]!.length === 0) continue;
-    const name = graph.nodes.name[node]!;
+    const name = graph.nodes.name.get(node)!;
     let score = Math.min(callees[node]!.length, 10);
     if (graph.nodes.exported[node] === 1) score += 6;
     if (ENTRY_NAME.test(name)) score += 8;
@@ -129,7 +129,7 @@ function distinct(paths: number[][]): number[][] {
 
 function describe(graph: CodeGraph, steps: number[], home: Int32Array): Process {
   const homes = new Set(steps.map((node) => home[node]!).filter((community) => community >= 0));
-  const name = (node: number) => graph.nodes.qualified[node]!.split(".").slice(-2).join(".");
+  const name = (node: number) => graph.nodes.qualified.get(node)!.split(".").slice(-2).join(".");
   return {
     node: -1,
     label: `${name(steps[0]!)} → ${name(steps.at(-1)!)}`,

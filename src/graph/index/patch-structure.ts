@@ -5,7 +5,7 @@
 import type { CodeGraph } from "../code-graph.ts";
 import type { Repository } from "../resolve/repository.ts";
 import { nodeKey } from "./reuse.ts";
-import { addStructure, addSymbols, ENDS, GraphBuilder, NUMBERS, TEXTS } from "./structure.ts";
+import { addStructure, addSymbols, ENDS, GraphBuilder, NUMBERS } from "./structure.ts";
 
 /** Nodes and edges of a repository, and where they lie. */
 export interface Laid {
@@ -55,7 +55,7 @@ const roomFor = (rows: number): number => rows + (rows >> 6) + 1_024;
 
 /**
  * Structure after an edit, without the edges that resolution finds.
- * @param before not to be used any more but for its edges: the texts of its nodes are changed in place
+ * @param before not to be edited again: its texts grow by those of the edit
  * @param repo the same files in the same rows
  * @param changed rows of the edited files, in their order
  * @param graph the one before, with clusters and flows: about as large as the next
@@ -63,7 +63,9 @@ const roomFor = (rows: number): number => rows + (rows >> 6) + 1_024;
 export function patchStructure(before: Laid, repo: Repository, changed: readonly number[], graph: Sizes): Patched {
   const files = repo.files.length;
   const symbolNodes = new Int32Array(repo.symbolTotal).fill(-1);
-  const own = new Map(changed.map((file) => [file, ownNodes(repo, file, symbolNodes)]));
+  before.builder.dropOldTexts();
+  const { texts } = before.builder;
+  const own = new Map(changed.map((file) => [file, ownNodes(new GraphBuilder(texts), repo, file, symbolNodes)]));
   const first = new Int32Array(files + 1);
   first[0] = before.first[0]!;
   for (let file = 0; file < files; file++)
@@ -76,20 +78,14 @@ export function patchStructure(before: Laid, repo: Repository, changed: readonly
   return { repo, builder, symbolNodes, first, moved };
 }
 
-function ownNodes(repo: Repository, file: number, symbolNodes: Int32Array): Own {
-  const builder = new GraphBuilder();
+function ownNodes(builder: GraphBuilder, repo: Repository, file: number, symbolNodes: Int32Array): Own {
   addSymbols(builder, repo, file, symbolNodes, FILE);
   return { file, builder, count: builder.nodes.label.length };
 }
 
 /** Puts the nodes of edited files in the place of those of before. */
 function spliceNodes({ builder: old, first }: Laid, own: readonly Own[], repo: Repository, room: number): GraphBuilder {
-  const builder = new GraphBuilder();
-  const splice = <T>(column: T[], fresh: (one: GraphBuilder) => readonly T[]): T[] => {
-    // From the last on, so that rows before it stay where they are.
-    for (const one of own.toReversed()) replaceRows(column, first[one.file]!, first[one.file + 1]!, fresh(one.builder));
-    return column;
-  };
+  const builder = new GraphBuilder(old.texts);
   for (const name of NUMBERS) {
     const [column, rows] = [builder.nodes[name], old.nodes[name].view];
     column.reserve(room);
@@ -101,19 +97,9 @@ function spliceNodes({ builder: old, first }: Laid, own: readonly Own[], repo: R
     }
     column.append(rows.subarray(at));
   }
-  for (const name of TEXTS) builder.nodes[name] = splice(old.nodes[name], ({ nodes }) => nodes[name]);
   for (const language of old.languages) builder.languages.push(language);
   for (const { file } of own) builder.nodes.endLine.put(file, Math.max(1, repo.facts(file).lines));
   return builder;
-}
-
-/** A call takes so many arguments. */
-const ROWS_AT_ONCE = 1_000;
-
-function replaceRows<T>(column: T[], first: number, end: number, rows: readonly T[]): void {
-  column.splice(first, end - first);
-  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE)
-    column.splice(first + at, 0, ...rows.slice(at, at + ROWS_AT_ONCE));
 }
 
 function movedRows({ builder: old, first: oldFirst }: Laid, first: Int32Array, own: ReadonlyMap<number, Own>) {

@@ -119,4 +119,4 @@ function movedNodes(
 
 /** Two nodes of one file with the same key stand for one symbol. */
 export const nodeKey = (nodes: NodeColumns, row: number): string =>
-  `${nodes.label[row]}:${nodes.qualified[row]}~${nodes.ordinal[row]}`;
+  `${nodes.label[row]}:${nodes.qualified.get(row)}~${nodes.ordinal[row]}`;

@@ -21,6 +21,7 @@ import type { Repository } from "../resolve/repository.ts";
 import { exists, isNone, type NameRow, rowAfter, type TypeRow } from "../rows.ts";
 import { type ExactEdges, isSameMade } from "../scip/exact-edges.ts";
 import type { Found } from "../store/snapshot.ts";
+import { Texts } from "../texts.ts";
 
 const LABEL_ROW = new Map<NodeLabel, number>(NODE_LABELS.map((label, i) => [label, i]));
 const NAMESPACE = SYMBOL_LABELS.indexOf("Namespace");
@@ -34,9 +35,13 @@ const NO_REASON = REASONS.indexOf("");
 const REASON_ROW = new Map<Reason, number>(REASONS.map((reason, i) => [reason, i]));
 
 /** Columns of nodes and edges. */
-export const NUMBERS = ["label", "exported", "file", "startLine", "endLine", "ordinal"] as const;
-export const TEXTS = ["name", "qualified", "signature", "doc"] as const;
+export const NUMBERS = ["label", "exported", "file", "startLine", "endLine", "ordinal", "text"] as const;
 export const ENDS = ["type", "reason", "from", "to", "line"] as const;
+
+/** With more texts than this for each node, those that no node has are let go. */
+const MOST_TEXTS = 1.5;
+
+type NodeTexts = Record<"name" | "qualified" | "signature" | "doc", string[]>;
 
 /** Growing columns of nodes and edges. */
 export class GraphBuilder {
@@ -47,7 +52,8 @@ export class GraphBuilder {
     startLine: new GrowingInts(),
     endLine: new GrowingInts(),
     ordinal: new GrowingInts(),
-    ...emptyTexts(),
+    /** Where its texts are in `texts`: in its own row, unless the builder was given texts of others. */
+    text: new GrowingInts(),
   };
   readonly edges = {
     type: new GrowingBytes(),
@@ -57,9 +63,15 @@ export class GraphBuilder {
     line: new GrowingInts(),
   };
   readonly languages: string[] = [];
+  /** Texts of nodes. Those of an edit come after those of before, which graphs from before read as well. */
+  texts: NodeTexts;
   /** First edge found in each file. */
   readonly found: number[] = [];
   readonly implementations: Implementation[] = [];
+
+  constructor(texts: NodeTexts = { name: [], qualified: [], signature: [], doc: [] }) {
+    this.texts = texts;
+  }
 
   addNode(label: NodeLabel, name: string, qualified: string, file: number): number {
     return this.addNodeRow(LABEL_ROW.get(label)!, name, qualified, file);
@@ -67,18 +79,38 @@ export class GraphBuilder {
 
   /** A node whose label is a row of their table. */
   addNodeRow(label: number, name: string, qualified: string, file: number): number {
-    const { nodes } = this;
+    const { nodes, texts } = this;
     nodes.label.push(label);
     nodes.exported.push(0);
     nodes.file.push(file);
     nodes.startLine.push(0);
     nodes.endLine.push(0);
     nodes.ordinal.push(1);
-    nodes.name.push(name);
-    nodes.qualified.push(qualified);
-    nodes.signature.push("");
-    nodes.doc.push("");
+    nodes.text.push(texts.name.length);
+    texts.name.push(name);
+    texts.qualified.push(qualified);
+    texts.signature.push("");
+    texts.doc.push("");
     return nodes.label.length - 1;
+  }
+
+  /** Gives the node that was added last what else is said of it. */
+  describeLast(signature: string, doc: string): void {
+    const { texts } = this;
+    const place = texts.name.length - 1;
+    texts.signature[place] = signature;
+    texts.doc[place] = doc;
+  }
+
+  /** Lets go of texts that edits left without a node, where they are many. */
+  dropOldTexts(): void {
+    const { text } = this.nodes;
+    if (this.texts.name.length < text.length * MOST_TEXTS) return;
+    const { name, qualified, signature, doc } = textsAt(this.texts, text.view);
+    this.texts = { name: name.list(), qualified: qualified.list(), signature: signature.list(), doc: doc.list() };
+    // Graphs from before read the column that there was.
+    this.nodes.text = new GrowingInts();
+    this.nodes.text.append(Int32Array.from({ length: text.length }, (_, row) => row));
   }
 
   /** Makes room for so many edges in all. */
@@ -121,7 +153,7 @@ export class GraphBuilder {
 
   /** The nodes so far, as views. */
   nodeColumns(): NodeColumns {
-    const { label, exported, file, startLine, endLine, ordinal, ...texts } = this.nodes;
+    const { label, exported, file, startLine, endLine, ordinal, text } = this.nodes;
     return {
       label: label.view,
       exported: exported.view,
@@ -129,7 +161,7 @@ export class GraphBuilder {
       startLine: startLine.view,
       endLine: endLine.view,
       ordinal: ordinal.view,
-      ...texts,
+      ...textsAt(this.texts, text.view),
     };
   }
 
@@ -145,7 +177,7 @@ export class GraphBuilder {
    * The graph with more nodes and edges after these, whose rows go on from here. The builder does not get them, and changes no
    * row of this graph later.
    */
-  finishWith({ nodes: more, edges: moreEdges }: GraphBuilder): CodeGraph {
+  finishWith({ nodes: more, texts: moreTexts, edges: moreEdges }: GraphBuilder): CodeGraph {
     const { nodes, edges } = this;
     const graph = new CodeGraph(
       {
@@ -155,10 +187,7 @@ export class GraphBuilder {
         startLine: nodes.startLine.viewWith(more.startLine),
         endLine: nodes.endLine.viewWith(more.endLine),
         ordinal: nodes.ordinal.viewWith(more.ordinal),
-        name: nodes.name.concat(more.name),
-        qualified: nodes.qualified.concat(more.qualified),
-        signature: nodes.signature.concat(more.signature),
-        doc: nodes.doc.concat(more.doc),
+        ...textsAt(this.texts, nodes.text.viewWith({ view: more.text.view.map((place) => ~place) }), moreTexts),
       },
       {
         type: edges.type.viewWith(moreEdges.type),
@@ -175,12 +204,10 @@ export class GraphBuilder {
   }
 }
 
-const emptyTexts = (): Record<(typeof TEXTS)[number], string[]> => ({
-  name: [],
-  qualified: [],
-  signature: [],
-  doc: [],
-});
+function textsAt(all: NodeTexts, places: Int32Array, more?: NodeTexts): Record<keyof NodeTexts, Texts> {
+  const of = (name: keyof NodeTexts) => new Texts(all[name], places, more?.[name]);
+  return { name: of("name"), qualified: of("qualified"), signature: of("signature"), doc: of("doc") };
+}
 
 /** Node row of each symbol of the repository; -1 for hidden ones. */
 type SymbolNodes = Int32Array;
@@ -250,8 +277,7 @@ export function addSymbols(
     builder.nodes.ordinal.put(node, ordinalOf(label, qualified));
     builder.nodes.startLine.put(node, symbols.startLine(row));
     builder.nodes.endLine.put(node, symbols.endLine(row));
-    builder.nodes.signature[node] = text(symbols.signature(row));
-    builder.nodes.doc[node] = text(symbols.doc(row));
+    builder.describeLast(text(symbols.signature(row)), text(symbols.doc(row)));
     const shared = flags & SymbolFlag.Exported || (isNone(parent) && exported?.has(name));
     builder.nodes.exported.put(node, shared ? 1 : 0);
     builder.addEdgeRow(DEFINED_IN, NO_REASON, node, fileNode, 0);

@@ -127,7 +127,7 @@ const neighbour = (graph: CodeGraph, edge: number, relation: Relation): RelatedS
 /** A call of a class also calls its constructor. */
 function callersOf(graph: CodeGraph, row: number): number[] {
   const callers = edgesOf(graph, row, "in", ["CALLS"]);
-  const name = graph.nodes.name[row]!;
+  const name = graph.nodes.name.get(row)!;
   if (graph.label(row) !== "Method" || (name !== "constructor" && name !== "__init__" && name !== "__construct"))
     return callers;
   const [holding] = edgesOf(graph, row, "in", ["CONTAINS"]);

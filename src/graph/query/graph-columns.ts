@@ -231,7 +231,7 @@ function columnsOf(
   const column = <T>(of: (one: Chosen) => T): T[] => chosen.map(of);
   const nodes = {
     id: column(({ node }) => graph.id(node)),
-    name: column(({ node }) => graph.nodes.name[node]!),
+    name: column(({ node }) => graph.nodes.name.get(node)!),
     label: column(({ node }) => graph.nodes.label[node]!),
     file: column(({ node }) => fileAt(graph.filePath(node))),
     community: column(({ node }) => discOf.get(community[node]!) ?? -1),

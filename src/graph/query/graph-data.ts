@@ -71,6 +71,6 @@ export function graphData(graph: CodeGraph, options: GraphDataOptions): GraphDat
 
 function within(graph: CodeGraph, node: number, path: string): boolean {
   const label = graph.label(node);
-  const own = label === "File" || label === "Folder" ? graph.nodes.qualified[node]! : graph.filePath(node);
+  const own = label === "File" || label === "Folder" ? graph.nodes.qualified.get(node)! : graph.filePath(node);
   return own === path || own.startsWith(`${path.replace(/\/$/, "")}/`);
 }

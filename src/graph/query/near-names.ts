@@ -30,7 +30,7 @@ export function nearNames(graph: CodeGraph, text: string, limit: number): string
   const near = new Map<string, number>();
   for (let row = 0; row < label.length; row++) {
     if (UNNAMED.has(label[row]!)) continue;
-    const name = names[row]!;
+    const name = names.get(row)!;
     const distance = distanceTo(name.toLowerCase());
     if (distance <= most) near.set(name, distance);
   }

@@ -58,8 +58,8 @@ export function findSymbols(graph: CodeGraph, text: string, filePath?: string): 
   const last = dotted.slice(dotted.lastIndexOf(".") + 1);
   const found: { row: number; rank: number }[] = [];
   for (const row of rowsEnding(graph, [wanted, dotted], last)) {
-    const name = graph.nodes.name[row]!;
-    const qualified = graph.nodes.qualified[row]!;
+    const name = graph.nodes.name.get(row)!;
+    const qualified = graph.nodes.qualified.get(row)!;
     if (ANALYSED.has(graph.label(row))) continue;
     if (filePath && !pathsOf(graph, row).some((path) => path === filePath || path.endsWith(`/${filePath}`))) continue;
     const exact = qualified === dotted || qualified === wanted || name === dotted;
@@ -75,7 +75,7 @@ export function findSymbols(graph: CodeGraph, text: string, filePath?: string): 
 /** Where a symbol is: declared, and implemented. */
 function pathsOf(graph: CodeGraph, row: number): string[] {
   const body = graph.implementation(row);
-  return [graph.filePath(row), ...(body ? [graph.nodes.qualified[body.file]!] : [])];
+  return [graph.filePath(row), ...(body ? [graph.nodes.qualified.get(body.file)!] : [])];
 }
 
 /** Rows whose name is the last part of a text, or whose qualified name is one of the texts; each once. */
@@ -84,7 +84,7 @@ function rowsEnding(graph: CodeGraph, texts: readonly string[], last: string): S
   for (const text of texts) {
     for (const name of endingsOf(text)) {
       if (name === last) continue;
-      for (const row of graph.named(name)) if (name === text || graph.nodes.qualified[row] === text) rows.add(row);
+      for (const row of graph.named(name)) if (name === text || graph.nodes.qualified.get(row) === text) rows.add(row);
     }
   }
   return rows;

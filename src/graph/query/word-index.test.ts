@@ -15,7 +15,7 @@ function graphOf(files: Record<string, string[]>): CodeGraph {
   for (const [row, path] of paths.entries())
     for (const qualified of files[path]!)
       builder.addNode("Function", qualified.slice(qualified.lastIndexOf(".") + 1), qualified, row);
-  builder.nodes.doc[paths.length] = "Élan vital: the first one's purpose";
+  builder.texts.doc[paths.length] = "Élan vital: the first one's purpose";
   return builder.finish();
 }
 
@@ -27,7 +27,7 @@ const SHOP = {
 
 function search(graph: CodeGraph, query: string, limit = 10, labels: number[] = []): string[] {
   const hits = new Stepwise(buildWordIndex(graph)).now().find(query, limit, labels);
-  return hits.map(({ node }) => graph.nodes.qualified[node]!);
+  return hits.map(({ node }) => graph.nodes.qualified.get(node)!);
 }
 
 describe("search by words", () => {

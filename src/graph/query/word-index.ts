@@ -247,16 +247,16 @@ class Best {
 
 /** How much a hit counts beyond its words. */
 function weight(graph: CodeGraph, node: number, query: string): number {
-  const name = graph.nodes.name[node]!;
+  const name = graph.nodes.name.get(node)!;
   const trimmed = query.trim();
   let factor = 1;
-  if (name === trimmed || graph.nodes.qualified[node] === trimmed) factor *= 6;
+  if (name === trimmed || graph.nodes.qualified.get(node) === trimmed) factor *= 6;
   else if (name.toLowerCase() === trimmed.toLowerCase()) factor *= 4;
   const label = graph.label(node);
   if (label === "Function" || label === "Method" || label === "Class" || label === "Interface") factor *= 1.3;
   if (label === "File" || label === "Property" || label === "Variable") factor *= 0.7;
   if (graph.nodes.exported[node] === 1) factor *= 1.1;
-  const path = label === "File" ? graph.nodes.qualified[node]! : graph.filePath(node);
+  const path = label === "File" ? graph.nodes.qualified.get(node)! : graph.filePath(node);
   if (isTestPath(path) && !/test|spec/i.test(query)) factor *= 0.5;
   // Such files mostly describe what others made, and some are made by a program.
   if (path.endsWith(".d.ts") && graph.implementation(node) === undefined) factor *= 0.5;

@@ -96,13 +96,13 @@ class Pairs {
     this.reading = node;
     this.first = this.word.length;
     const isFile = label === "File";
-    const name = graph.nodes.name[node]!;
+    const name = graph.nodes.name.get(node)!;
     this.add(this.texts.whole(name), WEIGHT.name);
-    this.split(isFile ? name : graph.nodes.qualified[node]!, WEIGHT.words);
+    this.split(isFile ? name : graph.nodes.qualified.get(node)!, WEIGHT.words);
     if (this.path.file !== graph.nodes.file[node]! || isFile) this.path = pathOf(graph, node, this.texts);
     this.add(this.path.words, WEIGHT.path);
-    this.split(graph.nodes.signature[node]!, WEIGHT.text);
-    this.split(graph.nodes.doc[node]!, WEIGHT.text);
+    this.split(graph.nodes.signature.get(node)!, WEIGHT.text);
+    this.split(graph.nodes.doc.get(node)!, WEIGHT.text);
   }
 
   gathered() {
@@ -135,7 +135,7 @@ class Pairs {
 function pathOf(graph: CodeGraph, node: number, texts: TextWords) {
   const file = graph.nodes.file[node]!;
   const words: number[] = [];
-  texts.split(graph.label(node) === "File" ? graph.nodes.qualified[node]! : graph.filePath(node), (found) =>
+  texts.split(graph.label(node) === "File" ? graph.nodes.qualified.get(node)! : graph.filePath(node), (found) =>
     words.push(...found),
   );
   return { file, words: Int32Array.from(words) };

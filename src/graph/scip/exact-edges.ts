@@ -78,7 +78,7 @@ export function createExactEdges(input: ExactInput): (file: number) => ExactEdge
         if ((type !== "CALLS" && type !== "MAY_CALL") || !reached.has(line)) return false;
         // Nothing is said of values: what is called through a property may be beside it on the line.
         if (VALUES.has(NODE_LABELS[nodes.label[to] ?? 0] ?? "")) return false;
-        return !open.has(line) || names.has(`${line} ${nodes.name[to]}`);
+        return !open.has(line) || names.has(`${line} ${nodes.name.get(to)}`);
       },
     };
   };
@@ -99,7 +99,7 @@ function nodesById(nodes: NodeColumns, wanted: ReadonlySet<string>): ReadonlyMap
     if (file < 0 || file === row) continue;
     const ordinal = nodes.ordinal[row] ?? 1;
     const again = ordinal > 1 ? `~${ordinal}` : "";
-    const id = `${NODE_LABELS[nodes.label[row] ?? 0]}:${nodes.qualified[file]}#${nodes.qualified[row]}${again}`;
+    const id = `${NODE_LABELS[nodes.label[row] ?? 0]}:${nodes.qualified.get(file)}#${nodes.qualified.get(row)}${again}`;
     if (wanted.has(id)) found.set(id, row);
   }
   return found;
@@ -109,10 +109,11 @@ function nodesById(nodes: NodeColumns, wanted: ReadonlySet<string>): ReadonlyMap
 export function isSameMade(nodes: NodeColumns, a: number, b: number): boolean {
   if (a === b) return true;
   if (nodes.file[a] !== nodes.file[b]) return false;
-  const [outer, inner] = (nodes.qualified[a] ?? "").length < (nodes.qualified[b] ?? "").length ? [a, b] : [b, a];
-  const name = nodes.name[inner] ?? "";
-  if (nodes.qualified[inner] !== `${nodes.qualified[outer]}.${name}`) return false;
-  return name === nodes.name[outer] || CONSTRUCTORS.has(name);
+  const [outer, inner] =
+    (nodes.qualified.get(a) ?? "").length < (nodes.qualified.get(b) ?? "").length ? [a, b] : [b, a];
+  const name = nodes.name.get(inner) ?? "";
+  if (nodes.qualified.get(inner) !== `${nodes.qualified.get(outer)}.${name}`) return false;
+  return name === nodes.name.get(outer) || CONSTRUCTORS.has(name);
 }
 
 const VALUES: ReadonlySet<string> = new Set(["Variable", "Const", "Property"]);

@@ -132,7 +132,7 @@ function nodesByFile(graph: CodeGraph): ReadonlyMap<string, readonly Placed[]> {
     if (!CALLED.has(graph.label(row))) continue;
     add(graph.filePath(row), { row, start: graph.nodes.startLine[row] ?? 0, end: graph.nodes.endLine[row] ?? 0 });
     const body = graph.implementation(row);
-    if (body) add(graph.nodes.qualified[body.file] ?? "", { row, start: body.startLine, end: body.endLine });
+    if (body) add(graph.nodes.qualified.get(body.file) ?? "", { row, start: body.startLine, end: body.endLine });
   }
   return found;
 }
@@ -143,7 +143,7 @@ type Nodes = ReturnType<typeof nodesByFile>;
 function innermost(graph: CodeGraph, placed: readonly Placed[], line: number, name?: string): number | undefined {
   let best: Placed | undefined;
   for (const one of placed) {
-    if (line < one.start || line > one.end || (name !== undefined && graph.nodes.name[one.row] !== name)) continue;
+    if (line < one.start || line > one.end || (name !== undefined && graph.nodes.name.get(one.row) !== name)) continue;
     if (best === undefined || one.start >= best.start) best = one;
   }
   return best?.row;

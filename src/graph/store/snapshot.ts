@@ -9,6 +9,7 @@ import {
   symbolRowsOf,
 } from "../code-graph.ts";
 import { EDGE_TYPES } from "../model.ts";
+import { Texts } from "../texts.ts";
 import { type Column, packColumns, readColumns } from "./columns.ts";
 
 /** Raise it whenever the meaning of a snapshot changes: older ones are then rebuilt. */
@@ -43,10 +44,10 @@ export function packGraph(graph: CodeGraph, found?: Found): Uint8Array {
     ["startLine", nodes.startLine],
     ["endLine", nodes.endLine],
     ["ordinal", nodes.ordinal],
-    ["name", nodes.name],
-    ["qualified", nodes.qualified],
-    ["signature", nodes.signature],
-    ["doc", nodes.doc],
+    ["name", nodes.name.list()],
+    ["qualified", nodes.qualified.list()],
+    ["signature", nodes.signature.list()],
+    ["doc", nodes.doc.list()],
     ["type", edges.type],
     ["reason", edges.reason],
     ["from", edges.from],
@@ -74,10 +75,10 @@ export function unpackGraph(packed: Uint8Array): CodeGraph | undefined {
       startLine: reader.ints("startLine"),
       endLine: reader.ints("endLine"),
       ordinal: reader.ints("ordinal"),
-      name: reader.strings("name"),
-      qualified: reader.strings("qualified"),
-      signature: reader.strings("signature"),
-      doc: reader.strings("doc"),
+      name: new Texts(reader.strings("name")),
+      qualified: new Texts(reader.strings("qualified")),
+      signature: new Texts(reader.strings("signature")),
+      doc: new Texts(reader.strings("doc")),
     };
     const edges = {
       type: reader.bytes("type"),

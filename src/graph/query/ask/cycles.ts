@@ -11,7 +11,7 @@ const IMPORT_ONLY = typeSet("IMPORTS");
 export function findCycles(graph: CodeGraph, folder: string, limit: number): Groups {
   const isFile = (row: number) => graph.label(row) === "File";
   const rings = componentsOf(graph, isFile)
-    .filter((files) => files.some((row) => isBelow(graph.nodes.qualified[row]!, folder)))
+    .filter((files) => files.some((row) => isBelow(graph.nodes.qualified.get(row)!, folder)))
     .sort((a, b) => b.length - a.length || a[0]! - b[0]!);
   const groups = rings.slice(0, limit).map((files) => {
     const inside = new Set(files);

@@ -60,8 +60,8 @@ export function findDeadCode(graph: CodeGraph, folder: string, limit: number): G
   return { summary, groups };
 }
 
-const nameOf = (graph: CodeGraph, row: number): string => graph.nodes.name[row] ?? "";
-const signatureOf = (graph: CodeGraph, row: number): string => graph.nodes.signature[row] ?? "";
+const nameOf = (graph: CodeGraph, row: number): string => graph.nodes.name.get(row) ?? "";
+const signatureOf = (graph: CodeGraph, row: number): string => graph.nodes.signature.get(row) ?? "";
 
 /** Who mentions a symbol or, of a type, one of its members. */
 function reachedBy(graph: CodeGraph, row: number): "product" | "tests" | "nothing" {
@@ -123,7 +123,7 @@ function mayOverride(graph: CodeGraph, row: number, declared: ReadonlySet<string
   return (
     (OBJECTS.has(language) && !TYPES.has(graph.label(owner))) ||
     // Who makes one calls the type.
-    graph.nodes.name[owner] === name ||
+    graph.nodes.name.get(owner) === name ||
     graph.implementation(owner) !== undefined ||
     graph.label(owner) === "Interface" ||
     graph.label(owner) === "Trait" ||
@@ -146,7 +146,7 @@ const holdsMain = (graph: CodeGraph, row: number): boolean =>
 
 /** Rust has tests beside the code, in a module of that name. */
 const isOfTests = (graph: CodeGraph, row: number): boolean =>
-  /^tests?\./.test(graph.nodes.qualified[row] ?? "") && graph.node(row).language === "rust";
+  /^tests?\./.test(graph.nodes.qualified.get(row) ?? "") && graph.node(row).language === "rust";
 
 /** `declare module "other"` adds to types of another module, which are used there. */
 function completesModule(graph: CodeGraph, row: number): boolean {

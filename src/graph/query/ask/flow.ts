@@ -48,6 +48,6 @@ function covers(graph: CodeGraph, path: readonly number[], words: readonly strin
   const names = new Set<string>();
   for (const edge of path)
     for (const row of [graph.edges.from[edge]!, graph.edges.to[edge]!])
-      for (const word of wordsOf(`${graph.nodes.qualified[row]} ${graph.filePath(row)}`)) names.add(word);
+      for (const word of wordsOf(`${graph.nodes.qualified.get(row)} ${graph.filePath(row)}`)) names.add(word);
   return words.filter((word) => names.has(word)).length + 1 / (path.length + 1);
 }
