@@ -2,6 +2,8 @@
 import { afterEach, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { createSourceTree, SHOP, type SourceTree } from "../../testing/source-tree.ts";
+import type { CodeGraph } from "../code-graph.ts";
+import { exportLines } from "./export.ts";
 import { createGraphSession } from "./session.ts";
 
 const trees: SourceTree[] = [];
@@ -61,6 +63,27 @@ test("names and words are found after many edits, whether they were asked for be
   tree.write("src/tax.ts", SHOP["src/tax.ts"]);
   await session.edit(false);
   expect(session.graph().named("step0")).toEqual([]);
+});
+
+test("what texts say stays true over many edits of one file, also in a graph from before them", async () => {
+  const { tree, place, session } = await shop();
+  const linesOf = (graph: CodeGraph) => [...exportLines(graph, "jsonl")];
+  tree.write("src/cart.ts", `${SHOP["src/cart.ts"]}\n`);
+  await session.edit(false);
+  const early = session.graph();
+  const earlyLines = linesOf(early);
+  for (let round = 1; round <= 12; round++) {
+    const more = Array.from(
+      { length: round },
+      (_, i) => `\n/** Number ${i} of ${round}. */\nexport const more${i} = 1;`,
+    );
+    tree.write("src/cart.ts", `${SHOP["src/cart.ts"]}${more.join("")}\n`);
+    expect(await session.edit(false)).toMatchObject({ parsed: 1 });
+  }
+  const full = createGraphSession({ ...place, store: `${tree.store}-full` });
+  await full.index({ force: true });
+  expect(linesOf(session.graph())).toEqual(linesOf(full.graph()));
+  expect(linesOf(early)).toEqual(earlyLines);
 });
 
 test("clusters and flows after an edit are found when they are asked for", async () => {
