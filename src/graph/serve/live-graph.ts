@@ -21,8 +21,8 @@ const IDLE_MS = 2 * 60_000;
 interface LiveGraph {
   /** What is known of the graph that answers: the disk may lack it. */
   manifest(): Manifest | undefined;
-  /** Keeps a look for the edit that follows it. */
-  keepLook(look: Look): void;
+  /** Keeps a look, and the commit that the folder was on then, for the edit that follows it. */
+  keepLook(look: Look, commit: string): void;
   /**
    * @param looked the edit was found by a look that is kept
    * @returns undefined where a whole index is needed
@@ -49,7 +49,7 @@ interface Parts {
 
 export function createLiveGraph({ place, store, reader, looker, grammars, onLive }: Parts): LiveGraph {
   let index: LiveIndex | undefined;
-  let kept: Look | undefined;
+  let kept: { look: Look; commit: string } | undefined;
   let idle: ReturnType<typeof setTimeout> | undefined;
 
   function drop(): void {
@@ -65,7 +65,7 @@ export function createLiveGraph({ place, store, reader, looker, grammars, onLive
     return index;
   }
 
-  async function take(look: Look): Promise<IndexReport | undefined> {
+  async function take(look: Look, commit: string): Promise<IndexReport | undefined> {
     const live = current();
     const known = live?.manifest ?? store.manifest();
     if (live && known?.fingerprint === look.fingerprint) return reportOf(live.manifest, 0, false);
@@ -74,7 +74,7 @@ export function createLiveGraph({ place, store, reader, looker, grammars, onLive
     if (!next) return undefined;
     const { graph, generation } = reader.openCurrent();
     if (generation !== next.generation) return undefined;
-    const edit = await next.edit(look, await headCommit(place), graph, await grammars());
+    const edit = await next.edit(look, commit, graph, await grammars());
     if (!edit || next.generation !== store.manifest()?.generation) return undefined;
     reader.replace(edit.graph, edit.kept);
     index = next;
@@ -92,14 +92,15 @@ export function createLiveGraph({ place, store, reader, looker, grammars, onLive
 
   return {
     manifest: () => current()?.manifest ?? store.manifest(),
-    keepLook: (look) => {
-      kept = look;
+    keepLook: (look, commit) => {
+      kept = { look, commit };
     },
     async edit(looked) {
-      const look = looked ? kept : undefined;
+      const known = looked ? kept : undefined;
       kept = undefined;
       try {
-        const report = await take(look ?? (await looker.look()));
+        const { look, commit } = known ?? (await lookWithCommit(place, looker));
+        const report = await take(look, commit);
         if (!report) drop();
         return report;
       } catch {
@@ -122,6 +123,12 @@ export function createLiveGraph({ place, store, reader, looker, grammars, onLive
     },
     drop,
   };
+}
+
+/** Looks at the files while git is asked for the commit that they are on. */
+export async function lookWithCommit(place: GraphPlace, looker: Looker): Promise<{ look: Look; commit: string }> {
+  const commit = headCommit(place);
+  return { look: await looker.look(), commit: await commit };
 }
 
 function reportOf(manifest: Manifest, parsed: number, changed: boolean): IndexReport {

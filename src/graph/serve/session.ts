@@ -6,7 +6,7 @@ import { existsSync, renameSync, rmSync } from "node:fs";
 import type { CodeGraph } from "../code-graph.ts";
 import { GraphError } from "../graph-error.ts";
 import { structureOfTexts, structureOnDisk } from "../index/file-structure.ts";
-import { type GitPlace, headCommit } from "../index/git.ts";
+import type { GitPlace } from "../index/git.ts";
 import type { PhaseReport } from "../index/phases.ts";
 import { createLooker } from "../index/quick-look.ts";
 import { openSources } from "../index/source-files.ts";
@@ -35,7 +35,7 @@ import { createGraphStore, type Manifest } from "../store/graph-store.ts";
 import { readKeyIndex } from "../store/key-index.ts";
 import { type KuzuReader, openKuzu, writeKuzu } from "../store/kuzu.ts";
 import { createGraphReader } from "./graph-reader.ts";
-import { createLiveGraph } from "./live-graph.ts";
+import { createLiveGraph, lookWithCommit } from "./live-graph.ts";
 
 /** A repository and where its graph is kept. */
 export interface GraphPlace extends GitPlace {
@@ -191,9 +191,8 @@ export function createGraphSession(place: GraphPlace, onLive: (drop: () => void)
     write: () => live.write(),
     async status() {
       if (!live.manifest()) return emptyStatus();
-      const head = await headCommit(place);
-      const look = await looker.look();
-      live.keepLook(look);
+      const { look, commit: head } = await lookWithCommit(place, looker);
+      live.keepLook(look, head);
       // As it is after the look: an index may have ended meanwhile.
       const manifest = live.manifest();
       if (!manifest) return emptyStatus();
