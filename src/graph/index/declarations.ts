@@ -102,17 +102,22 @@ function nameOf(nodes: NodeColumns, row: number): string {
 /** By file of JavaScript: the file that declares what is in it. */
 function filePairs(nodes: NodeColumns): Map<number, number> {
   const pairs = new Map<number, number>();
-  let rows: Map<string, number> | undefined;
-  const files = nodes.label.length;
-  const count = firstOther(nodes, files);
+  const count = firstOther(nodes, nodes.label.length);
+  /** Of each declaring file, the paths of files that it may declare: the first that there is counts. */
+  const declaring: { row: number; paths: string[] }[] = [];
   for (let row = 0; row < count; row++) {
-    const [ending, form = ""] = DECLARATIONS.exec(nodes.qualified.get(row)!) ?? [];
+    const path = nodes.qualified.get(row)!;
+    const [ending, form = ""] = (path.endsWith("ts") && DECLARATIONS.exec(path)) || [];
     if (ending === undefined) continue;
-    rows ??= new Map(Array.from({ length: count }, (_, file) => [nodes.qualified.get(file)!, file]));
-    const bare = nodes.qualified.get(row)!.slice(0, -ending.length);
-    const written = [`${bare}.${form}js`, `${bare}.${form}jsx`]
-      .map((path) => rows?.get(path))
-      .find((at) => at !== undefined);
+    const bare = path.slice(0, -ending.length);
+    declaring.push({ row, paths: [`${bare}.${form}js`, `${bare}.${form}jsx`] });
+  }
+  const rows = new Map(declaring.flatMap(({ paths }) => paths.map((path) => [path, -1])));
+  if (rows.size === 0) return pairs;
+  for (let row = 0; row < count; row++)
+    if (rows.has(nodes.qualified.get(row)!)) rows.set(nodes.qualified.get(row)!, row);
+  for (const { row, paths } of declaring) {
+    const written = paths.map((path) => rows.get(path) ?? -1).find((at) => at >= 0);
     if (written !== undefined) pairs.set(written, row);
   }
   return pairs;

@@ -31,6 +31,7 @@ export function exactOf(
   files: readonly Pick<CachedFile, "path" | "hash">[],
   references: ExactReferences,
 ): Manifest["exact"] {
+  if (references.files.size === 0) return { files: 0, calls: 0 };
   const covered = files.filter(({ path, hash }) => references.files.get(path)?.hash === hash);
   return { files: covered.length, calls: graph.edges.reason.filter((reason) => reason === EXACT).length };
 }

@@ -51,10 +51,14 @@ const MAX_UNREAD = 100;
 
 /** Counts the lines that parsers could not read. */
 export function unreadOf(sources: readonly SourceFile[]): Unread {
-  const all = sources.map(({ path, facts }) => ({ path, lines: facts.unread, of: facts.lines }));
-  const found = all.filter(({ lines }) => lines > 0).sort((a, b) => b.lines - a.lines || (a.path < b.path ? -1 : 1));
+  const found: Unread["worst"] = [];
+  let total = 0;
+  for (const { path, facts } of sources) {
+    total += facts.lines;
+    if (facts.unread > 0) found.push({ path, lines: facts.unread, of: facts.lines });
+  }
+  found.sort((a, b) => b.lines - a.lines || (a.path < b.path ? -1 : 1));
   const lines = found.reduce((sum, file) => sum + file.lines, 0);
-  const total = all.reduce((sum, file) => sum + file.of, 0);
   const share = Math.round((lines / Math.max(1, total)) * 10_000) / 10_000;
   return { files: found.length, lines, share, worst: found.slice(0, MAX_UNREAD) };
 }
