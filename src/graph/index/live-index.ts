@@ -9,8 +9,10 @@ import { unpackFacts } from "../language/facts.ts";
 import type { Grammars } from "../language/grammar.ts";
 import { languageOf } from "../language/languages.ts";
 import { affectedFiles } from "../resolve/affected.ts";
+import { createMentions } from "../resolve/mentions.ts";
 import type { SourceFile } from "../resolve/repository.ts";
 import { Resolution } from "../resolve/resolution.ts";
+import type { Surface } from "../resolve/surface.ts";
 import { createExactEdges } from "../scip/exact-edges.ts";
 import { type ExactReferences, readExactReferences } from "../scip/exact-references.ts";
 import { type CachedFile, type FactCache, readFactCache } from "../store/fact-cache.ts";
@@ -18,24 +20,23 @@ import type { GraphStore, Manifest } from "../store/graph-store.ts";
 import { type KeyIndex, keyIndexOf } from "../store/key-index.ts";
 import { type FoundEdges, readFoundEdges } from "../store/snapshot.ts";
 import { joinDeclarations } from "./declarations.ts";
+import { editedFiles, isSameList, pathOf } from "./edited-files.ts";
 import { writeGeneration } from "./generation.ts";
 import { findGroups, finishWith, type Groups } from "./groups.ts";
 import { type Indexed, manifestOf, unreadOf } from "./index-report.ts";
 import type { Look } from "./look.ts";
-import { parseFiles } from "./parse-files.ts";
 import { type Laid, layOut, type Patched, patchStructure } from "./patch-structure.ts";
 import { createConfigReader } from "./source-files.ts";
 import { addFoundEdges, ENDS, type GraphBuilder } from "./structure.ts";
 
 /** Facts of more bytes are not kept: with what is made of them, they take about five times that. */
 const MAX_FACT_BYTES = 200 * 1024 * 1024;
-/** Edits of more files, or more bytes of them, are for a whole index, which parses on several threads. */
-const MAX_EDITED = 50;
-const MAX_EDITED_BYTES = 1024 * 1024;
 /** When more files must be resolved again, a process of its own does it, beside the questions. */
 const MAX_AFFECTED = 300;
 /** Between copies of the edges of so many files, others get their turn. */
 const COPIED_AT_ONCE = 500;
+/** The surfaces of more files are not kept. */
+const MAX_SURFACES = 200;
 
 interface LiveEdit {
   graph: CodeGraph;
@@ -135,26 +136,10 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
   let state = opened;
   /** What the disk lacks. */
   let made: Made | undefined;
-
-  /** The same files with the same settings, or undefined. */
-  async function editedFiles(look: Look, grammars: Grammars) {
-    const { files, look: before } = state;
-    if (!isSame(look, before)) return undefined;
-    const asked = changedSince(files, look);
-    if (!asked) return undefined;
-    const parsed = new Map((await parseFiles({ root, files: asked }, grammars)).map((file) => [file.path, file]));
-    const now = files.slice();
-    for (const [row, old] of files.entries()) {
-      const file = parsed.get(old.path);
-      if (!file) continue;
-      const { size, modified, hash, note, facts } = file;
-      if (!file.same && (note !== "" || old.note !== "")) return undefined;
-      now[row] = file.same
-        ? { ...old, size, modified }
-        : { path: old.path, size, modified, hash, note, facts: () => facts };
-    }
-    return { files: now, edited: [...parsed.values()].filter((file) => !file.same) };
-  }
+  /** Files that have facts, as the latest edit has them. */
+  let packed = opened.files.filter(({ note }) => note === "");
+  const mentions = createMentions(packed.length, (file) => packed[file]!.facts());
+  const surfaces = new Map<number, Surface>();
 
   function resolved(files: readonly CachedFile[], edited: readonly { path: string; facts: Uint8Array }[], look: Look) {
     const facts = new Map(edited.map(({ path, facts }) => [path, facts]));
@@ -168,12 +153,16 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
     if (!sources.every((source) => source !== undefined)) return undefined;
     const input = { files: sources, configs: look.walk.configs, readConfig: createConfigReader(root) };
     const resolution = new Resolution(input, { before: state.resolution, changed });
-    const packed = files.filter(({ note }) => note === "");
+    packed = files.filter(({ note }) => note === "");
+    for (const file of changed) mentions.edit(file);
+    // What others see of few files is kept for their next edit.
+    if (surfaces.size > MAX_SURFACES) surfaces.clear();
     const affected = affectedFiles({
       before: state.resolution.engine,
       after: resolution.engine,
       changed,
-      packedFacts: (file) => packed[file]!.facts(),
+      mentions,
+      surfaces,
     });
     if (!affected || affected.size > MAX_AFFECTED) return undefined;
     return { sources, resolution, affected, changed };
@@ -217,7 +206,7 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
     },
     async edit(look, commit, before, grammars) {
       const started = performance.now();
-      const found = await editedFiles(look, grammars);
+      const found = await editedFiles(root, state, look, grammars);
       const next = found && resolved(found.files, found.edited, look);
       if (!next) return undefined;
       const { files, edited } = found;
@@ -278,41 +267,11 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
   };
 }
 
-/** The files, as they were, that a look finds changed; undefined where they are too many or too large. */
-function changedSince(files: readonly CachedFile[], { walk }: Look): CachedFile[] | undefined {
-  let bytes = 0;
-  const changed = files.filter((old, row) => {
-    const now = walk.files[row];
-    if (now?.size === old.size && now.modified === old.modified) return false;
-    bytes += now?.size ?? 0;
-    return true;
-  });
-  return changed.length > MAX_EDITED || bytes > MAX_EDITED_BYTES ? undefined : changed;
-}
-
 const keysOf = ({ path, facts }: SourceFile) => ({ path, keys: facts.keys });
 
 function storedAs({ stored: _, ...file }: CachedFile, written: CachedFile | undefined): CachedFile {
   return written?.stored ? Object.assign(file, { stored: written.stored }) : file;
 }
-
-/** Whether two looks differ in nothing but the content of source files. */
-function isSame(look: Look, before: Look): boolean {
-  const [a, b] = [look.walk, before.walk];
-  // A look that found the same folders lists the same files.
-  if (look.configs === before.configs && a.folders === b.folders) return true;
-  const isListed = (name: "settings" | "configs") => isSameList(a[name], b[name]);
-  return (
-    look.configs === before.configs &&
-    isListed("settings") &&
-    isListed("configs") &&
-    isSameList(a.files.map(pathOf), b.files.map(pathOf))
-  );
-}
-
-const pathOf = ({ path }: { path: string }) => path;
-const isSameList = (a: readonly string[], b: readonly string[]) =>
-  a.length === b.length && a.every((one, i) => one === b[i]);
 
 /** Copies the edges of files that an edit leaves as they are, and tells of which files they lead to what is gone. */
 function foundCopier({ builder: old }: Laid, moved: Int32Array, builder: GraphBuilder) {

@@ -6,6 +6,7 @@
 import { type NodeColumns, symbolRowsOf } from "../code-graph.ts";
 import { unpackFacts } from "../language/facts.ts";
 import { affectedFiles } from "../resolve/affected.ts";
+import { createMentions } from "../resolve/mentions.ts";
 import type { SourceFile } from "../resolve/repository.ts";
 import { Resolution } from "../resolve/resolution.ts";
 import type { CachedFile, FactCache } from "../store/fact-cache.ts";
@@ -62,7 +63,7 @@ export function reuseEdges(input: ReuseInput, builder: GraphBuilder): Reuse | un
     before: resolution.engine,
     after: after.engine,
     changed,
-    packedFacts: (file) => packed[file]!.facts(),
+    mentions: createMentions(packed.length, (file) => packed[file]!.facts()),
   });
   const found = affected && readFoundEdges(input.readSnapshot());
   if (!affected || found?.start.length !== sources.length + 1) return undefined;

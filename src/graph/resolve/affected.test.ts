@@ -5,6 +5,7 @@ import { createGrammars, type Grammars } from "../language/grammar.ts";
 import { endingOf, languageOf } from "../language/languages.ts";
 import { factsOf } from "../language/parse-file.ts";
 import { affectedFiles } from "./affected.ts";
+import { createMentions } from "./mentions.ts";
 import type { SourceFile } from "./repository.ts";
 import { Resolution } from "./resolution.ts";
 
@@ -48,7 +49,7 @@ async function affected(files: Files, path: string, text: string): Promise<strin
     before: before.engine,
     after: after.engine,
     changed: [paths.indexOf(path)],
-    packedFacts: (file) => withLetterBefore(packFacts(after.repo.facts(file))),
+    mentions: createMentions(paths.length, (file) => withLetterBefore(packFacts(after.repo.facts(file)))),
   });
   for (const [file, left] of paths.entries())
     if (found && !found.has(file))

@@ -14,7 +14,7 @@ import type { Engine, Entity } from "./engine.ts";
 import { isReference, type Repository } from "./repository.ts";
 import { THIS_ID, type TypeEnv, type ValueType } from "./types/value-type.ts";
 
-interface Surface {
+export interface Surface {
   /** What is seen under each name. */
   names: Map<string, string>;
   /** What is seen without a name. */
