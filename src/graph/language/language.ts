@@ -94,6 +94,15 @@ export interface LanguageRules {
   indexMember?: string;
   /** Members that the language itself calls: sources need not mention them. */
   specialMembers?: RegExp;
+  /** Functions and members that the language, its library or a framework calls by these names. */
+  calledByName: RegExp;
+  /** The signature of a type that extends or implements another: its methods may be called as that one's. */
+  heritage?: RegExp;
+  /**
+   * Types implement every interface whose methods they have, also those of the library, which are these: each with one
+   * that the type must have, too. Go.
+   */
+  libraryMethods?: ReadonlyMap<string, string>;
   /** An undeclared name belongs to the runtime or to a star import: its value comes from outside. */
   foreignNames?: boolean;
   /** A name that means no value: JavaScript's `undefined`. */

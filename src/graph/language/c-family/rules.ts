@@ -13,6 +13,8 @@ export const C_FAMILY_RULES: LanguageRules = {
   strictCalls: "constructors",
   overloads: C_FAMILY_CONVERSIONS,
   includes: true,
+  calledByName: /^(main|operator\W.*)$/,
+  heritage: / : /,
   indexMember: "operator[]",
   guessNames: true,
 };

@@ -21,6 +21,8 @@ export const csharp: LanguageModule = {
     overloads: C_SHARP_CONVERSIONS,
     partialTypes: true,
     globalImports: { folders: /(^|\/)(Properties|Usings|Globals?)$/i },
+    calledByName: /^(Main|ToString|Equals|GetHashCode|operator\W.*)$|^[Tt]est/,
+    heritage: / : /,
   },
   library: C_SHARP_LIBRARY,
   configNames: [],

@@ -10,6 +10,8 @@ export const ECMASCRIPT_RULES: LanguageRules = {
   ignoreCase: false,
   constructorName: "constructor",
   compatible: ["typescript", "javascript"],
+  calledByName: /^(main|init|constructor|default|render|toString|toJSON|setUp|tearDown|\[.*)$|^[Tt]est/,
+  heritage: / (?:extends|implements) /,
   foreignNames: true,
   emptyName: "undefined",
   openValues: { prototype: "prototype" },

@@ -1,5 +1,5 @@
 /** Names of members of Go's library. */
-import { plainLibrary } from "../library.ts";
+import { plainLibrary, wordSet } from "../library.ts";
 
 export const GO_LIBRARY = plainLibrary(`
   Error String GoString Format Close Read Write ReadFrom WriteTo ReadByte WriteByte ReadString WriteString ReadAll
@@ -8,3 +8,17 @@ export const GO_LIBRARY = plainLibrary(`
   Header WriteHeader ServeHTTP RoundTrip Unix UnixNano Before After Equal Elem Kind Interface NumField Field Type
   Name Println Printf Print Fatal Fatalf Errorf Logf Helper Cleanup Parallel Unwrap
 `);
+
+const IMPLEMENTED = wordSet(`
+  String Error GoString Format Unwrap Is As Timeout Read Write Close Seek ReadAt WriteAt ReadFrom WriteTo Len Less
+  Swap Push Pop Scan Value MarshalJSON UnmarshalJSON MarshalText UnmarshalText MarshalBinary UnmarshalBinary
+  MarshalXML UnmarshalXML MarshalYAML UnmarshalYAML ServeHTTP RoundTrip Header WriteHeader Flush Hijack Open Stat
+  Mode ModTime IsDir Sys
+`);
+/** Methods of interfaces of the library that programs implement; a common name with one that such a type has, too. */
+export const GO_LIBRARY_METHODS: ReadonlyMap<string, string> = new Map([
+  ...Array.from(IMPLEMENTED, (name) => [name, name] as const),
+  ["Set", "String"],
+  ["Name", "IsDir"],
+  ["Size", "IsDir"],
+]);

@@ -1,7 +1,7 @@
 /** Go: packages are folders, methods stand outside their types, embedded fields lend their members. */
 import goWasm from "tree-sitter-go/tree-sitter-go.wasm" with { type: "file" };
 import type { LanguageModule } from "../language.ts";
-import { GO_LIBRARY } from "./builtins.ts";
+import { GO_LIBRARY, GO_LIBRARY_METHODS } from "./builtins.ts";
 import { createGoResolver } from "./resolver.ts";
 import { GoWalk } from "./walk.ts";
 
@@ -17,6 +17,8 @@ export const go: LanguageModule = {
     constructorName: "",
     compatible: ["go"],
     strictCalls: "functions",
+    calledByName: /^(main|init)$/,
+    libraryMethods: GO_LIBRARY_METHODS,
   },
   library: GO_LIBRARY,
   configNames: ["go.mod", "go.work"],

@@ -19,6 +19,8 @@ export const java: LanguageModule = {
     compatible: ["java"],
     strictCalls: "functions",
     overloads: JAVA_CONVERSIONS,
+    calledByName: /^(main|toString|equals|hashCode|clone|finalize|setUp|tearDown)$|^[Tt]est/,
+    heritage: / (?:extends|implements) /,
   },
   library: JAVA_LIBRARY,
   configNames: [],

@@ -19,6 +19,9 @@ export const php: LanguageModule = {
     strictCalls: "functions",
     callMember: "__invoke",
     specialMembers: /^__invoke$/,
+    calledByName:
+      /^(__(construct|destruct|get|set|isset|unset|call|callStatic|invoke|clone|toString|debugInfo|(un)?serialize|sleep|wakeup|set_state)|setUp|tearDown)$|^[Tt]est/,
+    heritage: / (?:extends|implements) /,
   },
   library: PHP_LIBRARY,
   configNames: [],

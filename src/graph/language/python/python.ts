@@ -23,6 +23,8 @@ export const python: LanguageModule = {
     nextMember: "__next__",
     indexMember: "__getitem__",
     specialMembers: /^__\w+__$/,
+    calledByName: /^(main|__\w+__|setUp|tearDown)$|^[Tt]est/,
+    heritage: /\bclass \w+\(/,
     foreignNames: true,
   },
   library: PYTHON_LIBRARY,

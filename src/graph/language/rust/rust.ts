@@ -18,6 +18,8 @@ export const rust: LanguageModule = {
     constructorName: "",
     compatible: ["rust"],
     strictCalls: "functions",
+    calledByName: /^main$/,
+    heritage: / for /,
     foreignNames: true,
   },
   library: RUST_LIBRARY,

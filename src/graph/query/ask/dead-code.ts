@@ -1,5 +1,7 @@
 /** Functions, methods and classes that nothing reaches. */
 import type { CodeGraph } from "../../code-graph.ts";
+import type { LanguageRules } from "../../language/language.ts";
+import { languageOf } from "../../language/languages.ts";
 import { EDGE_TYPES } from "../../model.ts";
 import { isTestPath } from "../../test-paths.ts";
 import type { AskEntry, AskGroup, Groups } from "./ask.ts";
@@ -10,31 +12,22 @@ const REACHING = typeSet("CALLS", "USES", "EXTENDS", "IMPLEMENTS", "IMPORTS", "M
 const CONTAINS = EDGE_TYPES.indexOf("CONTAINS");
 const INHERITS = typeSet("EXTENDS", "IMPLEMENTS");
 const JUDGED = new Set(["Function", "Class", "Method", "Struct", "Interface"]);
-/** The language, its library or a framework calls these, even if no code names them. */
-const CALLED_BY_NAME =
-  /^(main|Main|init|constructor|__\w+__|__(construct|destruct|get|set|isset|unset|call|callStatic|invoke|clone|toString|debugInfo|(un)?serialize|sleep|wakeup|set_state)|setUp|tearDown|\[.*|operator\W.*|default|toString|toJSON|render|equals|hashCode|clone|finalize|ToString|Equals|GetHashCode|drop|fmt)$|^[Tt]est/;
-/** Methods of interfaces of Go's standard library that programs implement. */
-const GO_INTERFACES = new Set(
-  "String Error GoString Format Unwrap Is As Timeout Read Write Close Seek ReadAt WriteAt ReadFrom WriteTo Len Less Swap Push Pop Scan Value MarshalJSON UnmarshalJSON MarshalText UnmarshalText MarshalBinary UnmarshalBinary MarshalXML UnmarshalXML MarshalYAML UnmarshalYAML ServeHTTP RoundTrip Header WriteHeader Flush Hijack Set Name Size Mode ModTime IsDir Sys Open Stat".split(
-    " ",
-  ),
-);
-/** A type that extends or implements another, in the languages' ways; of Rust an implementation of a trait. */
-const HERITAGE = / (?:extends|implements|for|:) |\bclass \w+\(/;
 /** In these languages functions stand in objects, too, which are handed over and called through a member. */
 const OBJECTS = new Set(["typescript", "javascript"]);
 const TYPES = new Set(["Class", "Interface", "Enum"]);
 
 /** Not exported ones nothing mentions, then exported ones only others may use, then what only tests reach. */
 export function findDeadCode(graph: CodeGraph, folder: string, limit: number): Groups {
-  const declared = methodsOfGoInterfaces(graph);
+  const declared = readImpliedMethods(graph);
   const found: { row: number; reached: "tests" | "nothing" }[] = [];
   for (let row = 0; row < graph.nodeCount; row++) {
-    if (!JUDGED.has(graph.label(row)) || CALLED_BY_NAME.test(nameOf(graph, row))) continue;
+    if (!JUDGED.has(graph.label(row))) continue;
     const path = graph.filePath(row);
+    const rules = languageOf(path)?.rules;
+    if (rules === undefined || rules.calledByName.test(nameOf(graph, row))) continue;
     if (!isBelow(path, folder) || isTestPath(path) || path.endsWith(".d.ts")) continue;
     const reached = reachedBy(graph, row);
-    if (reached === "product" || isDecorated(graph, row) || mayOverride(graph, row, declared)) continue;
+    if (reached === "product" || isDecorated(graph, row) || mayOverride(graph, row, rules, declared)) continue;
     if (!isOfTests(graph, row) && !completesModule(graph, row) && !holdsMain(graph, row)) found.push({ row, reached });
   }
   const lists: { unused: number[]; exported: number[]; tested: number[] } = { unused: [], exported: [], tested: [] };
@@ -113,11 +106,12 @@ function ownerOf(graph: CodeGraph, row: number): number | undefined {
  * A method may be called as another one: as that of a type which its own extends or implements, also of one from outside,
  * as a declaration's, or as the member of an object that a program hands over.
  */
-function mayOverride(graph: CodeGraph, row: number, declared: ReadonlySet<string>): boolean {
+function mayOverride(graph: CodeGraph, row: number, rules: LanguageRules, declared: ReadonlySet<string>): boolean {
   if (graph.label(row) !== "Method") return false;
   const { name, language } = graph.node(row);
-  // Go's types implement what they have the methods of.
-  if (language === "go" && (declared.has(name) || GO_INTERFACES.has(name))) return true;
+  const beside = rules.libraryMethods?.get(name);
+  if (beside === name || (rules.libraryMethods !== undefined && declared.has(name))) return true;
+  if (beside !== undefined && declared.has(variantKey(graph, row).slice(0, -name.length) + beside)) return true;
   const owner = ownerOf(graph, row);
   if (owner === undefined) return false;
   return (
@@ -127,17 +121,23 @@ function mayOverride(graph: CodeGraph, row: number, declared: ReadonlySet<string
     graph.implementation(owner) !== undefined ||
     graph.label(owner) === "Interface" ||
     graph.label(owner) === "Trait" ||
-    HERITAGE.test(signatureOf(graph, owner)) ||
+    rules.heritage?.test(signatureOf(graph, owner)) === true ||
     graph.outgoing(owner).some((edge) => INHERITS.has(graph.edges.type[edge]!))
   );
 }
 
-function methodsOfGoInterfaces(graph: CodeGraph): Set<string> {
-  const names = new Set<string>();
-  for (let row = 0; row < graph.nodeCount; row++)
-    if (graph.label(row) === "Interface" && graph.node(row).language === "go")
-      for (const member of membersOf(graph, row)) names.add(nameOf(graph, member));
-  return names;
+/** Where types implement interfaces without saying so: names of their methods, and keys of methods that make a type one. */
+function readImpliedMethods(graph: CodeGraph): Set<string> {
+  const found = new Set<string>();
+  for (let row = 0; row < graph.nodeCount; row++) {
+    const label = graph.label(row);
+    if (label !== "Interface" && label !== "Method") continue;
+    const methods = languageOf(graph.filePath(row))?.rules.libraryMethods;
+    if (methods === undefined) continue;
+    if (label === "Interface") for (const member of membersOf(graph, row)) found.add(nameOf(graph, member));
+    else if (methods.has(nameOf(graph, row))) found.add(variantKey(graph, row));
+  }
+  return found;
 }
 
 /** A class that a program begins in. */
