@@ -33,7 +33,8 @@ export async function ask(input: LoopInput): Promise<ModelReply | Ending> {
   const read = (messages: readonly StoredMessage[]) =>
     toModelMessages(messages, attachTo(ports.models.info(model), ports.attachments, execution));
   const window = await windowOf(input, model);
-  const shownAt = chooseShown(tools, ports.rows.context(execution)).shown;
+  let stored = ports.rows.context(execution);
+  const shownAt = chooseShown(tools, stored).shown;
   const fixed = sizeOf([system, shownAt.map(modelTool)]);
   if (window !== null && fixed > window)
     return failed(
@@ -42,8 +43,7 @@ export async function ask(input: LoopInput): Promise<ModelReply | Ending> {
     );
   // What tools take is not the conversation's.
   let room = roomOf(window) - sizeOf(shownAt.map(modelTool));
-  for (let tries = 1; ; tries++) {
-    const stored = ports.rows.context(execution);
+  for (let tries = 1; ; tries++, stored = ports.rows.context(execution)) {
     const fitted = fitRoom(system, await read(stored), room);
     const summarised = fitted.fits ? undefined : coveredBy(stored, execution);
     const asked = summarised && {

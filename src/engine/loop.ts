@@ -30,6 +30,7 @@ const EMPTY = "Your reply was empty. Answer, or use a tool.";
 export async function runLoop(input: LoopInput): Promise<Ending> {
   const { execution, ports, agent, signal } = input;
   let isFirst = true;
+  let callsBefore: string | undefined;
   for (;;) {
     await ports.turn();
     signal.throwIfAborted();
@@ -44,7 +45,10 @@ export async function runLoop(input: LoopInput): Promise<Ending> {
       if (typeof next !== "string") return next;
       ports.rows.addNote(execution, next);
     }
-    const loop = said && loopOf(input, said);
+    const calls = said && askedIn(said);
+    // The conversation is read only where the reply before, which a first turn may not know, made the same calls.
+    const loop = said && (isFirst || calls === callsBefore) ? loopOf(input, said) : undefined;
+    callsBefore = calls;
     if (typeof loop === "object") return loop;
     if (loop) ports.rows.addNote(execution, loop);
     const isSteered = ports.rows.takeSteering(execution);
@@ -113,6 +117,8 @@ function lastInARow(messages: readonly StoredMessage[], isAlike: (reply: Assista
   }
   return inARow;
 }
+
+const askedIn = ({ calls }: AssistantMessage): string => JSON.stringify(calls.map(({ tool, input }) => [tool, input]));
 
 const doneIn = ({ calls }: AssistantMessage): string =>
   JSON.stringify(calls.map(({ tool, input, ok, output }) => [tool, input, ok, output]));

@@ -87,8 +87,8 @@ export function createRunWork(deps: RunWorkDeps) {
           ...(body === undefined ? {} : { pull_body: body }),
           ...(base === undefined ? {} : { pull_base: base }),
         };
-        if (!links.find(runId)) links.insert({ run_id: runId, repository });
-        const wants_pull = links.find(runId)!.pull_state !== "open";
+        const { pull_state } = links.find(runId) ?? links.insert({ run_id: runId, repository });
+        const wants_pull = pull_state !== "open";
         const row = links.update(runId, { ...given, wants_pull, state: "pending", error: null });
         follow(runId);
         record("run.pull_request", runId, caller);

@@ -83,12 +83,9 @@ export function createHarnessLogins(deps: HarnessLoginsDeps) {
         const at = now();
         const sealed = text === undefined ? {} : { sealed_login: sealer.seal(text), masked_login: maskedPreview(text) };
         const change = { ...sealed, ...(agents ? { agents } : {}), updated_at: at };
-        if (before) rows.update(change, { user_id, harness });
-        else {
-          const none = { sealed_login: "", masked_login: "", agents: [], last_used_at: null };
-          rows.insert({ user_id, harness, ...none, created_at: at, ...change });
-        }
-        const row = rows.find({ user_id, harness })!;
+        const none = { sealed_login: "", masked_login: "", agents: [], last_used_at: null };
+        const row = { ...(before ?? { user_id, harness, ...none, created_at: at }), ...change };
+        rows.put(row, ["user_id", "harness"]);
         const data = { agents: row.agents, replaced: text !== undefined };
         audit({ action: "harness_login.set", actor: actorOf(caller), subject: harness, address: caller.address, data });
         return present(row)[0]!;

@@ -136,19 +136,22 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
         const token = TOKEN_PREFIX + randomBytes(32).toString("base64url");
         const id = newId("invitation");
         const now = clock.now();
-        rows.insert({
+        const row: Row = {
           id,
           project_id: projectId,
           role,
           hash: hashOf(token),
+          uses: 0,
           max_uses,
           created_by: caller.userId,
           created_at: timestamp(now),
           expires_at: timestamp(now + days * DAY_MS),
-        });
+          revoked_at: null,
+        };
+        rows.insert(row);
         record("project.invitation_created", projectId, caller, { invitation_id: id, role, days, max_uses });
         tx.emit(invitationsChanged, { project_id: projectId, data: { change: "created" } });
-        return { ...present(rows.find({ id })!), token };
+        return { ...present(row), token };
       }),
     /** Again changes nothing. @throws Problem 403 for one to a role above one's own, 404. */
     revoke: (projectId: string, id: string, caller: Caller): void =>

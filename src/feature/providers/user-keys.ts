@@ -56,11 +56,12 @@ export function createUserKeys({ store, clock, sealer, audit, catalogue, keys, k
       const at = timestamp(clock.now());
       const key = { sealed_key: sealer.seal(apiKey), masked_key: maskedPreview(apiKey), key_base_url: address };
       return store.write(() => {
-        if (rows.update({ ...key, updated_at: at }, { user_id, provider_id }) === 0)
-          rows.insert({ user_id, provider_id, ...key, created_at: at, updated_at: at });
+        const { created_at = at } = rows.find({ user_id, provider_id }) ?? {};
+        const row = { user_id, provider_id, ...key, created_at, updated_at: at };
+        rows.put(row, ["user_id", "provider_id"]);
         record("user_provider_key.set", caller, provider_id);
         keyChanged(provider_id, user_id);
-        return present(rows.find({ user_id, provider_id })!);
+        return present(row);
       });
     },
     /** @throws Problem 404 when there is none. */

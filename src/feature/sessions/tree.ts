@@ -133,7 +133,7 @@ export function createTree({ statement }: Store, rows: SessionStore) {
     below(id: string): SessionRow[] {
       const found: SessionRow[] = [];
       const look = (parent: string): void => {
-        const live = rows.children(parent).filter(({ ended_at }) => ended_at === null);
+        const live = rows.liveChildren(parent);
         found.push(...live);
         for (const child of live) look(child.id);
       };
