@@ -99,7 +99,7 @@ export abstract class EcmascriptExpressions extends EcmascriptAssignments {
       case "array":
         return facts.expr(
           Expr.Array,
-          facts.list(tree.namedChildren(node).map((child) => this.expression(child, context))),
+          facts.list(tree.namedChildren(node).map((child) => this.expected(child, context, undefined))),
         );
       case "spread_element":
         return facts.expr(Expr.Iterate, this.expression(tree.firstNamed(node), context));

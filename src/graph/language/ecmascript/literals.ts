@@ -8,11 +8,18 @@ import { type Context, type Expected, expect, type FunctionOptions, isLambda, si
 import { EcmascriptPatterns } from "./patterns.ts";
 
 export abstract class EcmascriptLiterals extends EcmascriptPatterns {
-  /** Turns an expression node into an expression row; `expected` says what it should be. */
+  /** Turns the expression of a value that is kept or given away into an expression row; `expected` says what it should be. */
   expected(node: TreeNode, context: Context, expected: Expected | undefined): ExprRow {
     const { tree, facts } = this;
-    if (!expected || isNone(node)) return this.expression(node, context);
+    if (isNone(node)) return NONE;
     const kind = tree.kind(node);
+    if (kind === "member_expression") {
+      const row = this.expression(node, context);
+      // It may be a method: `{ enter: this.open }`, `onClick={this.save}`, `return this.stop`.
+      if (facts.exprs.op(row) === Expr.Member) facts.useValue(row, context.symbol, tree.line(node));
+      return row;
+    }
+    if (!expected) return this.expression(node, context);
     if (isLambda(kind)) return this.lambda(node, context, this.functionOf(expected));
     switch (kind) {
       case "object":

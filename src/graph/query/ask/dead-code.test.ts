@@ -7,7 +7,9 @@ setDefaultTimeout(300_000);
 
 const FILES = {
   "web/app.ts":
-    'import { createServer, Node } from "outside";\nconst options = { onClose() {}, retry: () => 3 };\ncreateServer(options, { handle: () => {} });\nexport class Leaf extends Node {\n  paint() {}\n}\nexport class Timer {\n  stop() {}\n  start() { createServer("end", this.stop); }\n  reset() {}\n}\nnew Timer().start();\nnew Leaf();\nconst spare = () => 1;\ndeclare module "outside" {\n  interface Registered { app: string }\n}\n',
+    'import { createServer, Node } from "outside";\nconst options = { onClose() {}, retry: () => 3 };\ncreateServer(options, { handle: () => {} });\nexport class Leaf extends Node {\n  paint() {}\n}\nexport class Timer {\n  stop() {}\n  start() { createServer("end", this.stop); createServer({ enter: this.enter }, [this.each]); Node.leave = this.leave; return this.later; }\n  enter() {}\n  each() {}\n  leave() {}\n  later() {}\n  reset() {}\n}\nnew Timer().start();\nnew Leaf();\nconst spare = () => 1;\ndeclare module "outside" {\n  interface Registered { app: string }\n}\n',
+  "web/button.tsx":
+    'import { Component } from "outside";\nexport class Button extends Component {\n  save() {}\n}\nclass Panel {\n  save() {}\n  draw() { return <Button onClick={this.save} />; }\n}\nnew Panel().draw();\n',
   "shape.rs":
     "pub struct Shape { side: u32 }\nimpl std::fmt::Display for Shape {\n    fn width(&self) -> u32 { 1 }\n}\nimpl Shape {\n    fn area(&self) -> u32 { self.side }\n    fn corner(&self) -> u32 { self.side }\n}\ntrait Named {\n    fn label(&self) -> u32 { 2 }\n}\nimpl Named for Shape {}\nfn main() {\n    let all = vec![Shape { side: 1 }];\n    all.iter().map(Shape::area).sum::<u32>();\n}\nmod tests {\n    fn sample() {}\n}\n",
   "port/port_linux.go":

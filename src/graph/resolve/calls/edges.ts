@@ -116,7 +116,7 @@ export class EdgeFinder {
     return this.engine.expressions.typeAt(file, object) || this.targets.isForeign(file, object) ? [] : candidates;
   }
 
-  /** USES: from each symbol to each type, value and handed over method that it names, once. */
+  /** USES: from each symbol to each type, value and method that it names without a call, once. */
   addUseEdges(file: number, into: RawEdge[]): void {
     const { repo } = this;
     const { uses } = repo.facts(file);
@@ -129,27 +129,27 @@ export class EdgeFinder {
       into.push({ type: "USES", from, to, line, reason });
     };
     for (let row = 0; row < uses.length; row++) {
+      for (const { symbol, reason } of this.methodsAt(file, uses.expr(row)))
+        add(uses.symbol(row), symbol, uses.line(row), reason);
       const type = uses.type(row);
       const entity = exists(type) ? this.resolveUsedType(file, type) : this.resolveUsedValue(file, uses.expr(row));
       if (entity?.kind !== "symbol" || repo.has(entity.symbol, SymbolFlag.Hidden)) continue;
       add(uses.symbol(row), entity.symbol, uses.line(row), reasonOf(repo, file, entity));
     }
-    const { calls } = repo.facts(file);
+    const { calls, exprs, lists } = repo.facts(file);
     for (let row = 0; row < calls.length; row++)
-      for (const { symbol, reason } of this.handedOver(file, row))
-        add(calls.symbol(row), symbol, calls.line(row), reason);
+      for (const arg of lists.items(exprs.args(calls.expr(row))))
+        for (const { symbol, reason } of this.methodsAt(file, arg))
+          add(calls.symbol(row), symbol, calls.line(row), reason);
   }
 
-  /** Functions and methods that a call is given as members: `on("end", this.close)`, `map(Shape::area)`. */
-  private handedOver(file: number, callRow: number): Target[] {
-    const { calls, exprs, lists } = this.repo.facts(file);
-    const found: Target[] = [];
-    for (const arg of lists.items(exprs.args(calls.expr(callRow)))) {
-      if (exprs.op(arg) !== Expr.Member) continue;
-      for (const target of this.targets.findCalleeTargets(file, arg, arg))
-        if (target.reason !== "unique_name" && isCalled(this.repo.label(target.symbol), false)) found.push(target);
-    }
-    return found;
+  /** Functions and methods that a member stands for which is no callee: `on("end", this.close)`, `map(Shape::area)`. */
+  private methodsAt(file: number, expr: ExprRow): Target[] {
+    const { exprs } = this.repo.facts(file);
+    if (isNone(expr) || exprs.op(expr) !== Expr.Member) return [];
+    return this.targets
+      .findCalleeTargets(file, expr, expr)
+      .filter(({ symbol, reason }) => reason !== "unique_name" && isCalled(this.repo.label(symbol), false));
   }
 
   /** What a mentioned type stands for. */
