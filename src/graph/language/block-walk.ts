@@ -144,6 +144,14 @@ export abstract class BlockWalk {
     return row;
   }
 
+  /** The expression of a value that is kept or given away, where a member may be a method: `Handler{Serve: s.serve}`. */
+  kept(node: TreeNode, at: Place): ExprRow {
+    const row = this.expression(node, at);
+    if (exists(row) && this.facts.exprs.op(row) === Expr.Member)
+      this.facts.useValue(row, at.symbol, this.tree.line(node));
+    return row;
+  }
+
   /** A type mentioned by its plain name. */
   ref(name: string, at: Place, line: number, args: readonly TypeRow[] = []): TypeRow {
     const row = this.facts.typeRef(name, at.scope, args);

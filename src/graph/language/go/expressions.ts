@@ -231,14 +231,19 @@ export abstract class GoExpressions extends BlockWalk {
     if (isNone(body)) return;
     for (const element of tree.namedChildren(body)) {
       if (tree.kind(element) !== "keyed_element") {
-        this.expression(element, at);
+        this.kept(this.elementOf(element), at);
         continue;
       }
       const key = tree.firstNamed(tree.child(element, "key"));
       // A plain name before the colon is more often a field than a map's key.
       if (tree.kind(key) !== "identifier") this.expression(key, at);
-      this.expression(tree.child(element, "value"), at);
+      this.kept(this.elementOf(tree.child(element, "value")), at);
     }
+  }
+
+  /** The grammar puts the elements of a literal into nodes of their own. */
+  private elementOf(node: TreeNode): TreeNode {
+    return this.tree.kind(node) === "literal_element" ? this.tree.firstNamed(node) : node;
   }
 
   private instantiatedCall(node: TreeNode, typeNode: TreeNode, at: Place): ExprRow {

@@ -134,10 +134,10 @@ export abstract class PythonExpressions extends PythonBinding {
         return facts.exprLiteral("null");
       case "tuple":
       case "expression_list":
-        return facts.expr(Expr.Array, facts.list(tree.namedChildren(node).map((child) => this.expression(child, at))));
+        return facts.expr(Expr.Array, facts.list(tree.namedChildren(node).map((child) => this.kept(child, at))));
       case "list":
       case "set": {
-        const items = tree.namedChildren(node).map((child) => this.expression(child, at));
+        const items = tree.namedChildren(node).map((child) => this.kept(child, at));
         return facts.expr(Expr.Rest, facts.expr(Expr.Array, facts.list(items)), 0);
       }
       case "list_splat":
@@ -176,7 +176,7 @@ export abstract class PythonExpressions extends PythonBinding {
       if (tree.kind(child) !== "pair") this.expression(child, at);
       else {
         this.expression(tree.child(child, "key"), at);
-        values.push(this.expression(tree.child(child, "value"), at));
+        values.push(this.kept(tree.child(child, "value"), at));
       }
     }
     if (values.length === 0) return facts.exprLiteral("dict");

@@ -55,7 +55,7 @@ export class PythonWalk extends PythonDeclarations {
         for (const name of tree.namedChildren(node)) this.namesOf(this.home(at.scope)).add(this.text(name));
         return at;
       case "return_statement": {
-        const value = this.expression(tree.firstNamed(node), at);
+        const value = this.kept(tree.firstNamed(node), at);
         if (exists(value)) at.returns?.push(value);
         return at;
       }
@@ -285,7 +285,7 @@ export class PythonWalk extends PythonDeclarations {
 
   /** The assigned value; `a = b = value` binds every one of them. */
   private assigned(node: TreeNode, at: Place): ExprRow {
-    if (this.tree.kind(node) !== "assignment") return this.expression(node, at);
+    if (this.tree.kind(node) !== "assignment") return this.kept(node, at);
     const value = this.assigned(this.tree.child(node, "right"), at);
     this.bindPattern(this.tree.child(node, "left"), at, value);
     return value;
