@@ -4,6 +4,7 @@
  *
  * A node is a row. Rows are ordered: files, folders, symbols, communities, processes.
  */
+import { Adjacency } from "./adjacency.ts";
 import { type KeptNodes, keptByBoth } from "./kept-nodes.ts";
 import { CONFIDENCE, EDGE_TYPES, type GraphEdge, type GraphNode, NODE_LABELS, REASONS } from "./model.ts";
 import type { Texts } from "./texts.ts";
@@ -55,12 +56,6 @@ export interface Implementation extends Record<"label" | "file" | "ordinal" | "s
   node: number;
 }
 
-/** Neighbours by node: the edge rows of node n are `rows[start[n]] … rows[start[n + 1] - 1]`. */
-interface Adjacency {
-  start: Int32Array;
-  rows: Int32Array;
-}
-
 /** Node rows of files' symbols, by the file's row: those of a file lie side by side. */
 export interface SymbolRows {
   first: Int32Array;
@@ -109,8 +104,8 @@ export class CodeGraph {
   processes: Process[] = [];
   implementations: readonly Implementation[] = [];
   private implementationIndex: ReadonlyMap<number, Implementation> | undefined;
-  private outIndex: Adjacency | undefined;
-  private inIndex: Adjacency | undefined;
+  private readonly leaving: Adjacency;
+  private readonly reaching: Adjacency;
   private nameIndex: NameIndex | undefined;
   private keptNames: KeptNames | undefined;
 
@@ -119,6 +114,8 @@ export class CodeGraph {
     this.edges = edges;
     this.languages = languages;
     this.found = found;
+    this.leaving = new Adjacency(nodes.label.length, edges.from);
+    this.reaching = new Adjacency(nodes.label.length, edges.to);
   }
 
   get nodeCount(): number {
@@ -268,22 +265,21 @@ export class CodeGraph {
    * at most.
    */
   *prepare(): Generator<void> {
-    for (const part of [() => this.keptNames ?? this.names(), () => this.outgoing(0), () => this.incoming(0)]) {
-      if (this.nodeCount > 0) part();
+    const names = () => this.keptNames ?? this.names();
+    for (const part of [names, () => this.leaving.prepare(), () => this.reaching.prepare()]) {
+      part();
       yield;
     }
   }
 
   /** Edge rows that leave a node. */
   outgoing(node: number): Int32Array {
-    this.outIndex ??= adjacency(this.nodeCount, this.edges.from);
-    return this.outIndex.rows.subarray(this.outIndex.start[node]!, this.outIndex.start[node + 1]!);
+    return this.leaving.of(node);
   }
 
   /** Edge rows that reach a node. */
   incoming(node: number): Int32Array {
-    this.inIndex ??= adjacency(this.nodeCount, this.edges.to);
-    return this.inIndex.rows.subarray(this.inIndex.start[node]!, this.inIndex.start[node + 1]!);
+    return this.reaching.of(node);
   }
 }
 
@@ -316,15 +312,4 @@ function rowsIn({ index, kept, fresh }: KeptNames, name: string): number[] {
   for (let row = index.first.get(name) ?? -1; row >= 0; row = index.next[row]!)
     if ((kept.moved[row] ?? -1) >= 0) rows.push(kept.moved[row]!);
   return rows.sort((a, b) => a - b);
-}
-
-function adjacency(nodes: number, ends: Int32Array): Adjacency {
-  const start = new Int32Array(nodes + 1);
-  // By rows: the iterator of a typed array takes several times as long.
-  for (let edge = 0; edge < ends.length; edge++) start[ends[edge]! + 1]!++;
-  for (let i = 0; i < nodes; i++) start[i + 1]! += start[i]!;
-  const at = start.slice(0, nodes);
-  const rows = new Int32Array(ends.length);
-  for (let edge = 0; edge < ends.length; edge++) rows[at[ends[edge]!]!++] = edge;
-  return { start, rows };
 }
