@@ -112,3 +112,18 @@ describe("an edit of", () => {
     expect(await affected(files, "a.php", "<?php\nfunction sendPost() {}\n")).toEqual(["a.php", "b.php"]);
   });
 });
+
+test("who mentions a name is asked of each file as its last edit left it", async () => {
+  const { repo } = await resolve({ "a.ts": "first();\n", "b.ts": "first();\nfirstly();\n", "c.ts": "" });
+  const edited = await resolve({ "a.ts": "second();\n", "b.ts": "", "c.ts": "Firstly();\n" });
+  const packed = repo.files.map(({ facts }) => packFacts(facts));
+  const mentions = createMentions(packed.length, (file) => packed[file] ?? new Uint8Array(0));
+  const asked = (name: string, anyCase = false) => [...mentions.filesWith(new Set([name]), anyCase)].sort();
+  expect([asked("first"), asked("firstly"), asked("irst"), asked("second")]).toEqual([[0, 1], [1], [], []]);
+  for (const [file, { facts }] of edited.repo.files.entries()) {
+    packed[file] = packFacts(facts);
+    mentions.edit(file);
+  }
+  expect([asked("first"), asked("firstly"), asked("second")]).toEqual([[], [], [0]]);
+  expect(asked("FIRSTLY", true)).toEqual([2]);
+});
