@@ -21,8 +21,7 @@ interface Flags {
 const SCOPES = ["read", "runs", "write", "publish", "admin"] as const;
 type Scope = (typeof SCOPES)[number];
 
-const open = async ({ data }: Flags) =>
-  (await loadAppForData()).openLostAccess(readConfig(process.env, data === undefined ? {} : { data }));
+const open = async ({ data }: Flags) => (await loadAppForData()).openLostAccess(readConfig(process.env, { data }));
 
 export function adminCommand(program: Command): void {
   const admin = program
@@ -91,7 +90,7 @@ async function using<T>(
   flags: Flags,
   work: (accounts: Awaited<ReturnType<typeof open>>) => T | Promise<T>,
 ): Promise<T> {
-  const { data } = readConfig(process.env, flags.data === undefined ? {} : { data: flags.data });
+  const { data } = readConfig(process.env, { data: flags.data });
   // Only `create` makes a data folder: the other verbs would leave an empty one behind after a mistyped path.
   if (!flags.makes && !existsSync(join(data, "skep.db")))
     throw new Problem(

@@ -112,12 +112,12 @@ export function activateCommand(program: Command, exit: (code: number) => void):
  * @throws Problem 503 `no_server` when several run.
  */
 async function dataToWrite(flags: Flags): Promise<string> {
-  const { data, sources } = readConfig(process.env, flags.data === undefined ? {} : { data: flags.data });
+  const { data, sources } = readConfig(process.env, { data: flags.data });
   if (sources.data !== "default" || existsSync(join(data, "skep.db"))) return data;
   return (await onlyServer())?.data ?? data;
 }
 
-const dataOf = ({ data }: Flags): string => readConfig(process.env, data === undefined ? {} : { data }).data;
+const dataOf = ({ data }: Flags): string => readConfig(process.env, { data }).data;
 
 const NAMED = 5;
 

@@ -130,8 +130,7 @@ async function importImage(
 
 const imagesOf = async (config: Config) => (await loadApp()).openImages(config);
 
-const configOf = ({ dockerHost }: Flags): Config =>
-  readConfig(process.env, dockerHost === undefined ? {} : { dockerHost });
+const configOf = ({ dockerHost }: Flags): Config => readConfig(process.env, { dockerHost });
 
 function tellUse(names: readonly string[], { agentImage }: Config): void {
   if (!names.includes(agentImage))

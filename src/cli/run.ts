@@ -57,8 +57,7 @@ interface Joined {
 async function join(flags: RunFlags): Promise<Joined> {
   if (!flags.private) return { client: await connect(flags).catch(offerPrivate) };
   if (flags.url) throw new Problem(422, "bad_usage", "--private starts a server; --url names one. Give one of them.");
-  const data = flags.data === undefined ? {} : { data: flags.data };
-  const config = readConfig({ LOG_LEVEL: "error", ...process.env }, { ...data, host: "127.0.0.1", port: "0" });
+  const config = readConfig({ LOG_LEVEL: "error", ...process.env }, { data: flags.data, host: "127.0.0.1", port: "0" });
   const { app, stop } = await startServer(config);
   return { client: createClient(app.url, tokenFor(app.url), config.data), stop };
 }

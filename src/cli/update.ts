@@ -41,7 +41,7 @@ export function updateCommand(program: Command, exit: (code: number) => void): v
 async function update(flags: Flags): Promise<number> {
   const say = flags.json ? () => {} : console.log;
   const printJson = (result: Record<string, unknown>) => flags.json && console.log(JSON.stringify(result));
-  const config = readConfig(process.env, flags.data === undefined ? {} : { data: flags.data });
+  const config = readConfig(process.env, { data: flags.data });
   const executable = flags.executable ?? (BUILD.compiled ? process.execPath : undefined);
   if (executable === undefined && !flags.check) throw usage("This runs from source. Name a file with --executable.");
   if (flags.rollback && executable) {

@@ -54,8 +54,8 @@ async function runLine(turn: Turn, line: CommandLine, call: StoredCall, leftMs: 
   const live = liveOutput(turn, call);
   try {
     return await turn.sandbox.exec(["sh", "-c", SHELL, "sh", line.command], {
-      ...(cwd === undefined ? {} : { cwd }),
-      ...(env === undefined ? {} : { env }),
+      cwd,
+      env,
       timeoutMs: Math.max(1, leftMs),
       maxOutputBytes: LIMITS.toolWholeOutputBytes,
       signal: turn.signal,

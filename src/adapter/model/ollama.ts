@@ -72,9 +72,9 @@ function bodyOf(
       : {}),
     ...(think === undefined ? {} : { think: think && TAKES_LEVELS.test(model) ? reasoning : think }),
     options: {
-      ...(window === undefined ? {} : { num_ctx: window }),
-      ...(temperature === undefined ? {} : { temperature }),
-      ...(maxOutputTokens === undefined ? {} : { num_predict: maxOutputTokens }),
+      num_ctx: window,
+      temperature,
+      num_predict: maxOutputTokens,
     },
     stream: true,
     truncate: false,

@@ -192,8 +192,8 @@ async function connect({ client, flags }: Call) {
   const connection = await client.call("PUT", "/v1/codehost/connection", {
     ...bodyOf(flags, { kind: "kind", hostUrl: "url", appId: "app_id" }),
     ...(flags["appKey"] === undefined ? {} : { private_key: await readText(flags["appKey"]) }),
-    ...(token === undefined ? {} : { token }),
-    ...(webhook_secret === undefined ? {} : { webhook_secret }),
+    token,
+    webhook_secret,
   });
   return { json: connection, text: fieldLines(Object.entries(connection)) };
 }

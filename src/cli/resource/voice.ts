@@ -130,7 +130,7 @@ async function speak({ client, args: [given = ""], flags }: Call): Promise<Answe
   const format = FORMATS[extname(output).toLowerCase()];
   if (!format) throw new Problem(422, "bad_usage", `${output}: name a file that ends with .mp3, .wav or .opus.`);
   const text = given === "-" ? await readText("-") : given;
-  const body = { text, agent_id: agent, format, ...(voice_id === undefined ? {} : { voice_id }) };
+  const body = { text, agent_id: agent, format, voice_id };
   const { bytes, headers } = await client.file("/v1/internal/tts/synthesize", body);
   writeFileSync(output, bytes);
   const json = { file: output, call_id: headers.get("x-tts-call-id"), size_bytes: bytes.byteLength };

@@ -50,7 +50,7 @@ export async function locate(flags: ServerFlags): Promise<Place> {
 async function find({ url, data }: ServerFlags): Promise<Place> {
   const named = url ?? process.env["SKEP_URL"];
   if (named) return { url: bare(checked(named)) };
-  const config = readConfig(process.env, data === undefined ? {} : { data });
+  const config = readConfig(process.env, { data });
   const isGiven = config.sources.data !== "default";
   const here = await (isGiven ? serverOfNamed(config.data) : runningServer(config.data));
   if (here) return here;

@@ -30,7 +30,7 @@ export function createBashTool(): Tool<Static<typeof parameters>> {
       const { sandbox, signal, onOutput } = context;
       if (!sandbox.capabilities.shell) throw forbidden("There is no shell in this sandbox.", "shell_disabled");
       const result = await sandbox.exec(["sh", "-c", SHELL, "sh", command], {
-        ...(cwd === undefined ? {} : { cwd }),
+        cwd,
         timeoutMs: timeoutSeconds * 1000,
         // The whole is kept for the record; the loop cuts what the model sees.
         maxOutputBytes: LIMITS.toolWholeOutputBytes,

@@ -146,10 +146,7 @@ export function createChats(deps: ChatsDeps): Chats {
       assertModel(model);
       return store.write(() => {
         find(id, caller);
-        sessions.change(id, {
-          ...(title === undefined ? {} : { title }),
-          ...(model === undefined ? {} : { wanted_model: model }),
-        });
+        sessions.change(id, { title, wanted_model: model });
         return shown(id);
       });
     },

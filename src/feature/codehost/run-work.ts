@@ -82,11 +82,7 @@ export function createRunWork(deps: RunWorkDeps) {
       return store.write(() => {
         const run = rowFor(runId, caller);
         const repository = repositoryOf(run.project_id!);
-        const given = {
-          ...(title === undefined ? {} : { pull_title: title }),
-          ...(body === undefined ? {} : { pull_body: body }),
-          ...(base === undefined ? {} : { pull_base: base }),
-        };
+        const given = { pull_title: title, pull_body: body, pull_base: base };
         const { pull_state } = links.find(runId) ?? links.insert({ run_id: runId, repository });
         const wants_pull = pull_state !== "open";
         const row = links.update(runId, { ...given, wants_pull, state: "pending", error: null });

@@ -99,12 +99,12 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
         {
           pipeline_id: EVAL_PIPELINE,
           task_description: task.instruction,
-          ...(task.project_name === null ? {} : { project_name: task.project_name }),
-          ...(model === null ? {} : { model }),
-          ...(budget === undefined ? {} : { budget_usd: budget }),
+          project_name: task.project_name ?? undefined,
+          model: model ?? undefined,
+          budget_usd: budget,
         },
         caller,
-        { made: definitionOf(task, workerOf(attempt)), ...(task.commit === null ? {} : { base: task.commit }) },
+        { made: definitionOf(task, workerOf(attempt)), base: task.commit ?? undefined },
       );
       change(attempt, { status: "running", run_id: run.id });
     } catch (error) {

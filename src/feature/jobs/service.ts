@@ -151,8 +151,7 @@ export function createJobs({ store, clock, clockwork, log, masking, audit, stand
     alter(id: string, { payload, runAt }: { payload?: unknown; runAt?: number }): boolean {
       return store.write(({ after }) => {
         if (rows.find(id)?.state !== "queued") return false;
-        const run_at = runAt === undefined ? {} : { run_at: Math.ceil(runAt) };
-        rows.update(id, { ...(payload === undefined ? {} : { payload }), ...run_at });
+        rows.update(id, { payload, run_at: runAt && Math.ceil(runAt) });
         after(runner.look);
         return true;
       });

@@ -64,8 +64,7 @@ export function createIndexJobs({ store, jobs, graphOf, scipOf, nameOf }: IndexJ
       },
     });
     const { files, skipped, skippedCount, failed, unread, nodes, relationships, communities, processes } = manifest;
-    const exact = { ...(scip ? { scip } : {}), ...(scipError === undefined ? {} : { scip_error: scipError }) };
-    const seen = { files, skipped, skipped_count: skippedCount, failed, unread, ...exact };
+    const seen = { files, skipped, skipped_count: skippedCount, failed, unread, scip, scip_error: scipError };
     return { parsed, changed, report: seen, nodes, relationships, communities, processes };
   }
   function recordEnd({ id, payload: { project_id }, userId, state, result, error }: EndedJob<Payload>): void {

@@ -88,9 +88,8 @@ function vaultRoutes(memory: Memory) {
       { access: "user", execution: true, query: SearchQuery, answer: Hits, summary: "Search memories, best first" },
       ({ query, caller }) => {
         if (query.agent_id !== undefined) assertReadable(caller, query.agent_id);
-        const { agent_id, limit } = query;
-        const options = { ...(agent_id === undefined ? {} : { agentId: agent_id }), ...(limit ? { limit } : {}) };
-        return memory.search({ ...options, query: query.query }, caller);
+        const { agent_id: agentId, limit } = query;
+        return memory.search({ agentId, limit: limit || undefined, query: query.query }, caller);
       },
     ),
     operation(

@@ -68,7 +68,7 @@ export function createRequests({ store, bus, clock, masking, rows, sessions, wai
     const by = change.answered_by ?? undefined;
     tx.emit(permissionResolved, {
       ...refsOf(row, rows.work(row.session_id)),
-      data: { request_id: row.id, tool: row.tool, state: change.state, ...(by === undefined ? {} : { by }) },
+      data: { request_id: row.id, tool: row.tool, state: change.state, by },
     });
     if (change.state !== "withdrawn") sessions.tryNow({ sessionId: row.session_id });
   }

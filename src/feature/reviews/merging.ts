@@ -187,6 +187,6 @@ function inConflict(row: Reviewed, into: string, files: ConflictingFile[], more:
   return conflict(
     `The ${wordOf(row)} and ${into} are in conflict in ${named.slice(0, NAMED_FILES).join(", ")}${others}. Start a run that solves it from today's ${into}, or merge by hand.`,
     "merge_conflict",
-    { into, files, more, ...(task_id === undefined ? {} : { task_id }) },
+    { into, files, more, task_id },
   );
 }

@@ -50,7 +50,7 @@ export function createAttempts({ store, rows, views, advance, audit, limits, sho
         rows.updateRun(id, {
           human_context: guidance,
           restarted_from: from_step ?? firstOpen(rows.stepsOf(id), steps),
-          ...(budget_usd === undefined ? {} : { budget_usd }),
+          budget_usd,
         });
         advance.restart(tx, id, from_step);
         return shown(id);

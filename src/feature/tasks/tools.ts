@@ -123,7 +123,7 @@ export function taskTools({ tasks, projectOf, movesAll, access }: TaskToolsDeps)
         "Takes a task for yourself before you work on it, so that nobody else does, and shows it whole. The claim ends after 30 minutes: claim again to lengthen it. `release` gives it back.",
       parameters: t.Object({ task_id: TaskId, release: t.Optional(t.Boolean()) }),
       async run({ task_id, release }, { execution }) {
-        const input = { agent_id: execution.agentId, ...(release === undefined ? {} : { release }) };
+        const input = { agent_id: execution.agentId, release };
         const { task, branch } = tasks.claim(projectIdOf(execution), task_id, input, callerOf(execution));
         const { outside, ...fields } = task;
         return said({ task: { ...fields, ...mark({ outside }) }, branch }, [task]);
@@ -139,7 +139,7 @@ export function taskTools({ tasks, projectOf, movesAll, access }: TaskToolsDeps)
         note: t.Optional(t.String({ maxLength: 2_000 })),
       }),
       async run({ task_id, status, note }, { execution }) {
-        const input = { status, ...(note === undefined ? {} : { note }) };
+        const input = { status, note };
         if (!movesAll(execution.agentId) && !tasks.isHeldBy(projectIdOf(execution), task_id, execution))
           throw forbidden(
             "This work was not given the task and has not claimed it. Claim it with claim_task first; or an administrator writes moves_tasks: all into your file.",
