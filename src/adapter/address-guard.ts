@@ -13,17 +13,7 @@ export interface ResolvedAddress {
   family: 4 | 6;
 }
 
-export interface AddressGuard {
-  /** True if the operator listed this host by name, or the address that it spells. */
-  isListed(host: string): boolean;
-  /** Refuses what is known to be private without a name server. @returns the host in its one spelling. @throws Problem 422 `address_refused`. */
-  assertSpelling(host: string): string;
-  /**
-   * The addresses of `host`, all of them allowed; never empty.
-   * @throws Problem 422 `address_refused` when any is private, 422 `host_unknown` when there is none.
-   */
-  resolve(host: string): Promise<ResolvedAddress[]>;
-}
+export type AddressGuard = ReturnType<typeof createAddressGuard>;
 
 /** Answers as `dns.lookup(host, { all: true })` does. */
 export type LookUp = (host: string) => Promise<{ address: string; family: number }[]>;
@@ -37,11 +27,7 @@ const LOCAL_NAME = /(^|\.)(localhost|local|internal|localdomain|home\.arpa|lan|i
  * @param allow host names, addresses and CIDR networks that may be reached although they are private.
  * @param setting the option that `allow` comes from, for the refusal.
  */
-export function createAddressGuard(
-  allow: readonly string[],
-  lookUp: LookUp = systemLookUp,
-  setting = "FETCH_ALLOW",
-): AddressGuard {
+export function createAddressGuard(allow: readonly string[], lookUp: LookUp = systemLookUp, setting = "FETCH_ALLOW") {
   const refused = () =>
     new Problem(422, "address_refused", `This address is private. An operator can allow it with ${setting}.`);
   const names = new Set<string>();
@@ -64,13 +50,19 @@ export function createAddressGuard(
     return host;
   };
   return {
-    isListed(given) {
+    /** True if the operator listed this host by name, or the address that it spells. */
+    isListed(given: string): boolean {
       const host = plainHost(given);
       if (names.has(host)) return true;
       return isIP(host) !== 0 && !isPublic(ipaddr.process(host)) && isAllowed(host);
     },
+    /** Refuses what is known to be private without a name server. @returns the host in its one spelling. @throws Problem 422 `address_refused`. */
     assertSpelling,
-    async resolve(given) {
+    /**
+     * The addresses of `host`, all of them allowed; never empty.
+     * @throws Problem 422 `address_refused` when any is private, 422 `host_unknown` when there is none.
+     */
+    async resolve(given: string): Promise<ResolvedAddress[]> {
       const host = assertSpelling(given);
       const found = isIP(host) ? [{ address: host, family: isIP(host) }] : await lookUp(host).catch(() => []);
       if (found.length === 0) throw new Problem(422, "host_unknown", "The host's name has no address.");

@@ -14,7 +14,7 @@ import { type CommitOptions, type Committed, commitAll, type Identity } from "./
 import { looseObjects, packAndPrune, removeRefs } from "./git/history.ts";
 import { removeLeftovers } from "./git/leftovers.ts";
 import { type LfsPointer, placeContents, readPointers } from "./git/lfs.ts";
-import { fetchObjects, type LfsFetch, type OpenLfs } from "./git/lfs-client.ts";
+import { fetchObjects, type OpenLfs } from "./git/lfs-client.ts";
 import { type ConflictingFile, forgetMerge, type MergeOutcome, type MergeRequest, mergeInto } from "./git/merge.ts";
 import { assertBranch, assertRef } from "./git/names.ts";
 import { fetchBranches, pushBranch, type Remote, type RemoteWork, remoteEnvironment } from "./git/remote.ts";
@@ -74,97 +74,7 @@ export interface Branch {
   commit: string;
 }
 
-export interface Git {
-  /** e.g. `2.39.5`. @throws Problem 503 `git_missing`. */
-  version(): Promise<string>;
-  /** Leaves nothing behind when it fails. @throws Problem 502, 504. */
-  clone(request: CloneRequest): Promise<void>;
-  /** A new repository with one empty commit on `branch`, checked out in `workspace`. */
-  init(place: { repository: string; workspace: string; branch: string }): Promise<void>;
-  head(repository: string): Promise<Head>;
-  /** Puts the head's files into the project's own folder, which no agent works in. */
-  checkOut(place: { repository: string; workspace: string; signal?: AbortSignal | undefined }): Promise<void>;
-  /** Brings the remote's branches into `refs/remotes/origin/`. @throws Problem 502, 504. */
-  fetch(work: RemoteWork): Promise<void>;
-  /** @throws Problem 409 `push_rejected`, `push_refused` with the host's words, `target_checked_out`; 502, 504. */
-  push(branch: string, work: RemoteWork): Promise<void>;
-  /** Commit of a full reference (`refs/heads/main`) or a hash; null when there is none. */
-  commitOf(repository: string, ref: string): Promise<string | null>;
-  /** The best common ancestor; null without one. */
-  mergeBase(repository: string, one: string, other: string): Promise<string | null>;
-  /** Makes a branch, or moves it when it is at `from`. */
-  setBranch(repository: string, branch: string, to: string, from: string | null): Promise<void>;
-  /** Makes it the branch that the repository stands on. */
-  setHead(repository: string, branch: string): Promise<void>;
-  /** Writes a mark below `refs/skep/`, where no remote and no branch is. */
-  setMark(repository: string, mark: string, commit: string): Promise<void>;
-  /** Marks below `refs/skep/<prefix>/` with their commits. */
-  marks(repository: string, prefix: string): Promise<string[]>;
-  /** Text of a file in a commit, its first bytes; null where there is none. */
-  fileAt(repository: string, commit: string, path: string): Promise<string | null>;
-  /** The regular files of a commit that are wanted. */
-  filesIn(
-    repository: string,
-    commit: string,
-    options: { wanted(path: string): boolean; most: number },
-  ): Promise<TreeFile[]>;
-  /** @throws Problem 413 `source_too_large` for more than `most`. */
-  sourceFiles(repository: string, commit: string, most: number): Promise<SourceFile[]>;
-  /** All files of a commit as a tar. @throws Problem 413 `source_too_large`, 502, 504. */
-  writeArchive(archive: Archive): Promise<void>;
-  /** Branches below `refs/heads/<prefix>`. */
-  branches(repository: string, prefix: string): Promise<Branch[]>;
-  /** Those of them whose commits the head lacks. */
-  unmerged(repository: string, prefix: string): Promise<Branch[]>;
-  /** @throws Problem 409 `branch_moved`. */
-  merge(request: MergeRequest): Promise<MergeOutcome>;
-  /** Removes the mark of a merge; what it did stays. */
-  forgetMerge(repository: string, mark: string): Promise<void>;
-  changedPaths(repository: string, range: Range, wanted: Wanted): Promise<ChangedPart>;
-  /** Unified diff that `git apply` takes; cut after `maxBytes`. */
-  patch(
-    repository: string,
-    range: Range,
-    options: { paths?: readonly string[]; maxBytes: number },
-  ): Promise<{ patch: string; cut: boolean }>;
-  hunks(repository: string, range: Range, path: string): Promise<{ hunks: Hunk[]; cut: boolean }>;
-  addWorktree(worktree: NewWorktree): Promise<boolean>;
-  /** Whether the working copy is there and whole. */
-  hasWorktree(place: WorktreePlace): boolean;
-  /** The submodules of a commit that its `.gitmodules` names, in that order; `max` at most. */
-  submodules(repository: string, commit: string, max: number): Promise<Submodule[]>;
-  /** Brings one commit of a remote into a repository that is made for it. Does nothing when it is there. @throws Problem 502, 504. */
-  fetchCommit(request: CommitFetch): Promise<void>;
-  /** Puts the files of a commit into an empty folder of a working copy. @throws Problem 413, 502; FileError where a link or files are in the way. */
-  placeCommit(request: PlacedCommit): Promise<void>;
-  /** The pointers of Git LFS in a commit. */
-  lfsPointers(repository: string, commit: string): Promise<LfsPointer[]>;
-  /** @returns why objects are missing, by oid. @throws Problem 502 when the server refuses as a whole. */
-  fetchLfs(request: LfsFetch): Promise<Map<string, string>>;
-  /** Puts fetched content in the place of pointers, in a worktree that no agent has yet. */
-  placeLfs(
-    place: WorktreePlace,
-    pointers: readonly LfsPointer[],
-    pathOf: (pointer: LfsPointer) => string | undefined,
-  ): Promise<void>;
-  /** The repository that an agent finds in its working copy. @returns whether it was made now. @throws Problem 502, 504. */
-  giveRepository(request: AgentRepository): Promise<boolean>;
-  removeWorktree(place: WorktreePlace): Promise<void>;
-  /** Removes the locks and halves of files of a git that was killed, and writes our attributes again. Only while no git runs in the repository. */
-  removeLeftovers(repository: string): Promise<void>;
-  /** Deletes a branch that is at `from`. @throws Problem 502 when it is not. */
-  removeBranch(repository: string, branch: string, from: string): Promise<void>;
-  /** Deletes every reference at or below these, e.g. `refs/heads/run/ID`. */
-  removeRefs(repository: string, prefixes: readonly string[]): Promise<void>;
-  /** Packs the repository and removes the objects that nothing refers to. Only while nothing else writes to it. */
-  packAndPrune(repository: string, signal?: AbortSignal): Promise<void>;
-  /** About how many objects are files of their own. */
-  looseObjects(repository: string): Promise<number>;
-  commitAll(
-    place: WorktreePlace,
-    options: Omit<CommitOptions, "gitDir" | "worktree" | "maxFileBytes">,
-  ): Promise<Committed>;
-}
+export type Git = ReturnType<typeof createGit>;
 
 const CLONE_TIMEOUT_MS = 30 * 60_000;
 /** Of a file that is only looked into. */
@@ -172,15 +82,19 @@ const NAMED_FILE_BYTES = 64 * 1024;
 const MAX_FILE_BYTES = 100 * 1024 * 1024;
 const OWN: Identity = { name: "Skep", email: "skep@localhost" };
 
-export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "program">> & Pick<GitRunner, "env">): Git {
+export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "program">> & Pick<GitRunner, "env">) {
   const git = createGitCommand({ program, env });
   return {
-    async version() {
+    /** e.g. `2.39.5`. @throws Problem 503 `git_missing`. */
+    async version(): Promise<string> {
       const { stdout } = await git(["--version"], { cwd: "/" });
       return /(?<!\d)\d+(?:\.\d+)+/.exec(stdout)?.[0] ?? stdout.trim();
     },
-    clone: (request) => clone(git, request),
-    async init({ repository, workspace, branch }) {
+    /** Leaves nothing behind when it fails. @throws Problem 502, 504. */
+    clone: (request: CloneRequest): Promise<void> => clone(git, request),
+    /** A new repository with one empty commit on `branch`, checked out in `workspace`. */
+    async init(place: Record<"repository" | "workspace" | "branch", string>): Promise<void> {
+      const { repository, workspace, branch } = place;
       assertBranch(branch);
       await mkdir(workspace, { recursive: true });
       const args = ["init", "--quiet", "--template=", `--initial-branch=${branch}`, `--separate-git-dir=${repository}`];
@@ -188,76 +102,125 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
       await withoutConversions(repository);
       await ensureCommit(git, repository);
     },
-    head: (repository) => headOf(git, repository),
-    checkOut: (place) => checkOut(git, place),
-    fetch: (work) => fetchBranches(git, work),
-    push: (branch, work) => pushBranch(git, branch, work),
-    async commitOf(repository, ref) {
+    head: (repository: string): Promise<Head> => headOf(git, repository),
+    /** Puts the head's files into the project's own folder, which no agent works in. */
+    checkOut: (place: { repository: string; workspace: string; signal?: AbortSignal | undefined }): Promise<void> =>
+      checkOut(git, place),
+    /** Brings the remote's branches into `refs/remotes/origin/`. @throws Problem 502, 504. */
+    fetch: (work: RemoteWork): Promise<void> => fetchBranches(git, work),
+    /** @throws Problem 409 `push_rejected`, `push_refused` with the host's words, `target_checked_out`; 502, 504. */
+    push: (branch: string, work: RemoteWork): Promise<void> => pushBranch(git, branch, work),
+    /** Commit of a full reference (`refs/heads/main`) or a hash; null when there is none. */
+    async commitOf(repository: string, ref: string): Promise<string | null> {
       assertRef(ref);
       const args = ["rev-parse", "--verify", "--quiet", `${ref}^{commit}`];
       return (await git(args, { ...bare(repository), accept: [1, 128] })).stdout.trim() || null;
     },
-    async mergeBase(repository, one, other) {
+    /** The best common ancestor; null without one. */
+    async mergeBase(repository: string, one: string, other: string): Promise<string | null> {
       for (const ref of [one, other]) assertRef(ref);
       return (await git(["merge-base", one, other], { ...bare(repository), accept: [1] })).stdout.trim() || null;
     },
-    async setBranch(repository, branch, to, from) {
+    /** Makes a branch, or moves it when it is at `from`. */
+    async setBranch(repository: string, branch: string, to: string, from: string | null): Promise<void> {
       assertBranch(branch);
       assertRef(to);
       await git(["update-ref", `refs/heads/${branch}`, to, from ?? "0".repeat(to.length)], bare(repository));
     },
-    async setHead(repository, branch) {
+    /** Makes it the branch that the repository stands on. */
+    async setHead(repository: string, branch: string): Promise<void> {
       assertBranch(branch);
       await git(["symbolic-ref", "HEAD", `refs/heads/${branch}`], bare(repository));
     },
-    async setMark(repository, mark, commit) {
+    /** Writes a mark below `refs/skep/`, where no remote and no branch is. */
+    async setMark(repository: string, mark: string, commit: string): Promise<void> {
       for (const ref of [mark, commit]) assertRef(ref);
       await git(["update-ref", `refs/skep/${mark}`, commit], bare(repository));
     },
-    async marks(repository, prefix) {
+    /** Marks below `refs/skep/<prefix>/` with their commits. */
+    async marks(repository: string, prefix: string): Promise<string[]> {
       assertRef(prefix);
       const args = ["for-each-ref", "--format=%(objectname)", `refs/skep/${prefix}/`];
       return (await git(args, bare(repository))).stdout.split("\n").filter(Boolean);
     },
-    async fileAt(repository, commit, path) {
+    /** Text of a file in a commit, its first bytes; null where there is none. */
+    async fileAt(repository: string, commit: string, path: string): Promise<string | null> {
       assertRef(commit);
       const options = { ...bare(repository), accept: [128], cutAt: NAMED_FILE_BYTES };
       const { code, stdout } = await git(["cat-file", "blob", `${commit}:${path}`], options);
       return code === 0 ? stdout : null;
     },
-    filesIn: (repository, commit, options) => filesIn(git, repository, commit, options),
-    sourceFiles: (repository, commit, most) => sourceFiles(git, repository, commit, most),
-    writeArchive: (archive) => writeArchive(git, archive),
-    branches: (repository, prefix) => branchesBelow(git, repository, prefix),
-    unmerged: (repository, prefix) => branchesBelow(git, repository, prefix, "--no-merged=HEAD"),
-    merge: (request) => mergeInto(git, request),
-    forgetMerge: (repository, mark) => forgetMerge(git, repository, mark),
-    changedPaths: (repository, range, wanted) => changedPaths(git, repository, range, wanted),
-    patch: (repository, range, options) => patchOf(git, repository, range, options),
-    hunks: (repository, range, path) => hunksOf(git, repository, range, path),
-    addWorktree: (worktree) => addWorktree(git, worktree),
+    /** The regular files of a commit that are wanted. */
+    filesIn: (
+      repository: string,
+      commit: string,
+      options: { wanted(path: string): boolean; most: number },
+    ): Promise<TreeFile[]> => filesIn(git, repository, commit, options),
+    /** @throws Problem 413 `source_too_large` for more than `most`. */
+    sourceFiles: (repository: string, commit: string, most: number): Promise<SourceFile[]> =>
+      sourceFiles(git, repository, commit, most),
+    /** All files of a commit as a tar. @throws Problem 413 `source_too_large`, 502, 504. */
+    writeArchive: (archive: Archive): Promise<void> => writeArchive(git, archive),
+    /** Branches below `refs/heads/<prefix>`. */
+    branches: (repository: string, prefix: string): Promise<Branch[]> => branchesBelow(git, repository, prefix),
+    /** Those of them whose commits the head lacks. */
+    unmerged: (repository: string, prefix: string): Promise<Branch[]> =>
+      branchesBelow(git, repository, prefix, "--no-merged=HEAD"),
+    /** @throws Problem 409 `branch_moved`. */
+    merge: (request: MergeRequest): Promise<MergeOutcome> => mergeInto(git, request),
+    /** Removes the mark of a merge; what it did stays. */
+    forgetMerge: (repository: string, mark: string): Promise<void> => forgetMerge(git, repository, mark),
+    changedPaths: (repository: string, range: Range, wanted: Wanted): Promise<ChangedPart> =>
+      changedPaths(git, repository, range, wanted),
+    /** Unified diff that `git apply` takes; cut after `maxBytes`. */
+    patch: (repository: string, range: Range, options: Parameters<typeof patchOf>[3]): ReturnType<typeof patchOf> =>
+      patchOf(git, repository, range, options),
+    hunks: (repository: string, range: Range, path: string): Promise<{ hunks: Hunk[]; cut: boolean }> =>
+      hunksOf(git, repository, range, path),
+    addWorktree: (worktree: NewWorktree): Promise<boolean> => addWorktree(git, worktree),
+    /** Whether the working copy is there and whole. */
     hasWorktree,
-    submodules: (repository, commit, max) => readSubmodules(git, repository, commit, max),
-    fetchCommit: (request) => fetchCommit(git, request),
-    placeCommit: (request) => placeCommit(git, request),
-    lfsPointers: (repository, commit) => readPointers(git, repository, commit),
+    /** The submodules of a commit that its `.gitmodules` names, in that order; `max` at most. */
+    submodules: (repository: string, commit: string, max: number): Promise<Submodule[]> =>
+      readSubmodules(git, repository, commit, max),
+    /** Brings one commit of a remote into a repository that is made for it. Does nothing when it is there. @throws Problem 502, 504. */
+    fetchCommit: (request: CommitFetch): Promise<void> => fetchCommit(git, request),
+    /** Puts the files of a commit into an empty folder of a working copy. @throws Problem 413, 502; FileError where a link or files are in the way. */
+    placeCommit: (request: PlacedCommit): Promise<void> => placeCommit(git, request),
+    /** The pointers of Git LFS in a commit. */
+    lfsPointers: (repository: string, commit: string): Promise<LfsPointer[]> => readPointers(git, repository, commit),
+    /** @returns why objects are missing, by oid. @throws Problem 502 when the server refuses as a whole. */
     fetchLfs: fetchObjects,
-    placeLfs: (place, pointers, pathOf) =>
-      placeContents({ copy: place.path, admin: adminFolder(place) }, pointers, pathOf),
-    giveRepository: (request) => giveRepository(git, request),
+    /** Puts fetched content in the place of pointers, in a worktree that no agent has yet. */
+    placeLfs: (
+      place: WorktreePlace,
+      pointers: readonly LfsPointer[],
+      pathOf: (pointer: LfsPointer) => string | undefined,
+    ): Promise<void> => placeContents({ copy: place.path, admin: adminFolder(place) }, pointers, pathOf),
+    /** The repository that an agent finds in its working copy. @returns whether it was made now. @throws Problem 502, 504. */
+    giveRepository: (request: AgentRepository): Promise<boolean> => giveRepository(git, request),
     removeWorktree,
-    async removeLeftovers(repository) {
+    /** Removes the locks and halves of files of a git that was killed, and writes our attributes again. Only while no git runs in the repository. */
+    async removeLeftovers(repository: string): Promise<void> {
       await removeLeftovers(repository);
       if (existsSync(repository)) await withoutConversions(repository);
     },
-    async removeBranch(repository, branch, from) {
+    /** Deletes a branch that is at `from`. @throws Problem 502 when it is not. */
+    async removeBranch(repository: string, branch: string, from: string): Promise<void> {
       for (const ref of [branch, from]) assertRef(ref);
       await git(["update-ref", "-d", `refs/heads/${branch}`, from], bare(repository));
     },
-    removeRefs: (repository, prefixes) => removeRefs(git, repository, prefixes),
-    packAndPrune: (repository, signal) => packAndPrune(git, repository, signal),
+    /** Deletes every reference at or below these, e.g. `refs/heads/run/ID`. */
+    removeRefs: (repository: string, prefixes: readonly string[]): Promise<void> =>
+      removeRefs(git, repository, prefixes),
+    /** Packs the repository and removes the objects that nothing refers to. Only while nothing else writes to it. */
+    packAndPrune: (repository: string, signal?: AbortSignal): Promise<void> => packAndPrune(git, repository, signal),
+    /** About how many objects are files of their own. */
     looseObjects,
-    commitAll: (place, options) =>
+    commitAll: (
+      place: WorktreePlace,
+      options: Omit<CommitOptions, "gitDir" | "worktree" | "maxFileBytes">,
+    ): Promise<Committed> =>
       commitAll(git, {
         ...options,
         gitDir: adminFolder(place),

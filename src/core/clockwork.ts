@@ -4,7 +4,7 @@
  */
 import type { Clock } from "./clock.ts";
 
-export interface DueSource {
+interface DueSource {
   name: string;
   /** When its next thing is due, ms since the epoch; null when nothing waits. Asked after each change and each run. */
   nextAt(): number | null;

@@ -3,15 +3,7 @@ import type { Registry } from "prom-client";
 import { lazy } from "../core/lazy.ts";
 import { type Counter, createCounter, quotedLabel } from "./counter.ts";
 
-export interface Metrics {
-  request(method: string, route: string, status: number, seconds: number): void;
-  /** A number of a feature, named `skep_…`, read at each scrape; null: there is none at the moment. */
-  gauge(name: string, help: string, read: () => number | null): void;
-  /** Declares a counter of a feature, named `skep_…`. */
-  counter(name: string, help: string): Counter;
-  render(): Promise<string>;
-  readonly contentType: string;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Upper bounds of a request's time, in seconds. */
 const BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
@@ -22,7 +14,7 @@ interface Durations {
   seconds: number;
 }
 
-export function createMetrics(): Metrics {
+export function createMetrics() {
   /** Requests answered, by route, then by method and status. */
   const answered = new Map<string, Map<string, number>>();
   const durations = new Map<string, Durations>();
@@ -35,7 +27,7 @@ export function createMetrics(): Metrics {
     return made;
   });
   return {
-    request(method, route, status, seconds) {
+    request(method: string, route: string, status: number, seconds: number): void {
       const ofRoute = held(answered, route, () => new Map<string, number>());
       const key = `${method} ${status}`;
       ofRoute.set(key, (ofRoute.get(key) ?? 0) + 1);
@@ -44,13 +36,16 @@ export function createMetrics(): Metrics {
       time.counts[bucket < 0 ? BUCKETS.length : bucket]!++;
       time.seconds += seconds;
     },
-    gauge: (name, help, read) => void gauges.push({ name: `skep_${name}`, help, read }),
-    counter(name, help) {
+    /** A number of a feature, named `skep_…`, read at each scrape; null: there is none at the moment. */
+    gauge: (name: string, help: string, read: () => number | null): void =>
+      void gauges.push({ name: `skep_${name}`, help, read }),
+    /** Declares a counter of a feature, named `skep_…`. */
+    counter(name: string, help: string): Counter {
       const counter = createCounter(`skep_${name}`, help);
       counters.push(counter);
       return counter.add;
     },
-    render: async () =>
+    render: async (): Promise<string> =>
       [
         await (await registry()).metrics(),
         gaugesAsText(gauges),

@@ -29,7 +29,7 @@ export type OpenLfs = (
   },
 ) => Promise<IncomingMessage>;
 
-export interface LfsFetch {
+interface LfsFetch {
   /** `https://host/path.git/info/lfs` */
   endpoint: string;
   authorization?: string | undefined;

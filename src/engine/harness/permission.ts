@@ -22,13 +22,7 @@ const ON_FILES: ReadonlySet<ToolKind> = new Set(["read", "edit", "delete", "move
 
 type Answer = "allow" | "deny";
 
-export interface PermissionDesk {
-  /**
-   * Decides on one call. Waits while a person is asked.
-   * @returns undefined where it was aborted.
-   */
-  decide(call: CallUpdate, at: AskedAt): Promise<Answer | undefined>;
-}
+export type PermissionDesk = ReturnType<typeof createPermissionDesk>;
 
 interface AskedAt {
   /** Names of the tools that the agent has now. */
@@ -40,7 +34,7 @@ interface AskedAt {
 }
 
 /** Of one execution. */
-export function createPermissionDesk(turn: Pick<Turn, "execution" | "ports" | "setAside">): PermissionDesk {
+export function createPermissionDesk(turn: Pick<Turn, "execution" | "ports" | "setAside">) {
   const { execution, ports, setAside } = turn;
   /** Questions to which the program heard no answer, since it ended before: they are not asked twice. */
   const unheard = new Set<string>();
@@ -73,7 +67,11 @@ export function createPermissionDesk(turn: Pick<Turn, "execution" | "ports" | "s
   }
 
   return {
-    async decide(call, { tools, cwd, signal }) {
+    /**
+     * Decides on one call. Waits while a person is asked.
+     * @returns undefined where it was aborted.
+     */
+    async decide(call: CallUpdate, { tools, cwd, signal }: AskedAt): Promise<Answer | undefined> {
       const own = ownToolName(call.name ?? call.title ?? "");
       // The rules are applied when it is called.
       if (own !== undefined) return tools.has(own) ? "allow" : "deny";

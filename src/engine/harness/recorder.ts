@@ -36,21 +36,10 @@ interface Known {
   isDone: boolean;
 }
 
-export interface Recorder {
-  onText(piece: string): void;
-  onThinking(piece: string): void;
-  onCall(update: CallUpdate): void;
-  /** That call with what the program has said of it before. */
-  wholeCall(update: CallUpdate): CallUpdate;
-  onPlan(entries: readonly { content: string; status: string }[]): void;
-  /** Stores what was said and is no row yet. @returns the words since the last call. */
-  endMessage(): string;
-  /** The same at the end of a turn, with every call that has no result. */
-  endTurn(): string;
-}
+export type Recorder = ReturnType<typeof createRecorder>;
 
 /** @param onFlood the agent makes more calls than a turn may have. */
-export function createRecorder(turn: Turn, onFlood: (why: string) => void): Recorder {
+export function createRecorder(turn: Turn, onFlood: (why: string) => void) {
   const { execution, ports, masker } = turn;
   const calls = new Map<string, Known>();
   let parts: AssistantPart[] = [];
@@ -102,9 +91,9 @@ export function createRecorder(turn: Turn, onFlood: (why: string) => void): Reco
     ports.rows.endCall(execution, stored, { ok, output: text }, ports.clock.monotonic() - known.startedAt);
   }
   return {
-    onText: (piece) => say("text", piece),
-    onThinking: (piece) => say("thinking", piece),
-    onPlan(entries) {
+    onText: (piece: string): void => say("text", piece),
+    onThinking: (piece: string): void => say("thinking", piece),
+    onPlan(entries: readonly { content: string; status: string }[]): void {
       const lines = entries.map(({ content, status }) => `- [${status === "completed" ? "x" : " "}] ${content}`);
       say("thinking", `\nPlan:\n${lines.join("\n").slice(0, PLAN_CHARACTERS)}\n`);
       const known = entries.map(({ content, status }) => ({
@@ -113,7 +102,7 @@ export function createRecorder(turn: Turn, onFlood: (why: string) => void): Reco
       }));
       ports.emitSoon(agentPlan, { ...executionRefs(execution), data: { entries: masker.json(known) } });
     },
-    onCall(update) {
+    onCall(update: CallUpdate): void {
       const before = calls.get(update.id);
       // Skep's own tools make their rows themselves.
       if (isOwn(update) || (before && (before.isDone || isOwn(before.update)))) return;
@@ -126,12 +115,19 @@ export function createRecorder(turn: Turn, onFlood: (why: string) => void): Reco
       if (status === "in_progress") begin(known);
       if (status === "completed" || status === "failed") end(known, status === "completed", outputOf(known.update));
     },
-    wholeCall: (update) => ({ ...calls.get(update.id)?.update, ...withoutGaps(update), id: update.id }),
-    endMessage() {
+    /** That call with what the program has said of it before. */
+    wholeCall: (update: CallUpdate): CallUpdate => ({
+      ...calls.get(update.id)?.update,
+      ...withoutGaps(update),
+      id: update.id,
+    }),
+    /** Stores what was said and is no row yet. @returns the words since the last call. */
+    endMessage(): string {
       store([], "stop");
       return last;
     },
-    endTurn() {
+    /** The same at the end of a turn, with every call that has no result. */
+    endTurn(): string {
       for (const known of calls.values()) if (!known.isDone && known.stored) end(known, false, NO_RESULT);
       store([], "stop");
       calls.clear();

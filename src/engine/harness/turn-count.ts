@@ -6,19 +6,13 @@
 import { LIMITS } from "../../core/limits.ts";
 import type { CallUpdate } from "./port.ts";
 
-export interface TurnCount {
-  /** The program is given a prompt. @returns whether it may make another model call. */
-  prompt(): boolean;
-  /** It says or thinks something. */
-  say(): void;
-  onCall(update: CallUpdate): void;
-}
+export type TurnCount = ReturnType<typeof createTurnCount>;
 
 /**
  * @param made model calls of this work before.
  * @param onOver it makes more than `most` calls.
  */
-export function createTurnCount({ made, most }: { made: number; most: number }, onOver: () => void): TurnCount {
+export function createTurnCount({ made, most }: { made: number; most: number }, onOver: () => void) {
   let count = made;
   let isSpeaking = false;
   const known = new Set<string>();
@@ -29,12 +23,14 @@ export function createTurnCount({ made, most }: { made: number; most: number }, 
     if (count > most) onOver();
   };
   return {
-    prompt() {
+    /** The program is given a prompt. @returns whether it may make another model call. */
+    prompt(): boolean {
       isSpeaking = false;
       return count < most;
     },
+    /** It says or thinks something. */
     say,
-    onCall({ id, status }) {
+    onCall({ id, status }: CallUpdate): void {
       if (!known.has(id)) {
         // A program that names ever new calls is ended elsewhere.
         if (known.size >= LIMITS.harnessCallsPerTurn) known.clear();

@@ -3,7 +3,6 @@
  * transaction: a crash leaves either all of it or a routine that is still due.
  */
 import { type Clock, timestamp } from "../../core/clock.ts";
-import type { DueSource } from "../../core/clockwork.ts";
 import { conflict } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -28,16 +27,7 @@ interface TicksDeps {
   timeoutOf(agentId: string): number;
 }
 
-export interface Ticks {
-  /** For the clockwork: does what is due. */
-  due: DueSource;
-  /** Plans again what is planned for later than its next time. */
-  replan(): void;
-  /** Follows the sessions of routines. */
-  owner: SessionOwner;
-  /** Starts it now. @throws Problem 409 with what keeps it from running. */
-  trigger(routine: RoutineRow): TickRow;
-}
+export type Ticks = ReturnType<typeof createTicks>;
 
 /** Routines, and ms of work, per pass; the rest follow when other work has had its turn. */
 const AT_ONCE = 50;
@@ -51,7 +41,7 @@ interface Tick {
   caughtUp: boolean;
 }
 
-export function createTicks({ store, clock, rows, sessions, obstacles, mask, timeoutOf }: TicksDeps): Ticks {
+export function createTicks({ store, clock, rows, sessions, obstacles, mask, timeoutOf }: TicksDeps) {
   const now = () => timestamp(clock.now());
 
   function add(routine: RoutineRow, { due, cause, caughtUp }: Tick, rest: Partial<TickRow>): TickRow {
@@ -143,11 +133,13 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
     obstacles.standing(routine, cause) ?? obstacles.now(routine);
 
   return {
+    /** Plans again what is planned for later than its next time. */
     replan,
+    /** For the clockwork: does what is due. */
     due: {
       name: "pulses",
       nextAt: rows.nextDue,
-      run(again) {
+      run(again: () => void) {
         const until = clock.monotonic() + AT_ONCE_MS;
         let failure: unknown;
         let done = 0;
@@ -167,8 +159,10 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
         if (done < due.length || due.length === AT_ONCE) again();
       },
     },
+    /** Follows the sessions of routines. */
     owner: createTickOwner({ rows, mask, now }),
-    trigger: (routine) =>
+    /** Starts it now. @throws Problem 409 with what keeps it from running. */
+    trigger: (routine: RoutineRow): TickRow =>
       store.write(() => {
         const why = keptBy(routine, "manual");
         if (why) throw conflict(why.message, why.code);

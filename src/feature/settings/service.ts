@@ -28,22 +28,7 @@ interface SettingsDeps {
   assertBackupFolder(path: string): void;
 }
 
-export interface SettingsService {
-  /** Frozen. */
-  get(): Settings;
-  /**
-   * Changes the fields sent; null puts one back to its default. The input is of the schema `SettingsUpdate`.
-   * @throws Problem 422 for a model of a provider that does not exist.
-   */
-  update(input: SettingsUpdate, caller: Caller): Settings;
-  /** `provider/model` for that use, or null when none is set. */
-  modelFor(purpose: ModelPurpose): string | null;
-  /** `models.default`. */
-  defaultModel: { get(): string | null; set(model: string | null, caller: Caller): void };
-  /** Stored object of another name (`tts`), as it was put. */
-  read(name: string): unknown;
-  put(name: string, value: object, caller: Caller): void;
-}
+export type SettingsService = ReturnType<typeof createSettings>;
 
 type Fields = Record<string, unknown>;
 type Groups = Record<string, Fields>;
@@ -83,7 +68,7 @@ function merged(stored: unknown, input: SettingsUpdate): { value: Groups; change
   return { value, changed };
 }
 
-export function createSettings(deps: SettingsDeps): SettingsService {
+export function createSettings(deps: SettingsDeps) {
   const { store, clock, audit, isProvider } = deps;
   const rows = store.rows(table);
   const read = (name: string): unknown => rows.find({ name })?.value;
@@ -134,17 +119,25 @@ export function createSettings(deps: SettingsDeps): SettingsService {
       return get();
     });
   return {
+    /** Frozen. */
     get,
+    /**
+     * Changes the fields sent; null puts one back to its default. The input is of the schema `SettingsUpdate`.
+     * @throws Problem 422 for a model of a provider that does not exist.
+     */
     update,
+    /** `models.default`. */
     defaultModel: {
       get: () => get().models.default,
-      set: (model, caller) => void update({ models: { default: model } }, caller),
+      set: (model: string | null, caller: Caller) => void update({ models: { default: model } }, caller),
     },
-    modelFor(purpose) {
+    /** `provider/model` for that use, or null when none is set. */
+    modelFor(purpose: ModelPurpose): string | null {
       const { models } = get();
       return models[purpose] ?? models.default;
     },
+    /** Stored object of another name (`tts`), as it was put. */
     read,
-    put: (name, value, caller) => save(name, value, caller, Object.keys(value)),
+    put: (name: string, value: object, caller: Caller): void => save(name, value, caller, Object.keys(value)),
   };
 }

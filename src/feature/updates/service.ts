@@ -6,7 +6,6 @@ import { type Clock, HOUR_MS, timestamp } from "../../core/clock.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
 import { compareVersions, MANIFEST_BYTES, openManifest } from "../../core/update-manifest.ts";
 import type { BuildInfo } from "../../core/version.ts";
-import type { Duty } from "../feature.ts";
 import type { UpdateCheck, Version } from "./model.ts";
 
 interface UpdatesDeps {
@@ -23,13 +22,7 @@ interface UpdatesDeps {
   };
 }
 
-export interface Updates {
-  version(): Version;
-  /** Answers from what was found in the last minutes; asks again otherwise. Never throws. */
-  check(): Promise<UpdateCheck>;
-  /** Checks from time to time and notifies administrators of a newer version. */
-  duty: Duty;
-}
+export type Updates = ReturnType<typeof createUpdates>;
 
 const KEPT_MS = 5 * 60_000;
 const TIMEOUT_MS = 15_000;
@@ -49,7 +42,7 @@ async function fetchText(url: string, limitBytes: number, signal: AbortSignal): 
   return Buffer.concat(chunks).toString("utf8");
 }
 
-export function createUpdates({ build, clock, manifestUrl, publicKey, settings, notices }: UpdatesDeps): Updates {
+export function createUpdates({ build, clock, manifestUrl, publicKey, settings, notices }: UpdatesDeps) {
   const current = build.version;
   let last: { at: number; answer: UpdateCheck } | undefined;
   let underWay: Promise<UpdateCheck> | undefined;
@@ -89,7 +82,7 @@ export function createUpdates({ build, clock, manifestUrl, publicKey, settings, 
   }
   let looked = Number.NEGATIVE_INFINITY;
   return {
-    version: () => ({
+    version: (): Version => ({
       version: current,
       api_version: "v1",
       commit: build.commit,
@@ -97,7 +90,9 @@ export function createUpdates({ build, clock, manifestUrl, publicKey, settings, 
       runtime: build.runtime,
       platform: build.platform,
     }),
+    /** Answers from what was found in the last minutes; asks again otherwise. Never throws. */
     check,
+    /** Checks from time to time and notifies administrators of a newer version. */
     duty: {
       name: "update-check",
       everyMs: 600_000,
