@@ -238,7 +238,7 @@ export abstract class CSharpExpressions extends CSharpTypes {
     const { tree } = this;
     if (isNone(node)) return;
     for (const child of tree.namedChildren(node)) {
-      if (tree.kind(child) === "assignment_expression") this.expression(tree.child(child, "right"), at);
+      if (tree.kind(child) === "assignment_expression") this.kept(tree.child(child, "right"), at);
       else this.expression(child, at);
     }
   }
@@ -291,7 +291,7 @@ export abstract class CSharpExpressions extends CSharpTypes {
     const { tree, facts } = this;
     const left = tree.child(node, "left");
     const target = this.expression(left, at);
-    const value = this.expression(tree.child(node, "right"), at);
+    const value = this.kept(tree.child(node, "right"), at);
     facts.assign(target, value, at.scope);
     return value;
   }

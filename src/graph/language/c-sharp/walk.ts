@@ -67,7 +67,7 @@ export class CSharpWalk extends CSharpLocals {
       case "return_statement":
       case "yield_statement": {
         const value = this.inner(node);
-        if (exists(value)) at.returns?.push(this.expression(value, at));
+        if (exists(value)) at.returns?.push(this.kept(value, at));
         return at;
       }
       case "if_statement": {
