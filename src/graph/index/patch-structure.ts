@@ -6,13 +6,13 @@ import type { CodeGraph } from "../code-graph.ts";
 import type { Repository } from "../resolve/repository.ts";
 import { nodeKey } from "./reuse.ts";
 import { addStructure, addSymbols, ENDS, GraphBuilder, NUMBERS } from "./structure.ts";
+import { SymbolNodes } from "./symbol-nodes.ts";
 
 /** Nodes and edges of a repository, and where they lie. */
 export interface Laid {
   repo: Repository;
   builder: GraphBuilder;
-  /** The node of each symbol; -1 for hidden ones. */
-  symbolNodes: Int32Array;
+  symbolNodes: SymbolNodes;
   /** First symbol node of each file, and one more: the end of the last. Files and folders come before. */
   first: Int32Array;
 }
@@ -25,7 +25,7 @@ export interface Patched extends Laid {
 /** Structure alone. */
 export function layOut(repo: Repository): Laid {
   const builder = new GraphBuilder();
-  const symbolNodes = addStructure(builder, repo);
+  const all = addStructure(builder, repo);
   const files = repo.files.length;
   const first = new Int32Array(files + 1);
   const file = builder.nodes.file.view;
@@ -36,7 +36,7 @@ export function layOut(repo: Repository): Laid {
     while (at < file.length && file[at] === row) at++;
   }
   first[files] = at;
-  return { repo, builder, symbolNodes, first };
+  return { repo, builder, symbolNodes: new SymbolNodes({ base: repo.base, all, first }), first };
 }
 
 /** The nodes of one file, in rows from 0 on. In their edges, FILE stands for the file. */
@@ -44,6 +44,8 @@ interface Own {
   file: number;
   builder: GraphBuilder;
   count: number;
+  /** The node of each symbol; -1 for hidden ones. */
+  nodes: Int32Array;
 }
 
 const FILE = -1;
@@ -62,25 +64,26 @@ const roomFor = (rows: number): number => rows + (rows >> 6) + 1_024;
  */
 export function patchStructure(before: Laid, repo: Repository, changed: readonly number[], graph: Sizes): Patched {
   const files = repo.files.length;
-  const symbolNodes = new Int32Array(repo.symbolTotal).fill(-1);
   before.builder.dropOldTexts();
   const { texts } = before.builder;
-  const own = new Map(changed.map((file) => [file, ownNodes(new GraphBuilder(texts), repo, file, symbolNodes)]));
+  const own = new Map(changed.map((file) => [file, ownNodes(new GraphBuilder(texts), repo, file)]));
   const first = new Int32Array(files + 1);
   first[0] = before.first[0]!;
   for (let file = 0; file < files; file++)
     first[file + 1] = first[file]! + (own.get(file)?.count ?? before.first[file + 1]! - before.first[file]!);
   const moved = movedRows(before, first, own);
   const builder = spliceNodes(before, [...own.values()], repo, roomFor(graph.nodeCount));
-  placeSymbols({ before, repo, symbolNodes, first, own });
+  const nodesOf = new Map(Array.from(own, ([file, { nodes }]) => [file, nodes]));
+  const symbolNodes = before.symbolNodes.after({ repo, first, own: nodesOf });
   builder.reserveEdges(roomFor(graph.edgeCount));
   addEdges({ before, builder, moved, first, own });
   return { repo, builder, symbolNodes, first, moved };
 }
 
-function ownNodes(builder: GraphBuilder, repo: Repository, file: number, symbolNodes: Int32Array): Own {
-  addSymbols(builder, repo, file, symbolNodes, FILE);
-  return { file, builder, count: builder.nodes.label.length };
+function ownNodes(builder: GraphBuilder, repo: Repository, file: number): Own {
+  const nodes = new Int32Array(repo.facts(file).symbols.length).fill(-1);
+  addSymbols(builder, repo, file, nodes, FILE);
+  return { file, builder, count: builder.nodes.label.length, nodes };
 }
 
 /** Puts the nodes of edited files in the place of those of before. */
@@ -121,27 +124,6 @@ function movedRows({ builder: old, first: oldFirst }: Laid, first: Int32Array, o
     for (let row = from; row < to; row++) moved[row] = rows.get(nodeKey(nodes, row)) ?? -1;
   }
   return moved;
-}
-
-/** The nodes of symbols: those of edited files are numbered apart until now. */
-function placeSymbols(input: {
-  before: Laid;
-  repo: Repository;
-  symbolNodes: Int32Array;
-  first: Int32Array;
-  own: ReadonlyMap<number, Own>;
-}): void {
-  const { before, repo, symbolNodes, first, own } = input;
-  for (let file = 0; file < repo.files.length; file++) {
-    const [base, end] = [repo.base[file]!, repo.base[file + 1]!];
-    const isOwn = own.has(file);
-    const by = first[file]! - (isOwn ? 0 : before.first[file]!);
-    const shift = before.repo.base[file]! - base;
-    for (let symbol = base; symbol < end; symbol++) {
-      const node = isOwn ? symbolNodes[symbol]! : before.symbolNodes[symbol + shift]!;
-      symbolNodes[symbol] = node < 0 ? -1 : node + by;
-    }
-  }
 }
 
 /** The edges of structure: folders', then two of each symbol. */

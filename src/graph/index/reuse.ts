@@ -109,7 +109,7 @@ function movedNodes(
   }
   for (const file of changed) {
     const old = new GraphBuilder();
-    addSymbols(old, before.repo, file, new Int32Array(before.repo.symbolTotal).fill(-1));
+    addSymbols(old, before.repo, file, new Int32Array(before.repo.facts(file).symbols.length).fill(-1));
     const rows = new Map<string, number>();
     for (let i = 0; i < now.count[file]!; i++) rows.set(nodeKey(nodes, now.first[file]! + i), now.first[file]! + i);
     const oldNodes = old.nodeColumns();

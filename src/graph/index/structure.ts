@@ -22,6 +22,7 @@ import { exists, isNone, type NameRow, rowAfter, type TypeRow } from "../rows.ts
 import { type ExactEdges, isSameMade } from "../scip/exact-edges.ts";
 import type { Found } from "../store/snapshot.ts";
 import { Texts } from "../texts.ts";
+import type { SymbolNodes } from "./symbol-nodes.ts";
 
 const LABEL_ROW = new Map<NodeLabel, number>(NODE_LABELS.map((label, i) => [label, i]));
 const NAMESPACE = SYMBOL_LABELS.indexOf("Namespace");
@@ -209,11 +210,11 @@ function textsAt(all: NodeTexts, places: Int32Array, more?: NodeTexts): Record<k
   return { name: of("name"), qualified: of("qualified"), signature: of("signature"), doc: of("doc") };
 }
 
-/** Node row of each symbol of the repository; -1 for hidden ones. */
-type SymbolNodes = Int32Array;
-
-/** Adds files, folders, symbols and their CONTAINS edges. */
-export function addStructure(builder: GraphBuilder, repo: Repository): SymbolNodes {
+/**
+ * Adds files, folders, symbols and their CONTAINS edges.
+ * @returns the node of each symbol of the repository; -1 for hidden ones
+ */
+export function addStructure(builder: GraphBuilder, repo: Repository): Int32Array {
   const folders = new Map<string, number>();
   for (const [row, file] of repo.files.entries()) {
     const node = builder.addNode("File", file.path.slice(file.path.lastIndexOf("/") + 1), file.path, row);
@@ -233,24 +234,25 @@ export function addStructure(builder: GraphBuilder, repo: Repository): SymbolNod
     }
   }
   const symbolNodes = new Int32Array(repo.symbolTotal).fill(-1);
-  for (let file = 0; file < repo.files.length; file++) addSymbols(builder, repo, file, symbolNodes);
+  for (let file = 0; file < repo.files.length; file++)
+    addSymbols(builder, repo, file, symbolNodes.subarray(repo.base[file], repo.base[file + 1]));
   return symbolNodes;
 }
 
 /**
  * Adds a file's symbols in consecutive rows.
+ * @param nodes gets the node of each of the file's symbols; -1 before
  * @param fileNode what stands for the file in the edges to it
  */
 export function addSymbols(
   builder: GraphBuilder,
   repo: Repository,
   file: number,
-  symbolNodes: SymbolNodes,
+  nodes: Int32Array,
   fileNode = file,
 ): void {
   const facts = repo.facts(file);
   const { symbols, strings } = facts;
-  const base = repo.base[file]!;
   const ordinalOf = createOrdinals();
   const qualifiedOf: string[] = [];
   const text = (index: NameRow) => (isNone(index) ? "" : strings[index]!);
@@ -273,7 +275,7 @@ export function addSymbols(
     qualifiedOf.push(qualified);
     const label = symbols.label(row);
     const node = builder.addNodeRow(SYMBOL_LABEL_ROWS[label]!, name, qualified, file);
-    symbolNodes[base + row] = node;
+    nodes[row] = node;
     builder.nodes.ordinal.put(node, ordinalOf(label, qualified));
     builder.nodes.startLine.put(node, symbols.startLine(row));
     builder.nodes.endLine.put(node, symbols.endLine(row));
@@ -282,8 +284,8 @@ export function addSymbols(
     builder.nodes.exported.put(node, shared ? 1 : 0);
     builder.addEdgeRow(DEFINED_IN, NO_REASON, node, fileNode, 0);
     let holder = parent;
-    while (exists(holder) && symbolNodes[base + holder]! < 0) holder = symbols.parent(holder);
-    builder.addEdgeRow(CONTAINS, NO_REASON, isNone(holder) ? fileNode : symbolNodes[base + holder]!, node, 0);
+    while (exists(holder) && nodes[holder]! < 0) holder = symbols.parent(holder);
+    builder.addEdgeRow(CONTAINS, NO_REASON, isNone(holder) ? fileNode : nodes[holder]!, node, 0);
   }
 }
 
@@ -339,7 +341,7 @@ function exportedNames(repo: Repository, file: number): Set<string> | undefined 
 export function addFoundEdges(
   builder: GraphBuilder,
   found: readonly RawEdge[],
-  symbolNodes: SymbolNodes,
+  symbolNodes: Pick<SymbolNodes, "at">,
   exact?: ExactEdges,
 ): void {
   builder.startFile();
@@ -348,8 +350,8 @@ export function addFoundEdges(
   /** By line: what found edges said of calls that the compiler knows. A class and its constructor are one. */
   const made = new Map<number, number[]>();
   for (const edge of found) {
-    const from = edge.from < 0 ? -1 - edge.from : symbolNodes[edge.from]!;
-    const to = edge.to < 0 ? -1 - edge.to : symbolNodes[edge.to]!;
+    const from = edge.from < 0 ? -1 - edge.from : symbolNodes.at(edge.from)!;
+    const to = edge.to < 0 ? -1 - edge.to : symbolNodes.at(edge.to)!;
     if (from < 0 || to < 0) continue;
     if (exact?.replaces(edge, to)) {
       made.set(edge.line, [...(made.get(edge.line) ?? []), to]);

@@ -2,6 +2,7 @@
 
 import type { NodeColumns } from "../code-graph.ts";
 import type { GraphBuilder } from "../index/structure.ts";
+import type { SymbolNodes } from "../index/symbol-nodes.ts";
 import { NODE_LABELS } from "../model.ts";
 import type { RawEdge } from "../resolve/calls/edges.ts";
 import type { Repository } from "../resolve/repository.ts";
@@ -26,7 +27,7 @@ export interface ExactEdges {
 interface ExactInput {
   repo: Repository;
   builder: GraphBuilder;
-  symbolNodes: Int32Array;
+  symbolNodes: Pick<SymbolNodes, "at">;
   references: ExactReferences;
   /** Hash of a file's content now. */
   hashOf(path: string): string;
@@ -45,7 +46,7 @@ export function createExactEdges(input: ExactInput): (file: number) => ExactEdge
   function callerOf(file: number, symbol: SymbolRow): number {
     const { symbols } = repo.facts(file);
     for (let row = symbol; exists(row); row = symbols.parent(row)) {
-      const node = symbolNodes[(repo.base[file] ?? 0) + row] ?? -1;
+      const node = symbolNodes.at((repo.base[file] ?? 0) + row) ?? -1;
       if (node >= 0) return node;
     }
     return file;
