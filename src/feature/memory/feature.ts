@@ -101,7 +101,6 @@ export const memory = defineFeature(
         removeOf: entries.removeOf,
         recallFor: recalls.forPrompt,
         consolidateDue: consolidation.due,
-        embedDue: meaning.due,
       },
       routes: () => [
         ...memoryRoutes(service, entries, scores),

@@ -90,7 +90,6 @@ export interface Sessions {
   live(kinds?: readonly SessionKind[]): SessionRow[];
   /** Executions that are queued or at work. */
   liveExecutions(): ExecutionRow[];
-  children(id: string): SessionRow[];
   /** Another agent takes over with the next turn, the queued ones included. */
   change(
     id: string,
@@ -239,7 +238,6 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
     running: rows.running,
     live: (kinds) => rows.open(kinds),
     liveExecutions: rows.liveExecutions,
-    children: rows.children,
     change: (id, change) =>
       store.write(() => {
         rows.updateSession(known(id).id, change);

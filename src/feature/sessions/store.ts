@@ -304,7 +304,6 @@ export function createSessionStore(
       sessionRows.list([{ ended_at: null }, kinds && within("kind", kinds)], { order: "id" }),
     startedBy: (parentId: string, callId: string): SessionRow | undefined =>
       sessionRows.find({ parent_id: parentId, call_id: callId }),
-    children: (id: string): SessionRow[] => sessionRows.list([{ parent_id: id }], { order: "id" }),
     liveChildren: (id: string): SessionRow[] => sessionRows.list([{ parent_id: id, ended_at: null }], { order: "id" }),
     addToTree: (rootId: string) =>
       void statement("UPDATE sessions SET tree_size = tree_size + 1 WHERE id = ?").run(rootId),

@@ -323,7 +323,7 @@ describe("an agent that starts others", () => {
     expect(results[0]?.output).toContain("These tasks wait for each other");
     expect(results[1]?.output).toContain("does not fit");
     expect(results[2]?.output).toContain("no such agent");
-    expect(rig.services.sessions.children(session)).toEqual([]);
+    expect(rig.services.sessions.live().filter(({ parent_id }) => parent_id === session)).toEqual([]);
   });
 });
 
