@@ -68,6 +68,14 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await page.getByText("1 run selected").waitFor();
     expect(await height()).toBe(before);
     await page.keyboard.press("x");
+    const size = page.viewportSize()!;
+    await page.setViewportSize({ ...size, height: 300 });
+    const below = () => page.evaluate("Math.round(document.documentElement.scrollHeight - innerHeight - scrollY)");
+    await page.keyboard.press("End");
+    expect(await below(), "what is below the window after End").toBeLessThanOrEqual(1);
+    await page.keyboard.press("Home");
+    expect(await page.evaluate("scrollY"), "what is above the window after Home").toBe(0);
+    await page.setViewportSize(size);
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/runs\/run_/);
     await page.keyboard.press("Control+k");

@@ -43,6 +43,15 @@ function selectRow(): void {
   document.activeElement?.closest("tr")?.querySelector<HTMLInputElement>("input[type=checkbox]")?.click();
 }
 
+/** Home and End of a page with a table go there at once: the browser's own way lays out every row that it passes. */
+function jump({ key, shiftKey }: KeyboardEvent): boolean {
+  const at = document.activeElement;
+  const isOfPage = at === document.body || (at?.closest("main table") && !at.closest(".pane"));
+  if ((key !== "Home" && key !== "End") || shiftKey || !isOfPage || !document.querySelector("main table")) return false;
+  scrollTo({ top: key === "End" ? document.documentElement.scrollHeight : 0, behavior: "instant" });
+  return true;
+}
+
 /** Keys that act on the page that is shown. */
 const OF_PAGE = /^[jkxn/pvcfam.]$/;
 
@@ -87,6 +96,7 @@ export function useKeys(handlers: Handlers): void {
         return event.target.blur();
       if (event.metaKey || event.ctrlKey || event.altKey || inField(event.target) || !keysOn()) return;
       if (document.querySelector("dialog[open]")) return;
+      if (jump(event)) return event.preventDefault();
       const page = event.timeStamp - leader < SEQUENCE_MS && PAGES.find(({ nav }) => nav?.key === event.key);
       leader = event.key === "g" ? event.timeStamp : Number.NEGATIVE_INFINITY;
       const own = pageKey(event.key);
