@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Readable } from "node:stream";
+import { PassThrough, type Readable } from "node:stream";
 import { Problem } from "../core/errors.ts";
 
 /** Beside Debian's minimal set. */
@@ -100,5 +100,6 @@ function run([program = "", ...args]: string[], { onLine }: DebianOptions): { ta
       code === 0 ? resolve() : reject(failed(`${program} ended with ${code}: ${said.join(" ").slice(-600)}`)),
     );
   });
-  return { tar: child.stdout, done };
+  // What a process has written is dropped once it ends, unless somebody reads it by then.
+  return { tar: child.stdout.pipe(new PassThrough()), done };
 }
