@@ -2,9 +2,11 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { newId } from "../core/ids.ts";
 import { skep, temporaryFolder } from "../testing/command.ts";
 import { dockerForTests } from "../testing/docker-image.ts";
+import { debianRootfs } from "./debian-rootfs.ts";
 
 setDefaultTimeout(300_000);
 
@@ -51,6 +53,18 @@ describe("an image of Debian", () => {
       expect(await docker!.images.inspect(name)).toBeDefined();
     } finally {
       await docker!.images.remove(name).catch(() => {});
+    }
+  });
+
+  test("holds what a quick tool wrote before anybody read it", async () => {
+    const before = process.env["PATH"];
+    process.env["PATH"] = pathWith("echo written");
+    try {
+      const { tar, done } = await debianRootfs({ suite: "stable", packages: [], onLine() {} });
+      await done;
+      expect(await text(tar)).toBe("written\n");
+    } finally {
+      process.env["PATH"] = before;
     }
   });
 
