@@ -11,7 +11,8 @@ export async function fetchAgain(queries: QueryClient, which: (query: Query) => 
     .filter(({ state }) => state.data === undefined)
     .map(async (query) => {
       await query.fetch().catch(() => {});
-      await queries.invalidateQueries({ predicate: (one) => one === query });
+      // For several changes meanwhile it is asked once.
+      await queries.invalidateQueries({ predicate: (one) => one === query }, { cancelRefetch: false });
     });
   await Promise.all([queries.invalidateQueries({ predicate: which }), ...coming]);
 }
