@@ -1,7 +1,7 @@
 /** The edges at each node, by one of their ends. */
 
-/** Edge rows by node: those of node n are `rows[start[n]] … rows[start[n + 1] - 1]`. */
-interface Index {
+/** Rows by group: those of group n are `rows[start[n]] … rows[start[n + 1] - 1]`, in their order. */
+interface RowsByGroup {
   start: Int32Array;
   rows: Int32Array;
 }
@@ -10,7 +10,7 @@ interface Index {
 const MAX_SCANNED = 100;
 
 export class Adjacency {
-  private index: Index | undefined;
+  private index: RowsByGroup | undefined;
   /** By node, until there is an index: the first question after an edit is about few nodes. */
   private readonly scanned = new Map<number, Int32Array>();
 
@@ -32,8 +32,8 @@ export class Adjacency {
   }
 
   /** Makes the index of all nodes. */
-  prepare(): Index {
-    this.index ??= indexOf(this.nodes, this.ends);
+  prepare(): RowsByGroup {
+    this.index ??= rowsBy(this.ends, this.nodes);
     this.scanned.clear();
     return this.index;
   }
@@ -48,13 +48,14 @@ export class Adjacency {
   }
 }
 
-function indexOf(nodes: number, ends: Int32Array): Index {
-  const start = new Int32Array(nodes + 1);
+/** @param of the group of each row */
+export function rowsBy(of: Int32Array, count: number): RowsByGroup {
+  const start = new Int32Array(count + 1);
   // By rows: the iterator of a typed array takes several times as long.
-  for (let edge = 0; edge < ends.length; edge++) start[ends[edge]! + 1]!++;
-  for (let i = 0; i < nodes; i++) start[i + 1]! += start[i]!;
-  const at = start.slice(0, nodes);
-  const rows = new Int32Array(ends.length);
-  for (let edge = 0; edge < ends.length; edge++) rows[at[ends[edge]!]!++] = edge;
+  for (let row = 0; row < of.length; row++) start[of[row]! + 1]!++;
+  for (let group = 0; group < count; group++) start[group + 1]! += start[group]!;
+  const at = start.slice(0, count);
+  const rows = new Int32Array(of.length);
+  for (let row = 0; row < of.length; row++) rows[at[of[row]!]!++] = row;
   return { start, rows };
 }

@@ -6,6 +6,7 @@
  * "From Louvain to Leiden" (2019).
  */
 
+import { rowsBy } from "../adjacency.ts";
 import type { CodeGraph, Community } from "../code-graph.ts";
 import { CONFIDENCE, EDGE_TYPES, REASONS, REFERENCE_LABELS } from "../model.ts";
 import { clusterLabels } from "./cluster-labels.ts";
@@ -166,20 +167,9 @@ function renumber(community: Int32Array): Parts {
   return { of, count };
 }
 
-/** The nodes of each group: those of group n are `rows[start[n]] … rows[start[n + 1] - 1]`, in their order. */
-function grouped(of: Int32Array, count: number): { start: Int32Array; rows: Int32Array } {
-  const start = new Int32Array(count + 1);
-  for (let node = 0; node < of.length; node++) start[of[node]! + 1]!++;
-  for (let group = 0; group < count; group++) start[group + 1]! += start[group]!;
-  const at = start.slice(0, count);
-  const rows = new Int32Array(of.length);
-  for (let node = 0; node < of.length; node++) rows[at[of[node]!]!++] = node;
-  return { start, rows };
-}
-
 /** Each community as one node; edges between two of them, and loops, added up. */
 function aggregate(level: Weighted, of: Int32Array, count: number): Weighted {
-  const members = grouped(of, count);
+  const members = rowsBy(of, count);
   const start = new Int32Array(count + 1);
   const loops = new Float64Array(count);
   // There are no more edges between communities than between their nodes.
@@ -239,7 +229,7 @@ function splitDisconnected({ count, start, neighbour }: Weighted, community: Int
 }
 
 function describe(graph: CodeGraph, base: Weighted, members: readonly number[], parts: Parts): Community[] {
-  const { start, rows } = grouped(parts.of, parts.count);
+  const { start, rows } = rowsBy(parts.of, parts.count);
   const degree = new Float64Array(base.count);
   const found: Community[] = [];
   for (let part = 0; part < parts.count; part++) {
