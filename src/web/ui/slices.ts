@@ -6,7 +6,7 @@ interface Sizes {
   first: number;
   slice: number;
 }
-const ROWS: Sizes = { first: 25, slice: 20 };
+const ROWS: Sizes = { first: 12, slice: 20 };
 
 /** @returns the rows that are drawn now; all of them some frames later. */
 export function useSlices<T>(rows: T[], { first, slice }: Sizes = ROWS): T[] {

@@ -54,9 +54,14 @@ export const statusWord = (status: string): string =>
 export function Status({ status, bare = false }: { status: string; bare?: boolean }) {
   const { icon: Icon, tone, spins } = LOOKS[status] ?? { icon: CircleDot, tone: quiet };
   return (
-    <span className={`inline-flex items-center gap-1.5 align-middle whitespace-nowrap ${tone}`}>
-      <Icon aria-hidden size={15} strokeWidth={2.2} className={spins ? "spin" : undefined} />
-      <span className={bare ? "sr-only" : "text-sm font-medium"}>{statusWord(status)}</span>
+    <span className={`text-sm font-medium whitespace-nowrap ${tone}`}>
+      <Icon
+        aria-hidden
+        size={15}
+        strokeWidth={2.2}
+        className={`inline-block align-[-0.17em] ${bare ? "" : "mr-1.5"} ${spins ? "spin" : ""}`}
+      />
+      {bare ? <span className="sr-only">{statusWord(status)}</span> : statusWord(status)}
     </span>
   );
 }
