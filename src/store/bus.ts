@@ -6,27 +6,10 @@ import type { EventDefinition, EventOf, SkepEvent } from "../core/events.ts";
 
 type Subscriber = (event: SkepEvent) => void;
 
-export interface Bus {
-  /** Receives every event of these definitions after its commit. @returns unsubscribe. */
-  subscribe<D extends EventDefinition>(definitions: readonly D[], subscriber: (event: EventOf<D>) => void): () => void;
-  /** Resolves once `isSo` returns true; called now and after each of these events. @throws what the signal aborts with. */
-  until<D extends EventDefinition>(
-    definitions: readonly D[],
-    isSo: (event?: EventOf<D>) => boolean,
-    signal: AbortSignal,
-  ): Promise<void>;
-  /** Receives every event. @returns unsubscribe. */
-  subscribeAll(subscriber: Subscriber): () => void;
-  /** Takes committed events. Called by the store. */
-  deliver(events: readonly SkepEvent[]): void;
-  readonly subscribers: number;
-  /** Lossy events that a subscriber could not take, by its own count. */
-  readonly dropped: number;
-  countDropped(events: number): void;
-}
+export type Bus = ReturnType<typeof createBus>;
 
 /** @param onError receives what a subscriber threw. */
-export function createBus(onError: (error: unknown, event: SkepEvent) => void): Bus {
+export function createBus(onError: (error: unknown, event: SkepEvent) => void) {
   const subscriptions = new Set<{ subscriber: Subscriber; kinds: ReadonlySet<string> | null }>();
   let queue: SkepEvent[] = [];
   let draining = false;
@@ -76,10 +59,17 @@ export function createBus(onError: (error: unknown, event: SkepEvent) => void): 
       else look();
     });
   return {
+    /** Resolves once `isSo` returns true; called now and after each of these events. @throws what the signal aborts with. */
     until,
-    subscribe: (definitions, subscriber) => add(subscriber as Subscriber, new Set(definitions.map(({ kind }) => kind))),
-    subscribeAll: (subscriber) => add(subscriber, null),
-    deliver(events) {
+    /** Receives every event of these definitions after its commit. @returns unsubscribe. */
+    subscribe: <D extends EventDefinition>(
+      definitions: readonly D[],
+      subscriber: (event: EventOf<D>) => void,
+    ): (() => void) => add(subscriber as Subscriber, new Set(definitions.map(({ kind }) => kind))),
+    /** Receives every event. @returns unsubscribe. */
+    subscribeAll: (subscriber: Subscriber): (() => void) => add(subscriber, null),
+    /** Takes committed events. Called by the store. */
+    deliver(events: readonly SkepEvent[]): void {
       queue.push(...events);
       if (draining) return;
       draining = true;
@@ -88,10 +78,11 @@ export function createBus(onError: (error: unknown, event: SkepEvent) => void): 
     get subscribers() {
       return subscriptions.size;
     },
+    /** Lossy events that a subscriber could not take, by its own count. */
     get dropped() {
       return dropped;
     },
-    countDropped(events) {
+    countDropped(events: number): void {
       dropped += events;
     },
   };

@@ -32,24 +32,7 @@ interface EventPage {
   before: number | null;
 }
 
-export interface EventLog {
-  /** Events after `after`, oldest first, at most `limit`. */
-  read(after: number, limit: number, filter?: EventFilter): SkepEvent[];
-  /** Events of these definitions after `after`, oldest first, at most `limit`. */
-  readOf<D extends EventDefinition>(definitions: readonly D[], after: number, limit: number): EventOf<D>[];
-  /** Events before `before`, newest first, a bounded part of the log at a time. */
-  page(before: number | undefined, limit: number, filter: EventFilter, fits: (event: RawEvent) => boolean): EventPage;
-  /** Newest id, 0 when there is none. */
-  lastId(): number;
-  /** Newest id of a session's events of these kinds, 0 when there is none. */
-  lastOf(sessionId: string, kinds: readonly string[]): number;
-  /** Oldest id still kept; `lastId() + 1` when none is. */
-  firstId(): number;
-  /** Gives a user's events to another user, or to administrators only. */
-  handOver(from: string, to: string | null): void;
-  /** Removes some of what is older than that time, ms since the epoch, or too many. @returns whether there may be more. */
-  prune(before: number): boolean;
-}
+export type EventLog = ReturnType<typeof createEventLog>;
 
 /** True if the event passes the filter. */
 export function matches(event: Omit<SkepEvent, "data">, filter: EventFilter): boolean {
@@ -80,7 +63,7 @@ const PAGE_ROWS = 5_000;
 const PAGE_CHARACTERS = 2_000_000;
 const CHUNK_ROWS = 250;
 
-export function createEventLog(store: Store): EventLog {
+export function createEventLog(store: Store) {
   const { sqlite } = store;
   const last = sqlite.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'").pluck();
   const first = sqlite.prepare("SELECT min(id) FROM events").pluck();
@@ -90,7 +73,7 @@ export function createEventLog(store: Store): EventLog {
       "SELECT id FROM events WHERE session_id = ? AND kind IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT 1",
     )
     .pluck();
-  const read: EventLog["read"] = (after, limit, filter = {}) => {
+  const read = (after: number, limit: number, filter: EventFilter = {}): SkepEvent[] => {
     const where = ["id > @after"];
     const values: Record<string, unknown> = { after, limit };
     for (const name of ["run_id", "session_id", "agent_id", "swarm_id", "project_id"] as const) {
@@ -108,14 +91,21 @@ export function createEventLog(store: Store): EventLog {
       .map(present);
   };
   return {
+    /** Newest id, 0 when there is none. */
     lastId,
-    lastOf: (sessionId, kinds) => Number(newest.get(sessionId, JSON.stringify(kinds)) ?? 0),
-    firstId: () => Number(first.get() ?? lastId() + 1),
+    /** Newest id of a session's events of these kinds, 0 when there is none. */
+    lastOf: (sessionId: string, kinds: readonly string[]): number =>
+      Number(newest.get(sessionId, JSON.stringify(kinds)) ?? 0),
+    /** Oldest id still kept; `lastId() + 1` when none is. */
+    firstId: (): number => Number(first.get() ?? lastId() + 1),
+    /** Events after `after`, oldest first, at most `limit`. */
     read,
+    /** Events of these definitions after `after`, oldest first, at most `limit`. */
     // What is stored of a kind was checked by its definition.
-    readOf: <D extends EventDefinition>(definitions: readonly D[], after: number, limit: number) =>
+    readOf: <D extends EventDefinition>(definitions: readonly D[], after: number, limit: number): EventOf<D>[] =>
       read(after, limit, { kinds: definitions.map(({ kind }) => kind) }) as EventOf<D>[],
-    page(start, limit, filter, fits) {
+    /** Events before `start`, newest first, a bounded part of the log at a time. */
+    page(start: number | undefined, limit: number, filter: EventFilter, fits: (event: RawEvent) => boolean): EventPage {
       const events: SkepEvent[] = [];
       const own = INDEXED.filter((name) => filter[name] !== undefined);
       const where = ["id < ?", ...own.map((name) => `${name} = ?`)].join(" AND ");
@@ -140,12 +130,14 @@ export function createEventLog(store: Store): EventLog {
       }
       return { events, before };
     },
-    handOver(from, to) {
+    /** Gives a user's events to another user, or to administrators only. */
+    handOver(from: string, to: string | null): void {
       // Null would make them everybody's: without a new owner they keep the deleted user's id.
       if (to === null) return;
       store.write(() => sqlite.prepare("UPDATE events SET user_id = ? WHERE user_id = ?").run(to, from));
     },
-    prune(before) {
+    /** Removes some of what is older than that time, ms since the epoch, or too many. @returns whether there may be more. */
+    prune(before: number): boolean {
       const oldest = lastId() - LIMITS.eventKeepRows;
       // The lower its id, the older an event: the first ones say whether there is anything to do. Those that were written
       // while the clock was ahead hold back what follows until their time has come or there are too many events.

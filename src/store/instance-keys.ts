@@ -6,24 +6,9 @@ import type { Logger } from "../core/log.ts";
 import { isRawKey, KEY_BYTES, keyFromText } from "../core/sealing.ts";
 import type { DataFolder } from "./data-folder.ts";
 
-export interface InstanceKeys {
-  /** Key of everything sealed at rest. */
-  secretsKey(): Uint8Array;
-  /** Key that signs access tokens. */
-  signingKey(): Uint8Array;
-  /** Undefined only where this machine alone gets in without a credential, and ENGINE_INTERNAL_TOKEN is not set. */
-  engineToken: string | undefined;
-}
+export type InstanceKeys = ReturnType<typeof instanceKeys>;
 
-export function instanceKeys({
-  config,
-  folder,
-  log,
-}: {
-  config: Config;
-  folder: DataFolder;
-  log: Logger;
-}): InstanceKeys {
+export function instanceKeys({ config, folder, log }: { config: Config; folder: DataFolder; log: Logger }) {
   const { secretEncryptionKey: given, secretKeyEphemeral } = config;
   for (const name of config.weakKeys)
     log.warn(`${name} is short enough to be guessed, and refused where others reach the server: openssl rand -hex 32`);
@@ -35,7 +20,8 @@ export function instanceKeys({
   if (!given && !secretKeyEphemeral && folder.hasKey("secrets.key")) folder.key("secrets.key");
   let ephemeral: Uint8Array | undefined;
   return {
-    secretsKey() {
+    /** Key of everything sealed at rest. */
+    secretsKey(): Uint8Array {
       if (given) return keyFromText(given);
       if (secretKeyEphemeral) {
         ephemeral ??= randomBytes(KEY_BYTES);
@@ -47,7 +33,9 @@ export function instanceKeys({
         );
       return folder.key("secrets.key");
     },
-    signingKey: () => folder.key("signing.key"),
+    /** Key that signs access tokens. */
+    signingKey: (): Uint8Array => folder.key("signing.key"),
+    /** Undefined only where this machine alone gets in without a credential, and ENGINE_INTERNAL_TOKEN is not set. */
     // A server that others reach, through a proxy too, never leaves the plaintext endpoint open because it has no token.
     engineToken:
       config.engineInternalToken ??

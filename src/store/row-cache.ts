@@ -4,18 +4,8 @@
  */
 import type Database from "better-sqlite3";
 
-interface RowCache<T> {
-  /** What was kept of the row, if it still has that version. */
-  find(id: string, version: number): T | undefined;
-  /** Not within a transaction, which may be undone. */
-  keep(id: string, version: number, value: T): void;
-}
-
 /** @param most characters of JSON that are kept altogether, a hundredth of them of one row; what was kept first goes first. */
-export function createRowCache<T extends object>(
-  sqlite: Pick<Database.Database, "inTransaction">,
-  most: number,
-): RowCache<T> {
+export function createRowCache<T extends object>(sqlite: Pick<Database.Database, "inTransaction">, most: number) {
   const kept = new Map<string, { version: number; value: T; size: number }>();
   let total = 0;
   const forget = (id: string): void => {
@@ -23,11 +13,13 @@ export function createRowCache<T extends object>(
     kept.delete(id);
   };
   return {
-    find(id, version) {
+    /** What was kept of the row, if it still has that version. */
+    find(id: string, version: number): T | undefined {
       const found = kept.get(id);
       return found?.version === version ? found.value : undefined;
     },
-    keep(id, version, value) {
+    /** Not within a transaction, which may be undone. */
+    keep(id: string, version: number, value: T): void {
       const size = JSON.stringify(value).length;
       if (sqlite.inTransaction || size > most / 100) return;
       forget(id);

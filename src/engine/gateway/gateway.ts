@@ -28,14 +28,10 @@ interface GatewayInput extends CallsInput {
   tools(request: Request, body: unknown): Promise<Response>;
 }
 
-export interface Gateway {
-  /** Answers a request of the agent's program. Never throws. */
-  answer(request: Request): Promise<Response>;
-  /** Resolves when the turn is over because of its model calls: a budget is used up, too many calls, or a provider to wait for. */
-  readonly over: Promise<{ ending: Ending } | { wait: Problem }>;
-  /** Waits until the calls under way have their rows; no further one is made. */
-  close(): Promise<void>;
-}
+/** Why a turn is over because of its model calls. */
+type Over = { ending: Ending } | { wait: Problem };
+
+export type Gateway = ReturnType<typeof createGateway>;
 
 const PROTOCOLS: Readonly<Record<string, WireProtocol>> = {
   "/v1/chat/completions": chat,
@@ -45,16 +41,16 @@ const PROTOCOLS: Readonly<Record<string, WireProtocol>> = {
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-export function createGateway(input: GatewayInput): Gateway {
+export function createGateway(input: GatewayInput) {
   const { execution, ports, agent, model, signal } = input;
   const expected = digest(input.token);
-  const over = Promise.withResolvers<Awaited<Gateway["over"]>>();
+  const over = Promise.withResolvers<Over>();
   let isOver: WireFailure | undefined;
   let made = ports.rows.replies(execution);
   let waiting = 0;
   let tail: Promise<unknown> = Promise.resolve();
 
-  const end = (why: Awaited<Gateway["over"]>, failure: WireFailure): WireFailure => {
+  const end = (why: Over, failure: WireFailure): WireFailure => {
     isOver ??= failure;
     over.resolve(why);
     return failure;
@@ -147,14 +143,17 @@ export function createGateway(input: GatewayInput): Gateway {
     });
   }
   return {
+    /** Resolves when the turn is over because of its model calls: a budget is used up, too many calls, or a provider to wait for. */
     over: over.promise,
-    answer: (request) =>
+    /** Answers a request of the agent's program. Never throws. */
+    answer: (request: Request): Promise<Response> =>
       answer(request).catch((error) => {
         if (!isProblem(error)) ports.log.error({ err: error, execution: execution.id }, "the model gateway failed");
         const message = isProblem(error) ? error.detail : "The request failed inside the server.";
         return refuse(chat, { kind: isProblem(error) ? "bad_request" : "provider", message });
       }),
-    async close() {
+    /** Waits until the calls under way have their rows; no further one is made. */
+    async close(): Promise<void> {
       isOver ??= busy("The turn is over.");
       await tail;
     },
