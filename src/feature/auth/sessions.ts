@@ -35,28 +35,7 @@ export interface Opened {
   cookie?: string;
 }
 
-export interface Sessions {
-  /** Makes a session. `also` runs in its transaction. @throws Problem 401 when the user is gone or inactive by now. */
-  open(userId: string, opening: Opening, also?: () => void): Promise<Opened>;
-  /** @throws Problem 401 for an unknown, an expired, or a used one (which ends the session). */
-  refresh(token: string, visitor: Visitor): Promise<SignedIn>;
-  byAccessToken(token: string): Promise<{ session: SessionRow; user: UserRow } | undefined>;
-  byCookie(cookie: string): { session: SessionRow; user: UserRow } | undefined;
-  /** The session and its user while both are valid. */
-  live(id: string): { session: SessionRow; user: UserRow } | undefined;
-  /** The session that a refresh token belongs to. */
-  ofRefreshToken(token: string): SessionRow | undefined;
-  list(userId: string, currentId: string | undefined): AuthSession[];
-  /** @throws Problem 404 unless it is that user's. */
-  revoke(userId: string, id: string): void;
-  end(id: string): void;
-  /** Ends all of a user's sessions, or all but one. */
-  endAll(userId: string, except?: string): void;
-  /** Whether this user logged in from there before. */
-  knowsAddress(userId: string, address: string | undefined): boolean;
-  idToken(session: SessionRow): string | undefined;
-  prune(): void;
-}
+export type Sessions = ReturnType<typeof createSessions>;
 
 const TOUCH_MS = 5 * 60_000;
 const SECONDS = 1_000;
@@ -72,7 +51,7 @@ interface SessionsDeps {
   accessTokens: AccessTokens;
 }
 
-export function createSessions({ store, clock, audit, sealer, accessTokens }: SessionsDeps): Sessions {
+export function createSessions({ store, clock, audit, sealer, accessTokens }: SessionsDeps) {
   const [rows, people, refreshes] = [store.rows(authSessions), store.rows(users), store.rows(refreshTokens)];
   const arrivals = createArrivals({ store, clock, accessTokens });
   const { live } = arrivals;
@@ -102,7 +81,8 @@ export function createSessions({ store, clock, audit, sealer, accessTokens }: Se
   return {
     ...arrivals,
     end,
-    async open(userId, { kind, address, userAgent, oidc }, also) {
+    /** Makes a session. `also` runs in its transaction. @throws Problem 401 when the user is gone or inactive by now. */
+    async open(userId: string, { kind, address, userAgent, oidc }: Opening, also?: () => void): Promise<Opened> {
       const now = clock.now();
       const id = newId("login");
       const cookie = kind === "cookie" ? newToken("cookie") : undefined;
@@ -135,7 +115,8 @@ export function createSessions({ store, clock, audit, sealer, accessTokens }: Se
       const expires_in = LIMITS.sessionIdleMs / SECONDS;
       return { answer: { token_type: "Cookie", expires_in, user: presentUser(made.user) }, cookie: cookie! };
     },
-    async refresh(token, { address }) {
+    /** @throws Problem 401 for an unknown, an expired, or a used one (which ends the session). */
+    async refresh(token: string, { address }: Visitor): Promise<SignedIn> {
       const now = clock.now();
       // What it decided is committed before it is answered: an error inside would undo the end of the family.
       const outcome = store.write(() => {
@@ -163,34 +144,45 @@ export function createSessions({ store, clock, audit, sealer, accessTokens }: Se
         throw unauthorized("The refresh token is not valid, or no longer. Log in again.", "refresh_refused");
       return bearerAnswer(outcome.user, outcome.sessionId, outcome.refresh);
     },
-    ofRefreshToken(token) {
+    /** The session that a refresh token belongs to. */
+    ofRefreshToken(token: string): SessionRow | undefined {
       const row = refreshes.find({ hash: tokenHash(token) });
       return row && rows.find({ id: row.session_id });
     },
-    list(userId, currentId) {
+    list(userId: string, currentId: string | undefined): AuthSession[] {
       return rows
         .list([{ user_id: userId }], { order: "last_used_at DESC, id" })
         .filter((row) => row.expires_at > clock.now())
         .map((row) => presentSession(row, currentId));
     },
-    revoke(userId, id) {
+    /** @throws Problem 404 unless it is that user's. */
+    revoke(userId: string, id: string): void {
       store.write(() => {
         if (rows.remove({ id, user_id: userId }) === 0) throw notFound("session");
         audit({ action: "session.revoked", actor: userId, subject: id });
       });
     },
-    endAll(userId, except) {
+    /** Ends all of a user's sessions, or all but one. */
+    endAll(userId: string, except?: string): void {
       store.write(() => rows.remove({ user_id: userId }, except === undefined ? undefined : ["id <> ?", except]));
     },
-    knowsAddress(userId, address) {
+    /** Whether this user logged in from there before. */
+    knowsAddress(userId: string, address: string | undefined): boolean {
       if (address === undefined) return false;
       return rows.find({ user_id: userId, address }) !== undefined;
     },
-    idToken: (session) => (session.id_token_sealed ? sealer.open(session.id_token_sealed) : undefined),
-    prune() {
+    idToken: (session: SessionRow): string | undefined =>
+      session.id_token_sealed ? sealer.open(session.id_token_sealed) : undefined,
+    prune(): void {
       store.write(() => rows.remove(["expires_at < ?", clock.now()]));
     },
   };
+}
+
+/** A session that is valid, with its user. */
+interface Found {
+  session: SessionRow;
+  user: UserRow;
 }
 
 type ArrivalsDeps = Pick<SessionsDeps, "store" | "clock" | "accessTokens">;
@@ -198,13 +190,12 @@ type ArrivalsDeps = Pick<SessionsDeps, "store" | "clock" | "accessTokens">;
 /** Finds the session of a request, by what the request brings. */
 function createArrivals({ store, clock, accessTokens }: ArrivalsDeps) {
   const [rows, people] = [store.rows(authSessions), store.rows(users)];
-  /** The session with its user, while both are valid. */
-  function holding(session: SessionRow | undefined): { session: SessionRow; user: UserRow } | undefined {
+  function holding(session: SessionRow | undefined): Found | undefined {
     if (!session || session.expires_at <= clock.now()) return undefined;
     const user = people.find({ id: session.user_id });
     return user?.active ? { session, user } : undefined;
   }
-  const live = (id: string) => holding(rows.find({ id }));
+  const live = (id: string): Found | undefined => holding(rows.find({ id }));
   /** Extends a session that is in use; at most once in TOUCH_MS. */
   function touch(session: SessionRow): void {
     const now = clock.now();
@@ -217,15 +208,16 @@ function createArrivals({ store, clock, accessTokens }: ArrivalsDeps) {
   }
 
   return {
+    /** The session and its user while both are valid. */
     live,
-    async byAccessToken(token: string) {
+    async byAccessToken(token: string): Promise<Found | undefined> {
       const named = await accessTokens.verify(token);
       const found = named && live(named.sessionId);
       if (!found || found.user.id !== named.userId || found.session.kind !== "bearer") return undefined;
       touch(found.session);
       return found;
     },
-    byCookie(cookie: string) {
+    byCookie(cookie: string): Found | undefined {
       const found = holding(rows.find({ cookie_hash: tokenHash(cookie) }));
       if (found) touch(found.session);
       return found;

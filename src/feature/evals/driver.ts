@@ -29,28 +29,20 @@ interface DriverDeps {
   runs: Pick<RunsService, "create" | "cancel" | "rows">;
 }
 
-export interface Driver {
-  /** Takes outcomes and starts what may start. */
-  advance(evalId: string): void;
-  /** All that have not ended. */
-  advanceAll(): void;
-  /** An attempt's run has ended. */
-  runEnded(runId: string): void;
-  /** Ends its runs and everything that has not begun. */
-  cancel(row: EvalRow, caller: Caller): void;
-  emit(tx: WriteTx, row: EvalRow, change: "created" | "progress" | "done" | "cancelled" | "deleted"): void;
-}
+type Change = "created" | "progress" | "done" | "cancelled" | "deleted";
+
+export type Driver = ReturnType<typeof createDriver>;
 
 /** Answers to a new run that say "later": too many runs, no room, no engine. */
 const LATER: ReadonlySet<number> = new Set([413, 429, 503]);
 
-export function createDriver({ store, clock, access, attempts, replayModel, runs }: DriverDeps): Driver {
+export function createDriver({ store, clock, access, attempts, replayModel, runs }: DriverDeps) {
   const rows = store.rows(evals);
   const tasks = store.rows(evalTasks);
   const { figuresOf, budgetFor } = createFigures(store, runs.rows);
   const accounts = store.rows(users);
   const now = () => timestamp(clock.now());
-  const emit: Driver["emit"] = (tx, { id, name, user_id }, change) =>
+  const emit = (tx: WriteTx, { id, name, user_id }: EvalRow, change: Change): void =>
     tx.emit(evalChanged, { user_id: user_id ?? undefined, data: { eval_id: id, name, change } });
 
   /** Undefined: its user may not work any more. */
@@ -148,14 +140,19 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
   }
 
   return {
+    /** Takes outcomes and starts what may start. */
     advance,
     emit,
-    advanceAll: () => actOnEach(rows.list([["evals.status = 'running'"]], { order: "id" }), ({ id }) => advance(id)),
-    runEnded(runId) {
+    /** All that have not ended. */
+    advanceAll: (): void =>
+      actOnEach(rows.list([["evals.status = 'running'"]], { order: "id" }), ({ id }) => advance(id)),
+    /** An attempt's run has ended. */
+    runEnded(runId: string): void {
       const attempt = attempts.ofRun(runId);
       if (attempt?.status === "running") advance(attempt.eval_id);
     },
-    cancel(row, caller) {
+    /** Ends its runs and everything that has not begun. */
+    cancel(row: EvalRow, caller: Caller): void {
       store.write((tx) => {
         for (const attempt of attempts.of(row.id).filter(isOpen)) {
           const run = attempt.run_id === null ? undefined : runs.rows.run(attempt.run_id);

@@ -22,8 +22,6 @@ export interface OutcomesDeps {
   latestOf(id: string): JobReport | undefined;
 }
 
-export type Outcomes = ReturnType<typeof createOutcomes>;
-
 type JobEnd =
   | { state: "succeeded"; result: JobResult | null }
   | { state: "failed"; error: { code: string; message: string } }

@@ -7,28 +7,13 @@ import { failuresOf } from "../../core/act-on-each.ts";
 import type { Clockwork } from "../../core/clockwork.ts";
 import type { JobDefinition } from "../../core/jobs.ts";
 import type { Standby } from "../../store/identity.ts";
-import { createOutcomes, INTERRUPTED, type Outcomes, type OutcomesDeps } from "./outcomes.ts";
+import { createOutcomes, INTERRUPTED, type OutcomesDeps } from "./outcomes.ts";
 import { createReports, type Reports } from "./reports.ts";
 import type { JobRow } from "./store.ts";
 
 interface RunnerDeps extends Omit<OutcomesDeps, "definitionOf" | "latestOf"> {
   clockwork: Clockwork;
   standby: Standby;
-}
-
-interface Runner extends Pick<Outcomes, "change" | "end" | "current"> {
-  register(definition: JobDefinition): void;
-  definitionOf(kind: string): JobDefinition | undefined;
-  /** Takes what is due, and notes when the next is. Call after the commit of what changed that. */
-  look(): void;
-  /** Aborts the job if it runs here. */
-  abort(id: string): void;
-  /** Resolves when the job does not run here (any more). */
-  idle(id: string): Promise<void>;
-  /** Puts back what an earlier process left running, then takes jobs. */
-  start(): void;
-  /** Aborts what runs, waits for it, and puts it back. */
-  stop(): Promise<void>;
 }
 
 interface Active {
@@ -41,7 +26,7 @@ interface Active {
 
 const WRITE_AGAIN_MS = 1_000;
 
-export function createRunner(deps: RunnerDeps): Runner {
+export function createRunner(deps: RunnerDeps) {
   const { store, rows, clockwork, log, standby, masker } = deps;
   const definitions = new Map<string, JobDefinition>();
   const active = new Map<string, Active>();
@@ -141,18 +126,22 @@ export function createRunner(deps: RunnerDeps): Runner {
   }
 
   return {
-    register(definition) {
+    register(definition: JobDefinition): void {
       if (definitions.has(definition.kind)) throw new Error(`two features define jobs of the kind ${definition.kind}`);
       definitions.set(definition.kind, definition);
     },
     definitionOf,
+    /** Takes what is due, and notes when the next is. Call after the commit of what changed that. */
     look,
     change,
     end,
     current: outcomes.current,
-    abort: (id) => active.get(id)?.abort.abort("It was cancelled."),
-    idle: async (id) => active.get(id)?.done,
-    start() {
+    /** Aborts the job if it runs here. */
+    abort: (id: string): void => active.get(id)?.abort.abort("It was cancelled."),
+    /** Resolves when the job does not run here (any more). */
+    idle: async (id: string): Promise<void> => active.get(id)?.done,
+    /** Puts back what an earlier process left running, then takes jobs. */
+    start(): void {
       state = "running";
       const failed = store.write(() =>
         failuresOf(rows.unfinished(), (row) =>
@@ -166,7 +155,8 @@ export function createRunner(deps: RunnerDeps): Runner {
       look();
       if (failed) throw failed;
     },
-    async stop() {
+    /** Aborts what runs, waits for it, and puts it back. */
+    async stop(): Promise<void> {
       state = "stopped";
       for (const { abort } of active.values()) abort.abort("The server was stopped.");
       await Promise.all([...active.values()].map(({ done }) => done));

@@ -14,8 +14,6 @@ interface UserFilter {
   search?: string | undefined;
 }
 
-export type UserLists = ReturnType<typeof createUserLists>;
-
 export interface UserListsDeps {
   store: Store;
   clock: Clock;

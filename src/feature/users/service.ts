@@ -13,7 +13,7 @@ import type { Audit } from "../../store/audit.ts";
 import { recoveryCodes, users } from "../../store/tables/accounts.ts";
 import { mayRead, WHOSE } from "../../store/whose.ts";
 import type { HandOver } from "../feature.ts";
-import { createUserLists, type UserLists, type UserListsDeps } from "./lists.ts";
+import { createUserLists, type UserListsDeps } from "./lists.ts";
 import {
   type ChangedUser,
   newUserRow,
@@ -43,18 +43,9 @@ interface UsersDeps extends UserListsDeps {
   handOver: HandOver;
 }
 
-export interface Users extends UserLists {
-  /** @throws Problem 404 for another's id unless the caller is an administrator. */
-  get(id: string, caller: Caller): User;
-  /** Hashes beforehand; `commit` writes and is for the answering transaction. @throws Problem 422. */
-  prepare(input: UserCreate, caller: Caller): Promise<{ commit(): User }>;
-  update(id: string, input: UserUpdate, caller: Caller): Promise<ChangedUser>;
-  remove(id: string, caller: Caller): void;
-  /** Removes a user whose work is gone; nobody inherits. Idempotent. @param actor as in the audit log. */
-  erase(id: string, actor: string): void;
-}
+export type Users = ReturnType<typeof createUsers>;
 
-export function createUsers(deps: UsersDeps): Users {
+export function createUsers(deps: UsersDeps) {
   const { store, clock, audit, passwords } = deps;
   const [rows, codes] = [store.rows(users), store.rows(recoveryCodes)];
   const rowOf = (id: string): UserRow => {
@@ -132,8 +123,13 @@ export function createUsers(deps: UsersDeps): Users {
 
   return {
     ...createUserLists(deps),
-    get: (id, caller) => presentUser(visible(id, caller)),
-    async prepare({ email: given, display_name, password, role = "user" }, caller) {
+    /** @throws Problem 404 for another's id unless the caller is an administrator. */
+    get: (id: string, caller: Caller): User => presentUser(visible(id, caller)),
+    /** Hashes beforehand; `commit` writes and is for the answering transaction. @throws Problem 422. */
+    async prepare(
+      { email: given, display_name, password, role = "user" }: UserCreate,
+      caller: Caller,
+    ): Promise<{ commit(): User }> {
       const email = normalEmail(given);
       if (password !== undefined) deps.assertGoodPassword(password, email);
       const password_hash = password === undefined ? null : await passwords.hash(password);
@@ -154,12 +150,12 @@ export function createUsers(deps: UsersDeps): Users {
         },
       };
     },
-    async update(id, input, caller) {
+    async update(id: string, input: UserUpdate, caller: Caller): Promise<ChangedUser> {
       const row = visible(id, caller);
       const hash = await newHash(row, input, caller.userId === id);
       return applied(row, changesOf(row, input, caller, hash), input.end_api_keys ?? false, caller);
     },
-    remove(id, caller) {
+    remove(id: string, caller: Caller): void {
       store.write(() => {
         const row = visible(id, caller);
         assertNotLast(row);
@@ -170,7 +166,8 @@ export function createUsers(deps: UsersDeps): Users {
         record("user.deleted", caller, id, { handed_to: heir });
       });
     },
-    erase(id, actor) {
+    /** Removes a user whose work is gone; nobody inherits. Idempotent. @param actor as in the audit log. */
+    erase(id: string, actor: string): void {
       store.write(() => {
         const row = rows.find({ id });
         if (!row) return;
