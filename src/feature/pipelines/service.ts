@@ -25,36 +25,14 @@ interface PipelinesDeps extends ChecksDeps {
   lookAtTeam(): Generator<void>;
 }
 
-export interface Pipelines {
-  ids(): string[];
-  exists(id: string): boolean;
-  list(page: Page): ListAnswer<Pipeline>;
-  /** The same; others get their turn while the files are looked at. */
-  listInTurns(page: Page): Promise<ListAnswer<Pipeline>>;
-  /** Reads and checks all pipelines, some before each `yield`: for an answer that takes turns. */
-  look(): Generator<void>;
-  /** All pipelines. */
-  named(): Pick<Pipeline, "id" | "name" | "description">[];
-  /** @throws Problem 404. */
-  get(id: string): PipelineDetail;
-  /** What a run is made of. @throws Problem 404, 422 `pipeline_invalid` with its problems. */
-  definitionOf(id: string): PipelineDefinition;
-  /** @throws Problem 409 same id, 422. */
-  create(body: PipelineBody, caller: Caller): PipelineDetail;
-  /** The whole text, or single fields with the file's comments kept. @throws Problem 422. */
-  update(id: string, body: PipelineBody, caller: Caller): PipelineDetail;
-  remove(id: string, caller: Caller): void;
-  validate(body: PipelineBody): Validation;
-  /** Every file with its problems. */
-  files(): { file: string; problems: Pipeline["problems"] }[];
-}
+export type Pipelines = ReturnType<typeof createPipelines>;
 
 const FOLDER = "_pipelines";
 const ENDING = /\.ya?ml$/;
 const NO_ALIASES = { aliasDuplicateObjects: false };
 const FIELDS = ["id", "name", "description", "version", "defaults", "inputs", "steps"] as const;
 
-export function createPipelines(deps: PipelinesDeps): Pipelines {
+export function createPipelines(deps: PipelinesDeps) {
   const { store, audit, folder, agentsOf, lookAtTeam } = deps;
   const { teamNow, parseText, parseFile } = createChecks(deps);
   /** The file of that id; `.yml` comes before `.yaml`. */
@@ -128,7 +106,7 @@ export function createPipelines(deps: PipelinesDeps): Pipelines {
       yield;
     }
   }
-  const list: Pipelines["list"] = (page) =>
+  const list = (page: Page): ListAnswer<Pipeline> =>
     folder.snapshot(() => {
       const { wanted, next_cursor } = wantedOf(page);
       return { items: allOf(wanted, present), next_cursor };
@@ -137,25 +115,31 @@ export function createPipelines(deps: PipelinesDeps): Pipelines {
   return {
     ids,
     list,
+    /** Reads and checks all pipelines, some before each `yield`: for an answer that takes turns. */
     look,
-    exists: (id) => fileOf(id) !== undefined,
-    listInTurns: (page) =>
+    exists: (id: string): boolean => fileOf(id) !== undefined,
+    /** The same; others get their turn while the files are looked at. */
+    listInTurns: (page: Page): Promise<ListAnswer<Pipeline>> =>
       folder.snapshotInTurns(
         () => look(() => wantedOf(page).wanted),
         () => list(page),
       ),
-    named: () =>
+    /** All pipelines. */
+    named: (): Pick<Pipeline, "id" | "name" | "description">[] =>
       every((id, file, team) => {
         const { definition } = parseFile(id, file, team);
         return { id, name: definition?.name ?? id, description: definition?.description ?? "" };
       }),
+    /** @throws Problem 404. */
     get: detail,
-    definitionOf(id) {
+    /** What a run is made of. @throws Problem 404, 422 `pipeline_invalid` with its problems. */
+    definitionOf(id: string): PipelineDefinition {
       const { definition, problems } = parseFile(id, find(id), teamNow());
       if (!definition) throw wrong(problems, "pipeline_invalid", `The pipeline ${id} cannot run. `);
       return definition;
     },
-    create(body, caller) {
+    /** @throws Problem 409 same id, 422. */
+    create(body: PipelineBody, caller: Caller): PipelineDetail {
       const text = body.source ?? written("", body);
       const { id } = assertValid(text);
       if (body.id !== undefined && body.id !== id) throw invalidField("/id", "The source names another id");
@@ -164,7 +148,8 @@ export function createPipelines(deps: PipelinesDeps): Pipelines {
       record("created", id, caller);
       return detail(id);
     },
-    update(id, body, caller) {
+    /** The whole text, or single fields with the file's comments kept. @throws Problem 422. */
+    update(id: string, body: PipelineBody, caller: Caller): PipelineDetail {
       const file = find(id);
       const text = body.source ?? written(file.text, body);
       assertValid(text, id);
@@ -172,12 +157,14 @@ export function createPipelines(deps: PipelinesDeps): Pipelines {
       record("updated", id, caller);
       return detail(id);
     },
-    remove(id, caller) {
+    remove(id: string, caller: Caller): void {
       folder.remove(find(id).path);
       record("deleted", id, caller);
     },
-    files: () => every(present).map(({ source_file, problems }) => ({ file: source_file, problems })),
-    validate(body) {
+    /** Every file with its problems. */
+    files: (): { file: string; problems: Pipeline["problems"] }[] =>
+      every(present).map(({ source_file, problems }) => ({ file: source_file, problems })),
+    validate(body: PipelineBody): Validation {
       const { definition, problems } = parseText(body.source ?? written("", body));
       return { valid: definition !== undefined, problems };
     },

@@ -39,22 +39,26 @@ export function createRoutineTicks(deps: RoutineTicksDeps) {
     reason: reason_code === null ? null : { code: reason_code, message: reason ?? "" },
   });
   return {
-    trigger: (agentId: string, id: string, caller: Caller) =>
+    /** Starts it now. @throws Problem 409 with what keeps it from running. */
+    trigger: (agentId: string, id: string, caller: Caller): PulseTick =>
       store.write(() => presentTick(deps.ticks.trigger(find(agentId, id, caller)))),
+    /** Its ticks, newest first. */
     ticks(agentId: string, id: string, page: Page, caller: Caller): ListAnswer<PulseTick> {
       find(agentId, id, caller);
       const found = rows.ticks(id, keyAfter(page), page.limit + 1);
       return listAnswer(found, page, (row) => keyText({ due: row.due_at, id: row.id }), presentTick);
     },
-    tick: (agentId: string, id: string, tickId: string, caller: Caller) =>
+    tick: (agentId: string, id: string, tickId: string, caller: Caller): PulseTick =>
       presentTick(findTick(agentId, id, tickId, caller)),
-    cancel: (agentId: string, id: string, tickId: string, caller: Caller) =>
+    /** Ends a tick's work. @throws Problem 409 when it has ended. */
+    cancel: (agentId: string, id: string, tickId: string, caller: Caller): PulseTick =>
       store.write(() => {
         const { session_id, finished_at } = findTick(agentId, id, tickId, caller);
         if (finished_at !== null || session_id === null) throw conflict("It has ended already.", "tick_ended");
         sessions.end(session_id);
         return presentTick(rows.tick(tickId)!);
       }),
+    /** Past and future ticks, oldest first. @param span RFC 3339; a day back and a day ahead when absent. */
     timeline(
       agentId: string,
       span: { from?: string | undefined; to?: string | undefined },

@@ -11,15 +11,7 @@ import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/li
 import { removeOld } from "../../store/remove-old.ts";
 import { mayRead, WHOSE } from "../../store/whose.ts";
 import { pulseRoutineChanged } from "./events.ts";
-import type {
-  PulseRoutine,
-  PulseTick,
-  RoutineCreate,
-  RoutineUpdate,
-  SchedulePreview,
-  SchedulePreviewBody,
-  TimelineTick,
-} from "./model.ts";
+import type { PulseRoutine, RoutineCreate, RoutineUpdate, SchedulePreview, SchedulePreviewBody } from "./model.ts";
 import type { Obstacles } from "./obstacles.ts";
 import { createRoutineTicks, type RoutineTicksDeps } from "./routine-ticks.ts";
 import type { RoutineRow } from "./store.ts";
@@ -37,42 +29,13 @@ interface PulsesDeps extends Omit<RoutineTicksDeps, "find" | "assertKnown"> {
   changed(): void;
 }
 
-export interface Pulses {
-  /** The caller's own, an administrator's all; of one agent or of all. @throws Problem 404 unknown agent. */
-  list(agentId: string | undefined, page: Page, caller: Caller): ListAnswer<PulseRoutine>;
-  /** @throws Problem 404 unknown or another user's. */
-  get(agentId: string, id: string, caller: Caller): PulseRoutine;
-  /** @throws Problem 404 unknown agent, 409 same name or too many, 422. */
-  create(agentId: string, input: RoutineCreate, caller: Caller): PulseRoutine;
-  update(agentId: string, id: string, input: RoutineUpdate, caller: Caller): PulseRoutine;
-  /** The next times of a schedule that is not saved. @throws Problem 404 unknown agent, 422. */
-  preview(agentId: string, input: SchedulePreviewBody): SchedulePreview;
-  /** Its running work is ended. */
-  remove(agentId: string, id: string, caller: Caller): void;
-  /** Starts it now. @throws Problem 409 with what keeps it from running. */
-  trigger(agentId: string, id: string, caller: Caller): PulseTick;
-  /** Its ticks, newest first. */
-  ticks(agentId: string, id: string, page: Page, caller: Caller): ListAnswer<PulseTick>;
-  tick(agentId: string, id: string, tickId: string, caller: Caller): PulseTick;
-  /** Ends a tick's work. @throws Problem 409 when it has ended. */
-  cancel(agentId: string, id: string, tickId: string, caller: Caller): PulseTick;
-  /** Past and future ticks, oldest first. @param span RFC 3339; a day back and a day ahead when absent. */
-  timeline(
-    agentId: string,
-    span: { from?: string | undefined; to?: string | undefined },
-    page: Page,
-    caller: Caller,
-  ): ListAnswer<TimelineTick>;
-  /** In the transaction that deletes the user. */
-  handOver(from: string, to: string | null): void;
-  prune(before: number): boolean;
-}
+export type Pulses = ReturnType<typeof createPulses>;
 
 /** Times that a preview shows. */
 const PREVIEWED = 10;
 const ID = /^pls_[0-9a-z]{26}$/;
 
-export function createPulses(deps: PulsesDeps): Pulses {
+export function createPulses(deps: PulsesDeps) {
   const { store, clock, rows, obstacles, sessions } = deps;
   const now = () => timestamp(clock.now());
   const find = (agentId: string, id: string, caller: Caller): RoutineRow => {
@@ -121,14 +84,17 @@ export function createPulses(deps: PulsesDeps): Pulses {
   };
 
   return {
-    list(agentId, page, caller) {
+    /** The caller's own, an administrator's all; of one agent or of all. @throws Problem 404 unknown agent. */
+    list(agentId: string | undefined, page: Page, caller: Caller): ListAnswer<PulseRoutine> {
       if (page.after !== null && !ID.test(page.after)) throw badCursor();
       const found = rows.page(agentId, page, caller);
       if (agentId !== undefined) assertKnown(agentId, found.length);
       return listAnswer(found, page, ({ id }) => id, present);
     },
-    get: (agentId, id, caller) => present(find(agentId, id, caller)),
-    create: (agentId, input, caller) =>
+    /** @throws Problem 404 unknown or another user's. */
+    get: (agentId: string, id: string, caller: Caller): PulseRoutine => present(find(agentId, id, caller)),
+    /** @throws Problem 404 unknown agent, 409 same name or too many, 422. */
+    create: (agentId: string, input: RoutineCreate, caller: Caller): PulseRoutine =>
       store.write(() => {
         assertAgent(agentId);
         assertGood(input, caller);
@@ -166,7 +132,7 @@ export function createPulses(deps: PulsesDeps): Pulses {
         emit(row, "created");
         return present(row);
       }),
-    update: (agentId, id, input, caller) =>
+    update: (agentId: string, id: string, input: RoutineUpdate, caller: Caller): PulseRoutine =>
       store.write(() => {
         const before = find(agentId, id, caller);
         assertGood(input, caller);
@@ -182,7 +148,8 @@ export function createPulses(deps: PulsesDeps): Pulses {
         emit(row, "updated");
         return present(row);
       }),
-    preview(agentId, { schedule, timezone = "UTC", blackouts = [] }) {
+    /** The next times of a schedule that is not saved. @throws Problem 404 unknown agent, 422. */
+    preview(agentId: string, { schedule, timezone = "UTC", blackouts = [] }: SchedulePreviewBody): SchedulePreview {
       assertAgent(agentId);
       const plan = checkedPlan({ schedule, timezone, blackouts }, clock.now());
       const times: SchedulePreview["times"] = [];
@@ -190,7 +157,8 @@ export function createPulses(deps: PulsesDeps): Pulses {
         times.push({ at: timestamp(at), blackout: plan.isBlackedOut(at) });
       return { times };
     },
-    remove: (agentId, id, caller) =>
+    /** Its running work is ended. */
+    remove: (agentId: string, id: string, caller: Caller): void =>
       store.write(() => {
         const row = find(agentId, id, caller);
         endWork(id);
@@ -198,7 +166,8 @@ export function createPulses(deps: PulsesDeps): Pulses {
         emit(row, "deleted");
       }),
     ...createRoutineTicks({ ...deps, find, assertKnown }),
-    handOver(from, to) {
+    /** In the transaction that deletes the user. */
+    handOver(from: string, to: string | null): void {
       for (const row of rows.ofUser(from)) {
         // Its instructions are another person's: they do not act for the heir before the heir agrees.
         endWork(row.id);
@@ -209,6 +178,6 @@ export function createPulses(deps: PulsesDeps): Pulses {
         emit({ ...row, user_id: to, name }, "stopped");
       }
     },
-    prune: (before) => removeOld(store, "pulse_ticks", "finished_at < ?", timestamp(before)),
+    prune: (before: number): boolean => removeOld(store, "pulse_ticks", "finished_at < ?", timestamp(before)),
   };
 }

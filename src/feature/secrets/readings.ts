@@ -19,23 +19,23 @@ export interface ReadingsDeps {
   assertAgent(agentId: string): void;
 }
 
-export interface EnvReader {
+interface EnvReader {
   actor: string;
   address?: string | undefined;
   sessionId?: string | undefined;
 }
 
-export interface SecretEnv {
+interface SecretEnv {
   env: Record<string, string>;
   damaged: string[];
 }
 
-export interface EdgeTarget {
+interface EdgeTarget {
   host: string;
   port: number;
 }
 
-export interface EdgeSecret {
+interface EdgeSecret {
   name: string;
   value: string;
   edge: SecretEdge;
@@ -63,6 +63,7 @@ export function createReadings({ store, clock, values, audit, boundsOf, assertAg
     rows.update({ last_used_at: timestamp(clock.now()), last_used_by: by }, among("id", ids));
   };
   return {
+    /** Plaintext for a part of the server itself; undefined when there is none, or it cannot be opened. Audited. */
     valueOf(name: string, actor: string): string | undefined {
       const row = rows.find({ name });
       if (!row) return undefined;
@@ -72,8 +73,10 @@ export function createReadings({ store, clock, values, audit, boundsOf, assertAg
       });
       return values.open(row);
     },
+    /** Names of those of the agent that are put into requests, whatever the host. */
     edgeNames: (agentId: string, { sessionId }: Pick<EnvReader, "sessionId">): string[] =>
       grantedRows(agentId, sessionId).flatMap(({ name, edge }) => (edge === null ? [] : [name])),
+    /** Those of the agent that the proxy puts into requests to this host. `isNew`: the reading is audited. */
     edgeFor(
       agentId: string,
       { host, port }: EdgeTarget,
@@ -97,6 +100,10 @@ export function createReadings({ store, clock, values, audit, boundsOf, assertAg
         return value === undefined ? [] : [{ name: row.name, value, edge }];
       });
     },
+    /**
+     * Plaintext by variable name, and the names of those that cannot be opened. Each read is audited.
+     * With a session: only what the agents that bound it were granted, too.
+     */
     envOf(agentId: string, { actor, address, sessionId }: EnvReader): SecretEnv {
       assertAgent(agentId);
       // What is put into requests on their way out is in no sandbox.

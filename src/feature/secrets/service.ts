@@ -10,15 +10,7 @@ import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { below } from "../../store/reader.ts";
 import { secretGrants, secrets } from "../../store/tables/secrets.ts";
 import { isReservedName, type Secret, type SecretCreate, type SecretEdge, type SecretUpdate } from "./model.ts";
-import {
-  createReadings,
-  type EdgeSecret,
-  type EdgeTarget,
-  type EnvReader,
-  grantedTo,
-  type ReadingsDeps,
-  type SecretEnv,
-} from "./readings.ts";
+import { createReadings, grantedTo, type ReadingsDeps } from "./readings.ts";
 import type { SecretValues } from "./values.ts";
 
 interface SecretsDeps extends Omit<ReadingsDeps, "values" | "assertAgent"> {
@@ -26,30 +18,7 @@ interface SecretsDeps extends Omit<ReadingsDeps, "values" | "assertAgent"> {
   agentExists(agentId: string): boolean;
 }
 
-export interface Secrets {
-  list(page: Page): ListAnswer<Secret>;
-  /** @throws Problem 404. */
-  get(idOrName: string): Secret;
-  /** @throws Problem 409 same name, 422 reserved name or oversized value. */
-  create(input: SecretCreate, caller: Caller): Secret;
-  update(idOrName: string, input: SecretUpdate, caller: Caller): Secret;
-  remove(idOrName: string, caller: Caller): void;
-  /** Idempotent. @throws Problem 404 unknown secret or agent. */
-  grant(idOrName: string, agentId: string, caller: Caller): Secret;
-  revoke(idOrName: string, agentId: string, caller: Caller): void;
-  grantedTo(agentId: string, page: Page): ListAnswer<Secret>;
-  /**
-   * Plaintext by variable name, and the names of those that cannot be opened. Each read is audited.
-   * @param reader with a session: only what the agents that bound it were granted, too.
-   */
-  envOf(agentId: string, reader: EnvReader): SecretEnv;
-  /** Those of the agent that the proxy puts into requests to this host. `isNew`: the reading is audited. */
-  edgeFor(agentId: string, target: EdgeTarget, reader: EnvReader, isNew: boolean): EdgeSecret[];
-  /** Names of those of the agent that are put into requests, whatever the host. */
-  edgeNames(agentId: string, reader: Pick<EnvReader, "sessionId">): string[];
-  /** Plaintext for a part of the server itself; undefined when there is none, or it cannot be opened. Audited. */
-  valueOf(name: string, actor: string): string | undefined;
-}
+export type Secrets = ReturnType<typeof createSecrets>;
 
 type Row = typeof secrets.$inferSelect;
 
@@ -77,7 +46,7 @@ const assertEdge = (edge: SecretEdge, value: string | undefined): void => {
     throw invalidField("/value", "A header holds one line of printable ASCII characters");
 };
 
-export function createSecrets(deps: SecretsDeps): Secrets {
+export function createSecrets(deps: SecretsDeps) {
   const { store, clock, values, audit, agentExists } = deps;
   const [rows, grants] = [store.rows(secrets), store.rows(secretGrants)];
   const find = (idOrName: string): Row => {
@@ -106,12 +75,14 @@ export function createSecrets(deps: SecretsDeps): Secrets {
 
   return {
     ...createReadings({ ...deps, assertAgent }),
-    list(page) {
+    list(page: Page): ListAnswer<Secret> {
       const found = rows.list([below("id", page)], { order: "id DESC", limit: page.limit + 1 });
       return listAnswer(found, page, (row) => row.id, present);
     },
-    get: (idOrName) => present(find(idOrName)),
-    create({ name, description, secret_type = "custom", value, edge = null }, caller) {
+    /** @throws Problem 404. */
+    get: (idOrName: string): Secret => present(find(idOrName)),
+    /** @throws Problem 409 same name, 422 reserved name or oversized value. */
+    create({ name, description, secret_type = "custom", value, edge = null }: SecretCreate, caller: Caller): Secret {
       if (isReservedName(name)) throw invalidField("/name", "This variable is the sandbox's own; choose another name");
       assertSize(value);
       if (edge) assertEdge(edge, value);
@@ -137,7 +108,7 @@ export function createSecrets(deps: SecretsDeps): Secrets {
         return present(row);
       });
     },
-    update(idOrName, { value, edge, ...fields }, caller) {
+    update(idOrName: string, { value, edge, ...fields }: SecretUpdate, caller: Caller): Secret {
       if (value !== undefined) assertSize(value);
       return store.write(() => {
         const row = find(idOrName);
@@ -150,7 +121,7 @@ export function createSecrets(deps: SecretsDeps): Secrets {
         return present(find(row.id));
       });
     },
-    remove(idOrName, caller) {
+    remove(idOrName: string, caller: Caller): void {
       store.write(() => {
         const row = find(idOrName);
         rows.remove({ id: row.id });
@@ -158,7 +129,8 @@ export function createSecrets(deps: SecretsDeps): Secrets {
         record("secret.deleted", caller, row);
       });
     },
-    grant(idOrName, agentId, caller) {
+    /** Idempotent. @throws Problem 404 unknown secret or agent. */
+    grant(idOrName: string, agentId: string, caller: Caller): Secret {
       assertAgent(agentId);
       return store.write(() => {
         const row = find(idOrName);
@@ -167,14 +139,14 @@ export function createSecrets(deps: SecretsDeps): Secrets {
         return present(row);
       });
     },
-    revoke(idOrName, agentId, caller) {
+    revoke(idOrName: string, agentId: string, caller: Caller): void {
       store.write(() => {
         const row = find(idOrName);
         if (grants.remove({ secret_id: row.id, agent_id: agentId }) > 0)
           record("secret.revoked", caller, row, { agent_id: agentId });
       });
     },
-    grantedTo(agentId, page) {
+    grantedTo(agentId: string, page: Page): ListAnswer<Secret> {
       assertAgent(agentId);
       const found = rows.list([grantedTo(agentId), below("id", page)], { order: "id DESC", limit: page.limit + 1 });
       return listAnswer(found, page, (row) => row.id, present);

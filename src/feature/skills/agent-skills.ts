@@ -10,8 +10,6 @@ import type { SkillFile, SkillFiles } from "./store.ts";
 /** An execution's agent and the user it works for. */
 type SkillUser = Pick<ExecutionInfo, "agentId" | "userId">;
 
-/** What the engine and its tools need. Only usable, enabled skills count, and only those that this user's work may use. */
-export type AgentSkills = ReturnType<typeof createAgentSkills>;
 type NewSkill = Pick<SkillCreate, "name" | "description" | "content"> & { tags: string[] };
 
 /** Front matter of a skill that an agent wrote. */
@@ -29,6 +27,7 @@ interface AgentSkillsDeps {
   create(input: SkillCreate, by: Authorship): Skill;
 }
 
+/** What the engine and its tools need. Only usable, enabled skills count, and only those that this user's work may use. */
 export function createAgentSkills({ folder, files, seenBy, create }: AgentSkillsDeps) {
   /** The instructions with the names of further files, for a prompt: no load_skill call is needed for an inlined skill. */
   const wholeOf = (skill: SkillFile): string => {

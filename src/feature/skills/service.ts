@@ -8,7 +8,7 @@ import { oncePerSnapshot } from "../../store/once-per-snapshot.ts";
 import type { Store } from "../../store/store.ts";
 import type { TextFolder } from "../../store/text-folder.ts";
 import { activity } from "../events/events.ts";
-import { type AgentSkills, type Authorship, createAgentSkills } from "./agent-skills.ts";
+import { type Authorship, createAgentSkills } from "./agent-skills.ts";
 import type { Skill, SkillCreate, SkillUpdate } from "./model.ts";
 import { createSeenSkills, mayRead, type SkillReader } from "./seen.ts";
 import { createSkillFiles, type FrontMatterFormat, levelFolder, type SkillFile } from "./store.ts";
@@ -25,37 +25,12 @@ interface SkillsDeps {
   lookAtAgents(): Generator<void>;
 }
 
-export interface Skills {
-  /** All of both levels, or what one agent sees. @throws Problem 404 unknown agent. */
-  list(page: Page, reader: SkillReader, agentId?: string): ListAnswer<Skill>;
-  /** Reads all skills of all agents, or of one, some files before each `yield`: for an answer that takes turns. */
-  look(agentId?: string): Generator<void>;
-  /** The same as `list`; others get their turn while the files are looked at. */
-  listInTurns(page: Page, reader: SkillReader, agentId?: string): Promise<ListAnswer<Skill>>;
-  /** With an agent: its own, else everybody's. @throws Problem 404. */
-  get(name: string, reader: SkillReader, agentId?: string): Skill;
-  /** Exactly that level, for changing. @throws Problem 404, 403 for one that belongs to everybody. */
-  own(name: string, reader: SkillReader, agentId?: string): Skill;
-  /** @throws Problem 409 same name at that level, 422, 404 unknown agent. */
-  create(input: SkillCreate): Skill;
-  /** @throws Problem 403, 404, 409 when the file's front matter is broken and `content` does not replace it. */
-  update(name: string, input: SkillUpdate, reader: SkillReader, agentId?: string): Skill;
-  remove(name: string, reader: SkillReader, agentId?: string): void;
-  /** Removes a deleted user's own. Inside the deleting transaction. */
-  removeOf(userId: string): void;
-  /** Every file of every level with its problems. */
-  files(): { file: string; problems: Skill["problems"] }[];
-  /** Of what everybody's work may use. */
-  namesOf(agentId: string): string[];
-  /** Those that can be read, switched off ones too. */
-  readableBy(agentId: string): string[];
-  readonly forAgents: AgentSkills;
-}
+export type Skills = ReturnType<typeof createSkills>;
 
 const EVERYBODY: SkillReader = { admin: false, userId: undefined, confirmed: true };
 const present = ({ usable: _usable, text: _text, ...skill }: SkillFile): Skill => skill;
 
-export function createSkills({ store, folder, format, agentIds, lookAtAgents }: SkillsDeps): Skills {
+export function createSkills({ store, folder, format, agentIds, lookAtAgents }: SkillsDeps) {
   const files = createSkillFiles(folder, format);
   const { ownOf, everybodysFor, seenBy } = createSeenSkills(files);
   const assertAgent = (agentId: string): void => {
@@ -108,7 +83,7 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
     return skill;
   };
 
-  const list: Skills["list"] = (page, reader, agentId) =>
+  const list = (page: Page, reader: SkillReader, agentId?: string): ListAnswer<Skill> =>
     folder.snapshot(() => {
       if (agentId !== undefined) assertAgent(agentId);
       const everybodys = everybodysFor(reader);
@@ -133,14 +108,18 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
   };
 
   return {
+    /** All of both levels, or what one agent sees. @throws Problem 404 unknown agent. */
     list,
+    /** Reads all skills of all agents, or of one, some files before each `yield`: for an answer that takes turns. */
     look,
-    listInTurns: (page, reader, agentId) =>
+    /** The same as `list`; others get their turn while the files are looked at. */
+    listInTurns: (page: Page, reader: SkillReader, agentId?: string): Promise<ListAnswer<Skill>> =>
       folder.snapshotInTurns(
         () => look(agentId),
         () => list(page, reader, agentId),
       ),
-    get(name, reader, agentId) {
+    /** With an agent: its own, else everybody's. @throws Problem 404. */
+    get(name: string, reader: SkillReader, agentId?: string): Skill {
       if (agentId !== undefined) assertAgent(agentId);
       const seen =
         agentId === undefined ? [find(name)] : seenBy(agentId, reader).filter((skill) => skill.name === name);
@@ -148,9 +127,17 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
       if (!skill) throw notFound("skill");
       return present(skill);
     },
-    own: (name, reader, agentId) => present(findForChange(name, reader, agentId)),
-    create: (input) => folder.snapshot(() => create(input)),
-    update: (name, { content, tags, for_everybody, ...fields }, reader, agentId) =>
+    /** Exactly that level, for changing. @throws Problem 404, 403 for one that belongs to everybody. */
+    own: (name: string, reader: SkillReader, agentId?: string): Skill => present(findForChange(name, reader, agentId)),
+    /** @throws Problem 409 same name at that level, 422, 404 unknown agent. */
+    create: (input: SkillCreate): Skill => folder.snapshot(() => create(input)),
+    /** @throws Problem 403, 404, 409 when the file's front matter is broken and `content` does not replace it. */
+    update: (
+      name: string,
+      { content, tags, for_everybody, ...fields }: SkillUpdate,
+      reader: SkillReader,
+      agentId?: string,
+    ): Skill =>
       folder.snapshot(() => {
         const skill = findForChange(name, reader, agentId);
         if (for_everybody && !reader.admin && skill.owner_id !== null)
@@ -164,23 +151,27 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
         publish("updated", skill);
         return present(find(name, agentId));
       }),
-    remove(name, reader, agentId) {
+    remove(name: string, reader: SkillReader, agentId?: string): void {
       const skill = findForChange(name, reader, agentId);
       files.remove(skill);
       publish("deleted", skill);
     },
-    removeOf: (userId) =>
+    /** Removes a deleted user's own. Inside the deleting transaction. */
+    removeOf: (userId: string): void =>
       store.write(({ after }) => {
         const owned = [null, ...agentIds()].flatMap((id) => files.level(id)).filter((one) => one.owner_id === userId);
         for (const skill of owned) after(() => files.remove(skill));
       }),
-    files: () =>
+    /** Every file of every level with its problems. */
+    files: (): { file: string; problems: Skill["problems"] }[] =>
       folder.snapshot(() =>
         [null, ...agentIds()]
           .flatMap((agentId) => files.level(agentId))
           .map(({ source_file, problems }) => ({ file: source_file, problems })),
       ),
+    /** Those that can be read, switched off ones too. */
     readableBy: namesFor(({ usable }) => usable),
+    /** Of what everybody's work may use. */
     namesOf: namesFor(({ usable, enabled }) => usable && enabled),
     forAgents: createAgentSkills({ folder, files, seenBy, create }),
   };

@@ -41,7 +41,16 @@ export function createClaims({ store, clock, rows, rules, checks, leaseChanged, 
   }
 
   return {
-    claim(projectId: string, id: string, { agent_id, release: givesBack }: TaskClaim, caller: Caller) {
+    /**
+     * Takes the task for an agent, or gives it back; again by the same agent, it lengthens the lease.
+     * @throws Problem 409 naming the holder, what is not done, or the status.
+     */
+    claim(
+      projectId: string,
+      id: string,
+      { agent_id, release: givesBack }: TaskClaim,
+      caller: Caller,
+    ): { task: Task; branch: string | null } {
       return store.write(({ after }) => {
         const row = rowOf(projectId, id);
         checks.assertAgent(agent_id, "/agent_id");
@@ -73,11 +82,13 @@ export function createClaims({ store, clock, rows, rules, checks, leaseChanged, 
         );
       });
     },
+    /** Whether the run, or the tree of sessions, that the caller works in was given the task or has claimed it. */
     isHeldBy(projectId: string, id: string, { sessionId, runId }: ExecutionHolder): boolean {
       const row = rowOf(projectId, id);
       const mine = works.of(sessionId);
       return row.claimed_by === mine || (runId !== undefined && row.run_id === runId);
     },
+    /** Releases tasks whose lease has run out. */
     endLeases(): void {
       store.write(() => {
         for (const row of rows.expired(clock.now())) {

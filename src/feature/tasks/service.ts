@@ -4,7 +4,6 @@ import { conflict, invalidField, isProblem, notFound } from "../../core/errors.t
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { withoutNull } from "../../core/schema.ts";
-import type { ExecutionHolder } from "../../engine/tokens.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { type ChecksDeps, createTaskChecks } from "./checks.ts";
@@ -14,7 +13,6 @@ import type {
   Task,
   TaskBulk,
   TaskBulkAnswer,
-  TaskClaim,
   TaskFilter,
   TaskHistoryEntry,
   TaskMove,
@@ -25,37 +23,13 @@ import type {
 import { FINISHED } from "./rules.ts";
 import { presentTask, priorityOf, type TaskRow, type TaskStore } from "./store.ts";
 
-export interface Tasks {
-  list(projectId: string, filter: TaskFilter, page: Page): ListAnswer<Task>;
-  /** @throws Problem 404, also for a task of another project. */
-  get(projectId: string, id: string): Task;
-  /** @throws Problem 422 naming the field that is not valid. */
-  create(projectId: string, input: NewTask, caller: Caller, id?: string): Task;
-  update(projectId: string, id: string, input: TaskUpdate, caller: Caller): Task;
-  remove(projectId: string, id: string, caller: Caller): void;
-  /**
-   * Takes the task for an agent, or gives it back; again by the same agent, it lengthens the lease.
-   * @throws Problem 409 naming the holder, what is not done, or the status.
-   */
-  claim(projectId: string, id: string, input: TaskClaim, caller: Caller): { task: Task; branch: string | null };
-  /** Whether the run, or the tree of sessions, that the caller works in was given the task or has claimed it. */
-  isHeldBy(projectId: string, id: string, work: ExecutionHolder): boolean;
-  /** @throws Problem 422 a status that is not on the board, 409 the rule that forbids it. */
-  transition(projectId: string, id: string, input: TaskTransition, caller: Caller): Transitioned;
-  move(projectId: string, id: string, input: TaskMove, caller: Caller): Task;
-  /** Each task by itself: one that cannot be changed says why, the others are changed. */
-  bulk(projectId: string, input: TaskBulk, caller: Caller): TaskBulkAnswer;
-  history(projectId: string, id: string, page: Page): ListAnswer<TaskHistoryEntry>;
-  nextStatuses(row: TaskRow): string[];
-  /** Releases tasks whose lease has run out. */
-  endLeases(): void;
-}
+export type Tasks = ReturnType<typeof createTasks>;
 
 type TasksDeps = ChecksDeps & Omit<ClaimsDeps, "checks" | "rowOf" | "present">;
 
 const GAP = 1_024;
 
-export function createTasks(deps: TasksDeps): Tasks {
+export function createTasks(deps: TasksDeps) {
   const { store, clock, rows, rules, projectOf } = deps;
   const checks = createTaskChecks(deps);
   const { assertStatus, assertFields, obstacle, nextStatuses } = checks;
@@ -77,14 +51,16 @@ export function createTasks(deps: TasksDeps): Tasks {
   return {
     nextStatuses,
     ...createClaims({ ...deps, checks, rowOf, present }),
-    list(projectId, filter, page) {
+    list(projectId: string, filter: TaskFilter, page: Page): ListAnswer<Task> {
       projectOf(projectId);
       const found = rows.page(projectId, filter, page);
       const dependencies = rows.dependenciesOf(found.map(({ id }) => id));
       return listAnswer(found, page, rows.keyOf, (row) => presentTask(row, dependencies.get(row.id) ?? []));
     },
-    get: (projectId, id) => present(rowOf(projectId, id)),
-    create(projectId, input, caller, id = newId("task")) {
+    /** @throws Problem 404, also for a task of another project. */
+    get: (projectId: string, id: string): Task => present(rowOf(projectId, id)),
+    /** @throws Problem 422 naming the field that is not valid. */
+    create(projectId: string, input: NewTask, caller: Caller, id = newId("task")): Task {
       return store.write(() => {
         assertFields(projectId, input);
         checks.assertRelated(projectId, input.discovered_from, "/discovered_from");
@@ -103,7 +79,7 @@ export function createTasks(deps: TasksDeps): Tasks {
         return present(row);
       });
     },
-    update(projectId, id, input, caller) {
+    update(projectId: string, id: string, input: TaskUpdate, caller: Caller): Task {
       return store.write(() => {
         const row = rowOf(projectId, id);
         assertFields(projectId, input, id);
@@ -111,7 +87,7 @@ export function createTasks(deps: TasksDeps): Tasks {
         return present(rows.update(row.id, fieldsOf(input), note, input.depends_on));
       });
     },
-    remove(projectId, id, caller) {
+    remove(projectId: string, id: string, caller: Caller): void {
       store.write(() => {
         const row = rowOf(projectId, id);
         if (row.run_id !== null && !FINISHED.has(row.status) && row.status === "in_progress")
@@ -119,13 +95,14 @@ export function createTasks(deps: TasksDeps): Tasks {
         rows.remove(row, actorOf(caller));
       });
     },
-    transition(projectId, id, input, caller) {
+    /** @throws Problem 422 a status that is not on the board, 409 the rule that forbids it. */
+    transition(projectId: string, id: string, input: TaskTransition, caller: Caller): Transitioned {
       return store.write(() => {
         const row = transition(rowOf(projectId, id), input, caller);
         return { ...present(row), next_statuses: nextStatuses(row) };
       });
     },
-    move(projectId, id, { status, before, after }, caller) {
+    move(projectId: string, id: string, { status, before, after }: TaskMove, caller: Caller): Task {
       if (before !== undefined && after !== undefined)
         throw invalidField("/after", "Name one neighbour: before or after");
       return store.write(() => {
@@ -137,7 +114,8 @@ export function createTasks(deps: TasksDeps): Tasks {
         return present(rows.update(id, {}, { actor: actorOf(caller), change: "moved" }));
       });
     },
-    bulk(projectId, { ids, change }, caller) {
+    /** Each task by itself: one that cannot be changed says why, the others are changed. */
+    bulk(projectId: string, { ids, change }: TaskBulk, caller: Caller): TaskBulkAnswer {
       projectOf(projectId);
       const { status, add_tags = [], remove_tags = [], ...fields } = change;
       const one = (id: string): Task =>
@@ -160,7 +138,7 @@ export function createTasks(deps: TasksDeps): Tasks {
         }),
       };
     },
-    history(projectId, id, page) {
+    history(projectId: string, id: string, page: Page): ListAnswer<TaskHistoryEntry> {
       rowOf(projectId, id);
       return listAnswer(
         rows.history(id, page),
