@@ -37,26 +37,12 @@ interface Exceeded {
   resetsAt: string | null;
 }
 
-export interface Budgets {
-  /**
-   * A call that is known to be free always fits. Else whether a call of that estimate fits every budget; undefined when it does, and then the estimate is held for the
-   * spender's session until `recorded` or `release`. The first refusal of a session is an event (`budget_exceeded`).
-   */
-  check(spender: Spender & { estimateUsd: number; isFree?: boolean }): Exceeded | undefined;
-  /**
-   * The same for a call whose price is between the two. Where the higher one is at most half of what every budget has left,
-   * so that calls beside it find room, that is held instead. @returns false: the call must stay inside the lower one.
-   */
-  admit(spender: Spender & { leastUsd: number; ampleUsd: number; isFree: boolean }): Exceeded | { isAmple: boolean };
-  /** A call was logged: its hold ends, and each budget that it brought to the warning mark gets one event a period. */
-  recorded(tx: WriteTx, call: LlmCall): void;
-  /** The session makes no call now. */
-  release(sessionId: string): void;
-  /** Every budget of that user and of the instance, as it is now. */
-  states(userId: string | undefined): BudgetState[];
-  /** Forgets notices given before that time. */
-  prune(before: number): void;
-}
+/** A call with about what it will cost. */
+type Estimated = Spender & { estimateUsd: number; isFree?: boolean };
+/** A call whose price is from `leastUsd` to `ampleUsd`. */
+type Priced = Spender & { leastUsd: number; ampleUsd: number; isFree: boolean };
+
+export type Budgets = ReturnType<typeof createBudgets>;
 
 const TITLES: Record<BudgetScope, string> = {
   session: "Budget of a session and all that it started",
@@ -69,7 +55,7 @@ const TITLES: Record<BudgetScope, string> = {
   instance_month: "Monthly budget of the instance",
 };
 
-export function createBudgets({ store, clock, limits, ownLimits = () => ({}), notify }: BudgetsDeps): Budgets {
+export function createBudgets({ store, clock, limits, ownLimits = () => ({}), notify }: BudgetsDeps) {
   const spentBy = createSpent(store);
   const notices = store.rows(budgetNotices);
   const holds = new Map<string, { spender: Spender; keepers: readonly string[]; nano: number }>();
@@ -124,7 +110,7 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
     const { scope, limitUsd, resetsAt } = budget;
     return { scope, limitUsd, spentUsd: toUsd(spent), heldUsd: toUsd(held), resetsAt };
   };
-  const admit: Budgets["admit"] = ({ leastUsd, ampleUsd, isFree, ...spender }) => {
+  const admit = ({ leastUsd, ampleUsd, isFree, ...spender }: Priced): Exceeded | { isAmple: boolean } => {
     if (isFree) return { isAmple: true };
     const [least, ample] = [Math.max(0, toNano(leastUsd)), Math.max(0, toNano(ampleUsd))];
     const budgets = of(spender);
@@ -141,12 +127,21 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
   };
 
   return {
-    check({ estimateUsd, isFree = false, ...spender }) {
+    /**
+     * A call that is known to be free always fits. Else whether a call of that estimate fits every budget; undefined when it does, and then the estimate is held for the
+     * spender's session until `recorded` or `release`. The first refusal of a session is an event (`budget_exceeded`).
+     */
+    check({ estimateUsd, isFree = false, ...spender }: Estimated): Exceeded | undefined {
       const found = admit({ ...spender, leastUsd: estimateUsd, ampleUsd: estimateUsd, isFree });
       return "scope" in found ? found : undefined;
     },
+    /**
+     * The same for a call whose price is between the two. Where the higher one is at most half of what every budget has left,
+     * so that calls beside it find room, that is held instead. @returns false: the call must stay inside the lower one.
+     */
     admit,
-    recorded({ emit, after }, call) {
+    /** A call was logged: its hold ends, and each budget that it brought to the warning mark gets one event a period. */
+    recorded({ emit, after }: WriteTx, call: LlmCall): void {
       const { agent_id, run_id, session_id, user_id } = call;
       if (session_id !== null) after(() => holds.delete(session_id));
       const [runId, sessionId, userId] = [run_id ?? undefined, session_id ?? undefined, user_id ?? undefined];
@@ -161,8 +156,10 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
         report(budget, spender, spent, "warning");
       }
     },
-    release: (sessionId) => void holds.delete(sessionId),
-    states: (userId) =>
+    /** The session makes no call now. */
+    release: (sessionId: string): void => void holds.delete(sessionId),
+    /** Every budget of that user and of the instance, as it is now. */
+    states: (userId: string | undefined): BudgetState[] =>
       of({ userId }).map((budget) => {
         const spent = spentBy(budget);
         return {
@@ -174,7 +171,8 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
           resets_at: budget.resetsAt,
         };
       }),
-    prune(before) {
+    /** Forgets notices given before that time. */
+    prune(before: number): void {
       store.write(() => notices.remove(["created_at < ?", timestamp(before)]));
     },
   };

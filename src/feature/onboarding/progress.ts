@@ -21,23 +21,7 @@ import { type OnboardingRow, type OnboardingStore, onboardingId } from "./store.
 
 type Change = "created" | "context" | "phase" | "completed" | "abandoned";
 
-export interface Progress {
-  /** The events of the change, with the row as it is now. */
-  say(tx: WriteTx, sessionId: string, change: Change): void;
-  /** Starts the phase's interviewer. */
-  cue(sessionId: string, phase: Phase): void;
-  /** Adds to the context. @returns all that is known, and which fields the phase still needs. */
-  update(execution: ExecutionInfo, more: OnboardingContext): { context: OnboardingContext; missing: string[] };
-  /**
-   * Ends the phase of this interviewer; the last one makes the project. Called again, it only returns the result.
-   * @throws Problem 409 `phase_incomplete` with what is missing, or for a project's name that is taken.
-   */
-  finish(execution: ExecutionInfo): string;
-  /** Marks a session as given up, if it is active: no project is made any more, whatever still works in it. */
-  giveUp(tx: WriteTx, sessionId: string): void;
-  /** Follows the sessions. */
-  owner: SessionOwner;
-}
+export type Progress = ReturnType<typeof createProgress>;
 
 interface ProgressDeps {
   store: Store;
@@ -62,7 +46,7 @@ const callerOf = ({ id, sessionId, agentId, userId }: ExecutionInfo): Caller => 
   execution: { id, sessionId, agentId, runId: undefined, projectId: undefined },
 });
 
-export function createProgress(deps: ProgressDeps): Progress {
+export function createProgress(deps: ProgressDeps) {
   const { store, sessions, rows } = deps;
   const rowOf = (sessionId: string): OnboardingRow => rows.find(sessionId)!;
   const say = (tx: WriteTx, sessionId: string, change: Change): void => {
@@ -100,10 +84,14 @@ export function createProgress(deps: ProgressDeps): Progress {
       : `Your part is over. Say so in a sentence and ask nothing: the interviewer for "${row.phase}" speaks next.`;
 
   return {
+    /** The events of the change, with the row as it is now. */
     say,
+    /** Starts the phase's interviewer. */
     cue,
+    /** Marks a session as given up, if it is active: no project is made any more, whatever still works in it. */
     giveUp,
-    update: (execution, more) =>
+    /** Adds to the context. @returns all that is known, and which fields the phase still needs. */
+    update: (execution: ExecutionInfo, more: OnboardingContext): { context: OnboardingContext; missing: string[] } =>
       store.write((tx) => {
         const { row, phase } = ledBy(execution);
         if (!phase) throw conflict(over(row), "phase_over");
@@ -124,7 +112,11 @@ export function createProgress(deps: ProgressDeps): Progress {
         say(tx, row.session_id, "context");
         return { context, missing: missingOf(phase, context) };
       }),
-    finish: (execution) =>
+    /**
+     * Ends the phase of this interviewer; the last one makes the project. Called again, it only returns the result.
+     * @throws Problem 409 `phase_incomplete` with what is missing, or for a project's name that is taken.
+     */
+    finish: (execution: ExecutionInfo): string =>
       store.write((tx) => {
         const { row, phase } = ledBy(execution);
         if (!phase) return over(row);
@@ -148,6 +140,7 @@ export function createProgress(deps: ProgressDeps): Progress {
         say(tx, row.session_id, "completed");
         return `The project "${project.name}" is made with its vision and ${tasks.length} task${tasks.length === 1 ? "" : "s"}. Say goodbye in a sentence; there is nothing left to ask.`;
       }),
+    /** Follows the sessions. */
     owner: {
       finished({ session_id }) {
         const row = rows.find(session_id);
@@ -160,7 +153,7 @@ export function createProgress(deps: ProgressDeps): Progress {
         cue(session_id, row.phase);
       },
       ended: ({ id }, tx) => giveUp(tx, id),
-    },
+    } satisfies SessionOwner,
   };
 }
 

@@ -80,7 +80,9 @@ export function createProviderChanges(deps: ChangesDeps) {
   }
 
   return {
+    /** Changes what is sent; makes a `custom-*` server. @throws Problem 404 unknown, 422 bad address or key. */
     update,
+    /** Forgets what was configured; a custom server is gone. @throws Problem 404 unknown or nothing configured. */
     remove(id: string, caller: Caller): void {
       const entry = entryOf(id);
       changing(id, () => {
@@ -91,6 +93,7 @@ export function createProviderChanges(deps: ChangesDeps) {
         deps.keyChanged(id);
       });
     },
+    /** Remembers what a server listed. */
     saw(id: string, models: SeenModel[]): void {
       changing(id, () => rows.update({ seen_models: models }, { id }));
     },

@@ -3,7 +3,7 @@
  * A key is bound to the address that it was given for and never sent to another, however the address was changed.
  */
 import type { Catalogue } from "../../adapter/model/catalogue.ts";
-import type { ModelKeys, ResolvedProvider } from "../../adapter/model/model-port.ts";
+import type { ResolvedProvider } from "../../adapter/model/model-port.ts";
 import type { ProviderEntry } from "../../adapter/model/providers.ts";
 import { maskedPreview } from "../../core/masking.ts";
 import type { Sealer } from "../../core/sealing.ts";
@@ -31,23 +31,12 @@ interface SharedKey {
 
 export type ProviderRow = typeof providers.$inferSelect;
 
-export interface ProviderKeys extends ModelKeys {
-  resolve(providerId: string, userId?: string): ResolvedProvider | undefined;
-  /** The instance's key, whether or not the provider is switched on. */
-  shared(entry: ProviderEntry): SharedKey | undefined;
-  /** The address in force: the administrator's, else the environment's, else the provider's own. */
-  baseUrl(entry: ProviderEntry): string | undefined;
-  /** The environment sets a key or an address for it. */
-  inEnvironment(entry: ProviderEntry): boolean;
-  row(providerId: string): ProviderRow | undefined;
-  /** Opens every stored key once, so that all are masked; one that cannot be opened is skipped. */
-  openAll(): void;
-}
+export type ProviderKeys = ReturnType<typeof createProviderKeys>;
 
 /** `OLLAMA_API_KEY` → `OLLAMA_BASE_URL`. */
 const baseUrlVariable = (keyVariable: string): string => keyVariable.replace(/_API_KEY$/, "_BASE_URL");
 
-export function createProviderKeys(deps: KeysDeps): ProviderKeys {
+export function createProviderKeys(deps: KeysDeps) {
   const { store, sealer, catalogue, providerEnv, localUser, normalizeBaseUrl } = deps;
   const [rows, userRows] = [store.rows(providers), store.rows(userProviderKeys)];
   const row = (id: string) => rows.find({ id });
@@ -89,10 +78,13 @@ export function createProviderKeys(deps: KeysDeps): ProviderKeys {
 
   return {
     resolve,
+    /** The instance's key, whether or not the provider is switched on. */
     shared,
+    /** The address in force: the administrator's, else the environment's, else the provider's own. */
     baseUrl,
     row,
-    openAll() {
+    /** Opens every stored key once, so that all are masked; one that cannot be opened is skipped. */
+    openAll(): void {
       for (const { sealed_key } of [...userRows.list([]), ...rows.list([])])
         try {
           if (sealed_key) sealer.open(sealed_key);
@@ -100,6 +92,8 @@ export function createProviderKeys(deps: KeysDeps): ProviderKeys {
           // Reported where it is used.
         }
     },
-    inEnvironment: (entry) => fromEnv(entry.envVar) !== undefined || envBaseUrl(entry) !== undefined,
+    /** The environment sets a key or an address for it. */
+    inEnvironment: (entry: ProviderEntry): boolean =>
+      fromEnv(entry.envVar) !== undefined || envBaseUrl(entry) !== undefined,
   };
 }

@@ -12,7 +12,7 @@ import type { Store } from "../../store/store.ts";
 import { type SeenModel, userProviderKeys } from "../../store/tables/providers.ts";
 import { type ChangesDeps, createProviderChanges } from "./changes.ts";
 import type { ProviderRow } from "./keys.ts";
-import type { Provider, ProviderKey, ProviderModel, ProviderUpdate } from "./model.ts";
+import type { Provider, ProviderKey, ProviderModel } from "./model.ts";
 
 interface ProvidersDeps extends Omit<ChangesDeps, "entryOf" | "get" | "forget"> {
   catalogue: Pick<Catalogue, "provider" | "providers" | "models">;
@@ -21,27 +21,7 @@ interface ProvidersDeps extends Omit<ChangesDeps, "entryOf" | "get" | "forget"> 
   isRefused(providerId: string): boolean;
 }
 
-export interface Providers {
-  list(page: Page): ListAnswer<Provider>;
-  /** @throws Problem 404. */
-  get(id: string): Provider;
-  /** Changes what is sent; makes a `custom-*` server. @throws Problem 404 unknown, 422 bad address or key. */
-  update(id: string, input: ProviderUpdate, caller: Caller): Provider;
-  /** Forgets what was configured; a custom server is gone. @throws Problem 404 unknown or nothing configured. */
-  remove(id: string, caller: Caller): void;
-  /** Keys in force; plaintext only for the engine's token, and audited. */
-  allKeys(caller: Caller): ProviderKey[];
-  /** Models of every configured provider that the caller can use. */
-  usableModels(userId: string | undefined): (ProviderModel & { provider: string })[];
-  /** Whether anybody has configured a provider with models of its own, or given a key for one. */
-  anyConfigured(): boolean;
-  /** Whether calls can be made, and why not. */
-  stateOf(id: string): "ready" | "off" | "not configured" | "key refused" | "unknown";
-  /** What is wrong with the name of a model, for a person; undefined for one that can be called, or may be. */
-  wrongModel(model: string): string | undefined;
-  /** Remembers what a server listed. */
-  saw(id: string, models: SeenModel[]): void;
-}
+export type Providers = ReturnType<typeof createProviders>;
 
 /**
  * Administrators' entries for the catalogue. Of a server that is in no price table, its own figures count too.
@@ -95,7 +75,7 @@ const overrideOf = ({ context_window, tools, reasoning, images, ...model }: Seen
 /** How far back uses are shown. */
 const USED_MS = 90 * DAY_MS;
 
-export function createProviders(deps: ProvidersDeps): Providers {
+export function createProviders(deps: ProvidersDeps) {
   const { store, clock, audit, catalogue, keys } = deps;
   const userKeys = store.rows(userProviderKeys);
   const entryOf = (id: string): ProviderEntry => {
@@ -162,13 +142,15 @@ export function createProviders(deps: ProvidersDeps): Providers {
 
   return {
     ...createProviderChanges({ ...deps, entryOf, get, forget: (id) => void known.delete(id) }),
-    list(page) {
+    list(page: Page): ListAnswer<Provider> {
       const days = daysUsed();
       const all = entries().map((entry) => shown(entry, days));
       return pageOfArray(all, page, (provider) => provider.id);
     },
+    /** @throws Problem 404. */
     get,
-    allKeys(caller) {
+    /** Keys in force; plaintext only for the engine's token, and audited. */
+    allKeys(caller: Caller): ProviderKey[] {
       const plain = caller.kind === "engine";
       const found = entries().flatMap((entry) => {
         const key = keys.shared(entry);
@@ -186,22 +168,26 @@ export function createProviders(deps: ProvidersDeps): Providers {
         });
       return found;
     },
-    usableModels: (userId) =>
+    /** Models of every configured provider that the caller can use. */
+    usableModels: (userId: string | undefined): (ProviderModel & { provider: string })[] =>
       entries().flatMap((entry) => {
         const row = keys.row(entry.id);
         const usable = isConfigured(entry, row) || keys.resolve(entry.id, userId)?.source === "user";
         return usable ? modelsOf(entry.id).map((model) => ({ ...model, provider: entry.id })) : [];
       }),
-    anyConfigured: () =>
+    /** Whether anybody has configured a provider with models of its own, or given a key for one. */
+    anyConfigured: (): boolean =>
       entries().some((entry) => entry.kind !== "scripted" && isConfigured(entry, keys.row(entry.id))) ||
       userKeys.find() !== undefined,
-    stateOf(id) {
+    /** Whether calls can be made, and why not. */
+    stateOf(id: string): "ready" | "off" | "not configured" | "key refused" | "unknown" {
       const entry = catalogue.provider(id);
       if (!entry) return "unknown";
       const { enabled, configured, key_refused } = present(entry);
       return !enabled ? "off" : !configured ? "not configured" : key_refused ? "key refused" : "ready";
     },
-    wrongModel(model) {
+    /** What is wrong with the name of a model, for a person; undefined for one that can be called, or may be. */
+    wrongModel(model: string): string | undefined {
       const { provider: id = "", name = "" } = deps.splitModel(model) ?? {};
       const entry = catalogue.provider(id);
       if (!entry) return "There is no such provider. Write provider/model, e.g. ollama/qwen3";
