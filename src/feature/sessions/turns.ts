@@ -1,0 +1,89 @@
+/** Turns of sessions: queued, changed or taken back while they wait, and the reply under way interrupted. */
+import { conflict, notFound } from "../../core/errors.ts";
+import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
+import { kindOf } from "../../engine/kinds.ts";
+import type { InputPart } from "../../engine/parts.ts";
+import type { Store, WriteTx } from "../../store/store.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+import type { TurnDraft } from "./model.ts";
+import type { OutsideMarks } from "./outside.ts";
+import type { ExecutionRow, SessionRow, SessionStore } from "./store.ts";
+import type { Transcript } from "./transcript.ts";
+
+interface TurnsDeps {
+  store: Store;
+  rows: SessionStore;
+  transcript: Transcript;
+  lifecycle: Lifecycle;
+  outside: OutsideMarks;
+  /** @throws Problem 404. */
+  known(sessionId: string): SessionRow;
+  /** @throws Problem 413 `workspaces_full`. */
+  assertWorkspaces(userId: string | null): void;
+  /** Has the engine look for work. */
+  wake(): void;
+}
+
+export function createTurns(deps: TurnsDeps) {
+  const { store, rows, transcript, lifecycle, outside, known, assertWorkspaces, wake } = deps;
+  /** Ends the reply that is under way or waits. @returns whether there is one. */
+  function interruptReply(tx: WriteTx, sessionId: string): boolean {
+    const running = rows.running(sessionId);
+    const begun = running ? undefined : rows.begun(sessionId);
+    if (running && running.stop === null) lifecycle.askToStop(tx, running.id, "interrupt");
+    if (begun) lifecycle.finish(tx, begun.id, { status: "cancelled", text: "" });
+    return running !== undefined || begun !== undefined;
+  }
+  const waiting = (sessionId: string, messageId: string): ExecutionRow => {
+    const row = rows.queued(sessionId).find(({ message_id, started_at }) => message_id === messageId && !started_at);
+    if (row) return row;
+    if (transcript.message(messageId)?.session_id === known(sessionId).id)
+      throw conflict("The agent has read the message already.", "turn_started");
+    throw notFound("queued message");
+  };
+
+  return {
+    /**
+     * Queues a turn; the engine takes it up when the session is free. Its message has the id `message_id` from now on.
+     * @throws Problem 404, 409 `session_ended`, 413 `workspaces_full` where a person leads the session.
+     */
+    queue: (sessionId: string, turn: TurnDraft): ExecutionRow =>
+      store.write((tx) => {
+        const session = known(sessionId);
+        const over = session.ended_at !== null && kindOf(session.kind).sessionEnds === "person";
+        if (over || session.stopping) throw conflict("The session has ended.", "session_ended");
+        if (turn.continues !== true && kindOf(session.kind).sessionEnds === "person") assertWorkspaces(session.user_id);
+        const running = rows.running(sessionId);
+        const row = rows.insertExecution(session, turn);
+        if (row.input.some(({ type }) => type !== "text")) outside.mark({ sessionId }, OUTSIDE_SOURCES.attachment);
+        if (turn.mode === "interrupt") interruptReply(tx, sessionId);
+        rows.updateSession(sessionId, {
+          status: running ? "running" : "queued",
+          ended_at: null,
+          last_activity_at: row.created_at,
+          execution_count: session.execution_count + 1,
+        });
+        tx.after(wake);
+        return row;
+      }),
+    /** Turns that have not started, in the order in which they will. */
+    queued: rows.queued,
+    /** How many turns of each of these sessions have never started, where there are any. */
+    waitingCounts: rows.waitingCounts,
+    /** Changes the message of a turn that has not started. @throws Problem 404, 409 `turn_started`. */
+    edit: (sessionId: string, messageId: string, input: InputPart[]): ExecutionRow =>
+      store.write(() => {
+        const { id } = waiting(sessionId, messageId);
+        rows.updateExecution(id, { input });
+        return rows.execution(id)!;
+      }),
+    /** Takes back a turn that has not started. @throws Problem 404, 409 `turn_started`. */
+    withdraw: (sessionId: string, messageId: string): void =>
+      store.write(() => {
+        rows.removeExecution(waiting(sessionId, messageId).id);
+        if (!rows.isBusy(sessionId)) rows.updateSession(sessionId, { status: "open" });
+      }),
+    /** Ends the running reply and keeps what was said; the session continues. @returns whether there was one. */
+    interrupt: (sessionId: string): boolean => store.write((tx) => interruptReply(tx, known(sessionId).id)),
+  };
+}
