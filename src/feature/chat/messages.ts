@@ -6,8 +6,6 @@ import type { SessionRow, Sessions } from "../sessions/service.ts";
 import type { ChatSend, ChatSession, QueuedMessage } from "./model.ts";
 import { attachmentsOf } from "./present.ts";
 
-export type Messages = ReturnType<typeof createMessages>;
-
 export interface MessagesDeps {
   store: Store;
   sessions: Pick<Sessions, "queue" | "queued" | "change" | "edit" | "withdraw" | "rewind">;

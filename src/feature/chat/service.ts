@@ -1,6 +1,7 @@
 /** Chats: sessions of the kind `chat`, each visible to its owner alone. */
 import { conflict, invalidField, notFound, overLimit } from "../../core/errors.ts";
 import type { Asker } from "../../core/ownership.ts";
+import type { Ending } from "../../engine/execution.ts";
 import { textOf } from "../../engine/parts.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
@@ -9,50 +10,20 @@ import { mayRead, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { SessionFiles } from "../sessions/files.ts";
-import type { SessionOwner, SessionRow, Sessions } from "../sessions/service.ts";
+import type { SessionRow, Sessions, Work } from "../sessions/service.ts";
 import type { ChatJobs } from "./jobs.ts";
-import { createMessages, type Messages, type MessagesDeps, titleOf } from "./messages.ts";
+import { createMessages, type MessagesDeps, titleOf } from "./messages.ts";
 import type { ChatCreate, ChatDetail, ChatFork, ChatMessage, ChatSession, ChatUpdate } from "./model.ts";
 import { presentChat } from "./present.ts";
 import { type ChatRow, createChatRows, cursorOf } from "./store.ts";
 import { createTranscripts, type TranscriptsDeps } from "./transcripts.ts";
 
-export interface Chats extends Messages {
-  /** The caller's own, newest first. @param status `active` (default), `ended`, or `all`. */
-  list(
-    filter: { status?: "active" | "ended" | "all" | undefined; agent_id?: string | undefined },
-    page: Page,
-    caller: Caller,
-  ): ListAnswer<ChatSession>;
-  /** @throws Problem 404 unknown or another user's. */
-  get(id: string, caller: Caller): ChatSession;
-  /** Own chats whose title holds every word, newest first. */
-  titled(
-    words: readonly string[],
-    limit: number,
-    caller: Caller,
-  ): Pick<SessionRow, "id" | "title" | "agent_id" | "project_id">[];
-  /** @param before `seq` of the message before which to begin, backwards. */
-  detail(id: string, page: { limit: number; before?: number | undefined }, caller: Caller): ChatDetail;
-  /** @throws Problem 404 unknown agent or project, 409 an agent that is switched off, 422 a model of no provider. */
-  create(input: ChatCreate, caller: Caller): ChatSession;
-  update(id: string, input: ChatUpdate, caller: Caller): ChatSession;
-  /** Ends the running reply and keeps what was said. */
-  stop(id: string, caller: Caller): ChatSession;
-  /** Asks the provider again for whose quota the reply waits. @throws Problem 409 `chat_not_waiting`. */
-  tryNow(id: string, caller: Caller): ChatSession;
-  end(id: string, purge: boolean, caller: Caller): void;
-  /** A new chat that begins with all up to that message; a job gives it the files. */
-  fork(id: string, messageId: string, caller: Caller): ChatFork;
-  /** The messages of a session that its owner asks for, whatever its kind. */
-  pageOf: ReturnType<typeof createTranscripts>["pageOf"];
-  /** Has the model read a summary of what was said. @throws Problem 404, 409 `session_busy`, `session_ended`. */
-  compact(id: string, caller: Caller): Job;
-  /** A turn has ended: the first gives the chat a title. */
-  finished: NonNullable<SessionOwner["finished"]>;
-  /** The whole chat. */
-  all(id: string, caller: Caller): { chat: ChatSession; messages: ChatMessage[] };
+interface ChatFilter {
+  status?: "active" | "ended" | "all" | undefined;
+  agent_id?: string | undefined;
 }
+
+export type Chats = ReturnType<typeof createChats>;
 
 interface ChatsDeps extends TranscriptsDeps, Omit<MessagesDeps, "find" | "shown" | "assertModel"> {
   sessions: Sessions;
@@ -73,7 +44,7 @@ interface ChatsDeps extends TranscriptsDeps, Omit<MessagesDeps, "find" | "shown"
   makesTitles(): boolean;
 }
 
-export function createChats(deps: ChatsDeps): Chats {
+export function createChats(deps: ChatsDeps) {
   const { store, sessions, assertAgent, projectExists, wrongModel, modelOf } = deps;
   const messages = store.rows(messageTable);
   const chats = createChatRows(store);
@@ -100,23 +71,21 @@ export function createChats(deps: ChatsDeps): Chats {
   };
   return {
     ...createMessages({ ...deps, find, shown, assertModel }),
+    /** The messages of a session that its owner asks for, whatever its kind. */
     pageOf: transcripts.pageOf,
-    list({ status = "active", agent_id }, page, caller) {
+    /** The caller's own, newest first. @param status `active` (default), `ended`, or `all`. */
+    list({ status = "active", agent_id }: ChatFilter, page: Page, caller: Caller): ListAnswer<ChatSession> {
       const rows = chats.page({ caller, status, agent_id }, page);
-      // Chats of a page share a few models, which take long to find.
-      const models = new Map<string, ReturnType<typeof modelOf>>();
-      const shared = (row: ChatRow): ReturnType<typeof modelOf> => {
-        const key = `${row.agent_id} ${row.wanted_model ?? ""}`;
-        const model = models.get(key) ?? modelOf(row);
-        models.set(key, model);
-        return model;
-      };
+      const shared = sharing(modelOf);
       const queued = sessions.waitingCounts(rows.map((row) => row.id));
       return listAnswer(rows, page, cursorOf, (row) => presentWith(row, shared(row), queued));
     },
-    titled: (words, limit, caller) => chats.titled(words, caller, limit),
-    get: (id, caller) => present(find(id, caller)),
-    detail(id, page, caller) {
+    /** Own chats whose title holds every word, newest first. */
+    titled: (words: readonly string[], limit: number, caller: Caller) => chats.titled(words, caller, limit),
+    /** @throws Problem 404 unknown or another user's. */
+    get: (id: string, caller: Caller): ChatSession => present(find(id, caller)),
+    /** @param before `seq` of the message before which to begin, backwards. */
+    detail(id: string, page: { limit: number; before?: number | undefined }, caller: Caller): ChatDetail {
       const row = find(id, caller);
       const files_job_id = deps.jobs.live(deps.work.copyFiles, id)?.id ?? null;
       return {
@@ -126,7 +95,8 @@ export function createChats(deps: ChatsDeps): Chats {
         ...transcripts.pageOf(row, page),
       };
     },
-    create({ agent_id, model, project_id, title }, caller) {
+    /** @throws Problem 404 unknown agent or project, 409 an agent that is switched off, 422 a model of no provider. */
+    create({ agent_id, model, project_id, title }: ChatCreate, caller: Caller): ChatSession {
       assertAgent(agent_id);
       assertModel(model);
       if (project_id && !projectExists(project_id, caller))
@@ -142,7 +112,7 @@ export function createChats(deps: ChatsDeps): Chats {
       });
       return present(row);
     },
-    update(id, { title, model }, caller) {
+    update(id: string, { title, model }: ChatUpdate, caller: Caller): ChatSession {
       assertModel(model);
       return store.write(() => {
         find(id, caller);
@@ -150,19 +120,21 @@ export function createChats(deps: ChatsDeps): Chats {
         return shown(id);
       });
     },
-    stop: (id, caller) =>
+    /** Ends the running reply and keeps what was said. */
+    stop: (id: string, caller: Caller): ChatSession =>
       store.write(() => {
         find(id, caller);
         sessions.interrupt(id);
         return shown(id);
       }),
-    tryNow(id, caller) {
+    /** Asks the provider again for whose quota the reply waits. @throws Problem 409 `chat_not_waiting`. */
+    tryNow(id: string, caller: Caller): ChatSession {
       find(id, caller);
       if (sessions.tryNow({ sessionId: id }) === 0)
         throw conflict("The chat waits for no provider.", "chat_not_waiting");
       return shown(id);
     },
-    end(id, purge, caller) {
+    end(id: string, purge: boolean, caller: Caller): void {
       store.write(() => {
         const row = find(id, caller);
         if (row.ended_at === null) sessions.end(id);
@@ -172,7 +144,8 @@ export function createChats(deps: ChatsDeps): Chats {
         deps.removeEnded(id, caller);
       });
     },
-    fork: (id, messageId, caller) =>
+    /** A new chat that begins with all up to that message; a job gives it the files. */
+    fork: (id: string, messageId: string, caller: Caller): ChatFork =>
       store.write(() => {
         const row = find(id, caller);
         const last = messages.find({ id: messageId });
@@ -195,26 +168,44 @@ export function createChats(deps: ChatsDeps): Chats {
             : undefined;
         return { ...shown(made.id), files_job_id: job?.id ?? null };
       }),
-    compact: (id, caller) =>
+    /** Has the model read a summary of what was said. @throws Problem 404, 409 `session_busy`, `session_ended`. */
+    compact: (id: string, caller: Caller): Job =>
       store.write(() => {
         const row = find(id, caller);
-        if (row.ended_at !== null) throw conflict("The chat has ended.", "session_ended");
-        if (row.status !== "open")
-          throw conflict("The agent is at work. Wait for its reply, or stop it first.", "session_busy");
-        if (row.message_count < 2) throw conflict("There is nothing to summarise yet.", "nothing_to_compact");
+        assertCompactable(row);
         const options = { key: id, subject: row.title ?? id, userId: caller.userId };
         return deps.jobs.enqueue(deps.work.compact, { session_id: id }, options);
       }),
-    finished({ session, input }, { status }) {
+    /** A turn has ended: the first gives the chat a title. */
+    finished({ session, input }: Work, { status }: Ending): void {
       const { id, title, execution_count, user_id } = session;
       if (status !== "succeeded" || execution_count !== 1 || title === null || !deps.makesTitles()) return;
       if (title !== titleOf(textOf(input))) return;
       const options = { key: id, subject: title, userId: user_id ?? undefined };
       deps.jobs.enqueue(deps.work.title, { session_id: id, instead_of: title }, options);
     },
-    all(id, caller) {
+    /** The whole chat. */
+    all(id: string, caller: Caller): { chat: ChatSession; messages: ChatMessage[] } {
       const row = find(id, caller);
       return { chat: present(row), messages: transcripts.all(row) };
     },
   };
+}
+
+/** Finds a model once for all chats that share it: chats of a page have a few, which take long to find. */
+function sharing(modelOf: ChatsDeps["modelOf"]): ChatsDeps["modelOf"] {
+  const models = new Map<string, ReturnType<typeof modelOf>>();
+  return (row) => {
+    const key = `${row.agent_id} ${row.wanted_model ?? ""}`;
+    const model = models.get(key) ?? modelOf(row);
+    models.set(key, model);
+    return model;
+  };
+}
+
+/** @throws Problem 409. */
+function assertCompactable({ ended_at, status, message_count }: SessionRow): void {
+  if (ended_at !== null) throw conflict("The chat has ended.", "session_ended");
+  if (status !== "open") throw conflict("The agent is at work. Wait for its reply, or stop it first.", "session_busy");
+  if (message_count < 2) throw conflict("There is nothing to summarise yet.", "nothing_to_compact");
 }

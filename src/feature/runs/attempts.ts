@@ -13,7 +13,7 @@ import type { RunLimits } from "./run-limits.ts";
 import type { RunStore, StepRow } from "./store.ts";
 import type { RunViews } from "./views.ts";
 
-export interface SentBack {
+interface SentBack {
   guidance: string;
   from_step?: string | undefined;
   /** Why the guidance is outside text; undefined: it is not. */

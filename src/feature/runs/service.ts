@@ -15,9 +15,9 @@ import type { Store } from "../../store/store.ts";
 import type { SessionOwner } from "../sessions/service.ts";
 import type { Advance, StepReport } from "./advance.ts";
 import type { ApprovalList } from "./approvals.ts";
-import { createAttempts, type SentBack } from "./attempts.ts";
+import { createAttempts } from "./attempts.ts";
 import { approvalResolved, runCreated, runMerged } from "./events.ts";
-import type { Approval, Run, RunCreate, RunDetail, RunRestart } from "./model.ts";
+import type { Approval, Run, RunCreate, RunDetail } from "./model.ts";
 import { createRunLimits, type RunLimitsDeps } from "./run-limits.ts";
 import { refsOf } from "./run-record.ts";
 import type { NewRun, RunStore } from "./store.ts";
@@ -57,35 +57,7 @@ interface RunOrigin {
   trace?: TraceParent | undefined;
 }
 
-export interface Runs {
-  /**
-   * @throws Problem 429 `too_many_runs`, 413 `workspaces_full`, as `restart` and `sendBack` do, too.
-   */
-  create(input: RunCreate, caller: Caller, from?: RunOrigin): Run;
-  /** @throws Problem 409 when it has ended. */
-  cancel(id: string, caller: Caller): Run;
-  /** @throws Problem 404, 409 `run_not_waiting`. */
-  tryNow(id: string, caller: Caller): Run;
-  /** What it waits for of a provider. */
-  providerWait(id: string): RunDetail["provider_wait"];
-  /** @throws Problem 409 unless it failed or was cancelled, 422 unknown step. */
-  restart(id: string, input: RunRestart, caller: Caller): Run;
-  /**
-   * Another attempt of a run that has ended, even successfully, on its own branch, with what reviewers say about the last one.
-   * @throws Problem 409 `run_not_ended`, 422 for a step that the pipeline does not have.
-   */
-  sendBack(id: string, request: SentBack, caller: Caller): Run;
-  /** @throws Problem 404 unknown step, 409 when it does not wait. */
-  approve(id: string, input: Approval, caller: Caller): Run;
-  /** Its work was merged on the code host. */
-  mergedOnHost(id: string, merge: { into: string; commit: string; head: string }): void;
-  /** Advances runs in which a person's time to answer is over, for some milliseconds; `again` asks for the rest. */
-  tick(again: () => void): void;
-  /** After a start: continues runs that a crash left between two steps. */
-  resume(): void;
-  /** How executions of pipeline steps report. */
-  readonly owner: SessionOwner;
-}
+export type Runs = ReturnType<typeof createRuns>;
 
 /** What other features get. */
 export interface RunsService extends Runs {
@@ -94,7 +66,7 @@ export interface RunsService extends Runs {
   readonly approvals: Pick<ApprovalList, "waitingAt">;
 }
 
-export function createRuns(deps: RunsDeps): Runs {
+export function createRuns(deps: RunsDeps) {
   const { store, rows, views, clock, advance, audit } = deps;
   const now = () => timestamp(clock.now());
   const shown = (id: string): Run => views.present(rows.run(id)!);
@@ -104,12 +76,7 @@ export function createRuns(deps: RunsDeps): Runs {
   const newRun = (input: RunCreate, definition: PipelineDefinition, caller: Caller): Omit<NewRun, "outside"> => {
     const project = input.project_name ? deps.projectNamed(input.project_name, caller) : undefined;
     assertRole(caller, project?.id, "contributor");
-    const { values, problems } = checkInputs(definition, input.inputs ?? {});
-    if (problems.length > 0)
-      throw invalid(
-        `Inputs of the pipeline ${definition.id}: ${problems.map(({ message }) => message).join(" ")}`,
-        problems.map(({ name, message }) => ({ pointer: `/inputs/${name}`, message })),
-      );
+    const inputs = inputsOf(definition, input);
     limits.assertBudget(input.budget_usd, definition, caller);
     const wrongModel = input.model && deps.wrongModel(input.model);
     if (wrongModel) throw invalidField("/model", wrongModel);
@@ -120,7 +87,7 @@ export function createRuns(deps: RunsDeps): Runs {
       definition,
       task_description: input.task_description,
       human_context: input.human_context ?? null,
-      inputs: values,
+      inputs,
       model: input.model ?? null,
       project_id: project?.id ?? null,
       project_name: project?.name ?? null,
@@ -146,15 +113,9 @@ export function createRuns(deps: RunsDeps): Runs {
     };
   };
 
-  /** The end of an execution is the end of its step, unless the run has continued without it. */
-  const finished: NonNullable<SessionOwner["finished"]> = (execution, ending, tx) => {
-    const step = execution.step_row_id === null ? undefined : rows.step(execution.step_row_id);
-    if (!step || !["queued", "running"].includes(step.status)) return;
-    advance.ended(tx, step, reportOf(ending), { text: ending.text, model: execution.model });
-  };
-
   return {
-    create(input, caller, { made, outside, base, trace } = {}) {
+    /** @throws Problem 429 `too_many_runs`, 413 `workspaces_full`, as `restart` and `sendBack` do, too. */
+    create(input: RunCreate, caller: Caller, { made, outside, base, trace }: RunOrigin = {}): Run {
       const definition = made ?? deps.pipelineOf(input.pipeline_id);
       deps.assertReady(definition);
       const row = { ...newRun(input, definition, caller), outside: outside ?? null, base_commit: base ?? null };
@@ -168,7 +129,8 @@ export function createRuns(deps: RunsDeps): Runs {
         return shown(id);
       });
     },
-    cancel(id, caller) {
+    /** @throws Problem 409 when it has ended. */
+    cancel(id: string, caller: Caller): Run {
       return store.write((tx) => {
         const row = views.rowFor(id, caller);
         if (isRunEnd(row.status)) throw conflict(`The run has ${row.status} already.`, "run_ended");
@@ -177,15 +139,23 @@ export function createRuns(deps: RunsDeps): Runs {
         return shown(id);
       });
     },
-    tryNow(id, caller) {
+    /** @throws Problem 404, 409 `run_not_waiting`. */
+    tryNow(id: string, caller: Caller): Run {
       const row = views.rowFor(id, caller);
       if (deps.tryNow(row.id) === 0) throw conflict("The run waits for no provider.", "run_not_waiting");
       return shown(id);
     },
+    /** What it waits for of a provider. */
     providerWait: deps.providerWait,
+    /** @throws Problem 409 unless it failed or was cancelled, 422 unknown step. */
     restart,
+    /**
+     * Another attempt of a run that has ended, even successfully, on its own branch, with what reviewers say about the last one.
+     * @throws Problem 409 `run_not_ended`, 422 for a step that the pipeline does not have.
+     */
     sendBack,
-    approve(id, { step_id, approved, comment = "" }, caller) {
+    /** @throws Problem 404 unknown step, 409 when it does not wait. */
+    approve(id: string, { step_id, approved, comment = "" }: Approval, caller: Caller): Run {
       return store.write((tx) => {
         const row = views.rowFor(id, caller);
         assertRole(caller, row.project_id, "contributor");
@@ -209,7 +179,8 @@ export function createRuns(deps: RunsDeps): Runs {
         return shown(id);
       });
     },
-    mergedOnHost(id, { into, commit, head }) {
+    /** Its work was merged on the code host. */
+    mergedOnHost(id: string, { into, commit, head }: { into: string; commit: string; head: string }): void {
       store.write((tx) => {
         const row = rows.run(id);
         if (!row || (row.merged_head === head && row.merged_into === into)) return;
@@ -217,24 +188,43 @@ export function createRuns(deps: RunsDeps): Runs {
         tx.emit(runMerged, { ...refsOf(row), data: { strategy: "host", into, commit } });
       });
     },
-    tick(again) {
+    /** Advances runs in which a person's time to answer is over, for some milliseconds; `again` asks for the rest. */
+    tick(again: () => void): void {
       const until = clock.monotonic() + TICK_MS;
       for (const { id } of rows.withDeadlineBefore(clock.now())) {
         if (clock.monotonic() > until) return again();
         store.write((tx) => advance.run(tx, id));
       }
     },
-    resume() {
+    /** After a start: continues runs that a crash left between two steps. */
+    resume(): void {
       actOnEach(rows.unfinished(), ({ id }) => store.write((tx) => advance.run(tx, id)));
     },
+    /** How executions of pipeline steps report. */
     owner: {
       started(execution, tx) {
         const step = execution.step_row_id === null ? undefined : rows.step(execution.step_row_id);
         if (step?.status === "queued") advance.began(tx, step);
       },
-      finished,
-    },
+      /** The end of an execution is the end of its step, unless the run has continued without it. */
+      finished(execution, ending, tx) {
+        const step = execution.step_row_id === null ? undefined : rows.step(execution.step_row_id);
+        if (!step || !["queued", "running"].includes(step.status)) return;
+        advance.ended(tx, step, reportOf(ending), { text: ending.text, model: execution.model });
+      },
+    } satisfies SessionOwner,
   };
+}
+
+/** Values of the pipeline's inputs. @throws Problem 422 with what is wrong with each. */
+function inputsOf(definition: PipelineDefinition, { inputs = {} }: RunCreate): NewRun["inputs"] {
+  const { values, problems } = checkInputs(definition, inputs);
+  if (problems.length > 0)
+    throw invalid(
+      `Inputs of the pipeline ${definition.id}: ${problems.map(({ message }) => message).join(" ")}`,
+      problems.map(({ name, message }) => ({ pointer: `/inputs/${name}`, message })),
+    );
+  return values;
 }
 
 function reportOf(ending: Ending): StepReport {
