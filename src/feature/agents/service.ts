@@ -53,30 +53,7 @@ interface AgentsDeps {
   hosts: readonly LabeledHost[];
 }
 
-export interface Agents {
-  ids(): string[];
-  exists(id: string): boolean;
-  /** Others get their turn while the files are looked at. */
-  listInTurns(page: Page): Promise<ListAnswer<Agent>>;
-  /** All agents, without the fields that have to be computed. */
-  named(): Pick<Agent, "id" | "name" | "description">[];
-  /** @throws Problem 404. */
-  get(id: string): AgentDetail;
-  /** What an entity tag stands for: the file, not the agent's activity. */
-  version(id: string): string;
-  /** Names of what it can use, grants and overrides included. @throws Problem 404. */
-  toolsOf(id: string): string[];
-  /** @throws Problem 404, 409 broken file, 422. */
-  configure(id: string, change: AgentChange, caller: Caller): AgentDetail;
-  /** @throws Problem 409 same id, 422. */
-  create(input: AgentCreate, caller: Caller): AgentDetail;
-  /** @throws Problem 409 while it works. */
-  remove(id: string, caller: Caller): void;
-  /** Every file with its problems. */
-  files(): AgentSummary[];
-  /** For the engine. @throws Problem 404 unknown, 409 `agent_broken`, 409 `agent_disabled`. */
-  ready(id: string): { agent: StoredAgent; settings: AgentSettings };
-}
+export type Agents = ReturnType<typeof createAgents>;
 
 export interface AgentSummary extends Pick<StoredAgent, "id" | "enabled" | "problems"> {
   file: string;
@@ -89,7 +66,7 @@ export interface AgentSummary extends Pick<StoredAgent, "id" | "enabled" | "prob
   hostLabels: readonly string[];
 }
 
-export function createAgents(deps: AgentsDeps): Agents {
+export function createAgents(deps: AgentsDeps) {
   const { store, audit, files, folder, overrides, ports, parse, defaults, updateFrontMatter, fields } = deps;
   const find = (id: string): StoredAgent => {
     const agent = files.find(id);
@@ -128,14 +105,6 @@ export function createAgents(deps: AgentsDeps): Agents {
     const agent = find(id);
     return { ...present(agent), prompt: agent.prompt };
   };
-  const assertTools = ({ tools }: AgentChange): void => {
-    const known = ports.toolNames();
-    for (const [at, tool] of (Array.isArray(tools) ? tools : []).entries()) {
-      if (known.includes(tool)) continue;
-      const hint = didYouMean(tool, known) || `There are: ${known.join(", ")}.`;
-      throw invalidField(`/tools/${at}`, `There is no tool "${tool}". ${hint}`);
-    }
-  };
   /** Writes only what reads back without a problem that did not exist before. */
   const save = (id: string, text: string, before: readonly { message: string }[]): void => {
     const known = new Set(before.map((problem) => problem.message));
@@ -166,8 +135,9 @@ export function createAgents(deps: AgentsDeps): Agents {
 
   return {
     ids: files.ids,
-    exists: (id) => files.find(id) !== undefined,
-    listInTurns(page) {
+    exists: (id: string): boolean => files.find(id) !== undefined,
+    /** Others get their turn while the files are looked at. */
+    listInTurns(page: Page): Promise<ListAnswer<Agent>> {
       const shown: ListAnswer<Agent> = { items: [], next_cursor: null };
       function* look() {
         yield* deps.look();
@@ -182,29 +152,36 @@ export function createAgents(deps: AgentsDeps): Agents {
       }
       return folder.snapshotInTurns(look, () => shown);
     },
-    named: all,
+    /** All agents, without the fields that have to be computed. */
+    named: (): Pick<Agent, "id" | "name" | "description">[] => all(),
+    /** @throws Problem 404. */
     get: detail,
-    version: (id) => find(id).text,
-    toolsOf: (id) => toolsOf(find(id)),
-    configure(id, change, caller) {
+    /** What an entity tag stands for: the file, not the agent's activity. */
+    version: (id: string): string => find(id).text,
+    /** Names of what it can use, grants and overrides included. @throws Problem 404. */
+    toolsOf: (id: string): string[] => toolsOf(find(id)),
+    /** @throws Problem 404, 409 broken file, 422. */
+    configure(id: string, change: AgentChange, caller: Caller): AgentDetail {
       const agent = find(id);
-      assertTools(change);
+      assertTools(change, ports.toolNames());
       assertHost(change);
       const patch = patchOf(change);
       save(id, rewritten(agent, patch, change.prompt, updateFrontMatter), agent.problems);
       record("configured", id, caller, { fields: [...Object.keys(patch), ...(change.prompt ? ["prompt"] : [])] });
       return detail(id);
     },
-    create({ id, ...input }, caller) {
+    /** @throws Problem 409 same id, 422. */
+    create({ id, ...input }: AgentCreate, caller: Caller): AgentDetail {
       if (!isSlug(id)) throw invalidField("/id", "This word is reserved; choose another id");
-      assertTools(input);
+      assertTools(input, ports.toolNames());
       assertHost(input);
       if (files.find(id)) throw conflict("An agent with this id exists. Change it, or choose another id.");
       save(id, updateFrontMatter("", { name: id, ...patchOf(input) }, `\n${String(input.prompt).trim()}\n`), []);
       record("created", id, caller);
       return detail(id);
     },
-    remove(id, caller) {
+    /** @throws Problem 409 while it works. */
+    remove(id: string, caller: Caller): void {
       find(id);
       if (ports.isWorking(id)) throw conflict("The agent is at work. Wait, or cancel its work.", "agent_working");
       store.write(() => {
@@ -214,19 +191,10 @@ export function createAgents(deps: AgentsDeps): Agents {
       });
       files.remove(id);
     },
-    files: () =>
-      all().map(({ id, sourceFile, config, enabled, problems }) => ({
-        id,
-        file: sourceFile,
-        model: config.model ?? null,
-        fallback: config.fallback ?? [],
-        enabled,
-        problems,
-        harness: config.harness ?? "builtin",
-        image: config.image ?? null,
-        hostLabels: config.host_labels ?? [],
-      })),
-    ready(id) {
+    /** Every file with its problems. */
+    files: (): AgentSummary[] => all().map(summaryOf),
+    /** For the engine. @throws Problem 404 unknown, 409 `agent_broken`, 409 `agent_disabled`. */
+    ready(id: string): { agent: StoredAgent; settings: AgentSettings } {
       const agent = find(id);
       const [problem] = agent.problems;
       if (problem)
@@ -237,6 +205,27 @@ export function createAgents(deps: AgentsDeps): Agents {
       return { agent, settings: settingsOf(agent) };
     },
   };
+}
+
+const summaryOf = ({ id, sourceFile, config, enabled, problems }: StoredAgent): AgentSummary => ({
+  id,
+  file: sourceFile,
+  model: config.model ?? null,
+  fallback: config.fallback ?? [],
+  enabled,
+  problems,
+  harness: config.harness ?? "builtin",
+  image: config.image ?? null,
+  hostLabels: config.host_labels ?? [],
+});
+
+/** @throws Problem 422 for a tool that is not known. */
+function assertTools({ tools }: AgentChange, known: readonly string[]): void {
+  for (const [at, tool] of (Array.isArray(tools) ? tools : []).entries()) {
+    if (known.includes(tool)) continue;
+    const hint = didYouMean(tool, known) || `There are: ${known.join(", ")}.`;
+    throw invalidField(`/tools/${at}`, `There is no tool "${tool}". ${hint}`);
+  }
 }
 
 function withDefaults(config: AgentConfig, defaults: ReturnType<AgentsDeps["defaults"]>): AgentSettings {

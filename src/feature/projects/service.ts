@@ -41,49 +41,10 @@ interface ProjectsDeps {
   discard(projectId: string): Promise<void>;
 }
 
-export interface Projects {
-  /** Those that the caller sees. */
-  list(filter: ProjectFilter, page: Page, asker: Asker): ListAnswer<Project>;
-  /** @throws Problem 404. */
-  get(id: string): Project;
-  /** The same without counting its tasks. @throws Problem 404. */
-  plain(id: string): PlainProject;
-  /** For runs, which name their project. Undefined also for one that the asker does not see. */
-  byName(name: string, asker: Asker): Project | undefined;
-  /** Whether that name is taken, by a project that one sees or not: a name is one project's. */
-  isTaken(name: string): boolean;
-  /** False also for one that the asker does not see. */
-  exists(id: string, asker: Asker): boolean;
-  count(): number;
-  /** @throws Problem 409 same name, 422 repository, branch or pipeline that is not valid. */
-  create(input: NewProject, caller: Caller): Project;
-  /** @throws Problem 409 same name, or a repository that is already cloned; 422 for a branch that the clone lacks. */
-  update(id: string, input: ProjectUpdate): Promise<Project>;
-  /** The project's vision in Markdown; null removes it. @throws Problem 404. */
-  setVision(id: string, vision: string | null): Project;
-  /**
-   * Makes sure that there is a clone: starts a failed one again, joins one under way, updates one that exists. @throws Problem 409 `no_repository`.
-   */
-  clone(id: string, userId: string | undefined): Project;
-  /**
-   * Removes the project with its workspace.
-   * @throws Problem 409 while runs are at work; `unmerged_branches` with their names unless `force`.
-   */
-  remove(id: string, force: boolean, caller: Caller): Promise<void>;
-  /** Removes a project whose runs are gone, merged or not. Idempotent. @param actor as in the audit log. */
-  erase(id: string, actor: string): Promise<void>;
-  /** Continues with unfinished clones and removes folders of projects that are gone. */
-  recover(): Promise<void>;
-}
+export type Projects = ReturnType<typeof createProjects>;
 
-export function createProjects(deps: ProjectsDeps): Projects {
+export function createProjects(deps: ProjectsDeps) {
   const { store, rows, clock, audit, clones, rules, folder, pipelineExists, access } = deps;
-  /** @throws Problem 409: the account was deleted meanwhile. */
-  const addOwner = (project_id: string, user_id: string): void => {
-    if (store.statement("SELECT 1 FROM users WHERE id = ?").get(user_id) === undefined)
-      throw conflict("The account that makes the project was deleted meanwhile.", "account_deleted");
-    access.put({ project_id, user_id, role: "owner", added_by: user_id });
-  };
   const presented = (row: ProjectRow, counts?: Record<string, number>): Project =>
     presentProject(row, access.openTo(row.id), counts);
   const find = (id: string): ProjectRow => {
@@ -95,26 +56,17 @@ export function createProjects(deps: ProjectsDeps): Projects {
     const holder = rows.findByName(name);
     if (holder && holder.id !== own) throw conflict("A project with this name exists. Choose another name.");
   };
-  const assertPipeline = (id: string | null | undefined): void => {
-    if (id && !pipelineExists(id)) throw invalidField("/default_pipeline_id", "There is no such pipeline");
-  };
-  /** @throws Problem 409 when tasks are in a status that the new board lacks. */
-  const assertRoom = (row: ProjectRow, columns: BoardColumn[] | null | undefined): void => {
-    if (columns === undefined) return;
-    const statuses = new Set((columns ?? DEFAULT_COLUMNS).flatMap((column) => column.statuses));
-    const left = Object.entries(rows.taskCounts([row.id]).get(row.id) ?? {}).find(([status]) => !statuses.has(status));
-    if (left)
-      throw conflict(`${left[1]} tasks are in the status ${left[0]}. Move them first, or keep it on the board.`);
-  };
   const sourceOf = (repository: string | null | undefined): string | null =>
     repository ? parseRepository(repository, rules).source : null;
-  const shown = (row: ProjectRow): Project => presented(row, rows.taskCounts([row.id]).get(row.id));
+  const tasksOf = (id: string) => rows.taskCounts([id]).get(id);
+  const shown = (row: ProjectRow): Project => presented(row, tasksOf(row.id));
   const begin = (row: ProjectRow): Project => {
     if (row.workspace_state === "cloning") clones.start(row);
     return shown(row);
   };
   return {
-    list(filter, page, asker) {
+    /** Those that the caller sees. */
+    list(filter: ProjectFilter, page: Page, asker: Asker): ListAnswer<Project> {
       const found = rows.page(filter, page, asker);
       const counts = rows.taskCounts(found.map(({ id }) => id));
       return listAnswer(
@@ -124,22 +76,28 @@ export function createProjects(deps: ProjectsDeps): Projects {
         (row) => presented(row, counts.get(row.id)),
       );
     },
-    get: (id) => shown(find(id)),
-    plain: (id) => presented(find(id)),
-    byName(name, asker) {
+    /** @throws Problem 404. */
+    get: (id: string): Project => shown(find(id)),
+    /** The same without counting its tasks. @throws Problem 404. */
+    plain: (id: string): PlainProject => presented(find(id)),
+    /** For runs, which name their project. Undefined also for one that the asker does not see. */
+    byName(name: string, asker: Asker): Project | undefined {
       const row = rows.findByName(name);
       return row && mayRead(asker, WHOSE.projects, row) ? shown(row) : undefined;
     },
-    isTaken: (name) => rows.findByName(name) !== undefined,
-    exists(id, asker) {
+    /** Whether that name is taken, by a project that one sees or not: a name is one project's. */
+    isTaken: (name: string): boolean => rows.findByName(name) !== undefined,
+    /** False also for one that the asker does not see. */
+    exists(id: string, asker: Asker): boolean {
       const row = rows.find(id);
       return row !== undefined && mayRead(asker, WHOSE.projects, row);
     },
-    count: () => rows.ids().length,
-    create(input, caller) {
+    count: (): number => rows.ids().length,
+    /** @throws Problem 409 same name, 422 repository, branch or pipeline that is not valid. */
+    create(input: NewProject, caller: Caller): Project {
       const source = sourceOf(input.repository);
       assertBranch(input.default_branch);
-      assertPipeline(input.default_pipeline_id);
+      assertPipeline(input.default_pipeline_id, pipelineExists);
       const row = newRow(input, source, timestamp(clock.now()));
       return store.write(() => {
         assertName(row.name);
@@ -149,34 +107,40 @@ export function createProjects(deps: ProjectsDeps): Projects {
           access.open(row.id, input.access);
         }
         // Before the event goes out: who may see the project is known by then.
-        if (userId !== undefined) addOwner(row.id, userId);
+        if (userId !== undefined) addOwner(deps, row.id, userId);
         rows.insert(row);
         return begin(row);
       });
     },
-    async update(id, { repository, columns, trusted, ...fields }) {
+    /** @throws Problem 409 same name, or a repository that is already cloned; 422 for a branch that the clone lacks. */
+    async update(id: string, { repository, columns, trusted, ...fields }: ProjectUpdate): Promise<Project> {
       const board = columns === undefined ? {} : { columns: columns && boardOf(columns) };
       const source = repository === undefined ? undefined : sourceOf(repository);
       assertBranch(fields.default_branch);
-      assertPipeline(fields.default_pipeline_id);
+      assertPipeline(fields.default_pipeline_id, pipelineExists);
       if (fields.default_branch) await deps.switchTo(find(id).id, fields.default_branch);
       return store.write(() => {
         const row = find(id);
         if (fields.name !== undefined) assertName(fields.name, id);
-        assertRoom(row, board.columns);
+        if (board.columns !== undefined) assertRoom(board.columns, tasksOf(id));
         const confirmed = trusted ? { outside: null } : {};
         rows.update(id, { ...withoutNull(fields), ...confirmed, ...board, ...newRepository(row, source) }, "updated");
         return begin(find(id));
       });
     },
-    setVision(id, vision) {
+    /** The project's vision in Markdown; null removes it. @throws Problem 404. */
+    setVision(id: string, vision: string | null): Project {
       return store.write(() => {
         find(id);
         rows.update(id, { vision }, "updated");
         return shown(find(id));
       });
     },
-    clone: (id, userId) =>
+    /**
+     * Makes sure that there is a clone: starts a failed one again, joins one under way, updates one that exists.
+     * @throws Problem 409 `no_repository`.
+     */
+    clone: (id: string, userId: string | undefined): Project =>
       store.write(() => {
         const row = find(id);
         if (row.repository === null) throw conflict("The project has no repository to clone.", "no_repository");
@@ -185,7 +149,11 @@ export function createProjects(deps: ProjectsDeps): Projects {
         rows.update(id, { workspace_state: "cloning", workspace_error: null }, "workspace");
         return begin(find(id));
       }),
-    async remove(id, force, caller) {
+    /**
+     * Removes the project with its workspace.
+     * @throws Problem 409 while runs are at work; `unmerged_branches` with their names unless `force`.
+     */
+    async remove(id: string, force: boolean, caller: Caller): Promise<void> {
       const lost = force || find(id).workspace_state !== "ready" ? [] : await deps.unmerged(id);
       if (lost.length > 0) throw notMerged(lost);
       store.write(() => {
@@ -205,7 +173,8 @@ export function createProjects(deps: ProjectsDeps): Projects {
       });
       await deps.discard(id);
     },
-    async erase(id, actor) {
+    /** Removes a project whose runs are gone, merged or not. Idempotent. @param actor as in the audit log. */
+    async erase(id: string, actor: string): Promise<void> {
       store.write(() => {
         const row = rows.find(id);
         if (!row) return;
@@ -215,13 +184,28 @@ export function createProjects(deps: ProjectsDeps): Projects {
       });
       await deps.discard(id);
     },
-    async recover() {
+    /** Continues with unfinished clones and removes folders of projects that are gone. */
+    async recover(): Promise<void> {
       const known = new Set(rows.ids());
       for (const name of await readdir(folder))
         if (name.startsWith("proj_") && !known.has(name)) await deps.discard(name);
       clones.resume();
     },
   };
+}
+
+/** Makes the user the project's owner. @throws Problem 409: the account was deleted meanwhile. */
+function addOwner({ store, access }: ProjectsDeps, project_id: string, user_id: string): void {
+  if (store.statement("SELECT 1 FROM users WHERE id = ?").get(user_id) === undefined)
+    throw conflict("The account that makes the project was deleted meanwhile.", "account_deleted");
+  access.put({ project_id, user_id, role: "owner", added_by: user_id });
+}
+
+/** @param counts of the project's tasks, by status. @throws Problem 409 when some are in a status that the new board lacks. */
+function assertRoom(columns: BoardColumn[] | null, counts: Record<string, number> = {}): void {
+  const statuses = new Set((columns ?? DEFAULT_COLUMNS).flatMap((column) => column.statuses));
+  const left = Object.entries(counts).find(([status]) => !statuses.has(status));
+  if (left) throw conflict(`${left[1]} tasks are in the status ${left[0]}. Move them first, or keep it on the board.`);
 }
 
 /** @param source of the repository; null: there is none. */
@@ -266,4 +250,8 @@ function newRepository(row: ProjectRow, source: string | null | undefined): Part
 /** @throws Problem 422 for a name that git could read as something else. */
 function assertBranch(branch: string | null | undefined): void {
   if (branch && !isBranchName(branch)) throw invalidField("/default_branch", "This is not a usable branch name");
+}
+
+function assertPipeline(id: string | null | undefined, exists: (id: string) => boolean): void {
+  if (id && !exists(id)) throw invalidField("/default_pipeline_id", "There is no such pipeline");
 }
