@@ -34,16 +34,7 @@ export interface Arrived {
   returnTo: string | undefined;
 }
 
-export interface SignOn {
-  begin(slug: string, redirectUri: string, returnTo: string | undefined): Promise<Begun>;
-  /**
-   * @param binding the cookie of the browser that brings the answer.
-   * @throws Problem 400 for an unknown, expired or used state, 401 refused, 403 no account.
-   */
-  finish(slug: string, parameters: URLSearchParams, binding: string | undefined, address?: string): Promise<Arrived>;
-  /** Where the session at the provider ends. */
-  logoutUrl(slug: string, idToken: string, returnTo: string): Promise<string | undefined>;
-}
+export type SignOn = ReturnType<typeof createSignOn>;
 
 interface Flow {
   slug: string;
@@ -78,34 +69,15 @@ export function createSignOn({
   endSessions(userId: string): void;
   /** Makes them a member of the projects that their groups give, and takes away what earlier groups gave. In a transaction. */
   takeGroups: MembersOfGroups;
-}): SignOn {
+}) {
   const [people, links] = [store.rows(users), store.rows(identities)];
-  const flows = new Map<string, Flow>();
+  const flows = createFlows(clock);
   const settingsOf = (row: ProviderRow): OidcSettings => ({
     issuer: row.issuer,
     clientId: row.client_id,
     clientSecret: providers.clientSecret(row),
   });
 
-  function remember(state: string, flow: Flow): void {
-    for (const [old, { until }] of flows) {
-      if (until > clock.monotonic() && flows.size < MOST_FLOWS) break;
-      flows.delete(old);
-    }
-    flows.set(state, flow);
-  }
-  function take(slug: string, state: string, binding: string | undefined): Flow {
-    const flow = flows.get(state);
-    flows.delete(state);
-    const mine =
-      flow && flow.slug === slug && flow.until >= clock.monotonic() && sameToken(binding ?? "", flow.binding);
-    if (!mine)
-      throw badRequest(
-        "This log-in was not started in this browser, or has expired. Start it again.",
-        "sign_on_unknown",
-      );
-    return flow;
-  }
   const userOf = (id: string): UserRow | undefined => people.find({ id });
 
   /** The linked account, or the one with this address, which is then linked; in a transaction. */
@@ -162,19 +134,28 @@ export function createSignOn({
   }
 
   return {
-    async begin(slug, redirectUri, returnTo) {
+    async begin(slug: string, redirectUri: string, returnTo: string | undefined): Promise<Begun> {
       const provider = providers.enabled(slug);
       const [state, nonce, verifier] = [newSecret(), newSecret(), newSecret()] as const;
       const scopes = provider.scopes;
       const url = await client.authorizationUrl(settingsOf(provider), { redirectUri, scopes, state, nonce, verifier });
       const binding = newSecret();
       const until = clock.monotonic() + LIMITS.signOnMs;
-      remember(state, { slug, issuer: provider.issuer, redirectUri, nonce, verifier, binding, returnTo, until });
+      flows.remember(state, { slug, issuer: provider.issuer, redirectUri, nonce, verifier, binding, returnTo, until });
       return { url, state, binding };
     },
-    async finish(slug, parameters, binding, address) {
+    /**
+     * @param binding the cookie of the browser that brings the answer.
+     * @throws Problem 400 for an unknown, expired or used state, 401 refused, 403 no account.
+     */
+    async finish(
+      slug: string,
+      parameters: URLSearchParams,
+      binding: string | undefined,
+      address?: string,
+    ): Promise<Arrived> {
       const state = parameters.get("state") ?? "";
-      const { nonce, verifier, redirectUri, returnTo, issuer } = take(slug, state, binding);
+      const { nonce, verifier, redirectUri, returnTo, issuer } = flows.take(slug, state, binding);
       const provider = providers.enabled(slug);
       const failed = (error: unknown) => {
         const why = error instanceof Problem ? error.code : "internal";
@@ -201,9 +182,37 @@ export function createSignOn({
         throw error;
       }
     },
-    async logoutUrl(slug, idToken, returnTo) {
+    /** Where the session at the provider ends. */
+    async logoutUrl(slug: string, idToken: string, returnTo: string): Promise<string | undefined> {
       const row = providers.all().find((provider) => provider.slug === slug);
       return row && client.logoutUrl(settingsOf(row), idToken, returnTo);
+    },
+  };
+}
+
+/** The flows that were begun and not answered yet, by state. */
+function createFlows(clock: Clock) {
+  const flows = new Map<string, Flow>();
+  return {
+    remember(state: string, flow: Flow): void {
+      for (const [old, { until }] of flows) {
+        if (until > clock.monotonic() && flows.size < MOST_FLOWS) break;
+        flows.delete(old);
+      }
+      flows.set(state, flow);
+    },
+    /** @throws Problem 400 unless it was begun in this browser, a short while ago. */
+    take(slug: string, state: string, binding: string | undefined): Flow {
+      const flow = flows.get(state);
+      flows.delete(state);
+      const mine =
+        flow && flow.slug === slug && flow.until >= clock.monotonic() && sameToken(binding ?? "", flow.binding);
+      if (!mine)
+        throw badRequest(
+          "This log-in was not started in this browser, or has expired. Start it again.",
+          "sign_on_unknown",
+        );
+      return flow;
     },
   };
 }
