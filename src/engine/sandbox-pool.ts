@@ -8,14 +8,7 @@ import { LIMITS } from "../core/limits.ts";
 import type { Logger } from "../core/log.ts";
 import { raceSignal } from "../core/race-signal.ts";
 import { createParked } from "./parked-sandboxes.ts";
-import {
-  placeOf,
-  type Sandbox,
-  type SandboxAbout,
-  type SandboxDriver,
-  type SandboxSpec,
-  type WayOut,
-} from "./sandbox.ts";
+import { placeOf, type Sandbox, type SandboxDriver, type SandboxSpec, type WayOut } from "./sandbox.ts";
 import { createEndings } from "./sandbox-endings.ts";
 
 interface LeaseRequest {
@@ -48,25 +41,7 @@ export interface Shown {
   stop(): Promise<void>;
 }
 
-export interface SandboxPool {
-  readonly capabilities: SandboxDriver["capabilities"];
-  readonly noticeMs: SandboxDriver["noticeMs"];
-  about(spec: SandboxSpec): Promise<SandboxAbout>;
-  lease(request: LeaseRequest): Lease;
-  /** Stops the one that waits for the session's next turn. */
-  end(sessionId: string): void;
-  /** Stops those that wait although no turn can begin in them. */
-  endUseless(): Promise<void>;
-  /**
-   * Waits until nothing that ended, or was left by an earlier process, can change the files of this place (`placeOf`).
-   * @throws Problem 503 `sandbox_not_stopped`, `sandbox_unavailable`; the signal's reason.
-   */
-  quiet(place: Pick<SandboxSpec, "workId" | "sessionId">, signal: AbortSignal): Promise<void>;
-  /** Removes what no lease holds and nothing keeps. @returns how many. @throws when the container engine does not answer. */
-  sweep(): Promise<number>;
-  /** Stops all that wait, and keeps none from now on. */
-  close(): Promise<void>;
-}
+export type SandboxPool = ReturnType<typeof createSandboxPool>;
 
 interface Kept {
   sandbox: Sandbox;
@@ -86,7 +61,7 @@ export interface SandboxPoolDeps {
   wayOut?(sandbox: Sandbox, spec: SandboxSpec): Promise<WayOut | undefined>;
 }
 
-export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDeps): SandboxPool {
+export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDeps) {
   /** Executions whose sandbox is there. */
   const held = new Set<string>();
   let closed = false;
@@ -130,16 +105,6 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
     // Files outside of working copies are touched through a sandbox alone, and `start` looks for what an earlier process left:
     // a chat without a project that needs no sandbox does not wait for the container engine.
     await endings.quiet(place, { isSwept: at.workId !== undefined });
-  }
-  /** @throws Problem 503 `sandbox_not_stopped`, `sandbox_unavailable`: what it works on is not to be kept yet. */
-  async function freeze(kept: Kept): Promise<void> {
-    try {
-      await kept.sandbox.freeze();
-      kept.frozen = true;
-    } catch (error) {
-      if (codeOf(error) === "sandbox_unavailable") throw error;
-      throw endings.notFrozen(error);
-    }
   }
   /** The one that waits for this session, when its specification has not changed and it still runs. */
   async function waiting(spec: SandboxSpec): Promise<Kept | undefined> {
@@ -189,7 +154,7 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
         () => ({ ...env, ...own?.wayOut?.env }),
         async () => (await openSandbox()).sandbox,
         () => opening !== undefined,
-        async () => freeze(await openSandbox()),
+        async () => freeze(await openSandbox(), endings),
       ),
       open: async () => void (await openSandbox()),
       async show(ms, onEnd) {
@@ -214,8 +179,10 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
     noticeMs: driver.noticeMs,
     about: driver.about,
     lease,
-    end: (sessionId) => void idle.stop(sessionId),
-    async endUseless() {
+    /** Stops the one that waits for the session's next turn. */
+    end: (sessionId: string): void => void idle.stop(sessionId),
+    /** Stops those that wait although no turn can begin in them. */
+    async endUseless(): Promise<void> {
       const waiting = idle.entries().map(async ([sessionId, { sandbox }]) => {
         const isUseful = await sandbox.isAlive().catch(() => false);
         // Meanwhile its turn may have come.
@@ -223,16 +190,33 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
       });
       await Promise.all(waiting);
     },
-    async quiet(place, signal) {
+    /**
+     * Waits until nothing that ended, or was left by an earlier process, can change the files of this place (`placeOf`).
+     * @throws Problem 503 `sandbox_not_stopped`, `sandbox_unavailable`; the signal's reason.
+     */
+    async quiet(place: Pick<SandboxSpec, "workId" | "sessionId">, signal: AbortSignal): Promise<void> {
       signal.throwIfAborted();
       await raceSignal(quiet(place), signal);
     },
+    /** Removes what no lease holds and nothing keeps. @returns how many. @throws when the container engine does not answer. */
     sweep: endings.sweep,
-    async close() {
+    /** Stops all that wait, and keeps none from now on. */
+    async close(): Promise<void> {
       closed = true;
       await Promise.all([idle.stopAll(), onShow.stopAll()]);
     },
   };
+}
+
+/** @throws Problem 503 `sandbox_not_stopped`, `sandbox_unavailable`: what it works on is not to be kept yet. */
+async function freeze(kept: Kept, { notFrozen }: Pick<ReturnType<typeof createEndings>, "notFrozen">): Promise<void> {
+  try {
+    await kept.sandbox.freeze();
+    kept.frozen = true;
+  } catch (error) {
+    if (codeOf(error) === "sandbox_unavailable") throw error;
+    throw notFrozen(error);
+  }
 }
 
 /** The execution that started it only names it; all else must be the same. */

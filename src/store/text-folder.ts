@@ -41,41 +41,7 @@ export interface FolderEntry {
   kind: "file" | "folder";
 }
 
-export interface TextFolder {
-  /** Entries by name; empty when the folder does not exist. Links count as what they lead to, if that is inside. */
-  list(path: string): readonly FolderEntry[];
-  /** Undefined when there is no such file inside the folder. Never throws. */
-  read(path: string): TextFile | undefined;
-  /**
-   * Writes a file whole, making the folders above it; on the disk when it returns, unless `synced` is false.
-   * @throws Problem 413 too large, 409 a link leads out.
-   */
-  write(path: string, text: string, how?: { synced: boolean }): void;
-  /**
-   * The same without waiting for the disk: what is read through this folder is the new text at once, and its file is
-   * replaced, whole, when the text is on the disk. A file that is written again meanwhile is replaced once.
-   * @throws Problem as `write`.
-   */
-  writeSoon(path: string, text: string): void;
-  /** Resolves when all that was written so far is on the disk under its name. @throws what kept a file from it. */
-  written(): Promise<void>;
-  /** Resolves when a file that was written with `synced: false` is on the disk, or was removed. */
-  sync(path: string): Promise<void>;
-  /** Removes a file, or a folder with all it holds; links in it are not followed. @returns false when there was none. */
-  remove(path: string): boolean;
-  /**
-   * Reads on behalf of one answer: until `work` returns, each file and folder is looked at once on disk, however often it
-   * is asked for. What is written through this folder meanwhile counts at once. `work` does not wait for anything.
-   */
-  snapshot<T>(work: () => T): T;
-  /**
-   * The same where there may be thousands of files: `look` reads them first, one before each `yield`, and others get their
-   * turn in between. `work` then finds them as `look` did.
-   */
-  snapshotInTurns<T>(look: () => Iterable<void>, work: () => T): Promise<T>;
-  /** The same object in a snapshot until something is written; undefined outside of one. */
-  moment(): object | undefined;
-}
+export type TextFolder = ReturnType<typeof createTextFolder>;
 
 export const TEXT_FILE_BYTES = 512 * 1024;
 /** Beyond one of these all is forgotten, and read again when needed. */
@@ -161,7 +127,7 @@ function createFileCache() {
   return { get: (path: string) => cache.get(path), keep, drop };
 }
 
-export function createTextFolder(root: string): TextFolder {
+export function createTextFolder(root: string) {
   const { resolve, assertInside, list } = createInside(root);
   const cache = createFileCache();
   const snapshots = createSnapshots();
@@ -205,16 +171,7 @@ export function createTextFolder(root: string): TextFolder {
     if (Buffer.byteLength(text) > TEXT_FILE_BYTES)
       throw new Problem(413, "too_large", `The file may hold ${TEXT_FILE_BYTES} bytes at most.`);
     assertInside(path);
-    const folder = dirname(join(root, path));
-    mkdirSync(folder, { recursive: true, mode: 0o755 });
-    const draft = join(folder, `.${randomUUID()}.tmp`);
-    try {
-      writeFileSync(draft, text, { mode: 0o644, flag: "wx" });
-    } catch (error) {
-      rmSync(draft, { force: true });
-      throw error;
-    }
-    return draft;
+    return writeDraft(join(root, path), text);
   };
   /** Brings one to the disk and into its place, unless it was written again or removed meanwhile. */
   const settle = async (one: Waiting): Promise<void> => {
@@ -235,7 +192,8 @@ export function createTextFolder(root: string): TextFolder {
   };
   const settling = inBatches(settle, SYNCED_AT_ONCE);
   return {
-    list(path) {
+    /** Entries by name; empty when the folder does not exist. Links count as what they lead to, if that is inside. */
+    list(path: string): readonly FolderEntry[] {
       const lists = snapshots.current()?.lists;
       const seen = lists?.get(path);
       if (seen !== undefined) return seen;
@@ -243,17 +201,31 @@ export function createTextFolder(root: string): TextFolder {
       lists?.set(path, found);
       return found;
     },
-    read(path) {
+    /** Undefined when there is no such file inside the folder. Never throws. */
+    read(path: string): TextFile | undefined {
       const files = snapshots.current()?.files;
       if (files?.has(path)) return files.get(path);
       const found = read(path);
       files?.set(path, found);
       return found;
     },
+    /**
+     * Reads on behalf of one answer: until `work` returns, each file and folder is looked at once on disk, however often it
+     * is asked for. What is written through this folder meanwhile counts at once. `work` does not wait for anything.
+     */
     snapshot: snapshots.take,
+    /**
+     * The same where there may be thousands of files: `look` reads them first, one before each `yield`, and others get their
+     * turn in between. `work` then finds them as `look` did.
+     */
     snapshotInTurns: snapshots.takeInTurns,
-    moment: () => snapshots.current()?.moment,
-    write(path, text, { synced } = { synced: true }) {
+    /** The same object in a snapshot until something is written; undefined outside of one. */
+    moment: (): object | undefined => snapshots.current()?.moment,
+    /**
+     * Writes a file whole, making the folders above it; on the disk when it returns, unless `synced` is false.
+     * @throws Problem 413 too large, 409 a link leads out.
+     */
+    write(path: string, text: string, { synced }: { synced: boolean } = { synced: true }): void {
       const draft = draftOf(path, text);
       try {
         if (synced) {
@@ -269,23 +241,24 @@ export function createTextFolder(root: string): TextFolder {
       waiting.delete(path);
       forget(path);
     },
-    writeSoon(path, text) {
+    /**
+     * The same without waiting for the disk: what is read through this folder is the new text at once, and its file is
+     * replaced, whole, when the text is on the disk. A file that is written again meanwhile is replaced once.
+     * @throws Problem as `write`.
+     */
+    writeSoon(path: string, text: string): void {
       const file = { path, text, problem: undefined, modifiedAt: Date.now() };
       const one = { path, draft: draftOf(path, text), file };
       waiting.set(path, one);
       forget(path);
       settling.add(one);
     },
+    /** Resolves when all that was written so far is on the disk under its name. @throws what kept a file from it. */
     written: settling.done,
-    async sync(path) {
-      try {
-        await using handle = await open(join(root, path));
-        await handle.sync();
-      } catch (error) {
-        if (codeOf(error) !== "ENOENT") throw error;
-      }
-    },
-    remove(path) {
+    /** Resolves when a file that was written with `synced: false` is on the disk, or was removed. */
+    sync: (path: string): Promise<void> => syncFile(join(root, path)),
+    /** Removes a file, or a folder with all it holds; links in it are not followed. @returns false when there was none. */
+    remove(path: string): boolean {
       assertInside(path);
       const target = join(root, path);
       try {
@@ -299,6 +272,30 @@ export function createTextFolder(root: string): TextFolder {
       }
     },
   };
+}
+
+/** Writes the text beside the file, making the folder for both. @returns the draft's path. */
+function writeDraft(file: string, text: string): string {
+  const folder = dirname(file);
+  mkdirSync(folder, { recursive: true, mode: 0o755 });
+  const draft = join(folder, `.${randomUUID()}.tmp`);
+  try {
+    writeFileSync(draft, text, { mode: 0o644, flag: "wx" });
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+  return draft;
+}
+
+/** Brings a file to the disk, if it is there. */
+async function syncFile(file: string): Promise<void> {
+  try {
+    await using handle = await open(file);
+    await handle.sync();
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+  }
 }
 
 const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
