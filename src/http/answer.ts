@@ -19,21 +19,7 @@ export class Reply<T> {
   }
 }
 
-export interface Answer {
-  /**
-   * 201 with `Location`. `create` runs in the transaction that also remembers the answer for its Idempotency-Key;
-   * `remembered` is what a repeat may be answered, where the first answer holds a value that is shown once.
-   */
-  created<T>(locationOf: (object: T) => string, create: () => T, remembered?: (object: T) => unknown): Reply<T>;
-  /** 200, remembered for its Idempotency-Key like what creates. */
-  done<T>(change: () => T): Reply<T>;
-  /** 202 with `Location` of the status. */
-  accepted<T>(locationOf: (object: T) => string, create: () => T): Reply<T>;
-  /** Of several statuses that the operation names, this one. */
-  as<T>(code: 200 | 201 | 202, object: T): Reply<T>;
-  /** 200 with `ETag`, for objects that people edit. */
-  tagged<T>(object: T): T;
-}
+export type Answer = ReturnType<typeof createAnswer>;
 
 export interface AnswerDeps {
   store: Pick<Store, "write">;
@@ -41,11 +27,7 @@ export interface AnswerDeps {
 }
 
 /** @param pending the request's Idempotency-Key, where it has one that is new. */
-export function createAnswer(
-  { store, idempotency }: AnswerDeps,
-  pending: PendingKey | null | undefined,
-  set: Setting,
-): Answer {
+export function createAnswer({ store, idempotency }: AnswerDeps, pending: PendingKey | null | undefined, set: Setting) {
   const make = <S extends 200 | 201 | 202, T>(
     code: S,
     locationOf: ((object: T) => string) | undefined,
@@ -61,11 +43,20 @@ export function createAnswer(
     return new Reply(code, object);
   };
   return {
-    created: (locationOf, create, remembered) => make(201, locationOf, create, remembered),
-    done: (change) => make(200, undefined, change),
-    accepted: (locationOf, create) => make(202, locationOf, create),
-    as: (code, object) => new Reply(code, object),
-    tagged(object) {
+    /**
+     * 201 with `Location`. `create` runs in the transaction that also remembers the answer for its Idempotency-Key;
+     * `remembered` is what a repeat may be answered, where the first answer holds a value that is shown once.
+     */
+    created: <T>(locationOf: (object: T) => string, create: () => T, remembered?: (object: T) => unknown): Reply<T> =>
+      make(201, locationOf, create, remembered),
+    /** 200, remembered for its Idempotency-Key like what creates. */
+    done: <T>(change: () => T): Reply<T> => make(200, undefined, change),
+    /** 202 with `Location` of the status. */
+    accepted: <T>(locationOf: (object: T) => string, create: () => T): Reply<T> => make(202, locationOf, create),
+    /** Of several statuses that the operation names, this one. */
+    as: <T>(code: 200 | 201 | 202, object: T): Reply<T> => new Reply(code, object),
+    /** 200 with `ETag`, for objects that people edit. */
+    tagged<T>(object: T): T {
       set.headers["ETag"] = etagOf(object);
       return object;
     },

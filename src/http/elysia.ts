@@ -16,7 +16,7 @@ export type Found<R> = (route: R, params: Record<string, string>) => Promise<Res
  * Routes one request. @returns the answer, or undefined where no route has that method and path.
  * @throws whatever `found` throws.
  */
-export type Dispatch<R> = (request: Request, found: Found<R>) => Promise<Response | undefined>;
+type Dispatch<R> = (request: Request, found: Found<R>) => Promise<Response | undefined>;
 
 export function createDispatch<R extends Routed>(routes: readonly R[]): Dispatch<R> {
   const asking = new WeakMap<Request, Found<R>>();

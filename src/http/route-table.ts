@@ -1,6 +1,6 @@
 /** The operations of all features, each with what answers it, and the way from a request to its operation. */
 import { lazy } from "../core/lazy.ts";
-import { createDispatch, type Dispatch } from "./elysia.ts";
+import { createDispatch, type Found } from "./elysia.ts";
 import type { Operation } from "./operation.ts";
 import type { Perform } from "./perform.ts";
 
@@ -9,14 +9,7 @@ export interface RouteEntry extends Operation {
   perform: Perform;
 }
 
-export interface RouteTable {
-  readonly entries: readonly RouteEntry[];
-  /** First words of the paths: `v1`, `healthz`. */
-  readonly roots: ReadonlySet<string>;
-  dispatch: Dispatch<RouteEntry>;
-  /** Methods that the path has, HEAD and OPTIONS included; empty when there is no such path. */
-  methods(path: string): string[];
-}
+export type RouteTable = ReturnType<typeof createRouteTable>;
 
 /** Operations, or what makes them when they are first needed. */
 export type Routes = readonly Operation[] | (() => readonly Operation[]);
@@ -37,7 +30,7 @@ export function createRouteTable(
   owned: readonly OwnedRoutes[],
   performOf: (operation: Operation) => Perform,
   assertOn: (owner: string) => void,
-): RouteTable {
+) {
   const entryOf = (owner: string, operation: Operation): RouteEntry => {
     const perform = performOf(operation);
     return {
@@ -70,18 +63,20 @@ export function createRouteTable(
     };
   });
   return {
-    get entries() {
+    get entries(): readonly RouteEntry[] {
       return whole().entries;
     },
-    get roots() {
+    /** First words of the paths: `v1`, `healthz`. */
+    get roots(): ReadonlySet<string> {
       return whole().roots;
     },
-    dispatch(request, found) {
+    dispatch(request: Request, found: Found<RouteEntry>): Promise<Response | undefined> {
       const isEarly =
         !isWhole && early().names.has(nameOf({ method: request.method, path: new URL(request.url).pathname }));
       return (isEarly ? early() : whole()).dispatch(request, found);
     },
-    methods(path) {
+    /** Methods that the path has, HEAD and OPTIONS included; empty when there is no such path. */
+    methods(path: string): string[] {
       const fitting = whole().entries.filter((entry) => fits(entry.path, path));
       const found = METHODS.filter((method) => fitting.some((entry) => entry.method === method));
       if (found.includes("GET")) found.push("HEAD");

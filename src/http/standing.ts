@@ -4,18 +4,12 @@
  * body is there, and the store in each transaction of the request, before anything is changed.
  */
 import { unauthorized } from "../core/errors.ts";
-import type { Authority } from "../store/authority.ts";
 import type { Caller } from "./caller.ts";
-
-interface Standing extends Authority {
-  /** The request is answered: what it left running (a job, a timer) continues in its own right. */
-  end(): void;
-}
 
 /** Whether the credential lives, with the rights that it had when the request came. */
 export const stillHolds = (caller: Caller): boolean => caller.stillValid?.() ?? true;
 
-export function standingOf(caller: Caller): Standing {
+export function standingOf(caller: Caller) {
   let over = false;
   return {
     assertHolds() {
@@ -29,7 +23,8 @@ export function standingOf(caller: Caller): Standing {
     changed() {
       over ||= !stillHolds(caller);
     },
-    end() {
+    /** The request is answered: what it left running (a job, a timer) continues in its own right. */
+    end(): void {
       over = true;
     },
   };

@@ -17,17 +17,7 @@ interface WorkerPoolOptions<Reply extends { id: number }> {
   busy(): Error;
 }
 
-interface WorkerPool<Reply extends { id: number }> {
-  /**
-   * @param owner whose work it is: one at a time, so that none keeps all processes from others.
-   * @throws WorkerLost when the process died under it; work that finds a dead process is started again in a fresh one.
-   */
-  run<T>(owner: string, work: (worker: WorkerProcess<Reply>) => Promise<T>): Promise<T>;
-  /** To be called when a process has ended. */
-  forget(worker: WorkerProcess<Reply>): void;
-}
-
-export function createWorkerPool<Reply extends { id: number }>(options: WorkerPoolOptions<Reply>): WorkerPool<Reply> {
+export function createWorkerPool<Reply extends { id: number }>(options: WorkerPoolOptions<Reply>) {
   const { processes, keptBytes, spawn, busy } = options;
   const idle: WorkerProcess<Reply>[] = [];
   const waiting: { owner: string; begin(): void }[] = [];
@@ -73,7 +63,11 @@ export function createWorkerPool<Reply extends { id: number }>(options: WorkerPo
   }
 
   return {
-    async run(owner, work) {
+    /**
+     * @param owner whose work it is: one at a time, so that none keeps all processes from others.
+     * @throws WorkerLost when the process died under it; work that finds a dead process is started again in a fresh one.
+     */
+    async run<T>(owner: string, work: (worker: WorkerProcess<Reply>) => Promise<T>): Promise<T> {
       await turnOf(owner);
       try {
         return await attempt(work);
@@ -82,7 +76,8 @@ export function createWorkerPool<Reply extends { id: number }>(options: WorkerPo
         next();
       }
     },
-    forget(worker) {
+    /** To be called when a process has ended. */
+    forget(worker: WorkerProcess<Reply>): void {
       const at = idle.indexOf(worker);
       if (at >= 0) idle.splice(at, 1);
     },

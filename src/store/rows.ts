@@ -19,27 +19,14 @@ interface Order {
   limit?: number;
 }
 
-interface Rows<T extends SQLiteTable> {
-  find(...where: Where<T>[]): T["$inferSelect"] | undefined;
-  list(where: readonly Where<T>[], options?: Order): T["$inferSelect"][];
-  count(...where: Where<T>[]): number;
-  insert(row: T["$inferInsert"]): void;
-  /** Inserts the row unless there is one with the same key. @returns whether it did. */
-  insertIfNew(row: T["$inferInsert"]): boolean;
-  /** Inserts the row, or gives the row with the same values of these columns its other values. */
-  put(row: T["$inferInsert"], key: readonly (keyof T["$inferSelect"] & string)[]): void;
-  /** At least one condition. @param change what is undefined is left alone. @returns how many rows were changed. */
-  update(change: Values<T>, ...where: Where<T>[]): number;
-  /** At least one condition. @returns how many rows there were. */
-  remove(...where: Where<T>[]): number;
-}
+type Rows<T extends SQLiteTable> = ReturnType<typeof createRows<T>>;
 
 /** `store.rows`. Costs a look at every column: ask for it once, where a service is created. */
 export type RowsOf = <T extends SQLiteTable>(table: T) => Rows<T>;
 
 const isCondition = <T extends SQLiteTable>(where: Where<T>): where is NonNullable<Condition> => Array.isArray(where);
 
-export function createRows<T extends SQLiteTable>(statement: Prepare, table: T): Rows<T> {
+export function createRows<T extends SQLiteTable>(statement: Prepare, table: T) {
   const name = getTableName(table);
   const columns: Record<string, SQLiteColumn> = getTableColumns(table);
   const names = Object.keys(columns);
@@ -94,44 +81,48 @@ export function createRows<T extends SQLiteTable>(statement: Prepare, table: T):
   };
 
   return {
-    find(...where) {
+    find(...where: Where<T>[]): T["$inferSelect"] | undefined {
       const [text, values] = whereOf(where);
       const row = statement<Record<string, unknown>>(`${select}${text} LIMIT 1`).get(...values);
       return row && decode(row);
     },
-    list(where, { order, limit } = {}) {
+    list(where: readonly Where<T>[], { order, limit }: Order = {}): T["$inferSelect"][] {
       const [text, values] = whereOf(where);
       const end = `${order === undefined ? "" : ` ORDER BY ${order}`}${limit === undefined ? "" : " LIMIT ?"}`;
       const rows = statement<Record<string, unknown>>(`${select}${text}${end}`);
       return rows.all(...values, ...(limit === undefined ? [] : [limit])).map(decode);
     },
-    count(...where) {
+    count(...where: Where<T>[]): number {
       const [text, values] = whereOf(where);
       return statement<{ rows: number }>(`SELECT count(*) AS rows FROM ${name}${text}`).get(...values)!.rows;
     },
-    insert(row) {
+    insert(row: T["$inferInsert"]): void {
       const { text, values } = inserted(row);
       statement(text).run(...values);
     },
-    insertIfNew(row) {
+    /** Inserts the row unless there is one with the same key. @returns whether it did. */
+    insertIfNew(row: T["$inferInsert"]): boolean {
       const { text, values } = inserted(row);
       return statement(`${text} ON CONFLICT DO NOTHING`).run(...values).changes > 0;
     },
-    put(row, key) {
+    /** Inserts the row, or gives the row with the same values of these columns its other values. */
+    put(row: T["$inferInsert"], key: readonly (keyof T["$inferSelect"] & string)[]): void {
       const { text, entries, values } = inserted(row);
       const keys = key.map((one) => columns[one]!.name);
       const set = entries.flatMap(([column]) => (keys.includes(column) ? [] : [`"${column}" = excluded."${column}"`]));
       const conflict = `ON CONFLICT (${keys.join(", ")}) DO ${set.length > 0 ? `UPDATE SET ${set.join(", ")}` : "NOTHING"}`;
       statement(`${text} ${conflict}`).run(...values);
     },
-    update(change, ...where) {
+    /** At least one condition. @param change what is undefined is left alone. @returns how many rows were changed. */
+    update(change: Values<T>, ...where: Where<T>[]): number {
       const entries = given(change);
       if (entries.length === 0) return 0;
       const [text, values] = someOf(where);
       const set = entries.map(([column]) => `"${column}" = ?`).join(", ");
       return statement(`UPDATE ${name} SET ${set}${text}`).run(...entries.map(([, value]) => value), ...values).changes;
     },
-    remove(...where) {
+    /** At least one condition. @returns how many rows there were. */
+    remove(...where: Where<T>[]): number {
       const [text, values] = someOf(where);
       return statement(`DELETE FROM ${name}${text}`).run(...values).changes;
     },

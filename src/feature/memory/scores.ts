@@ -15,12 +15,6 @@ type Rated = Pick<EntryRow, "vault" | "entry" | "pinned" | "updated_at">;
 
 export type Scores = ReturnType<typeof createScores>;
 
-interface ScoreReader {
-  of(row: Rated): MemoryScore;
-  /** What a search multiplies by, 1 for an entry that nobody rated. */
-  factorOf(key: Key): number;
-}
-
 interface ScoresDeps {
   store: Store;
   clock: Clock;
@@ -85,13 +79,14 @@ export function createScores({ store, clock, stored }: ScoresDeps) {
     };
   }
   /** What was counted of all these entries, read at once; of another entry it answers as of one that nobody read. */
-  function reader(keys: readonly Key[]): ScoreReader {
+  function reader(keys: readonly Key[]) {
     const now = settings();
     const rows = rowsOf(keys);
     const rowOf = (key: Key): Row => rows.get(keyOf(key)) ?? NEVER;
     return {
-      of: (rated) => scoreOf(rated, rowOf(rated), now),
-      factorOf(key) {
+      of: (rated: Rated): MemoryScore => scoreOf(rated, rowOf(rated), now),
+      /** What a search multiplies by, 1 for an entry that nobody rated. */
+      factorOf(key: Key): number {
         const row = rowOf(key);
         return 1 + now.usefulness_weight * ((row.score ?? usefulnessOf(row)) - 0.5);
       },

@@ -116,15 +116,7 @@ interface CarriedPlace {
 }
 
 /** The files of one sandbox. */
-export interface SandboxFiles {
-  workspace: Workspace;
-  /** Once its container runs, before anything else runs in it. */
-  begin(executionId: string): Promise<void>;
-  /** Before a command runs: what the server has changed is there. */
-  bringIn(): Promise<void>;
-  /** Before its container is removed. @param brings also what was not brought back yet. */
-  end(brings: boolean): Promise<void>;
-}
+export type SandboxFiles = ReturnType<typeof createCarriedFiles>;
 
 export interface CarriedFilesDeps {
   docker: DockerClient;
@@ -140,7 +132,7 @@ export interface CarriedFilesDeps {
 /** How long a container that is removed may take to give what was not brought back. */
 const LAST_MS = 10_000;
 
-export function createCarriedFiles({ docker, containerId, places, attached, ready }: CarriedFilesDeps): SandboxFiles {
+export function createCarriedFiles({ docker, containerId, places, attached, ready }: CarriedFilesDeps) {
   const links = places.map(({ root }, index) =>
     createCarrying(docker, containerId, root, index === 0 ? attached : undefined),
   );
@@ -179,8 +171,9 @@ export function createCarriedFiles({ docker, containerId, places, attached, read
         return await near.walk(path, options);
       },
       bringBack,
-    },
-    async begin(executionId) {
+    } satisfies Workspace,
+    /** Once its container runs, before anything else runs in it. */
+    async begin(executionId: string): Promise<void> {
       await each(async (carried, carrier) => {
         const { copy } = places.find((place) => place.copy.carried === carried)!;
         // What others work on there counts, and what this very execution left when its sandbox was lost.
@@ -192,12 +185,14 @@ export function createCarriedFiles({ docker, containerId, places, attached, read
       });
       fresh = true;
     },
-    async bringIn() {
+    /** Before a command runs: what the server has changed is there. */
+    async bringIn(): Promise<void> {
       if (!fresh) await each((carried, carrier) => carried.bringIn(carrier));
       fresh = false;
       used = true;
     },
-    async end(brings) {
+    /** Before its container is removed. @param brings also what was not brought back yet. */
+    async end(brings: boolean): Promise<void> {
       if (ended) return;
       const last = brings ? bringBack().catch(() => {}) : undefined;
       await Promise.race([last, new Promise((wake) => setTimeout(wake, LAST_MS).unref())]);

@@ -1,22 +1,13 @@
 /** Takes what the line of `sh` around a command says (process id before, exit code after) out of the output. */
 import type { FrameSink } from "../../docker/demux.ts";
 
-export interface ExecFrame {
-  readonly push: FrameSink;
-  /** Of the session's leader inside the container; undefined until known. */
-  readonly pid: string | undefined;
-  readonly exitCode: number | undefined;
-  /** Resolves with the exit code. */
-  readonly ended: Promise<void>;
-  /** Passes on what was held back because it might have been the beginning of the last line. */
-  flush(): void;
-}
+export type ExecFrame = ReturnType<typeof createExecFrame>;
 
 const MAX_FIRST_LINE = 20;
 const NEWLINE = 0x0a;
 
 /** `marker` begins the line with the exit code; nobody can guess it before the command has started. */
-export function createExecFrame(marker: string, sink: FrameSink): ExecFrame {
+export function createExecFrame(marker: string, sink: FrameSink) {
   const needle = Buffer.from(marker);
   const ended = Promise.withResolvers<void>();
   let pid: string | undefined;
@@ -59,15 +50,19 @@ export function createExecFrame(marker: string, sink: FrameSink): ExecFrame {
     held = Buffer.alloc(0);
   };
   return {
-    push: (stream, chunk) => (stream === "stderr" ? sink(stream, chunk) : pushStdout(chunk)),
-    get pid() {
+    push: (stream: "stdout" | "stderr", chunk: Uint8Array): void =>
+      stream === "stderr" ? sink(stream, chunk) : pushStdout(chunk),
+    /** Of the session's leader inside the container; undefined until known. */
+    get pid(): string | undefined {
       return pid || undefined;
     },
-    get exitCode() {
+    get exitCode(): number | undefined {
       return exitCode;
     },
+    /** Resolves with the exit code. */
     ended: ended.promise,
-    flush: () => {
+    /** Passes on what was held back because it might have been the beginning of the last line. */
+    flush: (): void => {
       emit(held);
       held = Buffer.alloc(0);
     },
