@@ -21,18 +21,7 @@ interface WebSocketRequest {
   signal?: AbortSignal | undefined;
 }
 
-interface ClusterSocket {
-  /** The one of `protocols` that the API server took. */
-  readonly protocol: string;
-  /** Resolves when the peer has closed it; rejects when it broke. */
-  readonly closed: Promise<void>;
-  /** Resolves once there is room for more. Does nothing when it is closed. */
-  send(data: Uint8Array): Promise<void>;
-  pause(): void;
-  resume(): void;
-  /** Breaks it off. */
-  destroy(): void;
-}
+type ClusterSocket = ReturnType<typeof talk>;
 
 const HEAD_BYTES = 64 * 1024;
 const OPEN_MS = 30_000;
@@ -173,7 +162,7 @@ function pieceOf(socket: Socket): Promise<Buffer | undefined> {
   });
 }
 
-function talk(socket: Socket, protocol: string, first: Buffer, onMessage: (data: Buffer) => void): ClusterSocket {
+function talk(socket: Socket, protocol: string, first: Buffer, onMessage: (data: Buffer) => void) {
   const { promise: closed, resolve, reject } = Promise.withResolvers<void>();
   // The caller need not wait for its end.
   closed.catch(() => {});
@@ -223,21 +212,25 @@ function talk(socket: Socket, protocol: string, first: Buffer, onMessage: (data:
   if (first.length > 0) take(first);
   if (!isOver) socket.resume();
   return {
+    /** The one of `protocols` that the API server took. */
     protocol,
+    /** Resolves when the peer has closed it; rejects when it broke. */
     closed,
-    async send(data) {
+    /** Resolves once there is room for more. Does nothing when it is closed. */
+    async send(data: Uint8Array): Promise<void> {
       if (isOver || socket.write(frameOf(OPCODES.binary, data))) return;
       await new Promise<void>((go) => waiting.add(go));
     },
-    pause() {
+    pause(): void {
       paused = true;
       socket.pause();
     },
-    resume() {
+    resume(): void {
       paused = false;
       misses = 0;
       socket.resume();
     },
-    destroy: () => end(),
+    /** Breaks it off. */
+    destroy: (): void => end(),
   };
 }
