@@ -53,7 +53,8 @@ export function createRouteTable(
     const entries = owned.flatMap(({ owner, routes }) =>
       (typeof routes === "function" ? routes() : routes).map((one) => entryOf(owner, one)),
     );
-    const twice = entries.filter(({ name }, at) => entries.findIndex((one) => one.name === name) !== at);
+    const names = new Set<string>();
+    const twice = entries.filter(({ name }) => names.size === names.add(name).size);
     if (twice.length > 0) throw new Error(`operations with another's name: ${twice.map(nameOf).join(", ")}`);
     isWhole = true;
     return {

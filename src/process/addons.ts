@@ -54,12 +54,11 @@ function open(into: object, path: string): void {
 function unpack({ name, sha256, embedded }: EmbeddedAddon, folder: string): string {
   const file = `${name}-${sha256.slice(0, 16)}.node`;
   const path = join(folder, file);
-  const bytes = readFileSync(embedded);
-  if (holds(path, bytes)) return path;
+  if (holds(path, sha256)) return path;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const draft = `${path}.${process.pid}`;
   try {
-    writeFileSync(draft, bytes, { mode: 0o500 });
+    writeFileSync(draft, readFileSync(embedded), { mode: 0o500 });
     renameSync(draft, path);
   } catch (error) {
     rmSync(draft, { force: true });
@@ -70,9 +69,10 @@ function unpack({ name, sha256, embedded }: EmbeddedAddon, folder: string): stri
   return path;
 }
 
-function holds(path: string, bytes: Uint8Array): boolean {
+/** Mapped, as loading it does: to read Kuzu's 25 MB and compare them with those inside takes nine times as long. */
+function holds(path: string, sha256: string): boolean {
   try {
-    return readFileSync(path).equals(bytes);
+    return new Bun.CryptoHasher("sha256").update(Bun.mmap(path)).digest("hex") === sha256;
   } catch {
     return false;
   }

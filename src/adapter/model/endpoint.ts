@@ -13,6 +13,9 @@ export interface Endpoint {
   apiKey: string | undefined;
 }
 
+/** Where Ollama's own protocol is, given the address of its compatible one. */
+export const ollamaRoot = (baseUrl: string): string => baseUrl.replace(/\/v1$/, "");
+
 /** `fetch` that follows no redirect and leaves time limits to the caller. @param values of one answer or event. */
 const createFetch = (values?: number) =>
   likeFetch(async (input, init) =>

@@ -6,8 +6,7 @@
 import type { Clock } from "../../core/clock.ts";
 import { membersOf } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
-import { type Endpoint, fetchDirectly } from "./endpoint.ts";
-import { ollamaRoot } from "./ollama.ts";
+import { type Endpoint, fetchDirectly, ollamaRoot } from "./endpoint.ts";
 import { createScrubber } from "./scrubber.ts";
 
 interface LiveModel {

@@ -9,7 +9,7 @@ import { isObject, membersOf, numberIn, textIn } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { createLineSplitter } from "../../core/line-splitter.ts";
-import type { Endpoint } from "./endpoint.ts";
+import { type Endpoint, ollamaRoot } from "./endpoint.ts";
 
 type Model = Parameters<NonNullable<LanguageModelMiddleware["wrapStream"]>>[0]["model"];
 type CallOptions = Parameters<Model["doStream"]>[0];
@@ -17,9 +17,6 @@ type Message = CallOptions["prompt"][number];
 type Stream = Awaited<ReturnType<Model["doStream"]>>["stream"];
 type Part = Stream extends ReadableStream<infer One> ? One : never;
 type Json = Record<string, unknown>;
-
-/** Where Ollama's own protocol is, given the address of its compatible one. */
-export const ollamaRoot = (baseUrl: string): string => baseUrl.replace(/\/v1$/, "");
 
 /** Only these take a level of thinking; others take yes or no. */
 const TAKES_LEVELS = /gpt-?oss/i;

@@ -12,8 +12,7 @@
 import type { Clock } from "../../core/clock.ts";
 import { isObject, membersOf } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
-import { type Endpoint, fetchDirectly } from "./endpoint.ts";
-import { ollamaRoot } from "./ollama.ts";
+import { type Endpoint, fetchDirectly, ollamaRoot } from "./endpoint.ts";
 
 export interface ServedWindow {
   /** Tokens; null: the server does not say. */

@@ -118,7 +118,7 @@ export function steeringRoutes({ runs, views, rows, approvals, overview, sums, t
         query: t.Object({ by: SumsBy }),
         answer: t.Object({ items: t.Array(RunSum) }, { title: "RunSums" }),
         summary: "How the latest runs of each pipeline or project ended, and what they cost",
-        description: `The newest ${SUMMED_MAX.toLocaleString("en-US")} runs of the last ${SUM_DAYS} days; your own, and for an administrator everybody's.`,
+        description: `The newest ${SUMMED_MAX / 1_000},000 runs of the last ${SUM_DAYS} days; your own, and for an administrator everybody's.`,
       },
       ({ query, caller }) => ({ items: sums.read(query.by, caller) }),
     ),

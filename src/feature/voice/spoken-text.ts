@@ -1,4 +1,5 @@
 /** Which parts of a Markdown text are read aloud, and in which pieces. Each rule reads a line once. */
+import { lazy } from "../../core/lazy.ts";
 
 const FENCE = /^\s{0,3}(```|~~~)/;
 const INLINE: [RegExp, string][] = [
@@ -50,7 +51,7 @@ function spokenLine(line: string): string {
 
 const isTableRule = (line: string): boolean => line.indexOf("|", 1) > 0 && /^[\s:|-]+$/.test(line);
 
-const sentences = new Intl.Segmenter("en", { granularity: "sentence" });
+const sentences = lazy(() => new Intl.Segmenter("en", { granularity: "sentence" }));
 
 /**
  * The text in pieces of at most `max` characters, cut between sentences where it can be. The first piece is one
@@ -63,7 +64,7 @@ export function piecesOf(text: string, max: number): string[] {
     if (piece.trim() !== "") pieces.push(piece.trim());
     piece = "";
   };
-  for (const { segment } of sentences.segment(text)) {
+  for (const { segment } of sentences().segment(text)) {
     for (const part of cut(segment, max)) {
       if (piece.length + part.length > max) close();
       piece += part;
