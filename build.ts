@@ -10,6 +10,7 @@ import { dirname, resolve } from "node:path";
 import type { BunPlugin } from "bun";
 import manifest from "./package.json" with { type: "json" };
 import { buildDashboard, embeddedModule } from "./scripts/dashboard/build.ts";
+import { newDatabaseModule } from "./scripts/new-database.ts";
 
 const TARGETS = ["linux-x64", "linux-arm64", "darwin-arm64", "darwin-x64"] as const;
 type Target = (typeof TARGETS)[number];
@@ -85,6 +86,14 @@ const dashboard: BunPlugin = {
   },
 };
 
+/** The database of new instances, in place of making it at each first start. */
+const newDatabase: BunPlugin = {
+  name: "new-database",
+  setup(build) {
+    build.onLoad({ filter: /store\/new-database\.ts$/ }, () => ({ loader: "js", contents: newDatabaseModule() }));
+  },
+};
+
 function sha256(path: string): string {
   return new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest("hex");
 }
@@ -121,7 +130,7 @@ const result = await Bun.build({
   // Parsed ahead, as start-up is mostly parsing otherwise; such code runs on the system it was made on only.
   bytecode: target === host,
   format: "esm",
-  plugins: [natives, dashboard],
+  plugins: [natives, dashboard, newDatabase],
   define: {
     SKEP_VERSION: JSON.stringify(option("version") ?? manifest.version),
     SKEP_COMMIT: JSON.stringify(commit),

@@ -2,12 +2,13 @@
  * The database's file. It is there whole or not at all, whenever the machine stops, so one that is empty was never created:
  * it was lost, and is never taken for that of a new instance.
  */
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import Database from "better-sqlite3";
 import { Problem } from "../core/errors.ts";
 import { RESTORE } from "./damage.ts";
 import { migrate } from "./migrate.ts";
+import { newDatabase } from "./new-database.ts";
 
 /** Makes the database where there is none. @throws Problem 409 `database_empty`, `database_incomplete`. */
 export function ensureDatabase(path: string): void {
@@ -20,13 +21,15 @@ export function ensureDatabase(path: string): void {
     throw new Problem(409, "database_incomplete", `${name}-wal is there without its database ${name}. ${RESTORE}`);
   const draft = `${path}.new`;
   for (const ending of ["", "-wal", "-shm", "-journal"]) rmSync(draft + ending, { force: true });
+  const ready = newDatabase();
+  if (ready) writeFileSync(draft, ready, { mode: 0o644 });
   const db = new Database(draft);
   try {
     // Nothing depends on the draft until it has its name: it is brought to the disk once, as a whole.
     db.pragma("synchronous = OFF");
     db.pragma("journal_mode = MEMORY");
-    db.pragma("auto_vacuum = INCREMENTAL");
-    migrate(db, null);
+    if (ready) db.prepare("UPDATE migrations SET applied_at = ?").run(new Date().toISOString());
+    else makeEmpty(db);
     db.pragma("journal_mode = WAL");
   } finally {
     db.close();
@@ -34,6 +37,12 @@ export function ensureDatabase(path: string): void {
   bringToDisk(draft);
   renameSync(draft, path);
   bringToDisk(dirname(path));
+}
+
+/** Makes everything that a database of this version has before anything is written into it. */
+export function makeEmpty(db: Database.Database): void {
+  db.pragma("auto_vacuum = INCREMENTAL");
+  migrate(db, null);
 }
 
 function bringToDisk(path: string): void {

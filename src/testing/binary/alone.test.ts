@@ -4,6 +4,8 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
+import BetterSqlite from "better-sqlite3";
+import { makeEmpty } from "../../store/database-file.ts";
 import { temporaryFolder } from "../command.ts";
 import { lacks } from "../parts.ts";
 
@@ -80,6 +82,22 @@ describe.skipIf(lacks("executable (SKEP_BINARY)", binary !== undefined))("the ex
     expect(indexed.code).toBe(0);
     const asked = await run(["graph", "context", code, "tone", ...graph]);
     expect(asked.stdout).toContain("ring");
+  });
+
+  test("a new database has the tables, indexes and triggers that the migrations make, and says when they were applied", async () => {
+    const data = join(folder.path, "new");
+    const server = await serve({ SANDBOX: "process", DATA: data });
+    await server.stop();
+    const schema = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name";
+    const applied = "SELECT name FROM migrations WHERE applied_at GLOB '20[0-9][0-9]-*T*Z' ORDER BY name";
+    const made = new BetterSqlite(":memory:");
+    makeEmpty(made);
+    const db = new Database(join(data, "skep.db"), { readonly: true });
+    for (const question of [schema, applied, "PRAGMA auto_vacuum"])
+      expect(db.query<unknown, []>(question).all()).toEqual(made.prepare(question).all());
+    expect(db.query("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
+    db.close();
+    made.close();
   });
 
   test("a second process on its data folder is refused in one line", async () => {
