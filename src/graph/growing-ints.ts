@@ -1,3 +1,6 @@
+/** Enough for a few more than so many rows. */
+export const roomFor = (rows: number): number => rows + (rows >> 6) + 1_024;
+
 /** A growing column of integers: several times as fast as an array of numbers, in half the memory or less. */
 class GrowingColumn<Rows extends Uint8Array | Int32Array> {
   length = 0;
@@ -6,14 +9,31 @@ class GrowingColumn<Rows extends Uint8Array | Int32Array> {
   constructor(
     private readonly make: (length: number) => Rows,
     private readonly cut: (rows: Rows, end: number) => Rows,
+    private readonly over: (memory: ArrayBufferLike) => Rows,
   ) {
     this.values = make(1_024);
   }
 
-  /** Makes room for so many numbers in all: until there are more, none is copied to another place. */
-  reserve(length: number): void {
+  /**
+   * Writes into the memory of another column from now on. Nothing that was read of that one may be used again. Memory
+   * from the system costs many times what is copied into it.
+   */
+  takeMemory({ memory }: { memory: ArrayBufferLike }): void {
+    this.values = this.over(memory);
+  }
+
+  /** Where the numbers are, with the room after them. */
+  get memory(): ArrayBufferLike {
+    return this.values.buffer;
+  }
+
+  /**
+   * Makes room for so many numbers in all: until there are more, none is copied to another place.
+   * @param room made where there is less than that
+   */
+  reserve(length: number, room = length): void {
     if (length <= this.values.length) return;
-    const wider = this.make(length);
+    const wider = this.make(room);
     wider.set(this.view);
     this.values = wider;
   }
@@ -58,7 +78,7 @@ class GrowingColumn<Rows extends Uint8Array | Int32Array> {
   viewWith(more: { view: Rows }): Rows {
     const rows = more.view;
     const length = this.length + rows.length;
-    this.reserve(length);
+    this.reserve(length, roomFor(length));
     this.values.set(rows, this.length);
     const all = this.cut(this.values, length);
     // What is pushed next finds no room here, so that it is written to another place.
@@ -79,6 +99,7 @@ export class GrowingInts extends GrowingColumn<Int32Array> {
     super(
       (length) => new Int32Array(length),
       (rows, end) => rows.subarray(0, end),
+      (memory) => new Int32Array(memory),
     );
   }
 }
@@ -89,6 +110,7 @@ export class GrowingBytes extends GrowingColumn<Uint8Array> {
     super(
       (length) => new Uint8Array(length),
       (rows, end) => rows.subarray(0, end),
+      (memory) => new Uint8Array(memory),
     );
   }
 }

@@ -31,14 +31,19 @@ export class Stepwise<T> {
     return this.done?.value;
   }
 
-  /** The result, made with pauses. */
-  async unhurried(): Promise<T> {
+  /**
+   * Works with pauses.
+   * @param isWanted asked before each step: nothing is done any more once it says no
+   * @returns the result, or undefined when it was not wanted any more
+   */
+  async unhurried(isWanted: () => boolean = () => true): Promise<T | undefined> {
     const turn = takeTurns();
     while (!this.done) {
       await turn();
+      if (!isWanted()) break;
       if (!this.done) this.step();
     }
-    return this.done.value;
+    return this.done?.value;
   }
 
   private step(): void {

@@ -57,6 +57,7 @@ export interface LiveIndex {
   readonly isAhead: boolean;
   /**
    * Takes an edit in. Clusters and flows of the graph are those of before, without what is gone: `settleGroups` finds them.
+   * The memory of a graph is used again by the second edit after it.
    * @param before the graph as it was last given, or opened
    * @returns undefined where a whole index is needed; this one is then of no use any more
    */
@@ -140,6 +141,8 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
   let packed = opened.files.filter(({ note }) => note === "");
   const mentions = createMentions(packed.length, (file) => packed[file]!.facts());
   const surfaces = new Map<number, Surface>();
+  /** Of the edit before the latest: nobody reads a graph that two edits have followed. */
+  let spare: GraphBuilder | undefined;
 
   function resolved(files: readonly CachedFile[], edited: readonly { path: string; facts: Uint8Array }[], look: Look) {
     const facts = new Map(edited.map(({ path, facts }) => [path, facts]));
@@ -211,7 +214,8 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
       if (!next) return undefined;
       const { files, edited } = found;
       const { sources, resolution, affected, changed } = next;
-      const patched = patchStructure(state.laid, resolution.repo, changed, before);
+      const patched = patchStructure(state.laid, resolution.repo, changed, before, spare);
+      spare = undefined;
       const tangled = manifest.failed.map(({ path }) => path);
       const isTangled = new Set(tangled);
       const again = new Set([...affected, ...sources.flatMap(({ path }, row) => (isTangled.has(path) ? [row] : []))]);
@@ -221,6 +225,7 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
       const groups = isJoined ? findGroups(joined.finish()) : movedGroups(before, patched.moved);
       const graph = finishWith(joined, groups);
       const kept = isJoined ? undefined : keptRows(state.laid.first, patched, changed);
+      spare = state.laid.builder;
       state = { files, sources, resolution, laid: patched, look };
       made = {
         graph,

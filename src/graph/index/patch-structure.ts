@@ -3,6 +3,7 @@
  * result is what `addStructure` makes of the whole repository, in the same rows.
  */
 import type { CodeGraph } from "../code-graph.ts";
+import { roomFor } from "../growing-ints.ts";
 import type { Repository } from "../resolve/repository.ts";
 import { nodeKey } from "./reuse.ts";
 import { addStructure, addSymbols, ENDS, GraphBuilder, NUMBERS } from "./structure.ts";
@@ -50,10 +51,10 @@ interface Own {
 
 const FILE = -1;
 
-type Sizes = Pick<CodeGraph, "nodeCount" | "edgeCount">;
+/** Where memory has room for so many edges more than there were, it is written into. */
+const MORE_EDGES = 256;
 
-/** Enough for a few rows more. */
-const roomFor = (rows: number): number => rows + (rows >> 6) + 1_024;
+type Sizes = Pick<CodeGraph, "nodeCount" | "edgeCount">;
 
 /**
  * Structure after an edit, without the edges that resolution finds.
@@ -61,8 +62,15 @@ const roomFor = (rows: number): number => rows + (rows >> 6) + 1_024;
  * @param repo the same files in the same rows
  * @param changed rows of the edited files, in their order
  * @param graph the one before, with clusters and flows: about as large as the next
+ * @param spare a builder of an edit before, whose memory is written into
  */
-export function patchStructure(before: Laid, repo: Repository, changed: readonly number[], graph: Sizes): Patched {
+export function patchStructure(
+  before: Laid,
+  repo: Repository,
+  changed: readonly number[],
+  graph: Sizes,
+  spare?: GraphBuilder,
+): Patched {
   const files = repo.files.length;
   before.builder.dropOldTexts();
   const { texts } = before.builder;
@@ -72,10 +80,14 @@ export function patchStructure(before: Laid, repo: Repository, changed: readonly
   for (let file = 0; file < files; file++)
     first[file + 1] = first[file]! + (own.get(file)?.count ?? before.first[file + 1]! - before.first[file]!);
   const moved = movedRows(before, first, own);
-  const builder = spliceNodes(before, [...own.values()], repo, roomFor(graph.nodeCount));
+  const builder = new GraphBuilder(texts, spare);
+  // Clusters, flows and their edges come after the symbols; a few edges more than before are found, as a rule.
+  const nodes = graph.nodeCount + Math.max(0, first[files]! - before.first[files]!);
+  for (const name of NUMBERS) builder.nodes[name].reserve(nodes, roomFor(nodes));
+  builder.reserveEdges(graph.edgeCount + MORE_EDGES, roomFor(graph.edgeCount));
+  spliceNodes(builder, before, [...own.values()], repo);
   const nodesOf = new Map(Array.from(own, ([file, { nodes }]) => [file, nodes]));
   const symbolNodes = before.symbolNodes.after({ repo, first, own: nodesOf });
-  builder.reserveEdges(roomFor(graph.edgeCount));
   addEdges({ before, builder, moved, first, own });
   return { repo, builder, symbolNodes, first, moved };
 }
@@ -87,11 +99,14 @@ function ownNodes(builder: GraphBuilder, repo: Repository, file: number): Own {
 }
 
 /** Puts the nodes of edited files in the place of those of before. */
-function spliceNodes({ builder: old, first }: Laid, own: readonly Own[], repo: Repository, room: number): GraphBuilder {
-  const builder = new GraphBuilder(old.texts);
+function spliceNodes(
+  builder: GraphBuilder,
+  { builder: old, first }: Laid,
+  own: readonly Own[],
+  repo: Repository,
+): void {
   for (const name of NUMBERS) {
     const [column, rows] = [builder.nodes[name], old.nodes[name].view];
-    column.reserve(room);
     let at = 0;
     for (const one of own) {
       column.append(rows.subarray(at, first[one.file]));
@@ -102,7 +117,6 @@ function spliceNodes({ builder: old, first }: Laid, own: readonly Own[], repo: R
   }
   for (const language of old.languages) builder.languages.push(language);
   for (const { file } of own) builder.nodes.endLine.put(file, Math.max(1, repo.facts(file).lines));
-  return builder;
 }
 
 function movedRows({ builder: old, first: oldFirst }: Laid, first: Int32Array, own: ReadonlyMap<number, Own>) {

@@ -70,8 +70,12 @@ export class GraphBuilder {
   readonly found: number[] = [];
   readonly implementations: Implementation[] = [];
 
-  constructor(texts: NodeTexts = { name: [], qualified: [], signature: [], doc: [] }) {
+  /** @param spare a builder whose memory is written into: neither it nor a graph that it made is read again */
+  constructor(texts: NodeTexts = { name: [], qualified: [], signature: [], doc: [] }, spare?: GraphBuilder) {
     this.texts = texts;
+    if (!spare) return;
+    for (const name of NUMBERS) this.nodes[name].takeMemory(spare.nodes[name]);
+    for (const name of ENDS) this.edges[name].takeMemory(spare.edges[name]);
   }
 
   addNode(label: NodeLabel, name: string, qualified: string, file: number): number {
@@ -114,9 +118,9 @@ export class GraphBuilder {
     this.nodes.text.append(Int32Array.from({ length: text.length }, (_, row) => row));
   }
 
-  /** Makes room for so many edges in all. */
-  reserveEdges(edges: number): void {
-    for (const name of ENDS) this.edges[name].reserve(edges);
+  /** Makes room for so many edges in all; that of `room` where there is less. */
+  reserveEdges(edges: number, room = edges): void {
+    for (const name of ENDS) this.edges[name].reserve(edges, room);
   }
 
   addEdge(type: EdgeType, from: number, to: number, line = 0, reason: Reason = ""): void {

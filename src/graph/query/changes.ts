@@ -52,11 +52,12 @@ const CALLS_IN = new Set((["CALLS", "USES"] as const).map((type) => EDGE_TYPES.i
 /**
  * Maps changes to symbols: those of the changed files as they are now, and those of the commit that are gone. The graph
  * says what depends on them; it may be of before the change or of after it.
+ * @param graphNow asked once the changes are known: edits meanwhile leave no other graph to read
  * @param base commit to compare with; HEAD when not given. Must not begin with a dash.
  * @returns undefined outside git
  */
 export async function changesOf(
-  graph: CodeGraph,
+  graphNow: () => CodeGraph,
   sources: ChangesSources,
   base?: string,
 ): Promise<Changes | undefined> {
@@ -71,6 +72,7 @@ export async function changesOf(
     changed.base ? await committedTexts(sources.place, changed.base, edited) : new Map(),
   );
   const symbols = [...changedSymbols(now, before, read, hunks), ...goneSymbols(now, before, read)];
+  const graph = graphNow();
   const processes = new Set<number>();
   const dependents = new Set<number>();
   for (const { symbol } of symbols) {

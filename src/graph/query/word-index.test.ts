@@ -79,6 +79,12 @@ describe("search by words", () => {
     expect(await unhurried).toBe(now);
     expect(now.find("thing8999", 1, [])).toHaveLength(1);
   });
+
+  test("one that nobody wants any more is left half made, and read no further", async () => {
+    const making = new Stepwise(buildWordIndex(graphOf({ "a.ts": ["thing"] })));
+    expect(await making.unhurried(() => false)).toBeUndefined();
+    expect(making.made).toBeUndefined();
+  });
 });
 
 describe("names and ids", () => {

@@ -72,7 +72,9 @@ export function createGraphReader(store: GraphStore): GraphReader {
           warming = undefined;
         }
       }
-      await opened?.words.unhurried();
+      const words = opened?.words;
+      // After an edit nobody needs those of the graph before, whose memory further edits use again.
+      await words?.unhurried(() => words === opened?.words);
     },
     openCurrent() {
       const isOther = opened?.generation !== store.manifest()?.generation;

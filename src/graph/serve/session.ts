@@ -112,7 +112,7 @@ export interface GraphSession {
   graphColumns(options: GraphColumnsOptions): GraphColumns;
   communities(window: Window): Windowed<CommunityDetail>;
   processes(window: Window, symbol?: string): Windowed<ProcessDetail>;
-  /** The graph itself, for exports. Throws when there is none. */
+  /** The graph itself, for exports; to be read before a second edit follows. Throws when there is none. */
   graph(): CodeGraph;
   /** Makes the Kuzu database of the current graph if it is missing. */
   prepareCypher(): void;
@@ -219,11 +219,12 @@ export function createGraphSession(place: GraphPlace, onLive: (drop: () => void)
       }
     },
     async changes(base) {
-      const opened = graph();
+      // Throws where there is none.
+      graph();
       const loaded = await grammars();
       const now = (paths: readonly string[]) => structureOnDisk(root, paths, loaded);
       const before = (texts: ReadonlyMap<string, string>) => structureOfTexts(texts, loaded);
-      const changes = await changesOf(opened, { place, folder: place.store, now, before }, base);
+      const changes = await changesOf(graph, { place, folder: place.store, now, before }, base);
       if (!changes) throw new GraphError("no_repository", "the project is not a git repository");
       return changes;
     },
