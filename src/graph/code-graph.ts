@@ -7,6 +7,7 @@
 import { Adjacency } from "./adjacency.ts";
 import { type KeptNodes, keptByBoth } from "./kept-nodes.ts";
 import { CONFIDENCE, EDGE_TYPES, type GraphEdge, type GraphNode, NODE_LABELS, REASONS } from "./model.ts";
+import { MovedRows } from "./moved-rows.ts";
 import type { Texts } from "./texts.ts";
 
 export interface NodeColumns {
@@ -216,7 +217,7 @@ export class CodeGraph {
     const { nameIndex: index, keptNames: known } = before;
     if (before === this || (!index && !known)) return;
     const nodes = before.firstGroup();
-    const now = kept === "all" ? { moved: Int32Array.from({ length: nodes }, (_, row) => row), fresh: [] } : kept;
+    const now = kept === "all" ? { moved: MovedRows.same(nodes), fresh: [] } : kept;
     const all = known ? keptByBoth(known.kept, now) : now;
     if (all.fresh.length > MAX_FRESH) return;
     const fresh = new Map<string, number[]>();
@@ -309,7 +310,9 @@ function nameIndex(names: Texts): NameIndex {
 
 function rowsIn({ index, kept, fresh }: KeptNames, name: string): number[] {
   const rows = [...(fresh.get(name) ?? [])];
-  for (let row = index.first.get(name) ?? -1; row >= 0; row = index.next[row]!)
-    if ((kept.moved[row] ?? -1) >= 0) rows.push(kept.moved[row]!);
+  for (let row = index.first.get(name) ?? -1; row >= 0; row = index.next[row]!) {
+    const now = kept.moved.at(row);
+    if (now >= 0) rows.push(now);
+  }
   return rows.sort((a, b) => a - b);
 }

@@ -5,9 +5,11 @@
  */
 import { takeTurns } from "../../core/turns.ts";
 import type { CodeGraph } from "../code-graph.ts";
+import type { KeptNodes } from "../kept-nodes.ts";
 import { unpackFacts } from "../language/facts.ts";
 import type { Grammars } from "../language/grammar.ts";
 import { languageOf } from "../language/languages.ts";
+import { MovedRows } from "../moved-rows.ts";
 import { affectedFiles } from "../resolve/affected.ts";
 import { createMentions } from "../resolve/mentions.ts";
 import type { SourceFile } from "../resolve/repository.ts";
@@ -42,11 +44,8 @@ interface LiveEdit {
   graph: CodeGraph;
   manifest: Manifest;
   parsed: number;
-  /**
-   * The new row of each node of the graph before that did not change in any way, else -1, and the rows of those that are
-   * new or changed, in their order. Undefined where rows cannot be compared.
-   */
-  kept: { moved: Int32Array; fresh: number[] } | undefined;
+  /** Which nodes of the graph before did not change in any way. Undefined where rows cannot be compared. */
+  kept: KeptNodes | undefined;
 }
 
 export interface LiveIndex {
@@ -102,7 +101,7 @@ export async function openLiveIndex(root: string, store: GraphStore, look: Look)
   const readConfig = createConfigReader(root);
   const resolution = new Resolution({ files: sources, configs: look.walk.configs, readConfig });
   await turn();
-  const laid = layOut(resolution.repo);
+  const laid = layOut(resolution.repo, { nodeCount: known.nodes, edgeCount: known.relationships });
   await turn();
   if (!takeEdges(laid, readFoundEdges(snapshot), sources.length)) return undefined;
   const references = readExactReferences(store.folder);
@@ -142,7 +141,7 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
   const mentions = createMentions(packed.length, (file) => packed[file]!.facts());
   const surfaces = new Map<number, Surface>();
   /** Of the edit before the latest: nobody reads a graph that two edits have followed. */
-  let spare: GraphBuilder | undefined;
+  let spare: Laid | undefined;
 
   function resolved(files: readonly CachedFile[], edited: readonly { path: string; facts: Uint8Array }[], look: Look) {
     const facts = new Map(edited.map(({ path, facts }) => [path, facts]));
@@ -224,8 +223,8 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
       const isJoined = joined !== patched.builder;
       const groups = isJoined ? findGroups(joined.finish()) : movedGroups(before, patched.moved);
       const graph = finishWith(joined, groups);
-      const kept = isJoined ? undefined : keptRows(state.laid.first, patched, changed);
-      spare = state.laid.builder;
+      const kept = isJoined ? undefined : keptNodes(state.laid.first, patched.first, changed);
+      spare = state.laid;
       state = { files, sources, resolution, laid: patched, look };
       made = {
         graph,
@@ -325,13 +324,16 @@ function movedGroups({ communities, processes }: CodeGraph, moved: Int32Array): 
   };
 }
 
-/** @param before where the symbols of each file were */
-function keptRows(before: Int32Array, { moved, first }: Patched, changed: readonly number[]): LiveEdit["kept"] {
-  const kept = moved.slice();
+/** @param before where the symbols of each file were. @param now and where they are */
+function keptNodes(before: Int32Array, now: Int32Array, changed: readonly number[]): KeptNodes {
+  const stretches: { end: number; by: number | undefined }[] = [];
   const fresh: number[] = [];
+  const stretchTo = (file: number) => stretches.push({ end: before[file]!, by: now[file]! - before[file]! });
   for (const file of changed) {
-    kept.fill(-1, before[file], before[file + 1]);
-    for (let row = first[file]!; row < first[file + 1]!; row++) fresh.push(row);
+    stretchTo(file);
+    stretches.push({ end: before[file + 1]!, by: undefined });
+    for (let row = now[file]!; row < now[file + 1]!; row++) fresh.push(row);
   }
-  return { moved: kept, fresh };
+  stretchTo(before.length - 1);
+  return { moved: MovedRows.of(stretches), fresh };
 }

@@ -23,9 +23,14 @@ export interface Patched extends Laid {
   moved: Int32Array;
 }
 
-/** Structure alone. */
-export function layOut(repo: Repository): Laid {
+/**
+ * Structure alone.
+ * @param sizes what there is room for from the start
+ */
+export function layOut(repo: Repository, sizes: Sizes): Laid {
   const builder = new GraphBuilder();
+  builder.reserveNodes(sizes.nodeCount);
+  builder.reserveEdges(sizes.edgeCount);
   const all = addStructure(builder, repo);
   const files = repo.files.length;
   const first = new Int32Array(files + 1);
@@ -62,14 +67,14 @@ type Sizes = Pick<CodeGraph, "nodeCount" | "edgeCount">;
  * @param repo the same files in the same rows
  * @param changed rows of the edited files, in their order
  * @param graph the one before, with clusters and flows: about as large as the next
- * @param spare a builder of an edit before, whose memory is written into
+ * @param spare of an edit before: its memory is written into
  */
 export function patchStructure(
   before: Laid,
   repo: Repository,
   changed: readonly number[],
   graph: Sizes,
-  spare?: GraphBuilder,
+  spare?: Laid | Patched,
 ): Patched {
   const files = repo.files.length;
   before.builder.dropOldTexts();
@@ -79,12 +84,13 @@ export function patchStructure(
   first[0] = before.first[0]!;
   for (let file = 0; file < files; file++)
     first[file + 1] = first[file]! + (own.get(file)?.count ?? before.first[file + 1]! - before.first[file]!);
-  const moved = movedRows(before, first, own);
-  const builder = new GraphBuilder(texts, spare);
+  const moved = memoryFor(spare && "moved" in spare ? spare.moved : undefined, before.first[files]!);
+  moveRows(before, first, own, moved);
+  const builder = new GraphBuilder(texts, spare?.builder);
   // Clusters, flows and their edges come after the symbols; a few edges more than before are found, as a rule.
   const nodes = graph.nodeCount + Math.max(0, first[files]! - before.first[files]!);
-  for (const name of NUMBERS) builder.nodes[name].reserve(nodes, roomFor(nodes));
-  builder.reserveEdges(graph.edgeCount + MORE_EDGES, roomFor(graph.edgeCount));
+  builder.reserveNodes(nodes);
+  builder.reserveEdges(graph.edgeCount + MORE_EDGES);
   spliceNodes(builder, before, [...own.values()], repo);
   const nodesOf = new Map(Array.from(own, ([file, { nodes }]) => [file, nodes]));
   const symbolNodes = before.symbolNodes.after({ repo, first, own: nodesOf });
@@ -119,9 +125,20 @@ function spliceNodes(
   for (const { file } of own) builder.nodes.endLine.put(file, Math.max(1, repo.facts(file).lines));
 }
 
-function movedRows({ builder: old, first: oldFirst }: Laid, first: Int32Array, own: ReadonlyMap<number, Own>) {
+/** So many rows, in memory that there is where that is enough. */
+function memoryFor(spare: Int32Array | undefined, length: number): Int32Array {
+  const rows = spare && spare.buffer.byteLength >= 4 * length ? new Int32Array(spare.buffer) : undefined;
+  return (rows ?? new Int32Array(roomFor(length))).subarray(0, length);
+}
+
+/** @param moved filled here: the new row of each old one */
+function moveRows(
+  { builder: old, first: oldFirst }: Laid,
+  first: Int32Array,
+  own: ReadonlyMap<number, Own>,
+  moved: Int32Array,
+): void {
   const nodes = old.nodeColumns();
-  const moved = new Int32Array(nodes.label.length).fill(-1);
   const files = first.length - 1;
   for (let row = 0; row < oldFirst[0]!; row++) moved[row] = row;
   for (let file = 0; file < files; file++) {
@@ -137,7 +154,6 @@ function movedRows({ builder: old, first: oldFirst }: Laid, first: Int32Array, o
     for (let i = 0; i < fresh.count; i++) rows.set(nodeKey(now, i), first[file]! + i);
     for (let row = from; row < to; row++) moved[row] = rows.get(nodeKey(nodes, row)) ?? -1;
   }
-  return moved;
 }
 
 /** The edges of structure: folders', then two of each symbol. */

@@ -4,7 +4,7 @@
  */
 
 import { CodeGraph, type Implementation, type NodeColumns } from "../code-graph.ts";
-import { GrowingBytes, GrowingInts } from "../growing-ints.ts";
+import { GrowingBytes, GrowingInts, roomFor } from "../growing-ints.ts";
 import { ExportKind, SymbolFlag, Type } from "../language/fact-layout.ts";
 import { dirname } from "../language/paths.ts";
 import {
@@ -118,9 +118,14 @@ export class GraphBuilder {
     this.nodes.text.append(Int32Array.from({ length: text.length }, (_, row) => row));
   }
 
-  /** Makes room for so many edges in all; that of `room` where there is less. */
-  reserveEdges(edges: number, room = edges): void {
-    for (const name of ENDS) this.edges[name].reserve(edges, room);
+  /** Makes room for so many nodes in all, and a few more. */
+  reserveNodes(nodes: number): void {
+    for (const name of NUMBERS) this.nodes[name].reserve(nodes, roomFor(nodes));
+  }
+
+  /** Makes room for so many edges in all, and a few more. */
+  reserveEdges(edges: number): void {
+    for (const name of ENDS) this.edges[name].reserve(edges, roomFor(edges));
   }
 
   addEdge(type: EdgeType, from: number, to: number, line = 0, reason: Reason = ""): void {

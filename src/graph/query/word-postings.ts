@@ -33,10 +33,11 @@ export function* postingsOf(graph: CodeGraph): Generator<void, Postings> {
 }
 
 /** The postings after an edit: those of nodes that are as they were are taken over. New words get further numbers. */
-export function patchPostings(before: Postings, graph: CodeGraph, { moved, fresh }: KeptNodes): Postings {
+export function patchPostings(before: Postings, graph: CodeGraph, kept: KeptNodes): Postings {
   const { words } = before;
+  const moved = kept.moved.list();
   const pairs = new Pairs(graph, words);
-  for (const node of fresh) pairs.read(node);
+  for (const node of kept.fresh) pairs.read(node);
   const { length } = pairs;
   for (let old = 0; old < moved.length; old++) if (moved[old]! >= 0) length[moved[old]!] = before.length[old]!;
   const added = pairs.gathered();
