@@ -25,6 +25,7 @@ export class Texts {
 
   /** All rows' texts in an array of their own. */
   list(): string[] {
+    if (!this.places) return this.all.slice();
     return Array.from({ length: this.length }, (_, row) => this.get(row) ?? "");
   }
 }

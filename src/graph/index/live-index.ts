@@ -12,7 +12,7 @@ import { languageOf } from "../language/languages.ts";
 import { MovedRows } from "../moved-rows.ts";
 import { affectedFiles } from "../resolve/affected.ts";
 import { createMentions } from "../resolve/mentions.ts";
-import type { SourceFile } from "../resolve/repository.ts";
+import type { Repository, SourceFile } from "../resolve/repository.ts";
 import { Resolution } from "../resolve/resolution.ts";
 import type { Surface } from "../resolve/surface.ts";
 import { createExactEdges } from "../scip/exact-edges.ts";
@@ -27,7 +27,7 @@ import { writeGeneration } from "./generation.ts";
 import { findGroups, finishWith, type Groups } from "./groups.ts";
 import { type Indexed, manifestOf, unreadOf } from "./index-report.ts";
 import type { Look } from "./look.ts";
-import { type Laid, layOut, type Patched, patchStructure } from "./patch-structure.ts";
+import { type Laid, layOut, layOutFrom, type Patched, patchStructure } from "./patch-structure.ts";
 import { createConfigReader } from "./source-files.ts";
 import { addFoundEdges, ENDS, type GraphBuilder } from "./structure.ts";
 
@@ -80,10 +80,18 @@ interface State {
 /** What an edit made, beyond that; until the first, the disk has it all. */
 type Made = Indexed & Pick<State, "files" | "sources"> & { groups: Groups | undefined };
 
-/** @returns undefined when the current generation cannot be read, is another one's, or is too large */
-export async function openLiveIndex(root: string, store: GraphStore, look: Look): Promise<LiveIndex | undefined> {
-  const [known, current, snapshot] = [store.manifest(), store.current(), store.snapshot()];
-  if (!known || !current || !snapshot) return undefined;
+/**
+ * @param graph of the current generation
+ * @returns undefined when that generation cannot be read, is another one's, or is too large
+ */
+export async function openLiveIndex(
+  root: string,
+  store: GraphStore,
+  look: Look,
+  graph: CodeGraph,
+): Promise<LiveIndex | undefined> {
+  const [known, current] = [store.manifest(), store.current()];
+  if (!known || !current) return undefined;
   const cache = readFactCache(current.folder);
   const bytes = cache.segments.reduce((sum, { length }) => sum + length * 8, 0);
   if (bytes > MAX_FACT_BYTES || cache.configs !== look.configs) return undefined;
@@ -101,9 +109,9 @@ export async function openLiveIndex(root: string, store: GraphStore, look: Look)
   const readConfig = createConfigReader(root);
   const resolution = new Resolution({ files: sources, configs: look.walk.configs, readConfig });
   await turn();
-  const laid = layOut(resolution.repo, { nodeCount: known.nodes, edgeCount: known.relationships });
+  const laid = layOutFrom(graph, resolution.repo) ?? layOutAgain(resolution.repo, store, graph);
+  if (!laid) return undefined;
   await turn();
-  if (!takeEdges(laid, readFoundEdges(snapshot), sources.length)) return undefined;
   const references = readExactReferences(store.folder);
   return createLiveIndex(root, store, { known, cache, references }, { files, sources, resolution, laid, look });
 }
@@ -112,6 +120,13 @@ function sourceOf(file: Pick<CachedFile, "path">, packed: Uint8Array): SourceFil
   const language = languageOf(file.path);
   const facts = language && unpackFacts(packed, language.id);
   return facts && { path: file.path, language, facts };
+}
+
+/** Makes the structure again, and takes over from disk what resolution found. @returns undefined where that does not fit */
+function layOutAgain(repo: Repository, store: GraphStore, graph: CodeGraph): Laid | undefined {
+  const snapshot = store.snapshot();
+  const laid = snapshot && layOut(repo, graph);
+  return laid && takeEdges(laid, readFoundEdges(snapshot), repo.files.length) ? laid : undefined;
 }
 
 /** Takes over what was found; its rows are the same. @returns false where it does not fit */

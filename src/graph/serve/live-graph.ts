@@ -70,10 +70,11 @@ export function createLiveGraph({ place, store, reader, looker, grammars, onLive
     const known = live?.manifest ?? store.manifest();
     if (live && known?.fingerprint === look.fingerprint) return reportOf(live.manifest, 0, false);
     if (!known || known.fingerprint === look.fingerprint) return undefined;
-    const next = live ?? (await openLiveIndex(place.root, store, look));
+    const opened = live ? undefined : reader.openCurrent();
+    const next = live ?? (opened && (await openLiveIndex(place.root, store, look, opened.graph)));
     if (!next) return undefined;
     const { graph, generation } = reader.openCurrent();
-    if (generation !== next.generation) return undefined;
+    if (generation !== next.generation || (opened && generation !== opened.generation)) return undefined;
     const edit = await next.edit(look, commit, graph, await grammars());
     if (!edit || next.generation !== store.manifest()?.generation) return undefined;
     reader.replace(edit.graph, edit.kept);

@@ -105,6 +105,13 @@ export interface FoundEdges extends EdgeColumns {
   nodeCount: number;
 }
 
+/** The end of the edges that resolution found. */
+export function foundEnd({ edges: { type }, found }: { edges: Pick<EdgeColumns, "type">; found: Int32Array }): number {
+  let end = found.at(-1) ?? 0;
+  while (end < type.length && type[end] !== BELONGS_TO && type[end] !== PARTICIPATES_IN) end++;
+  return end;
+}
+
 /** @returns undefined when the snapshot cannot be read. */
 export function readFoundEdges(packed: Uint8Array): FoundEdges | undefined {
   try {
@@ -114,8 +121,7 @@ export function readFoundEdges(packed: Uint8Array): FoundEdges | undefined {
     const type = reader.bytes(`${apart}type`);
     const found = reader.ints(`${apart}found`);
     const file = reader.ints(`${apart}file`);
-    let end = found.at(-1) ?? 0;
-    while (end < type.length && type[end] !== BELONGS_TO && type[end] !== PARTICIPATES_IN) end++;
+    const end = foundEnd({ edges: { type }, found });
     return {
       type,
       reason: reader.bytes(`${apart}reason`),

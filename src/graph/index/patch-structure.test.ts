@@ -1,0 +1,65 @@
+/** Structure that is taken from a graph is the one that the graph was made of. That edits of it are true: incremental.test.ts. */
+import { beforeAll, expect, test } from "bun:test";
+import { SHOP } from "../../testing/source-tree.ts";
+import { createGrammars, type Grammars } from "../language/grammar.ts";
+import { endingOf, languageOf } from "../language/languages.ts";
+import { factsOf } from "../language/parse-file.ts";
+import type { SourceFile } from "../resolve/repository.ts";
+import { Resolution } from "../resolve/resolution.ts";
+import { joinDeclarations } from "./declarations.ts";
+import { findGroups, finishWith } from "./groups.ts";
+import { layOut, layOutFrom } from "./patch-structure.ts";
+import { addFoundEdges } from "./structure.ts";
+
+let grammars: Grammars;
+beforeAll(async () => {
+  grammars = await createGrammars();
+});
+
+/** A repository, its structure made from nothing, and the graph that a session would read. */
+async function indexed(files: Readonly<Record<string, string>>) {
+  const sources: SourceFile[] = [];
+  for (const [path, text] of Object.entries(files)) {
+    const language = languageOf(path)!;
+    await grammars.load(language.grammars.get(endingOf(path))!);
+    sources.push({ path, language, facts: factsOf(path, text, grammars) });
+  }
+  const resolution = new Resolution({ files: sources, configs: [], readConfig: () => undefined });
+  const { repo } = resolution;
+  const laid = layOut(repo, { nodeCount: 0, edgeCount: 0 });
+  for (const file of sources.keys()) addFoundEdges(laid.builder, resolution.edgesOf(file), laid.symbolNodes);
+  const joined = joinDeclarations(laid.builder);
+  return { repo, laid, graph: finishWith(joined, findGroups(joined.finish())) };
+}
+
+const CODE = Object.fromEntries(Object.entries(SHOP).filter(([path]) => languageOf(path)));
+
+test("structure and edges come from a graph as from the sources, without its clusters and flows", async () => {
+  const { repo, laid, graph } = await indexed(CODE);
+  expect(graph.communities.length).toBeGreaterThan(0);
+  const taken = layOutFrom(graph, repo);
+  if (!taken) throw new Error("the graph's structure is not taken");
+  const said = ({ builder, first, symbolNodes }: typeof laid) => {
+    const { name, qualified, signature, doc, ...numbers } = builder.nodeColumns();
+    return {
+      texts: [name, qualified, signature, doc].map((texts) => texts.list()),
+      numbers,
+      edges: builder.foundEdges(),
+      first,
+      languages: builder.languages,
+      nodes: Array.from({ length: repo.symbolTotal }, (_, symbol) => symbolNodes.at(symbol)),
+    };
+  };
+  expect(said(taken)).toEqual(said(laid));
+});
+
+test("no structure comes from a graph in which declarations are joined, or from one of other sources", async () => {
+  const { repo, graph } = await indexed({
+    "kit.d.ts": "export function makeKit(): void;\n",
+    "kit.js": "export function makeKit() {}\n",
+  });
+  expect(graph.implementations).toHaveLength(1);
+  expect(layOutFrom(graph, repo)).toBeUndefined();
+  const other = await indexed({ "kit.ts": "export function makeKit() {}\n", "use.ts": "" });
+  expect(layOutFrom(other.graph, repo)).toBeUndefined();
+});
