@@ -7,7 +7,6 @@ import { basename, dirname } from "node:path";
 import Database from "better-sqlite3";
 import { Problem } from "../core/errors.ts";
 import { RESTORE } from "./damage.ts";
-import { migrate } from "./migrate.ts";
 import { newDatabase } from "./new-database.ts";
 
 /** Makes the database where there is none. @throws Problem 409 `database_empty`, `database_incomplete`. */
@@ -21,15 +20,13 @@ export function ensureDatabase(path: string): void {
     throw new Problem(409, "database_incomplete", `${name}-wal is there without its database ${name}. ${RESTORE}`);
   const draft = `${path}.new`;
   for (const ending of ["", "-wal", "-shm", "-journal"]) rmSync(draft + ending, { force: true });
-  const ready = newDatabase();
-  if (ready) writeFileSync(draft, ready, { mode: 0o644 });
+  writeFileSync(draft, newDatabase(), { mode: 0o644 });
   const db = new Database(draft);
   try {
     // Nothing depends on the draft until it has its name: it is brought to the disk once, as a whole.
     db.pragma("synchronous = OFF");
     db.pragma("journal_mode = MEMORY");
-    if (ready) db.prepare("UPDATE migrations SET applied_at = ?").run(new Date().toISOString());
-    else makeEmpty(db);
+    db.prepare("UPDATE migrations SET applied_at = ?").run(new Date().toISOString());
     db.pragma("journal_mode = WAL");
   } finally {
     db.close();
@@ -37,12 +34,6 @@ export function ensureDatabase(path: string): void {
   bringToDisk(draft);
   renameSync(draft, path);
   bringToDisk(dirname(path));
-}
-
-/** Makes everything that a database of this version has before anything is written into it. */
-export function makeEmpty(db: Database.Database): void {
-  db.pragma("auto_vacuum = INCREMENTAL");
-  migrate(db, null);
 }
 
 function bringToDisk(path: string): void {

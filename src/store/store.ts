@@ -13,6 +13,7 @@ import { ownJson } from "../core/own-json.ts";
 import type { Authority } from "./authority.ts";
 import { ensureDatabase } from "./database-file.ts";
 import { migrate } from "./migrate.ts";
+import { newDatabase } from "./new-database.ts";
 import { createRows, type RowsOf } from "./rows.ts";
 import { createScrubber, type Scrubber } from "./scrub.ts";
 import { makeShrinkable } from "./shrink.ts";
@@ -79,12 +80,13 @@ interface StoreOptions {
  * @throws Problem 409 `database_newer`, `database_empty`, `database_incomplete`.
  */
 export function openStore({ path, clock, copies, ...options }: StoreOptions): Store {
-  if (path !== ":memory:") ensureDatabase(path);
-  const sqlite = withSteadyPlans(new Database(path, { timeout: 5_000 }));
+  const inMemory = path === ":memory:";
+  if (!inMemory) ensureDatabase(path);
+  const sqlite = withSteadyPlans(new Database(inMemory ? newDatabase() : path, { timeout: 5_000 }));
   try {
     tune(sqlite);
     migrate(sqlite, copies ?? null);
-    if (path !== ":memory:") makeShrinkable(sqlite, path);
+    if (!inMemory) makeShrinkable(sqlite, path);
   } catch (error) {
     sqlite.close();
     throw error;

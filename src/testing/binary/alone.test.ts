@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { chmodSync, copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import BetterSqlite from "better-sqlite3";
-import { makeEmpty } from "../../store/database-file.ts";
+import { migrate } from "../../store/migrate.ts";
 import { temporaryFolder } from "../command.ts";
 import { lacks } from "../parts.ts";
 
@@ -91,7 +91,8 @@ describe.skipIf(lacks("executable (SKEP_BINARY)", binary !== undefined))("the ex
     const schema = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name";
     const applied = "SELECT name FROM migrations WHERE applied_at GLOB '20[0-9][0-9]-*T*Z' ORDER BY name";
     const made = new BetterSqlite(":memory:");
-    makeEmpty(made);
+    made.pragma("auto_vacuum = INCREMENTAL");
+    migrate(made, null);
     const db = new Database(join(data, "skep.db"), { readonly: true });
     for (const question of [schema, applied, "PRAGMA auto_vacuum"])
       expect(db.query<unknown, []>(question).all()).toEqual(made.prepare(question).all());
