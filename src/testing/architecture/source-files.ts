@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { Glob } from "bun";
+import ts from "typescript-api";
 
 export const SRC = resolve(import.meta.dir, "../..");
 export const textOf = (file: string): string => readFileSync(join(SRC, file), "utf8");
@@ -9,6 +10,18 @@ export const textOf = (file: string): string => readFileSync(join(SRC, file), "u
 /** Paths below src of the files that fit, tests left out. */
 export const filesOf = (pattern: string): string[] =>
   [...new Glob(pattern).scanSync(SRC)].filter((file) => !file.endsWith(".test.ts")).sort();
+
+const parsed = new Map<string, ts.SourceFile>();
+
+/** The syntax of a file below src, which is parsed once, or of a text that has its name. */
+export function parse(file: string, text?: string): ts.SourceFile {
+  const known = text === undefined ? parsed.get(file) : undefined;
+  if (known) return known;
+  const kind = file.endsWith("x") ? ts.ScriptKind.TSX : ts.ScriptKind.TS;
+  const source = ts.createSourceFile(file, text ?? textOf(file), ts.ScriptTarget.Latest, false, kind);
+  if (text === undefined) parsed.set(file, source);
+  return source;
+}
 
 /** Everything of ours that a file imports, types too, as paths below src. */
 export const importsWithTypes = (file: string): string[] =>

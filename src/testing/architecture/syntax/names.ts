@@ -1,10 +1,7 @@
 /** What a function does is in its name: one that acts is named by a verb, not by what has become of its argument. */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import ts from "typescript-api";
-import { filesOf, textOf } from "./source-files.ts";
-
-// Every file is parsed: on a busy machine that takes longer than the usual bound.
-setDefaultTimeout(300_000);
+import { filesOf, parse } from "../source-files.ts";
 
 /** Past participles that do not end in "ed", as far as somebody might take one for a name. */
 const IRREGULAR =
@@ -18,10 +15,9 @@ function acts(node: ts.SignatureDeclaration, source: ts.SourceFile): boolean {
   return Boolean(isAsync) || /^(?:void$|Promise<|AsyncGenerator<)/.test(node.type?.getText(source) ?? "");
 }
 
-/** Functions of a text that act, and whose name is a past participle alone. */
-function misnamedIn(file: string, text: string): string[] {
-  const kind = file.endsWith("x") ? ts.ScriptKind.TSX : ts.ScriptKind.TS;
-  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, false, kind);
+/** Functions of a file that act, and whose name is a past participle alone. */
+function misnamedIn(file: string, text?: string): string[] {
+  const source = parse(file, text);
   const found: string[] = [];
   const look = (name: ts.Node, node: ts.SignatureDeclaration): void => {
     const word = name.getText(source);
@@ -55,5 +51,5 @@ test("a function that acts is named by a verb", () => {
   const product = filesOf("**/*.{ts,tsx}").filter(
     (file) => !/^testing\/|\/fixtures\/|\.test\.tsx$|\.gen\.ts$/.test(file),
   );
-  expect(product.flatMap((file) => misnamedIn(file, textOf(file)))).toEqual([]);
+  expect(product.flatMap((file) => misnamedIn(file))).toEqual([]);
 });

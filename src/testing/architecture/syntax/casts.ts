@@ -2,12 +2,9 @@
  * Casts (`value as Type`), assertions that something is there (`value!`) and `any`: there the compiler checks nothing. The
  * product's own types end at its borders, and nowhere else.
  */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import ts from "typescript-api";
-import { filesOf, textOf } from "./source-files.ts";
-
-// Every file is parsed: on a busy machine that takes longer than the usual bound.
-setDefaultTimeout(300_000);
+import { filesOf, parse } from "../source-files.ts";
 
 /**
  * How many casts each part of the product may have, and what they are for. A new one is a reason to look for a better type
@@ -67,8 +64,7 @@ interface Place {
 }
 
 function placesIn(file: string): Place[] {
-  const kind = file.endsWith("x") ? ts.ScriptKind.TSX : ts.ScriptKind.TS;
-  const source = ts.createSourceFile(file, textOf(file), ts.ScriptTarget.Latest, false, kind);
+  const source = parse(file);
   const part = file.split("/")[0] ?? "";
   const found: Place[] = [];
   const visit = (node: ts.Node): void => {
@@ -80,7 +76,7 @@ function placesIn(file: string): Place[] {
   return found;
 }
 
-/** Every place of every file, those that tests are built of too: each is parsed once. */
+/** Every place of every file, those that tests are built of too. */
 const places = filesOf("**/*.{ts,tsx}")
   .filter((file) => !/\/fixtures\/|\.gen\.ts$/.test(file))
   .flatMap(placesIn);

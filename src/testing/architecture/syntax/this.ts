@@ -1,18 +1,12 @@
 /** `this` in object literals: a method that is passed on as a function loses it, and only when it is called. */
-import { expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { expect, test } from "bun:test";
 import { Glob } from "bun";
 import ts from "typescript-api";
-import { SRC } from "./source-files.ts";
-
-// Each file that holds the word is parsed: on a busy machine that takes longer than the usual bound.
-setDefaultTimeout(300_000);
+import { parse, SRC, textOf } from "../source-files.ts";
 
 /** Lines where `this` stands anywhere but in a class, or in a function that declares what its `this` is. */
-function looseThis(file: string, text: string): number[] {
-  const kind = file.endsWith("x") ? ts.ScriptKind.TSX : ts.ScriptKind.TS;
-  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, false, kind);
+function looseThis(file: string, text?: string): number[] {
+  const source = parse(file, text);
   const found: number[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isClassLike(node)) return;
@@ -36,9 +30,6 @@ test("`this` is found in an object's methods, and left alone in classes, comment
 
 test("no object's method uses `this`: what is passed on as a function works as it did in its object", () => {
   const files = [...new Glob("**/*.{ts,tsx}").scanSync(SRC)].filter((file) => !file.includes("/fixtures/")).sort();
-  const loose = files.flatMap((file) => {
-    const text = readFileSync(join(SRC, file), "utf8");
-    return /\bthis\s*[.?[\]),;}]/.test(text) ? looseThis(file, text).map((line) => `${file}:${line}`) : [];
-  });
-  expect(loose).toEqual([]);
+  const saying = files.filter((file) => /\bthis\s*[.?[\]),;}]/.test(textOf(file)));
+  expect(saying.flatMap((file) => looseThis(file).map((line) => `${file}:${line}`))).toEqual([]);
 });
