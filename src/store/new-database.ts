@@ -7,7 +7,7 @@ import Database from "better-sqlite3";
 import { lazy } from "../core/lazy.ts";
 import { migrate } from "./migrate.ts";
 
-/** Its bytes. When the migrations were applied is for whoever writes it down to say. */
+/** Its bytes. Whoever writes them to a file sets the times at which its migrations were applied. */
 export const newDatabase = lazy((): Buffer => {
   const db = new Database(":memory:");
   try {
