@@ -27,18 +27,27 @@ test("a git that is aborted while it holds a lock removes it", async () => {
   const abort = new AbortController();
   const stdin = (async function* () {
     yield Buffer.from(`start\ncreate refs/heads/new ${commit}\nprepare\n`);
-    while (!existsSync(lock)) await Bun.sleep(2);
-    abort.abort(new Error("enough"));
     await new Promise(() => {});
   })();
+  // The file is there a moment before git would remove it: the lock is held once git says that it is prepared.
+  let said = "";
+  let held = false;
+  const onOutput = (chunk: Uint8Array) => {
+    said += Buffer.from(chunk).toString();
+    if (!said.includes("prepare: ok")) return;
+    held = existsSync(lock);
+    abort.abort(new Error("enough"));
+  };
   const command = createGitCommand({ program: "git", env });
   const ended = command(["update-ref", "--stdin"], {
     cwd: repository,
     gitDir: repository,
     stdin,
     signal: abort.signal,
+    onOutput,
   });
   await expect(ended).rejects.toThrow("enough");
+  expect(held).toBe(true);
   expect(existsSync(lock)).toBe(false);
   await git.setBranch(repository, "new", commit!, null);
 });
