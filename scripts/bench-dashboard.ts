@@ -11,7 +11,10 @@ const WATCHED_EVENTS = 1_000;
 
 const folder = mkdtempSync(join(tmpdir(), "skep-bench-dashboard-"));
 console.log(`load ${loadavg()[0]?.toFixed(1)}`);
-const [server, browser] = await Promise.all([startServer({ env: busyEnvironment(folder) }), openBrowser()]);
+const [server, browser] = await Promise.all([
+  startServer({ env: busyEnvironment(folder) }),
+  openBrowser({ asPeopleHave: true }),
+]);
 try {
   const run = await startBusyRun(server);
   const page = await browser.newPage();

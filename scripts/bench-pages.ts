@@ -164,7 +164,7 @@ async function manySteps(server: TestServer): Promise<string> {
 }
 
 const folder = mkdtempSync(join(tmpdir(), "skep-bench-pages-"));
-const browser = await openBrowser();
+const browser = await openBrowser({ asPeopleHave: true });
 try {
   console.log(`load ${loadavg()[0]?.toFixed(1)}`);
   const data = join(folder, "year");

@@ -185,7 +185,7 @@ const folder = mkdtempSync(join(tmpdir(), "skep-screenshots-"));
 const named = process.argv.slice(2);
 const host = await startCodeHost({ kind: "gitea" });
 const env = { ...seedEnvironment(folder), ...HOST_ENVIRONMENT };
-const [server, browser] = await Promise.all([startServer({ env }), openBrowser()]);
+const [server, browser] = await Promise.all([startServer({ env }), openBrowser({ asPeopleHave: true })]);
 try {
   const ids = await seed(server);
   await furnishCodeHost(server, host);
