@@ -1,13 +1,16 @@
 /** argv → command. The workers start without loading the rest: they are started often, and asked at once. */
 import { compileFromNowOn } from "./process/jit.ts";
+import { endWithParent } from "./process/parent.ts";
 
 const [first, ...rest] = process.argv.slice(2);
 
 if (first === "graph-worker") {
+  endWithParent();
   compileFromNowOn();
   const { runGraphWorker } = await import("./graph/serve/worker.ts");
   runGraphWorker(rest[0]);
 } else if (first === "text-worker") {
+  endWithParent();
   compileFromNowOn();
   const { runTextWorker } = await import("./text/worker.ts");
   runTextWorker();
@@ -21,6 +24,7 @@ if (first === "graph-worker") {
   const { runDiskWorker } = await import("./store/disk-worker.ts");
   runDiskWorker();
 } else if (first === "extract") {
+  endWithParent();
   compileFromNowOn();
   const { runExtract } = await import("./text/extract/run.ts");
   await runExtract(rest[0] ?? "", rest[1] ?? "");
