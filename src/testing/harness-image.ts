@@ -30,6 +30,11 @@ const COMMANDS: Partial<Record<keyof typeof PACKAGES, readonly [path: string, te
   gemini: ["usr/local/bin/gemini", '#!/bin/sh\nexec node /opt/gemini/gemini.js "$@"\n'],
 };
 const TOOLS = ["node", "git"] as const;
+/**
+ * As Dockerfile instructions. opencode is made of JavaScript that runs for seconds, too short for the last of its compilers
+ * to pay: a third of its processor time less.
+ */
+const INSTRUCTIONS = ["ENV PATH=/usr/local/bin:/usr/bin:/bin", "ENV BUN_JSC_useFTLJIT=0", 'CMD ["/bin/sh"]'];
 const CACHE = resolve(import.meta.dir, "../../node_modules/.cache/harness");
 
 /** The package's program on this machine, fetched when it is not there. @throws Error when the registry does not answer. */
@@ -72,14 +77,11 @@ export async function harnessImage(
   const hash = createHash("sha256");
   for (const path of [busybox, ...paths, ...fetched.map(([, from]) => from)])
     hash.update(`${path} ${statSync(realpathSync(path)).size}\n`);
-  hash.update(JSON.stringify(more));
+  hash.update(JSON.stringify([INSTRUCTIONS, more]));
   const name = `skep-test-harness:${hash.digest("hex").slice(0, 16)}`;
   if (await docker.images.inspect(name)) return name;
   const tar = pack();
-  const made = docker.images.importRootfs(tar as unknown as Readable, name, [
-    "ENV PATH=/usr/local/bin:/usr/bin:/bin",
-    'CMD ["/bin/sh"]',
-  ]);
+  const made = docker.images.importRootfs(tar as unknown as Readable, name, INSTRUCTIONS);
   const add = (at: string, data: Uint8Array) =>
     new Promise<void>((done, fail) =>
       tar.entry({ name: at, mode: 0o755 }, Buffer.from(data), (error) => (error ? fail(error) : done())),

@@ -13,7 +13,7 @@ import { type EndedRun, type MeteredServer, MODEL, SHARED_KEY } from "../../test
 import { reply } from "../../testing/model-server.ts";
 import { isRoot, lacks } from "../../testing/parts.ts";
 
-setDefaultTimeout(300_000);
+setDefaultTimeout(900_000);
 const docker = await dockerForTests(process.env);
 let examples: ExampleAgents;
 let metered: MeteredServer;

@@ -10,7 +10,7 @@ import { startServer } from "../../testing/server.ts";
 
 /** opencode takes seconds to minutes for each step that it drives; `scripts/bench harness --feature` has it drive all. */
 const isWhole = process.env["HARNESS_DRIVES"] === "everything";
-setDefaultTimeout(isWhole ? 1_800_000 : 300_000);
+setDefaultTimeout(isWhole ? 1_800_000 : 900_000);
 const docker = await dockerForTests(process.env);
 const folder = temporaryFolder();
 afterAll(folder.remove);

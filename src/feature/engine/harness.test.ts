@@ -4,7 +4,7 @@ import { dockerForTests } from "../../testing/docker-image.ts";
 import { createRigs, type Rig } from "../../testing/engine-rig.ts";
 import { harnessImage } from "../../testing/harness-image.ts";
 
-setDefaultTimeout(300_000);
+setDefaultTimeout(900_000);
 const rigs = createRigs();
 afterEach(rigs.close);
 const docker = await dockerForTests(process.env);
