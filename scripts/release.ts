@@ -87,7 +87,8 @@ interface Texts {
 }
 
 /** What people download: the executable with its manual page and licences in one folder. */
-function archive(target: string, executable: string, { version, epoch, out, work }: Release, texts: Texts): string {
+function archive(target: string, executable: string, release: Release, texts: Texts): string {
+  const { version, epoch, out, work, fast } = release;
   const folder = `skep-${version}`;
   rmSync(join(work, folder), { recursive: true, force: true });
   put(work, `${folder}/skep.1`, texts.manual);
@@ -97,7 +98,7 @@ function archive(target: string, executable: string, { version, epoch, out, work
   chmodSync(join(work, folder, "skep"), 0o755);
   const path = join(out, `${folder}-${target}.tar`);
   tar(work, [folder], path, epoch);
-  run(["gzip", "--no-name", "-6", path]);
+  run(["gzip", "--no-name", fast ? "-1" : "-6", path]);
   rmSync(join(work, folder), { recursive: true });
   return `${path}.gz`;
 }
@@ -159,6 +160,7 @@ function makeRelease(): void {
       targets: { type: "string", default: TARGETS.join(",") },
       "notes-url": { type: "string" },
       "no-image": { type: "boolean", default: false },
+      fast: { type: "boolean", default: false },
     },
   });
   const targets = values.targets.split(",");
@@ -181,7 +183,7 @@ function makeRelease(): void {
   try {
     const epoch = Number(run(["git", "log", "-1", "--format=%ct"]));
     const url = String(values.url).replace(/\/+$/, "");
-    const release: Release = { version, epoch, url, out: resolve(values.out), work };
+    const release: Release = { version, epoch, url, out: resolve(values.out), work, fast: values.fast };
     makeFiles(release, targets, { key, images: !values["no-image"], notes: values["notes-url"] });
   } finally {
     rmSync(work, { recursive: true, force: true });

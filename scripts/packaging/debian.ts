@@ -22,7 +22,7 @@ const SETTINGS = `# Settings of the Skep service, one NAME=value a line; skep co
 
 /** @returns the package's path in `out`. */
 export function makeDebianPackage(input: PackageInput): string {
-  const { version, epoch, executable, architecture, out, work } = input;
+  const { version, epoch, executable, architecture, out, work, fast } = input;
   const root = join(work, `deb-${architecture}`);
   rmSync(root, { recursive: true, force: true });
   mkdirSync(join(root, "usr/bin"), { recursive: true, mode: 0o755 });
@@ -41,7 +41,8 @@ export function makeDebianPackage(input: PackageInput): string {
   for (const script of ["postinst", "prerm", "postrm"]) put(root, `DEBIAN/${script}`, fillTemplate(script, {}), 0o755);
   const path = join(out, `skep_${debian}_${architecture}.deb`);
   run(["find", root, "-exec", "touch", "--no-dereference", `--date=@${epoch}`, "{}", "+"]);
-  run(["dpkg-deb", "--root-owner-group", "-Zzstd", "-z12", "--threads-max=1", "--build", root, path], { epoch });
+  const compression = ["-Zzstd", fast ? "-z1" : "-z12", "--threads-max=1"];
+  run(["dpkg-deb", "--root-owner-group", ...compression, "--build", root, path], { epoch });
   rmSync(root, { recursive: true });
   return path;
 }

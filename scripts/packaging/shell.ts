@@ -13,6 +13,8 @@ export interface Release {
   out: string;
   /** Folder for what is thrown away afterwards. */
   work: string;
+  /** Whether archives and packages are compressed as little as possible, for tests. */
+  fast?: boolean;
 }
 
 export function fail(message: string): never {
