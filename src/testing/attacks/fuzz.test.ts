@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Account, elsewhere, logIn, makeUser, PASSWORD, setupAdmin } from "../accounts.ts";
-import { allowedMs } from "../busy-machine.ts";
+import { isTooMuch } from "../busy-machine.ts";
 import { mainThreadMs } from "../main-thread.ts";
 import { startServer, type TestServer } from "../server.ts";
 import {
@@ -315,7 +315,7 @@ async function ask(method: string, { path, headers, body }: Sent, credential: He
 /** What is wrong with an answer, or undefined. */
 function fault({ operation }: Described, { status, text, type, ms }: Answer): string | undefined {
   if (status === 0) return `no answer in ${HANG_MS / 1_000} s: ${text}`;
-  if (ms > COST_MS && ms > allowedMs(COST_MS)) return `cost ${Math.round(ms)} ms of the main thread`;
+  if (isTooMuch(ms, COST_MS)) return `cost ${Math.round(ms)} ms of the main thread`;
   const code = type === "application/problem+json" ? ((JSON.parse(text) as { code: string }).code ?? "") : "";
   if (status >= 500 && !ABSENT.has(code)) return `${status} ${text.slice(0, 200)}`;
   const announced = operation.responses[status];
