@@ -86,7 +86,7 @@ beforeAll(async () => {
     },
   });
   rig = await stallRig();
-  await rig.must("POST", "/v1/mcp", { id: "web", transport: "http", url: web.url, agents: ["*"] });
+  await rig.must("POST", "/v1/mcp", { id: "web", transport: "http", url: web.url, agents: ["*"], timeout_ms: 120_000 });
   await mcpServerWhen(rig.server, "web", ({ status }) => status === "running");
   await rig.play({ name: "warm up", calls: one("web__say", { text: "half a message" }), says: /./ });
 });
