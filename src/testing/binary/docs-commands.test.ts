@@ -136,6 +136,7 @@ for (const args of [
 const placed = (said: string, server: TestServer): string =>
   said
     .replace("https://example.org/web.git", repository)
+    .replace("/var/lib/skep-again", join(work, "again"))
     .replace(/\/var\/lib\/skep\b/g, server.data)
     .replace(/ \/restored\b/, ` ${join(work, "restored")}`)
     .replace(/ --project ~\/src\/web/, ` --project ${repository}`)
