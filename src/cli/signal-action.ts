@@ -4,7 +4,7 @@
  */
 import { dlopen, ptr } from "bun:ffi";
 import { constants } from "node:os";
-import { C_LIBRARIES } from "../core/c-library.ts";
+import { openCLibrary } from "../core/c-library.ts";
 
 /** Where `struct sigaction` keeps its flags, in bytes, and the flag. The same on x64 and arm64. */
 const LAYOUT = {
@@ -31,11 +31,11 @@ export function actOnce(signal: "SIGINT" | "SIGTERM"): void {
 }
 
 function load() {
-  for (const library of C_LIBRARIES)
-    try {
-      return dlopen(library, { sigaction: { args: ["i32", "ptr", "ptr"], returns: "i32" } }).symbols.sigaction;
-    } catch {
-      // Another name of the library, or none: then only a process whose loop runs handles a signal.
-    }
-  return undefined;
+  try {
+    const functions = { sigaction: { args: ["i32", "ptr", "ptr"], returns: "i32" } } as const;
+    return openCLibrary((name) => dlopen(name, functions)).symbols.sigaction;
+  } catch {
+    // Then only a process whose loop runs handles a signal.
+    return undefined;
+  }
 }

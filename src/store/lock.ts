@@ -6,15 +6,12 @@
 import { dlopen, FFIType, type Pointer, read } from "bun:ffi";
 import { closeSync, constants, openSync } from "node:fs";
 import { constants as system } from "node:os";
+import { openCLibrary } from "../core/c-library.ts";
 import { Problem } from "../core/errors.ts";
 
 const EXCLUSIVE = 2;
 const AT_ONCE = 4;
-const DARWIN = process.platform === "darwin";
-const LIBRARIES: readonly [string, string?] = DARWIN
-  ? ["/usr/lib/libSystem.B.dylib"]
-  : ["libc.so.6", `libc.musl-${process.arch === "x64" ? "x86_64" : "aarch64"}.so.1`];
-const ERRNO = DARWIN ? "__error" : "__errno_location";
+const ERRNO = process.platform === "darwin" ? "__error" : "__errno_location";
 
 const PATIENCE_MS = 2_000;
 const WAIT_MS = 20;
@@ -68,22 +65,13 @@ interface Library {
   errno(): number;
 }
 
-/** @throws Error where the C library is under neither of its names. */
+/** @throws Error without a C library. */
 function openLibrary(): Library {
   const functions = {
     flock: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
     [ERRNO]: { args: [], returns: FFIType.ptr },
   };
-  const open = (name: string): Library => {
-    const { symbols } = dlopen(name, functions);
-    const { flock: lock, [ERRNO]: errno } = symbols as unknown as Record<string, Library["lock"] & Library["errno"]>;
-    return { lock: lock!, errno: errno! };
-  };
-  const [first, second] = LIBRARIES;
-  try {
-    return open(first);
-  } catch (error) {
-    if (second === undefined) throw error;
-    return open(second);
-  }
+  const { symbols } = openCLibrary((name) => dlopen(name, functions));
+  const { flock: lock, [ERRNO]: errno } = symbols as unknown as Record<string, Library["lock"] & Library["errno"]>;
+  return { lock: lock!, errno: errno! };
 }

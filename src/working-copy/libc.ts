@@ -5,7 +5,7 @@
 import { dlopen, type FFIFunction, type Pointer, ptr, read } from "bun:ffi";
 import { constants } from "node:fs";
 import { constants as systemConstants } from "node:os";
-import { C_LIBRARIES } from "../core/c-library.ts";
+import { openCLibrary } from "../core/c-library.ts";
 
 /** How names are given and answered: `latin1` is one character per byte, for names that need not be UTF-8. */
 export type NameEncoding = "utf8" | "latin1";
@@ -151,15 +151,8 @@ function createMemory(entriesBytes: number) {
 /** Functions by name; all of them take and answer numbers. */
 type Calls<Names> = { [Name in keyof Names]: (...args: number[]) => number };
 
-function load<Names extends object>(functions: Names): Calls<Names> {
-  for (const library of C_LIBRARIES)
-    try {
-      return dlopen(library, functions as Record<string, FFIFunction>).symbols as unknown as Calls<Names>;
-    } catch {
-      // The other C library's name.
-    }
-  throw new Error(`the C library (${C_LIBRARIES.join(", ")}) cannot be loaded`);
-}
+const load = <Names extends object>(functions: Names): Calls<Names> =>
+  openCLibrary((name) => dlopen(name, functions as Record<string, FFIFunction>)).symbols as unknown as Calls<Names>;
 
 function checker(errno: () => number) {
   /** Read at once after the call: nothing of ours runs in between. */
