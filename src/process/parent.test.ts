@@ -1,53 +1,69 @@
-/** What works on a stranger's text ends with the server, also when both hear nothing any more. */
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync } from "node:fs";
+/** What works on what strangers wrote ends with its server, also when it hears nothing. */
+import { afterAll, afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../testing/command.ts";
+import { lacks } from "../testing/parts.ts";
 import { skepCommand } from "../testing/server.ts";
 
 setDefaultTimeout(300_000);
 
-const started: { kill(signal: NodeJS.Signals): void }[] = [];
+const folder = temporaryFolder();
+afterAll(folder.remove);
+const DOCUMENT = join(folder.path, "long.txt");
+// More than a pipe holds that nobody reads, so that the reading of it does not end by itself.
+writeFileSync(DOCUMENT, "A line of a long text.\n".repeat(200_000));
+
+const started: number[] = [];
 afterEach(() => {
-  for (const one of started.splice(0))
+  for (const pid of started.splice(0))
     try {
-      one.kill("SIGKILL");
+      process.kill(pid, "SIGKILL");
     } catch {
       // It has ended.
     }
 });
 
-/** Clock ticks that a process has used; undefined once it has ended, waited for or not. */
-function ticks(pid: number): number | undefined {
+/** Whether a process is there; one that has ended and was not waited for is not. */
+function isThere(pid: number): boolean {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
-    return fields[0] === "Z" || fields[0] === "X" ? undefined : Number(fields[11]) + Number(fields[12]);
+    return !/\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
-    return undefined;
+    return false;
   }
 }
 
-/** Starts a text worker and gives it a comparison of all with all, which takes it hours. */
-const PARENT = `
-const child = Bun.spawn(${JSON.stringify(skepCommand("text-worker"))}, {
-  stdin: "ignore", stdout: "ignore", stderr: "ignore", env: {}, ipc() {},
+/** Starts the worker as a server does, and says its process id once it works. */
+const parentOf = (command: string[], begin: string): string => `
+const said = () => console.log(child.pid);
+const child = Bun.spawn(${JSON.stringify(command)}, {
+  stdin: "ignore", stdout: "pipe", stderr: "ignore", env: {}, ipc: said,
 });
-const many = Array.from({ length: 200_000 }, (_, i) => ({ a: { b: { c: i } } }));
-child.send({ id: 1, operation: "schemaFaults", args: [{ uniqueItems: true }, JSON.stringify(many)] });
-console.log(child.pid);
+${begin}
 `;
+/** No work that there is: the answer says so. */
+const ASKS = "child.send({ id: 1 });";
+const WORKERS: [name: string, args: string[], begin: string][] = [
+  ["text-worker", [], ASKS],
+  ["graph-worker", [], ASKS],
+  ["extract", [DOCUMENT, "text/plain"], "await child.stdout.getReader().read(); said();"],
+];
 
-test.skipIf(process.platform !== "linux")(
-  "a worker that is busy with a stranger's text ends when its server is killed",
-  async () => {
-    const parent = Bun.spawn([process.execPath, "-e", PARENT], { stdout: "pipe", stderr: "inherit" });
-    started.push(parent);
+test.skipIf(lacks("Linux, which ends a process with its parent", process.platform === "linux")).each(WORKERS)(
+  "skep %s ends when its server is killed, whatever it is doing",
+  async (name, args, begin) => {
+    const program = parentOf(skepCommand(name, ...args), begin);
+    const parent = Bun.spawn([process.execPath, "-e", program], { stdout: "pipe", stderr: "inherit" });
+    started.push(parent.pid);
     const { value } = await parent.stdout.getReader().read();
     const worker = Number(Buffer.from(value!).toString());
-    started.push({ kill: (signal) => process.kill(worker, signal) });
-    // A start takes a third of that.
-    while ((ticks(worker) ?? 0) < 150) await Bun.sleep(20);
+    started.push(worker);
+    // As deaf as one that never comes to the end of its work: only the system can end it.
+    process.kill(worker, "SIGSTOP");
+    expect(isThere(worker)).toBe(true);
     parent.kill("SIGKILL");
     await parent.exited;
-    for (let checks = 0; ticks(worker) !== undefined && checks < 3_000; checks++) await Bun.sleep(20);
-    expect(ticks(worker), "the worker goes on without its server").toBeUndefined();
+    for (let checks = 0; isThere(worker) && checks < 3_000; checks++) await Bun.sleep(20);
+    expect(isThere(worker), "the worker is left without its server").toBe(false);
   },
 );
