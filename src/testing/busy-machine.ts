@@ -52,8 +52,8 @@ const generosity = (): number => (isExact() ? 1 : GENEROSITY);
 const allowedMs = (ms: number): number => (isExact() ? ms : ms * GENEROSITY * slowness());
 
 /**
- * Whether `spentMs` of processor time is more than `allowedMs` of the bound. No machine allows less than one without
- * slowness, so the machine is measured only above that: a measure costs as much as many tests.
+ * Whether `spentMs` of processor time is more than a test allows for work of `boundMs`. The machine's speed is measured only
+ * when even a quick machine would not allow it: measuring takes longer than many tests.
  */
 export function isTooMuch(spentMs: number, boundMs: number): boolean {
   return spentMs > boundMs * generosity() && spentMs > allowedMs(boundMs);

@@ -82,7 +82,7 @@ describe.skipIf(!hasBrowser())("the dashboard", () => {
         found.push(...(await rawIds(page)).map((one) => `${path} shows an id: ${one}`));
         if (streams.includes(path) && (await isMissing(page, "main [role=log]"))) found.push(`${path} has no log`);
         for (const { about, size, target } of LOOKS) {
-          // A change of the theme paints all anew: the next page begins in the theme that this one ends in.
+          // Changing the theme repaints the whole page, so the next page starts in the theme that this one ended in.
           if (about === "theme") scheme = scheme === "light" ? "dark" : "light";
           const name = about === "layout" ? "on a phone" : scheme;
           await page.emulateMedia({ colorScheme: scheme });
