@@ -24,7 +24,6 @@ if (first === "graph-worker") {
   const { runDiskWorker } = await import("./store/disk-worker.ts");
   runDiskWorker();
 } else if (first === "extract") {
-  endWithParent();
   compileFromNowOn();
   const { runExtract } = await import("./text/extract/run.ts");
   await runExtract(rest[0] ?? "", rest[1] ?? "");
