@@ -14,7 +14,12 @@ export interface FileFacts extends FactTables {
   keys: Uint8Array;
 }
 
-const NO_ROWS = new Int32Array(0);
+/** Most files have no rows in most tables: those are the same for all files. */
+const EMPTY = factTables(() => new Int32Array(0));
+
+function leaveEmpty<Name extends TableName>(tables: FactTables, name: Name): void {
+  tables[name] = EMPTY[name];
+}
 
 /** Words before the table lengths: version, unread lines, bytes of strings, count of strings, lines, bytes of keys. */
 const HEADER = 6;
@@ -78,7 +83,8 @@ export function unpackFacts(
     if (length > 0) cells.set(name, all.subarray(at, at + length));
     at += length;
   }
-  const tables = factTables((name) => cells.get(name) ?? NO_ROWS);
+  const tables = factTables((name) => cells.get(name) ?? EMPTY[name].cells);
+  for (const name of TABLE_NAMES) if (!cells.has(name)) leaveEmpty(tables, name);
   const end = at * 4 + all[2]!;
   const keysEnd = end + all[5]!;
   if (keysEnd > aligned.length) return undefined;

@@ -52,6 +52,10 @@ const REFERENCES = new Set(SYMBOL_LABELS.flatMap((label, row) => (REFERENCE_LABE
 /** Whether the label of a symbol's row says that it declares nothing: an import, a decorator. */
 export const isReference = (label: number): boolean => REFERENCES.has(label);
 
+/** Nobody outside can say which texts have the same hash: who looks for one of them would look through all. */
+const SEED = Math.floor(Math.random() * 2 ** 32);
+const hashOf = (text: string): number => Bun.hash.xxHash32(text, SEED);
+
 const NOTHING: readonly never[] = [];
 const SEPARATOR = /[.\\]/;
 
@@ -70,7 +74,7 @@ export class Repository {
   private readonly spaceIndex = new Map<string, NameIndex>();
   /** Name spaces that macros open, by the macro's mark. */
   private readonly spaceMacros = new Map<string, string>();
-  private readonly stringRows: (Map<string, NameRow> | undefined)[];
+  private readonly stringRows: (RowIndex | undefined)[];
 
   /** @param before the repository before an edit, with the same files in the same rows */
   constructor(files: readonly SourceFile[], before?: Repository) {
@@ -194,14 +198,15 @@ export class Repository {
 
   /** The row of a text among a file's strings, or none when the file does not contain it. */
   stringRow(file: number, text: string): NameRow {
+    const { strings } = this.facts(file);
     let index = this.stringRows[file];
     if (!index) {
-      index = new Map();
-      const strings = this.facts(file).strings;
-      for (let i = 0; i < strings.length; i++) index.set(strings[i]!, rowAt(i));
+      index = new RowIndex(strings.length, (row) => hashOf(strings[row]!));
       this.stringRows[file] = index;
     }
-    return index.get(text) ?? NONE;
+    let row = index.firstOf(hashOf(text));
+    while (exists(row) && strings[row] !== text) row = index.after(row);
+    return rowAt(row);
   }
 
   /** Symbols declared directly under a symbol, by name; hidden object members included. */

@@ -111,7 +111,12 @@ export class Surfaces {
   }
 
   private envText(env: TypeEnv | undefined, depth: number): string {
-    return env ? `<${Array.from(env.values(), (type) => this.typeText(type, depth + 1)).join()}>` : "";
+    return env
+      ? `<${env
+          .values()
+          .map((type) => this.typeText(type, depth + 1))
+          .join()}>`
+      : "";
   }
 
   private typeText(type: ValueType | undefined, depth: number): string {

@@ -4,6 +4,7 @@ import { Expr, SymbolFlag } from "../../language/fact-layout.ts";
 import { type ExprRow, exists, isNone, NONE } from "../../rows.ts";
 import type { CallSite, Engine } from "../engine.ts";
 import type { Repository } from "../repository.ts";
+import { TypeBindings } from "../types/type-bindings.ts";
 import { TypeMemo } from "../types/type-memo.ts";
 import {
   builtin,
@@ -54,12 +55,12 @@ export class Calls {
     const rows = repo.facts(file).lists.items(repo.column(typeParameterOwner, "typeParameters"));
     if (rows.length === 0) return undefined;
     const ids = Array.from(rows, (row) => parameterId(file, row));
-    const env = new Map<number, ValueType>();
+    const env = new TypeBindings();
     const siteFacts = repo.facts(site.file);
     const written = siteFacts.lists.items(siteFacts.exprs.typeArgs(site.expr));
     for (const [i, id] of ids.entries()) {
       const type = written[i] === undefined ? undefined : engine.types.typeAt(site.file, written[i]!);
-      if (type) env.set(id, type);
+      if (type) env.bindType(id, type);
     }
     if (written.length === 0) {
       const idSet = new Set(ids);
@@ -83,7 +84,7 @@ export class Calls {
       const fallback =
         engine.types.typeAt(file, facts.bindings.fallback(row)) ??
         engine.types.typeAt(file, facts.bindings.constraint(row));
-      if (fallback && lambdas) env.set(id, substitute(fallback, env) ?? fallback);
+      if (fallback && lambdas) env.bindType(id, substitute(fallback, env) ?? fallback);
     }
     return env;
   }

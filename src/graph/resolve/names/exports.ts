@@ -3,8 +3,12 @@ import { ExportKind, SymbolFlag } from "../../language/fact-layout.ts";
 import { basename, dirname } from "../../language/paths.ts";
 import { FILE_SCOPE, isNone } from "../../rows.ts";
 import type { Engine, Entity, NameSpaceOf } from "../engine.ts";
-import type { Repository } from "../repository.ts";
+import { FileIndex } from "../file-index.ts";
+import { pushTo, type Repository } from "../repository.ts";
 import { EXTERNAL_ENTITY, type Seen } from "./seen.ts";
+
+/** Where the rows stand that export all of another module; a name has no NUL. */
+const STAR = "\u0000";
 
 export class Exports {
   private readonly engine: Engine;
@@ -12,9 +16,7 @@ export class Exports {
   /** What each name of a file stands for; null for nothing. */
   private readonly exportCache = new Map<string, Entity | null>();
   /** Export rows by name, by file. */
-  private readonly exportIndexes: (Map<string, number[]> | undefined)[] = [];
-  /** Rows that export all of another module, by file. */
-  private readonly starRows: number[][] = [];
+  private readonly exports = new FileIndex((file) => this.indexExports(file));
 
   constructor(engine: Engine) {
     this.engine = engine;
@@ -32,22 +34,10 @@ export class Exports {
   }
 
   private indexExports(file: number): Map<string, number[]> {
-    let index = this.exportIndexes[file];
-    if (index) return index;
-    index = new Map();
-    const stars: number[] = [];
+    const index = new Map<string, number[]>();
     const { exports, strings } = this.repo.facts(file);
-    for (let row = 0; row < exports.length; row++) {
-      if (exports.kind(row) === ExportKind.Star) stars.push(row);
-      else {
-        const name = strings[exports.name(row)]!;
-        const rows = index.get(name);
-        if (rows) rows.push(row);
-        else index.set(name, [row]);
-      }
-    }
-    this.exportIndexes[file] = index;
-    this.starRows[file] = stars;
+    for (let row = 0; row < exports.length; row++)
+      pushTo(index, exports.kind(row) === ExportKind.Star ? STAR : strings[exports.name(row)]!, row);
     return index;
   }
 
@@ -68,11 +58,11 @@ export class Exports {
 
   private searchExportList(file: number, name: string, space: NameSpaceOf, seen: Seen): Entity | undefined {
     const { engine } = this;
-    const index = this.indexExports(file);
+    const index = this.exports.of(file);
     const own = this.searchOwnExports(file, name, space, seen);
     if (own) return own;
     if (name !== "default" && name !== "=") {
-      for (const row of this.starRows[file]!) {
+      for (const row of index.get(STAR) ?? []) {
         const target = engine.imports.targetOf(file, this.repo.facts(file).exports.importRow(row));
         if (target.kind === "external") continue;
         const found = this.engine.names.findIn(target, name, space, file, seen);
@@ -89,7 +79,7 @@ export class Exports {
   }
 
   private searchOwnExports(file: number, name: string, space: NameSpaceOf, seen: Seen): Entity | undefined {
-    for (const row of this.indexExports(file).get(name) ?? []) {
+    for (const row of this.exports.of(file).get(name) ?? []) {
       const found = this.resolveExport(file, row, space, seen);
       if (found) return found;
     }
@@ -133,7 +123,7 @@ export class Exports {
   isCommonJs(file: number): boolean {
     const { repo } = this;
     if (repo.facts(file).exports.kind(0) !== ExportKind.Value) return false;
-    return repo.rules(file).exportLists && !this.indexExports(file).has("default");
+    return repo.rules(file).exportLists && !this.exports.of(file).has("default");
   }
 
   /** Languages without export lists: every top-level name, and what the file itself imported. */

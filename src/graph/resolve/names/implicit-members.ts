@@ -3,6 +3,7 @@
 import { SymbolFlag } from "../../language/fact-layout.ts";
 import { isNone, NONE, type ScopeRow, type SymbolRow, type TypeRow } from "../../rows.ts";
 import type { Engine, Entity, NameSpaceOf } from "../engine.ts";
+import { FileIndex } from "../file-index.ts";
 import type { Repository } from "../repository.ts";
 import { partsOf, type ValueType } from "../types/value-type.ts";
 import { labelsOf } from "./name-labels.ts";
@@ -11,7 +12,7 @@ export class ImplicitMembers {
   private readonly engine: Engine;
   private readonly repo: Repository;
   /** Types that symbols of a file are attached to, by file. */
-  private readonly attached: (Map<SymbolRow, TypeRow> | undefined)[] = [];
+  private readonly attached = new FileIndex((file) => this.indexAttached(file));
   /** Owners under evaluation: finding the type of a method looks names up around that method. */
   private readonly asking = new Set<number>();
 
@@ -22,14 +23,14 @@ export class ImplicitMembers {
 
   /** The type that a symbol of a file is attached to, by its row; none when it is not. */
   private findAttached(file: number, symbol: SymbolRow): TypeRow {
-    let index = this.attached[file];
-    if (!index) {
-      index = new Map();
-      const { attaches } = this.repo.facts(file);
-      for (let row = 0; row < attaches.length; row++) index.set(attaches.symbol(row), attaches.type(row));
-      this.attached[file] = index;
-    }
-    return index.get(symbol) ?? NONE;
+    return this.attached.of(file).get(symbol) ?? NONE;
+  }
+
+  private indexAttached(file: number): Map<SymbolRow, TypeRow> {
+    const index = new Map<SymbolRow, TypeRow>();
+    const { attaches } = this.repo.facts(file);
+    for (let row = 0; row < attaches.length; row++) index.set(attaches.symbol(row), attaches.type(row));
+    return index;
   }
 
   private typeOfOwner(file: number, owner: SymbolRow): ValueType | undefined {

@@ -2,12 +2,13 @@
 
 import { ImportKind } from "../../language/fact-layout.ts";
 import { type ImportRow, rowAfter, type ScopeRow } from "../../rows.ts";
+import { FileIndex } from "../file-index.ts";
 import { pushTo, type Repository } from "../repository.ts";
 
 export class ScopeIndexes {
   private readonly repo: Repository;
-  private readonly wildcardRows: (Map<ScopeRow, ImportRow[]> | undefined)[] = [];
-  private readonly spaceNames: (Map<number, string[]> | undefined)[] = [];
+  private readonly wildcards = new FileIndex((file) => this.indexWildcards(file));
+  private readonly spaces = new FileIndex((file) => this.indexSpaces(file));
 
   constructor(repo: Repository) {
     this.repo = repo;
@@ -15,33 +16,33 @@ export class ScopeIndexes {
 
   /** Import rows that make all names of something visible in a scope. */
   wildcardsOf(file: number, scope: ScopeRow): readonly ImportRow[] {
+    return this.wildcards.of(file).get(scope) ?? [];
+  }
+
+  private indexWildcards(file: number): Map<ScopeRow, ImportRow[]> {
     const { repo } = this;
-    let index = this.wildcardRows[file];
-    if (!index) {
-      index = new Map();
-      const { imports } = repo.facts(file);
-      for (let row = imports.first; row < imports.length; row = rowAfter(row))
-        if (imports.kind(row) === ImportKind.Wildcard) pushTo(index, imports.scope(row), row);
-      // Where imports run in order, a later one replaces the names of an earlier one.
-      if (repo.rules(file).packages) for (const rows of index.values()) rows.reverse();
-      this.wildcardRows[file] = index;
-    }
-    return index.get(scope) ?? [];
+    const index = new Map<ScopeRow, ImportRow[]>();
+    const { imports } = repo.facts(file);
+    for (let row = imports.first; row < imports.length; row = rowAfter(row))
+      if (imports.kind(row) === ImportKind.Wildcard) pushTo(index, imports.scope(row), row);
+    // Where imports run in order, a later one replaces the names of an earlier one.
+    if (repo.rules(file).packages) for (const rows of index.values()) rows.reverse();
+    return index;
   }
 
   /** Name spaces that a scope shares its names with. */
-  spacesOf(file: number, asked: ScopeRow): readonly string[] {
+  spacesOf(file: number, scope: ScopeRow): readonly string[] {
+    return this.spaces.of(file).get(scope) ?? [];
+  }
+
+  private indexSpaces(file: number): Map<ScopeRow, readonly string[]> {
     const { repo } = this;
-    let index = this.spaceNames[file];
-    if (!index) {
-      index = new Map();
-      const { spaces } = repo.facts(file);
-      for (let row = 0; row < spaces.length; row++) {
-        const scope = spaces.scope(row);
-        if (!index.has(scope)) index.set(scope, [...repo.spacesAt(file, scope)]);
-      }
-      this.spaceNames[file] = index;
+    const index = new Map<ScopeRow, readonly string[]>();
+    const { spaces } = repo.facts(file);
+    for (let row = 0; row < spaces.length; row++) {
+      const scope = spaces.scope(row);
+      if (!index.has(scope)) index.set(scope, repo.spacesAt(file, scope));
     }
-    return index.get(asked) ?? [];
+    return index;
   }
 }

@@ -1,49 +1,46 @@
 /** Assignments apart from declarations: to variables, to members of `this`, to members of a name. */
 
 import { Expr } from "../../language/fact-layout.ts";
-import { type BindingRow, type ExprRow, exists, isNone, type NameRow, rowAfter } from "../../rows.ts";
+import { type BindingRow, exists, isNone, type NameRow, rowAfter, type ScopeRow } from "../../rows.ts";
 import type { Engine, Entity } from "../engine.ts";
+import { FileIndex } from "../file-index.ts";
 import { pushTo, type Repository } from "../repository.ts";
 import { unionOf, type ValueType } from "./value-type.ts";
 
-interface AssignIndex {
-  /** Assigned expressions by `scope of this` and name: `this.x = e`. */
-  members: Map<string, ExprRow[]>;
-  /** Rows of the table by name: `x = e`. */
-  names: Map<NameRow, number[]>;
-  /** Rows of the table by member name: `F.x = e`, `F.prototype = e`. */
-  named: Map<NameRow, number[]>;
-}
+/** What an assignment is found by: `x = e`, `this.x = e` in a scope, and `F.x = e` or `F.prototype = e` by the member. */
+const plain = (name: NameRow): string => `${name}`;
+const ofThis = (scope: ScopeRow, name: NameRow): string => `${scope}/${name}`;
+const ofName = (member: NameRow): string => `.${member}`;
 
 export class Assignments {
   private readonly engine: Engine;
   private readonly repo: Repository;
-  /** By file. */
-  private readonly indexes: (AssignIndex | undefined)[] = [];
+  /** Rows of the table. */
+  private readonly indexes = new FileIndex((file) => this.indexAssigns(file));
 
   constructor(engine: Engine) {
     this.engine = engine;
     this.repo = engine.repo;
   }
 
-  private indexAssigns(file: number): AssignIndex {
-    const existing = this.indexes[file];
-    if (existing) return existing;
-    const index: AssignIndex = { members: new Map(), names: new Map(), named: new Map() };
+  private indexAssigns(file: number): Map<string, number[]> {
+    const index = new Map<string, number[]>();
     const { assigns: table, exprs } = this.repo.facts(file);
     for (let row = table.first; row < table.length; row = rowAfter(row)) {
       const target = table.target(row);
-      if (exprs.op(target) === Expr.Name) pushTo(index.names, exprs.name(target), row);
+      if (exprs.op(target) === Expr.Name) pushTo(index, plain(exprs.name(target)), row);
       else if (exprs.op(target) === Expr.Member) {
         const object = exprs.object(target);
         const name = exprs.member(target);
-        if (exprs.op(object) === Expr.This)
-          pushTo(index.members, `${exprs.thisScope(object)}/${name}`, table.expr(row));
-        else if (exprs.op(object) === Expr.Name) pushTo(index.named, name, row);
+        if (exprs.op(object) === Expr.This) pushTo(index, ofThis(exprs.thisScope(object), name), row);
+        else if (exprs.op(object) === Expr.Name) pushTo(index, ofName(name), row);
       }
     }
-    this.indexes[file] = index;
     return index;
+  }
+
+  private rowsOf(file: number, key: string): readonly number[] {
+    return this.indexes.of(file).get(key) ?? [];
   }
 
   /** What is assigned to a property or variable beside its declaration. */
@@ -60,19 +57,16 @@ export class Assignments {
   /** What is assigned to a member of `this` in the bodies of a class or constructor function. */
   private findThroughThis(file: number, owner: number, name: NameRow): ValueType | undefined {
     const { repo } = this;
-    const scope = repo.facts(file).symbols.inner(repo.rowOf(owner, file));
-    return unionOf(
-      (this.indexAssigns(file).members.get(`${scope}/${name}`) ?? []).map((expr) =>
-        this.engine.expressions.typeAt(file, expr),
-      ),
-    );
+    const { assigns, symbols } = repo.facts(file);
+    const rows = this.rowsOf(file, ofThis(symbols.inner(repo.rowOf(owner, file)), name));
+    return unionOf(rows.map((row) => this.engine.expressions.typeAt(file, assigns.expr(row))));
   }
 
   private findByName(file: number, name: NameRow, same: (entity: Entity) => boolean): ValueType | undefined {
     const { engine } = this;
     const facts = this.repo.facts(file);
     const types: (ValueType | undefined)[] = [];
-    for (const row of this.indexAssigns(file).names.get(name) ?? []) {
+    for (const row of this.rowsOf(file, plain(name))) {
       const entity = engine.names.lookUp(file, facts.assigns.scope(row), name, "value");
       if (entity && same(entity)) types.push(engine.expressions.typeAt(file, facts.assigns.expr(row)));
     }
@@ -93,7 +87,7 @@ export class Assignments {
     const { engine } = this;
     const { assigns: table, exprs } = this.repo.facts(file);
     const types: (ValueType | undefined)[] = [];
-    for (const row of this.indexAssigns(file).named.get(name) ?? []) {
+    for (const row of this.rowsOf(file, ofName(name))) {
       const target = table.target(row);
       const object = exprs.object(target);
       const entity = engine.names.lookUp(file, exprs.nameScope(object), exprs.name(object), "value");

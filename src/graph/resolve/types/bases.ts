@@ -2,6 +2,7 @@
 import { BindingKind, HeritageKind, SymbolFlag } from "../../language/fact-layout.ts";
 import { exists, isNone, type TypeRow } from "../../rows.ts";
 import type { Engine } from "../engine.ts";
+import { FileIndex } from "../file-index.ts";
 import { pushTo, type Repository } from "../repository.ts";
 import { partsOf, substitute, type TypeEnv, unionOf, type ValueType } from "./value-type.ts";
 
@@ -14,7 +15,7 @@ export class Bases {
   private readonly engine: Engine;
   private readonly repo: Repository;
   /** Heritage rows of each symbol, by file. */
-  private readonly heritageIndexes: (Map<number, number[]> | undefined)[] = [];
+  private readonly heritage = new FileIndex((file) => this.indexHeritage(file));
   /** Bases given to a type elsewhere, and members declared elsewhere; both found once for the whole repository. */
   private outside: OutsideIndex | undefined;
 
@@ -24,15 +25,12 @@ export class Bases {
   }
 
   private indexHeritage(file: number): Map<number, number[]> {
-    let index = this.heritageIndexes[file];
-    if (index) return index;
-    index = new Map();
+    const index = new Map<number, number[]>();
     const { heritage } = this.repo.facts(file);
     for (let row = 0; row < heritage.length; row++) {
       const symbol = heritage.symbol(row);
       if (exists(symbol)) pushTo(index, symbol, row);
     }
-    this.heritageIndexes[file] = index;
     return index;
   }
 
@@ -110,7 +108,7 @@ export class Bases {
     const { partialTypes, mergedTypes } = repo.rules(file);
     for (const part of partialTypes || mergedTypes ? this.declarationsOf(symbol) : [symbol]) {
       const home = part === symbol ? file : repo.fileOf(part);
-      for (const row of this.indexHeritage(home).get(part - repo.base[home]!) ?? []) {
+      for (const row of this.heritage.of(home).get(part - repo.base[home]!) ?? []) {
         // A class has no member from what it implements: the member is its own, or its parent's.
         if (mergedTypes && repo.facts(home).heritage.kind(row) === HeritageKind.Implements) continue;
         add(home, row);

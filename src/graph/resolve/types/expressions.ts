@@ -3,7 +3,8 @@
 import { Expr, SymbolFlag } from "../../language/fact-layout.ts";
 import { type ExprRow, exists, isNone, type Rows, type ScopeRow } from "../../rows.ts";
 import type { Engine } from "../engine.ts";
-import type { Repository } from "../repository.ts";
+import { FileIndex } from "../file-index.ts";
+import { pushTo, type Repository } from "../repository.ts";
 import { TypeMemo } from "./type-memo.ts";
 import { builtin, EXTERNAL, partsOf, substitute, unionOf, type ValueType } from "./value-type.ts";
 
@@ -17,7 +18,7 @@ export class Expressions {
   /** Of expression rows, by file. */
   private readonly memo: TypeMemo[] = [];
   /** Narrowings by scope, by file. */
-  private readonly narrowIndexes: (Map<number, number[]> | undefined)[] = [];
+  private readonly narrowings = new FileIndex((file) => this.indexNarrowings(file));
   /** Expressions under evaluation, one in another. */
   private depth = 0;
   /** Nested iterators under evaluation. */
@@ -66,20 +67,19 @@ export class Expressions {
     return engine.types.typeOfSymbol(declared[0]!);
   }
 
+  private indexNarrowings(file: number): Map<number, number[]> {
+    const { narrows } = this.repo.facts(file);
+    const index = new Map<number, number[]>();
+    for (let row = 0; row < narrows.length; row++) pushTo(index, narrows.scope(row), row);
+    return index;
+  }
+
   /** What the tests around an expression say about a name or path. */
   private narrow(file: number, scope: ScopeRow, path: string): ValueType | undefined {
     const { repo } = this;
     const facts = repo.facts(file);
     if (facts.narrows.length === 0) return undefined;
-    let index = this.narrowIndexes[file];
-    if (!index) {
-      index = new Map();
-      for (let row = 0; row < facts.narrows.length; row++) {
-        const key = facts.narrows.scope(row);
-        index.set(key, [...(index.get(key) ?? []), row]);
-      }
-      this.narrowIndexes[file] = index;
-    }
+    const index = this.narrowings.of(file);
     const name = repo.stringRow(file, path);
     if (isNone(name)) return undefined;
     for (let at = scope; exists(at); at = facts.scopes.parent(at)) {

@@ -4,6 +4,7 @@ import { BindingKind, Expr, ScopeKind, SymbolFlag, Type } from "../../language/f
 import { type BindingRow, type ExprRow, exists, isNone, NONE, type TypeList, type TypeRow } from "../../rows.ts";
 import type { Engine, Entity } from "../engine.ts";
 import type { Repository } from "../repository.ts";
+import { TypeBindings } from "./type-bindings.ts";
 import { TypeMemo } from "./type-memo.ts";
 import {
   builtin,
@@ -45,7 +46,7 @@ export class Types {
     const { repo } = this;
     const ids = this.typeParametersOf(symbol);
     if (ids.length === 0) return undefined;
-    const env = new Map<number, ValueType>();
+    const env = new TypeBindings();
     const file = repo.fileOf(symbol);
     for (const [i, id] of ids.entries()) {
       let arg = args[i];
@@ -53,7 +54,7 @@ export class Types {
         const binding = parameterOf(file, id);
         arg = substitute(this.typeAt(file, repo.facts(file).bindings.fallback(binding)), env);
       }
-      if (arg) env.set(id, arg);
+      if (arg) env.bindType(id, arg);
     }
     return env;
   }
@@ -178,7 +179,7 @@ export class Types {
     const results = unionOf(Array.from(lists.items(types.results(row)), (item) => this.typeAt(file, item)));
     const inferred = this.findInferredNames(file, results);
     if (inferred.size === 0) return results;
-    const env = new Map<number, ValueType>();
+    const env = new TypeBindings();
     this.engine.unifier.unify(
       this.typeAt(file, types.pattern(row)),
       this.typeAt(file, types.checked(row)),
@@ -188,7 +189,7 @@ export class Types {
     );
     for (const id of inferred) {
       const bound = env.has(id) ? undefined : this.typeAt(file, bindings.constraint(parameterOf(file, id)));
-      if (bound) env.set(id, bound);
+      if (bound) env.bindType(id, bound);
     }
     return substitute(results, env);
   }

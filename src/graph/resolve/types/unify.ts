@@ -4,6 +4,7 @@ import { SymbolFlag } from "../../language/fact-layout.ts";
 import { isNone } from "../../rows.ts";
 import type { Engine } from "../engine.ts";
 import type { Repository } from "../repository.ts";
+import type { TypeBindings } from "./type-bindings.ts";
 import { partsOf, substitute, unionOf, type ValueType } from "./value-type.ts";
 
 const MAX_UNIFY = 6;
@@ -33,7 +34,7 @@ export class Unifier {
   unify(
     pattern: ValueType | undefined,
     given: ValueType | undefined,
-    env: Map<number, ValueType>,
+    env: TypeBindings,
     ids: ReadonlySet<number>,
     lambdas: boolean,
     depth = 0,
@@ -41,7 +42,7 @@ export class Unifier {
     if (!pattern || !given || depth > MAX_UNIFY || given.kind === "external") return;
     if (!lambdas && given.kind === "function" && this.isContextual(given.symbol)) return;
     if (pattern.kind === "parameter") {
-      if (ids.has(pattern.id) && !env.has(pattern.id)) env.set(pattern.id, given);
+      if (ids.has(pattern.id) && !env.has(pattern.id)) env.bindType(pattern.id, given);
       return;
     }
     if (pattern.kind === "union") {
@@ -54,7 +55,7 @@ export class Unifier {
   private unifyOne(
     pattern: ValueType,
     given: ValueType,
-    env: Map<number, ValueType>,
+    env: TypeBindings,
     ids: ReadonlySet<number>,
     lambdas: boolean,
     depth: number,
@@ -76,7 +77,9 @@ export class Unifier {
       } else if (given.kind === "class")
         this.unify(wanted, engine.types.instanceOf(given.symbol, []), env, ids, lambdas, depth + 1);
     } else if (pattern.kind === "class" && given.kind === "class") {
-      for (const [id, value] of pattern.env ?? []) this.unify(value, given.env?.get(id), env, ids, lambdas, depth + 1);
+      pattern.env?.forEach((type, id) => {
+        this.unify(type, given.env?.get(id), env, ids, lambdas, depth + 1);
+      });
     }
   }
 
@@ -84,7 +87,7 @@ export class Unifier {
   private unifyParameters(
     pattern: number,
     given: number,
-    env: Map<number, ValueType>,
+    env: TypeBindings,
     ids: ReadonlySet<number>,
     lambdas: boolean,
     depth: number,
@@ -103,7 +106,7 @@ export class Unifier {
   private unifyInstance(
     pattern: ValueType & { kind: "instance" },
     given: ValueType,
-    env: Map<number, ValueType>,
+    env: TypeBindings,
     ids: ReadonlySet<number>,
     lambdas: boolean,
     depth: number,
@@ -133,7 +136,9 @@ export class Unifier {
       if (next.kind !== "instance" || seen.has(next.symbol)) continue;
       seen.add(next.symbol);
       if (next.symbol === pattern.symbol) {
-        for (const [id, value] of pattern.env ?? []) this.unify(value, next.env?.get(id), env, ids, lambdas, depth + 1);
+        pattern.env?.forEach((type, id) => {
+          this.unify(type, next.env?.get(id), env, ids, lambdas, depth + 1);
+        });
         return;
       }
       queue.push(...engine.bases.basesOf(next.symbol, next.env));

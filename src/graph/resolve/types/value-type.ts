@@ -5,9 +5,10 @@
 
 import { SHARED_TYPES } from "../../language/library.ts";
 import { type BindingRow, rowAt } from "../../rows.ts";
+import { TypeBindings } from "./type-bindings.ts";
 
-/** Bindings of type parameters (numbered over the repository) to types. */
-export type TypeEnv = ReadonlyMap<number, ValueType>;
+/** What type parameters stand for. */
+export type TypeEnv = Omit<TypeBindings, "bindType">;
 
 export type ValueType = Shape & {
   /** `typeKey` of the type, once it was asked for. */
@@ -82,16 +83,18 @@ function makeKey(type: ValueType, depth: number): string {
 function envKey(env: TypeEnv | undefined, depth: number): string {
   if (!env || depth >= MAX_KEY_DEPTH) return "";
   let text = "";
-  for (const [key, value] of env) text += `${key}:${typeKey(value, depth + 1)},`;
+  env.forEach((value, key) => {
+    text += `${key}:${typeKey(value, depth + 1)},`;
+  });
   return text;
 }
 
 function throughEnv(inner: TypeEnv, outer: TypeEnv, depth: number): TypeEnv {
-  const seen = new Map<number, ValueType>();
-  for (const [key, value] of inner) {
+  const seen = new TypeBindings();
+  inner.forEach((value, key) => {
     const type = substitute(value, outer, depth + 1);
-    if (type) seen.set(key, type);
-  }
+    if (type) seen.bindType(key, type);
+  });
   return seen;
 }
 
@@ -148,11 +151,11 @@ export function substitute(type: ValueType | undefined, env: TypeEnv | undefined
 export function mergeEnv(inner: TypeEnv | undefined, outer: TypeEnv | undefined, depth = 0): TypeEnv | undefined {
   if (!inner || inner.size === 0) return outer;
   if (!outer || outer.size === 0) return inner;
-  const merged = new Map(outer);
-  for (const [key, value] of inner) {
+  const merged = outer.copy();
+  inner.forEach((value, key) => {
     const seen = substitute(value, outer, depth + 1);
-    if (seen) merged.set(key, seen);
-  }
+    if (seen) merged.bindType(key, seen);
+  });
   return merged;
 }
 
@@ -173,5 +176,7 @@ export const parameterOf = (file: number, id: number): BindingRow => rowAt(id - 
 /** An environment in which the receiver's own type is known as well. */
 export function withSelf(env: TypeEnv | undefined, self: ValueType | undefined): TypeEnv | undefined {
   if (!self) return env;
-  return new Map([...(env ?? []), [THIS_ID, self] as const]);
+  const seen = env?.copy() ?? new TypeBindings();
+  seen.bindType(THIS_ID, self);
+  return seen;
 }

@@ -1,0 +1,19 @@
+/** An index of each file, made when it is first asked for. */
+export class FileIndex<K, V> {
+  /** Of all files that have nothing to index. */
+  private readonly none: ReadonlyMap<K, V> = new Map();
+  private readonly made: (ReadonlyMap<K, V> | undefined)[] = [];
+  private readonly make: (file: number) => ReadonlyMap<K, V>;
+
+  constructor(make: (file: number) => ReadonlyMap<K, V>) {
+    this.make = make;
+  }
+
+  of(file: number): ReadonlyMap<K, V> {
+    const known = this.made[file];
+    if (known) return known;
+    const index = this.make(file);
+    this.made[file] = index.size === 0 ? this.none : index;
+    return index;
+  }
+}
