@@ -22,7 +22,8 @@ import { copyOf, type Editable, editableFiles } from "./source-copy.ts";
 
 const present = (program: string) => Bun.which(program) !== null;
 const seconds = (runs: readonly Ran[]) => (runs.length === 0 ? "–" : median(runs.map((one) => one.seconds)).toFixed(2));
-const peak = (runs: readonly Ran[]) => Math.max(...runs.map(({ megabytes }) => megabytes)).toFixed(0);
+const peak = (runs: readonly Ran[]) =>
+  `${Math.max(...runs.map(({ megabytes }) => megabytes)).toFixed(0)} (${Math.max(...runs.map(({ megabytesOnce }) => megabytesOnce)).toFixed(0)})`;
 
 /** What was measured of one program on one folder, a run each round. */
 class Runs {
@@ -156,7 +157,7 @@ async function main(argv: readonly string[]): Promise<void> {
     const { peers, missing } = argv.includes("--peers") ? await findPeers(folder) : { peers: [], missing: [] };
     console.log(`median of ${rounds}, wall seconds; load ${loadavg()[0]!.toFixed(1)} at the start\n`);
     console.log(
-      "| source | files | bare parse | from nothing | function added | line added | nothing changed | from nothing / parse | peak MB | ctags | ripgrep |",
+      "| source | files | bare parse | from nothing | function added | line added | nothing changed | from nothing / parse | peak MB (shared pages once) | ctags | ripgrep |",
     );
     console.log("|---|---|---|---|---|---|---|---|---|---|---|");
     const beside: string[] = [];
@@ -169,7 +170,9 @@ async function main(argv: readonly string[]): Promise<void> {
       missing.push(...measured.problems);
     }
     if (peers.length > 0) {
-      console.log("\n| source | program | from nothing | function added | nothing changed | peak MB |");
+      console.log(
+        "\n| source | program | from nothing | function added | nothing changed | peak MB (shared pages once) |",
+      );
       console.log(`|---|---|---|---|---|---|\n${beside.join("\n")}`);
     }
     for (const line of missing) console.log(line);
