@@ -11,11 +11,19 @@ const DEFAULT_LIMIT = 50;
 
 /** Adds the commands. */
 export function wholeQuestions(graph: Command): void {
+  const limited = (name: string, description: string) =>
+    withCommon(graph.command(name).description(description)).option(
+      "--limit <n>",
+      "most entries of a list",
+      whole(1, 200),
+      DEFAULT_LIMIT,
+    );
   const command = (name: string, description: string) =>
-    withCommon(graph.command(name).description(description))
-      .argument("<path>", "repository or folder")
-      .option("--limit <n>", "most entries of a list", whole(1, 200), DEFAULT_LIMIT);
-  const below = (made: Command) => made.option("--below <folder>", "only in this folder of the repository");
+    limited(name, description).argument("<path>", "repository or folder");
+  const below = (name: string, description: string) =>
+    limited(name, description)
+      .argument("[path]", "repository or folder", ".")
+      .option("--below <folder>", "only in this folder of the repository");
 
   command("path", "how one symbol reaches another, call by call")
     .argument("<from>", "name, qualified name or id")
@@ -32,12 +40,12 @@ export function wholeQuestions(graph: Command): void {
         answer(path, flags, { question: "tests", subject, limit: flags.limit }),
       ),
     );
-  below(command("dead-code", "functions, methods and classes that nothing uses")).action(
+  below("dead-code", "functions, methods and classes that nothing uses").action(
     acting((path: string, flags: Flags) =>
       answer(path, flags, { question: "dead_code", path: flags.below, limit: flags.limit }),
     ),
   );
-  below(command("cycles", "files that import each other in a circle")).action(
+  below("cycles", "files that import each other in a circle").action(
     acting((path: string, flags: Flags) =>
       answer(path, flags, { question: "cycles", path: flags.below, limit: flags.limit }),
     ),

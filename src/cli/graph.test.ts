@@ -44,6 +44,8 @@ describe("skep graph", () => {
     expect((await graph("tests", "round")).stdout).toContain("No test reaches it within 6 calls.");
     expect((await graph("dead-code")).stdout).toContain("Not reached by calls, uses or imports.");
     expect((await graph("cycles")).stdout).toContain("0 groups of files import each other in a circle.");
+    const here = await skep(["graph", "cycles", "--store", tree.store], { cwd: tree.root });
+    expect(here.stdout).toContain("0 groups of files import each other in a circle.");
     expect((await graph("reads", "TAX_RATE")).stdout).toContain("No file names TAX_RATE");
     expect((await graph("flow", "how", "is", "the", "total", "rounded", "round")).stdout).toContain(
       "symbols that the words name",

@@ -6,6 +6,11 @@ export function isTestPath(path: string): boolean {
   return TEST_PATH.test(path) || CAPITAL_TEST.test(path);
 }
 
+/** Whether it holds tests, or what helps them: examples and fixtures only where they have tests of their own. */
+export const holdsTests = (path: string): boolean => isTestPath(path.split(NO_TESTS).at(-1) ?? "");
+
+const NO_TESTS = /(?:^|\/)(?:examples?|samples?|benchmarks?|fixtures?)\//i;
+
 const TEST_PATH =
   /(^|\/)(tests?|__tests__|e2e|specs?|examples?|fixtures?|benchmarks?|samples?)\/|[._-]tests?\/|[._-](test|spec)\.\w+$|(^|\/)test_[^/]*$|_test\.\w+$/i;
 /** `UnitTests/`, `androidTest/`, `ParserTest.java`, `ParserTests.cs`. */

@@ -93,6 +93,27 @@ describe("a question about the code as a whole", () => {
     expect(named(answer, 1)).toEqual(["route"]);
   });
 
+  test("tests: through what helps tests, and no example, though it stands apart from product code too", async () => {
+    const helped = createSourceTree(
+      {
+        "src/price.ts": "export function price() { return 1; }\n",
+        "examples/shop/show.ts": 'import { price } from "../../src/price.ts";\nexport function show() { price(); }\n',
+        "examples/shop/test/show.test.ts":
+          'import { show } from "../show.ts";\nexport function testShow() { show(); }\n',
+        "test/helper.ts": 'import { price } from "../src/price.ts";\nexport function cart() { return price(); }\n',
+        "test/cart.test.ts": 'import { cart } from "./helper.ts";\nexport function testCart() { cart(); }\n',
+      },
+      { git: false },
+    );
+    const other = createGraphSession({ root: helped.root, store: helped.store });
+    await other.index({ force: false });
+    const found = other.ask({ question: "tests", subject: "price", limit: 50 });
+    expect(found.found === "one" && found.answer.groups.map(({ title }) => title)).toEqual(["tests"]);
+    expect(found.found === "one" && named(found.answer).toSorted()).toEqual(["testCart", "testShow"]);
+    other.close();
+    helped.remove();
+  });
+
   test("dead_code: what nothing mentions", () => {
     const answer = ask({ question: "dead_code", path: "src" });
     expect(answer.groups[0]).toMatchObject({ title: "nothing mentions them", total: 1 });

@@ -1,7 +1,7 @@
 /** Tests that reach a symbol, apart from the product code that calls it. */
 import type { CodeGraph } from "../../code-graph.ts";
 import { EDGE_TYPES } from "../../model.ts";
-import { isTestPath } from "../../test-paths.ts";
+import { holdsTests, isTestPath } from "../../test-paths.ts";
 import type { AskEntry, Groups } from "./ask.ts";
 import { typeSet } from "./path.ts";
 
@@ -9,6 +9,9 @@ const FOLLOWED = typeSet("CALLS", "USES");
 const CONTAINS = EDGE_TYPES.indexOf("CONTAINS");
 const MAX_DEPTH = 6;
 const TYPES = /^(Class|Struct|Interface|Trait|Enum)$/;
+
+const isCalled = (graph: CodeGraph, row: number): boolean =>
+  graph.incoming(row).some((edge) => FOLLOWED.has(graph.edges.type[edge]!));
 
 export function findTests(graph: CodeGraph, target: number, limit: number): Groups {
   const tests: AskEntry[] = [];
@@ -25,9 +28,11 @@ export function findTests(graph: CodeGraph, target: number, limit: number): Grou
         if (!FOLLOWED.has(graph.edges.type[edge]!) || seen.has(from)) continue;
         seen.add(from);
         const entry: AskEntry = { symbol: graph.node(from), depth, line: graph.edges.line[edge]! };
-        if (isTestPath(graph.filePath(from))) tests.push(entry);
+        const path = graph.filePath(from);
+        // Nothing calls a test. What stands beside tests and is called helps them: the tests are among its callers.
+        if (holdsTests(path) && !isCalled(graph, from)) tests.push(entry);
         else {
-          if (depth === 1) product.push(entry);
+          if (depth === 1 && !isTestPath(path)) product.push(entry);
           next.push(from);
         }
       }
