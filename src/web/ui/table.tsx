@@ -90,7 +90,7 @@ export const More = ({ query }: { query: NonNullable<TableProps<never>["more"]> 
  */
 const AT_ONCE = { first: 25, slice: 10 };
 /** Rows of the first table, whose contents say how wide the columns are. */
-const HEAD_ROWS = 100;
+const HEAD_ROWS = 50;
 /**
  * Rows of each further table. The browser lays out and paints those in sight only; finding and keys reach all. A window's
  * height has about as many: more come into sight with each frame of a fast scroll, and are laid out in it.
