@@ -17,6 +17,11 @@ describe("what a schema accepts", () => {
     ["a whole number from 1 to 9 or null", t.Union([numeric({ minimum: 1, maximum: 9 }), t.Null()])],
     ["text of at most 64 characters, not empty", t.String({ minLength: 1, maxLength: 64 })],
     ["text: provider/model", t.String({ pattern: "/", description: "provider/model." })],
+    ["text that is not empty, at most 100 characters", t.String({ minLength: 1, maxLength: 100, pattern: "\\S" })],
+    [
+      "small letters, digits and hyphens, at most 64, not a hyphen first",
+      t.String({ maxLength: 64, pattern: "^[a-z0-9][a-z0-9-]{0,63}$" }),
+    ],
     ["text of another form", t.String({ pattern: "^a$" })],
     ["an e-mail address", t.String({ pattern: "^[^\\s@<>\"']{1,64}@[^\\s@<>\"'.]+(\\.[^\\s@<>\"'.]+)*$" })],
     ["a time as in RFC 3339", t.String({ format: "date-time" })],

@@ -84,10 +84,13 @@ function amountOf(schema: Loose, least: string, most: string, what: string): str
 
 function textOf(schema: Loose, described: string): string {
   if (schema["format"] === "date-time") return "a time as in RFC 3339";
-  if (schema["pattern"] !== undefined)
-    return (
+  if (schema["pattern"] !== undefined) {
+    const form =
       formOf(String(schema["pattern"])) ??
-      (described ? `text: ${described.replace(/\.$/, "")}` : "text of another form")
-    );
+      (described ? `text: ${described.replace(/\.$/, "")}` : "text of another form");
+    // The length may be what is wrong. Some forms name theirs already.
+    const most = schema["maxLength"];
+    return most === undefined || form.includes("at most") ? form : `${form}, at most ${most} characters`;
+  }
   return `text${amountOf(schema, "minLength", "maxLength", "characters")}`;
 }
