@@ -48,8 +48,12 @@ export function allowed(
   const least = estimateOf(LIMITS.replyTokensEstimate);
   const [estimate, isFree] = [least ?? 0, least === 0];
   const room = ports.admit(execution, { leastUsd: estimate, ampleUsd: costOf(LIMITS.replyTokensAmple), isFree });
-  if ("scope" in room)
-    return failed("budget_exceeded", `${overdrawnText(room, estimate)} Raise it, or wait for its reset.`);
+  if ("scope" in room) {
+    // What a run or a session has spent stays spent: only budgets of a day or a month reset.
+    const resets = room.scope.endsWith("_day") || room.scope.endsWith("_month");
+    const remedy = resets ? "Raise it, or wait for its reset." : "Raise it.";
+    return failed("budget_exceeded", `${overdrawnText(room, estimate)} ${remedy}`);
+  }
   return room.isAmple ? {} : { most: LIMITS.replyTokensEstimate };
 }
 

@@ -45,6 +45,8 @@ describe("a run stops before the call that would pass", () => {
     if (given.settings) await settings(Object.fromEntries(Object.keys(given.settings).map((name) => [name, null])));
     expect(run).toMatchObject({ status: "failed", error: { code: "budget_exceeded", step_id: "work" } });
     expect(run.error?.message).toContain(`${scope} budget`);
+    // Nobody is told to wait for what never resets.
+    expect(run.error?.message.includes("wait for its reset")).toBe(["agent_day", "user_day"].includes(scope));
     // A call is let through while a reply of 4,096 tokens, $0.4096, still fits.
     const calls = await callsOf(run);
     expect(calls.map(({ cost_usd }) => cost_usd)).toEqual(Array(6).fill(0.1));

@@ -211,7 +211,7 @@ isRun.each(Object.keys(APPENDS))(
     // A call is made while it and a reply of 4,096 tokens have room: after four there is none.
     expect(run).toMatchObject({ status: "failed", error: { code: "budget_exceeded", step_id: "work" }, cost_usd: 0.4 });
     expect(run.error?.message).toBe(
-      "The next call may cost $0.41; $0.35 is left of the run budget of $0.75. Raise it, or wait for its reset.",
+      "The next call may cost $0.41; $0.35 is left of the run budget of $0.75. Raise it.",
     );
     const written = await Bun.file(join(metered.server.data, "workspaces", run.id, "lines.txt")).text();
     expect(written.trim().split("\n")).toHaveLength(lines);
