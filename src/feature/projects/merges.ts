@@ -60,7 +60,9 @@ export function createMerges({ store, git, works, settle, repositoryOf, rangeOf 
   /** The branch to merge into; one that only the remote has is made here. */
   async function targetOf(repository: string, into: string | undefined, head: Head): Promise<string> {
     const target = into ?? head.branch;
-    if (target === null || !isBranchName(target) || target.startsWith("run/") || workOfBranch(target))
+    if (target === null)
+      throw invalidField("/into", "The project has no default branch: name the branch to merge into");
+    if (!isBranchName(target) || target.startsWith("run/") || workOfBranch(target))
       throw invalidField("/into", "Name a branch that belongs to no run or session");
     if (target === head.branch && head.commit !== null) return target;
     if ((await git.commitOf(repository, `refs/heads/${target}`)) !== null) return target;

@@ -70,11 +70,15 @@ async function event(query: string, holds: (event: { kind: string; data: Record<
 }
 
 /** A project over a repository of its own, cloned. */
-async function project(name: string, more: Record<string, unknown> = {}) {
+async function project(
+  name: string,
+  { prepare, ...more }: { prepare?: (upstream: string) => void } & Record<string, unknown> = {},
+) {
   const upstream = join(root, name);
   mkdirSync(upstream);
   git(upstream, "init", "-q", "-b", "trunk");
   commitTo(upstream, "README.md", "hello\n");
+  prepare?.(upstream);
   const made = await server.request<Project>("POST", "/v1/projects", { body: { name, repository: upstream, ...more } });
   expect(made.status).toBe(201);
   const { id } = made.body;
@@ -254,6 +258,17 @@ describe("merging", () => {
     for (const into of ["nowhere", `run/${done.id}`, "-x", "a..b", "refs/heads/trunk"])
       expect([into, (await merge(done.id, { into })).status]).toEqual([into, 422]);
     expect((await merge(done.id, { strategy: "octopus" })).status).toBe(422);
+    // A repository whose HEAD is a commit has no default branch: the target must be named, and the answer says so.
+    const headless = await project("headless", {
+      prepare: (upstream: string) => {
+        git(upstream, "checkout", "-q", "--detach");
+        commitTo(upstream, "ahead.txt", "of every branch\n");
+      },
+    });
+    const lost = await run("add", headless.name);
+    const unnamed = await merge(lost.id);
+    expect([unnamed.status, JSON.stringify(unnamed.body)]).toEqual([422, expect.stringContaining("no default branch")]);
+    expect((await merge(lost.id, { into: "trunk" })).status).toBe(200);
     const body = { pipeline_id: "wait", task_description: "x", project_name: name };
     const { id } = (await server.request<Run>("POST", "/v1/runs", { body })).body;
     expect((await merge(id)).body.code).toBe("run_active");
