@@ -54,7 +54,9 @@ export function readPairs(pairs: readonly string[]): Record<string, unknown> {
 function parsedValue(text: string): unknown {
   if (!/^(null|true|false|-?\d|\[|\{|")/.test(text)) return text;
   try {
-    return readJson(text);
+    const value = readJson(text);
+    // 1e400 would be sent as null, which removes a limit instead of setting one.
+    return typeof value === "number" && !Number.isFinite(value) ? text : value;
   } catch {
     return text;
   }
