@@ -313,16 +313,19 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     const { page, close, open } = await visit(browser, server.url);
     await open("/agents/scribe");
     const box = page.getByLabel("Instructions");
-    await typeInto(box, "My version of the instructions.");
-    await server.request("PUT", "/v1/agents/scribe/config", { body: { prompt: "Their version of the instructions." } });
+    const rules = Array.from({ length: 40 }, (_, at) => `Rule ${at}.`).join("\n");
+    await typeInto(box, `${rules}\nMy version of the instructions.`);
+    const prompt = `${rules}\nTheir version of the instructions.`;
+    await server.request("PUT", "/v1/agents/scribe/config", { body: { prompt } });
     await page.getByRole("button", { name: "Save" }).click();
     const both = page.getByRole("alert");
+    await becomes(() => both.getByText("37 lines alike").count(), 2);
     await both.getByText("Their version of the instructions.").waitFor();
     await both.getByText("My version of the instructions.").waitFor();
     await both.getByRole("button", { name: "Overwrite with mine" }).click();
     await both.waitFor({ state: "detached" });
     const { body } = await server.request<{ prompt: string }>("GET", "/v1/agents/scribe");
-    expect(body.prompt.trim()).toBe("My version of the instructions.");
+    expect(body.prompt.trim()).toBe(`${rules}\nMy version of the instructions.`);
     await close();
   });
 

@@ -1,6 +1,7 @@
 /** Somebody else changed it meanwhile: shows both versions and asks which to keep. */
 import { problemOf } from "../api/client.ts";
 import { Button } from "./button.tsx";
+import { differingLines } from "./differing-lines.ts";
 
 export const isConflict = (error: unknown): boolean => Boolean(error) && problemOf(error).status === 412;
 
@@ -14,12 +15,13 @@ interface ConflictProps {
 }
 
 export function Conflict({ mine, theirs, overwrite, take }: ConflictProps) {
+  const [yours, inForce] = theirs === undefined ? [mine, "…"] : differingLines(mine, theirs);
   return (
     <div role="alert" className="my-3 rounded-lg border border-wait/40 bg-wait-soft p-3">
       <p className="mb-2 font-medium">Somebody else changed this since you opened it. Nothing was saved.</p>
       <div className="grid gap-3 md:grid-cols-2">
-        <Version title="Yours" text={mine} />
-        <Version title="Theirs, in force now" text={theirs ?? "…"} />
+        <Version title="Yours" text={yours} />
+        <Version title="Theirs, in force now" text={inForce} />
       </div>
       <div className="mt-3 flex flex-wrap gap-2">
         <Button onClick={take}>Take theirs</Button>
