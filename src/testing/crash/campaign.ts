@@ -2,7 +2,7 @@
 import type { CrashRun } from "./crash-pipeline.ts";
 import { findings, interruptedIn, outcomeOf } from "./findings.ts";
 import { type CrashPoint, type Lane, openLane } from "./lane.ts";
-import { createRandom } from "./random.ts";
+import { createRandom, type Random } from "./random.ts";
 
 interface CampaignOptions {
   run: CrashRun;
@@ -32,6 +32,19 @@ export interface CampaignReport {
   runIds: string[];
 }
 
+/** Steps of a place within its stretch. */
+const FINE = 1_000;
+
+/**
+ * One random place in each of that many equal stretches of a run, so that no stretch is left out. Of places that are
+ * random in the whole run, 50 leave out a sixth of 30 stretches.
+ * @returns how many of the run's events come before each place.
+ */
+const spreadOver = (events: number, points: number, random: Random): number[] =>
+  Array.from({ length: points }, (_, stretch) =>
+    Math.floor(((stretch + random.upTo(FINE - 1) / FINE) / points) * (events + 1)),
+  );
+
 /** @returns a report per point; the points follow from the seed. */
 export async function crashCampaign(options: CampaignOptions): Promise<CampaignReport> {
   const { run, points, lanes, seed, env = {}, laterMs = 40, onPoint = () => {} } = options;
@@ -41,7 +54,7 @@ export async function crashCampaign(options: CampaignOptions): Promise<CampaignR
     const expected = outcomeOf(calm[0]!);
     const events = calm[0]!.log.filter(({ run_id }) => run_id !== undefined).length;
     const random = createRandom(seed);
-    const todo = Array.from({ length: points }, () => ({ events: random.upTo(events), laterMs: random.upTo(laterMs) }));
+    const todo = spreadOver(events, points, random).map((at) => ({ events: at, laterMs: random.upTo(laterMs) }));
     const reports: PointReport[] = [];
     const work = async (lane: Lane) => {
       for (let point = todo.shift(); point; point = todo.shift()) {
