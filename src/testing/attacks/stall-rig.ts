@@ -37,10 +37,18 @@ export const one = (tool: string, input: FakeToolCall["input"]): FakeToolCall[] 
 
 export type StallRig = Awaited<ReturnType<typeof stallRig>>;
 
-/** @param inProject runs work in a project, which tools for its tasks need. */
-export async function stallRig({ inProject = false } = {}) {
+interface RigOptions {
+  /** Runs work in a project, which tools for its tasks need. */
+  inProject?: boolean;
+  /** More of the server's environment. */
+  env?: Record<string, string>;
+}
+
+export async function stallRig({ inProject = false, env = {} }: RigOptions = {}) {
   const models = await createModelServer();
-  const server = await startServer({ env: { RATE_LIMIT: "0", FETCH_ALLOW: "127.0.0.1", NOTIFY_ALLOW: "127.0.0.1" } });
+  const server = await startServer({
+    env: { RATE_LIMIT: "0", FETCH_ALLOW: "127.0.0.1", NOTIFY_ALLOW: "127.0.0.1", ...env },
+  });
   let made = 0;
 
   async function must(method: string, path: string, body?: unknown) {
