@@ -1,5 +1,5 @@
 /** What `scripts/test` makes of tests that fail now and then, and of those that are skipped. */
-import { expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { DAY_MS } from "../core/clock.ts";
@@ -7,6 +7,7 @@ import { temporaryFolder } from "./command.ts";
 
 const SCRIPTS = resolve(import.meta.dir, "../../scripts");
 const folder = temporaryFolder();
+afterAll(() => folder.remove());
 
 /** A project with one test file, made of the lines. @returns its folder. */
 function project(name: string, ...lines: string[]): string {
