@@ -10,6 +10,7 @@ import type { EventDefinition, SkepEvent } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Bus } from "../store/bus.ts";
 import { type EventFilter, type EventLog, matches } from "../store/event-log.ts";
+import { answerWithEvents } from "./log-frames.ts";
 
 export interface StreamRequest {
   filter: EventFilter;
@@ -251,13 +252,7 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps) {
       },
       new ByteLengthQueuingStrategy({ highWaterMark: BUFFER_BYTES }),
     );
-    return new Response(body, {
-      headers: {
-        "Content-Type": "text/event-stream; charset=utf-8",
-        "Cache-Control": "no-store",
-        "X-Accel-Buffering": "no",
-      },
-    });
+    return answerWithEvents(body);
   }
 
   return {

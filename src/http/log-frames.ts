@@ -124,11 +124,15 @@ export function logStream(lines: AsyncIterable<LogLine>, { stillValid, stop, use
     },
     new ByteLengthQueuingStrategy({ highWaterMark: BUFFER_BYTES }),
   );
-  return new Response(body, {
+  return answerWithEvents(body);
+}
+
+/** A proxy neither stores nor holds back what comes. */
+export const answerWithEvents = (body: ReadableStream): Response =>
+  new Response(body, {
     headers: {
       "Content-Type": "text/event-stream; charset=utf-8",
       "Cache-Control": "no-store",
       "X-Accel-Buffering": "no",
     },
   });
-}
