@@ -1,8 +1,6 @@
 /** Comments on what runs and sessions changed, and sending the work back with them. */
 
 import { Type as t } from "@sinclair/typebox";
-import { notFound } from "../../core/errors.ts";
-import { isId } from "../../core/ids.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { Run } from "../runs/model.ts";
@@ -10,6 +8,7 @@ import type { RunViews } from "../runs/views.ts";
 import { Comment, CommentCreate, RunComment, SendBack, SendBackMessage } from "./comment-model.ts";
 import type { Comments } from "./comments.ts";
 import { Changes } from "./merge-model.ts";
+import { runId } from "./merge-routes.ts";
 import type { ReviewedWork } from "./reviewed.ts";
 
 interface CommentRoutesDeps {
@@ -18,11 +17,6 @@ interface CommentRoutesDeps {
   views: Pick<RunViews, "rowFor" | "present">;
 }
 
-/** @throws Problem 404 for the id of something else. */
-function runId(id: string): string {
-  if (!isId("run", id)) throw notFound("run");
-  return id;
-}
 const ofRun = (comment: Comment): RunComment => ({ run_id: comment.work_id, ...comment });
 
 export const commentRoutes = (deps: CommentRoutesDeps) => [...commentsOfChanges(deps), ...commentsOfRuns(deps)];

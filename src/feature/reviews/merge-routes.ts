@@ -28,7 +28,7 @@ const ABOUT_MERGES =
 const FilesQuery = t.Object({ cursor: PageQuery.cursor });
 
 /** @throws Problem 404 for the id of something else. */
-function runId(id: string): string {
+export function runId(id: string): string {
   if (!isId("run", id)) throw notFound("run");
   return id;
 }
