@@ -9,13 +9,13 @@ import { didYouMean } from "../core/near.ts";
 import { Network } from "../core/network.ts";
 import { PermissionRules } from "../core/permission-rule.ts";
 import { RuntimeName } from "../core/runtime-name.ts";
+import { orNull } from "../core/schema.ts";
 import { readFrontMatter } from "./front-matter.ts";
 import { ruleProblems } from "./permission/rules.ts";
 import { placeProblems, schemaProblems, type ValueProblem } from "./schema-problems.ts";
 import { isToolOfServer, TOOL_NAMES } from "./tool/names.ts";
 import type { SourceProblem } from "./yaml-text.ts";
 
-const orNull = <T extends Parameters<typeof t.Union>[0][number]>(schema: T) => t.Union([schema, t.Null()]);
 const usd = t.Number({ exclusiveMinimum: 0, maximum: 100_000, description: "US dollars." });
 
 /** Who drives the agent: Skep's own loop, or a program that speaks the Agent Client Protocol. */

@@ -1,8 +1,8 @@
 /** What administrators see of the running instance. */
-import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
 import { ImageName } from "../../core/image-name.ts";
+import { orNull } from "../../core/schema.ts";
 
-const orNull = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()]);
 const Time = t.String({ format: "date-time" });
 
 export const Container = t.Object({

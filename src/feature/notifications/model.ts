@@ -1,7 +1,7 @@
 /** A notification as it is shown. */
-import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
+import { orNull } from "../../core/schema.ts";
 
-const orNull = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()]);
 const Time = t.String({ format: "date-time" });
 
 const NotificationLevel = t.Union([t.Literal("info"), t.Literal("warning"), t.Literal("error")]);

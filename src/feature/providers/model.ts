@@ -1,8 +1,8 @@
 /** Model providers as the API shows them: keys masked, models with what is known about them. */
-import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
+import { orNull } from "../../core/schema.ts";
 
-const orNull = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()]);
 const Price = orNull(t.Number({ minimum: 0, maximum: 100_000, description: "USD per million tokens; null: unknown." }));
 const Window = orNull(t.Integer({ minimum: 1, maximum: 100_000_000, description: "Tokens; null: unknown." }));
 const Name = t.String({ minLength: 1, maxLength: LIMITS.nameCharacters });

@@ -1,12 +1,12 @@
 /** The instance's settings: one typed object, every field with a default. Nothing else can be stored. */
-import { type Static, type TObject, type TSchema, Type as t } from "@sinclair/typebox";
+import { type Static, type TObject, Type as t } from "@sinclair/typebox";
 import { DAY_SECONDS } from "../../core/clock.ts";
 import { ImageName } from "../../core/image-name.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { RuntimeName } from "../../core/runtime-name.ts";
+import { orNull } from "../../core/schema.ts";
 
 const strict = { additionalProperties: false } as const;
-const orNull = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()]);
 const ModelId = orNull(
   t.String({
     maxLength: LIMITS.nameCharacters,

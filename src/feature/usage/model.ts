@@ -1,11 +1,11 @@
 /** Model calls as logged, and what they add up to. Money is kept in whole billionths of a dollar, so sums are exact. */
-import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
+import { orNull } from "../../core/schema.ts";
 import { recordOf } from "../../core/typed-keys.ts";
 import type { ModelReply } from "../../engine/model.ts";
 import { PageQuery } from "../../http/list.ts";
 import { queryBoolean } from "../../http/schema.ts";
 
-const orNull = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()]);
 const Tokens = t.Integer({ minimum: 0 });
 const tokenCounts = {
   input_tokens: Tokens,

@@ -1,8 +1,8 @@
 /** Voices, the settings that choose one, and the log of speech made. */
-import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
+import { orNull } from "../../core/schema.ts";
 
-const orNull = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()]);
 const strict = { additionalProperties: false } as const;
 const Name = t.String({ minLength: 1, maxLength: LIMITS.nameCharacters });
 
