@@ -2,6 +2,7 @@
  * Reads JSON that others wrote. What walks a value (checking, masking, writing) does so by recursion and pays for each
  * member: so the text is bounded in characters, in nesting and in values before anything is made of it.
  */
+import { membersOf } from "./is-object.ts";
 import { LIMITS } from "./limits.ts";
 
 interface JsonBounds {
@@ -34,6 +35,15 @@ export function readJson(text: string): unknown {
   const fault = jsonFault(text);
   if (fault !== undefined) throw new JsonTooMuch(fault);
   return JSON.parse(text);
+}
+
+/** The members of a JSON object; none where the text is none. */
+export function readMembers(text: string): Record<string, unknown> {
+  try {
+    return membersOf(readJson(text));
+  } catch {
+    return {};
+  }
 }
 
 /** What is too much of the text. It need not be valid JSON. */

@@ -1,7 +1,7 @@
 /** Requests to a messenger's API: JSON both ways, to addresses that the guard lets through, bounded in bytes and time. */
 import { messageOf, Problem } from "../../core/errors.ts";
-import { isObject, membersOf, numberIn } from "../../core/is-object.ts";
-import { readJson } from "../../core/json-reader.ts";
+import { membersOf, numberIn } from "../../core/is-object.ts";
+import { readMembers } from "../../core/json-reader.ts";
 import type { MessengerDeps } from "./messenger.ts";
 
 interface ChatRequest {
@@ -59,7 +59,7 @@ export function createAskChat(
       }
       return {
         status: answer.statusCode ?? 0,
-        body: readObject(Buffer.concat(chunks).toString()),
+        body: readMembers(Buffer.concat(chunks).toString()),
         retryAfter: Number(answer.headers["retry-after"]),
       };
     } catch (error) {
@@ -79,15 +79,6 @@ export function createAskChat(
       await pause(wait, signal);
     }
   };
-}
-
-function readObject(text: string): Record<string, unknown> {
-  try {
-    const value = readJson(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
 }
 
 /** Waits so long. @throws what the signal aborts with. */

@@ -1,7 +1,8 @@
 /** JavaScript and TypeScript: which package manager installs, which version of Node.js, and how the tests are run. */
 import { entriesOfObject, textIn } from "../../core/is-object.ts";
+import { readMembers } from "../../core/json-reader.ts";
 import type { Environment } from "./model.ts";
-import { objectOf, present, type Stack, type TextOf } from "./stack.ts";
+import { present, type Stack, type TextOf } from "./stack.ts";
 
 const YARN_WAY =
   'YARN_HTTP_PROXY="$HTTP_PROXY" YARN_HTTPS_PROXY="$HTTPS_PROXY" YARN_NPM_REGISTRY_SERVER="$(npm config get registry)"';
@@ -42,7 +43,7 @@ interface Tool {
 export function javascript(textOf: TextOf): Stack | undefined {
   const text = textOf("package.json");
   if (text === undefined) return undefined;
-  const manifest = objectOf(text);
+  const manifest = readMembers(text);
   const tool = toolOf(textOf, manifest);
   const versions = present(textOf, VERSION_FILES);
   const definition: Environment = { image: `node:${nodeFor(textOf, manifest)}` };

@@ -1,6 +1,4 @@
 /** What stacks share: how the files of a repository are read as hostile text, and how a line of commands is made of them. */
-import { isObject } from "../../core/is-object.ts";
-import { readJson } from "../../core/json-reader.ts";
 import type { Environment } from "./model.ts";
 
 /** Text of a file of a repository; empty where the file is too large to be read. */
@@ -15,16 +13,6 @@ export interface Stack {
 /** The names that the repository has. */
 export const present = (textOf: TextOf, paths: readonly string[]): string[] =>
   paths.filter((path) => textOf(path) !== undefined);
-
-/** The members of a JSON object; none where the text is none. */
-export function objectOf(text: string): Record<string, unknown> {
-  try {
-    const value = readJson(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
-}
 
 interface TomlTable {
   /** Such as `project.optional-dependencies`. */
