@@ -248,7 +248,7 @@ describe.skipIf(!hasBrowser())("a review", () => {
     expect([
       drawn,
       await page.getByRole("table", { name: "Audit log", exact: true }).locator("tbody tr").count(),
-    ]).toEqual(["auto", 100]);
+    ]).toEqual(["auto", 50]);
     await expectSound(visitor);
     await close();
     expect(faults).toEqual([]);

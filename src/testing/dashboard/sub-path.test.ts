@@ -3,7 +3,6 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { Page } from "playwright-core";
 import { PASSWORD } from "../accounts.ts";
 import { hasBrowser, openBrowser } from "../browser.ts";
 import { freePort, hasProgram, type RealProxy, startCaddy, startNginx } from "../proxies.ts";
@@ -11,7 +10,7 @@ import { startServer, type TestServer } from "../server.ts";
 import { typeInto } from "./keyboard.ts";
 import { pathsOf } from "./page-paths.ts";
 import { seed, seedEnvironment } from "./seed.ts";
-import { visit } from "./visitor.ts";
+import { type Visitor, visit } from "./visitor.ts";
 
 // Five dozen pages; a busy machine makes that slow, not wrong.
 setDefaultTimeout(600_000);
@@ -67,13 +66,14 @@ const OUTSIDE = (site: string) => `[...document.querySelectorAll("[href], [src],
   .filter((address) => address.startsWith(location.origin) && !address.startsWith(${JSON.stringify(`${site}/`)}))`;
 
 /** Opens the pages one after another as the navigation does, without a full load of each. @returns links and requests that leave the path. */
-async function walk(page: Page, site: string, paths: string[]): Promise<string[]> {
+async function walk({ page, settled }: Visitor, site: string, paths: string[]): Promise<string[]> {
   const found: string[] = [];
   const { pathname } = new URL(site);
   for (const path of paths) {
     await page.evaluate(`history.pushState(null, "", ${JSON.stringify(pathname + path)})`);
     await page.locator("main h1:visible, main [role=alert]:visible").first().waitFor();
-    await page.locator('[role="status"]:has-text("Loading")').first().waitFor({ state: "detached" });
+    // What is answered later would count as a fault of the next page.
+    await settled();
     if ((await page.locator("main h1").count()) === 0)
       found.push(`${path}: ${await page.locator("main").textContent()}`);
     for (const address of (await page.evaluate(OUTSIDE(site))) as string[]) found.push(`${path}: ${address}`);
@@ -94,7 +94,8 @@ for (const { name, start, paths } of PROXIES)
       const [server, browser] = await Promise.all([startServer({ env }), openBrowser()]);
       const proxy = await start(server.url, port);
       const site = `${proxy.url}/skep`;
-      const { page, faults, open } = await visit(browser, site);
+      const visitor = await visit(browser, site);
+      const { page, faults, open } = visitor;
       let outside: string[] = [];
       let last = "";
       try {
@@ -122,7 +123,7 @@ for (const { name, start, paths } of PROXIES)
           .click();
         await page.waitForURL(/\/skep\/agents\/engineer/);
         for (const path of ["/chat?new=engineer", "/pipelines/hello", "/usage", "/system"]) await open(path);
-        outside = await walk(page, site, await paths(server));
+        outside = await walk(visitor, site, await paths(server));
         last = new URL(page.url()).pathname;
         await page.getByRole("button", { name: /^A? ?admin/ }).click();
         await page.getByRole("menuitem", { name: "Log out" }).click();
