@@ -54,9 +54,7 @@ export function readPairs(pairs: readonly string[]): Record<string, unknown> {
 function parsedValue(text: string): unknown {
   if (!/^(null|true|false|-?\d|\[|\{|")/.test(text)) return text;
   try {
-    const value = readJson(text);
-    // 1e400 would be sent as null, which removes a limit instead of setting one.
-    return typeof value === "number" && !Number.isFinite(value) ? text : value;
+    return readJson(text);
   } catch {
     return text;
   }

@@ -303,7 +303,7 @@ describe("settings and budgets", () => {
     expect(await said("budgets")).toMatch(/^each run +\$2\.00$/m);
     expect((await json("budgets")).items).toEqual([{ scope: "run", limit_usd: 2 }]);
     // JSON would make null of it, and the limit would be gone.
-    expect(await refused("budgets", "set", "run_usd=1e400")).toContain("run_usd must be a number from 0");
+    expect(await refused("budgets", "set", "run_usd=1e400")).toContain("run_usd: the number is too large");
     expect(await said("budgets")).toMatch(/^each run +\$2\.00$/m);
     expect(await said("budgets", "set", "run_usd=null")).toBe("budgets.run_usd  (default)\n");
     expect(await said("budgets", "set", "instance_per_day_usd=5")).toBe("budgets.instance_per_day_usd  5\n");

@@ -39,6 +39,14 @@ export interface Client {
 /** Tries of a broken stream, each later than the one before. */
 const STREAM_TRIES = 10;
 
+/** @throws Problem 422 `bad_usage` for 1e400: JSON would make null of it, and null removes a limit. */
+const writeBody = (body: unknown): string =>
+  JSON.stringify(body, (name, value: unknown) => {
+    if (typeof value === "number" && !Number.isFinite(value))
+      throw new Problem(422, "bad_usage", `${name}: the number is too large to be sent.`);
+    return value;
+  });
+
 /** @param data the server's data folder, if it is on this machine. */
 export function createClient(url: string, token?: string, data?: string): Client {
   const headers: Record<string, string> = token ? { Authorization: `Bearer ${token}` } : {};
@@ -70,7 +78,7 @@ export function createClient(url: string, token?: string, data?: string): Client
     });
   const fetchBody = async <T>(path: string, init: RequestInit): Promise<T> => bodyOf<T>(await reach(path, init));
   function send<T>(method: Method, path: string, body: unknown, ifMatch: unknown): Promise<T> {
-    const json = body === undefined ? {} : { body: JSON.stringify(body) };
+    const json = body === undefined ? {} : { body: writeBody(body) };
     const condition: Record<string, string> = typeof ifMatch === "string" ? { "If-Match": ifMatch } : {};
     const all = { ...headers, ...condition, "Content-Type": "application/json" };
     return fetchBody<T>(path, { method, headers: all, ...json });
@@ -90,7 +98,7 @@ export function createClient(url: string, token?: string, data?: string): Client
       reach(path, { headers: { ...headers, Accept: "text/plain" } }).then((answer) => whole(answer.text())),
     async file(path, body) {
       const all = { ...headers, "Content-Type": "application/json" };
-      const answer = await reach(path, { method: "POST", headers: all, body: JSON.stringify(body) });
+      const answer = await reach(path, { method: "POST", headers: all, body: writeBody(body) });
       return { bytes: await whole(answer.bytes()), headers: answer.headers };
     },
     async *events(path, signal) {
