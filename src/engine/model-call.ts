@@ -49,9 +49,7 @@ export function allowed(
   const [estimate, isFree] = [least ?? 0, least === 0];
   const room = ports.admit(execution, { leastUsd: estimate, ampleUsd: costOf(LIMITS.replyTokensAmple), isFree });
   if ("scope" in room) {
-    // What a run or a session has spent stays spent: only budgets of a day or a month reset.
-    const resets = room.scope.endsWith("_day") || room.scope.endsWith("_month");
-    const remedy = resets ? "Raise it, or wait for its reset." : "Raise it.";
+    const remedy = room.resetsAt === null ? "Raise it." : "Raise it, or wait for its reset.";
     return failed("budget_exceeded", `${overdrawnText(room, estimate)} ${remedy}`);
   }
   return room.isAmple ? {} : { most: LIMITS.replyTokensEstimate };
@@ -60,7 +58,10 @@ export function allowed(
 const usd = (amount: number): string => `$${amount >= 0.01 || amount === 0 ? amount.toFixed(2) : amount.toFixed(4)}`;
 
 /** What is true of a budget that a call does not fit. */
-export function overdrawnText({ scope, limitUsd, spentUsd, heldUsd }: Overdrawn, estimateUsd: number): string {
+export function overdrawnText(
+  { scope, limitUsd, spentUsd, heldUsd }: Omit<Overdrawn, "resetsAt">,
+  estimateUsd: number,
+): string {
   if (spentUsd > 0 && spentUsd >= limitUsd)
     return `The ${scope} budget of $${limitUsd} is used up ($${spentUsd.toFixed(4)} spent).`;
   const left = Math.max(0, limitUsd - spentUsd - heldUsd);

@@ -94,6 +94,8 @@ export interface Overdrawn {
   spentUsd: number;
   /** Held for calls of others that are under way. */
   heldUsd: number;
+  /** Null where what was spent stays spent: of a run, of a session. */
+  resetsAt: string | null;
 }
 
 export interface EnginePorts {

@@ -45,7 +45,7 @@ describe("a run stops before the call that would pass", () => {
     if (given.settings) await settings(Object.fromEntries(Object.keys(given.settings).map((name) => [name, null])));
     expect(run).toMatchObject({ status: "failed", error: { code: "budget_exceeded", step_id: "work" } });
     expect(run.error?.message).toContain(`${scope} budget`);
-    // Nobody is told to wait for what never resets.
+    // Only the budget of a day resets, so only there does waiting help.
     expect(run.error?.message.includes("wait for its reset")).toBe(["agent_day", "user_day"].includes(scope));
     // A call is let through while a reply of 4,096 tokens, $0.4096, still fits.
     const calls = await callsOf(run);
