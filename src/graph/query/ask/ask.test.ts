@@ -101,7 +101,8 @@ describe("a question about the code as a whole", () => {
         "examples/shop/test/show.test.ts":
           'import { show } from "../show.ts";\nexport function testShow() { show(); }\n',
         "test/helper.ts": 'import { price } from "../src/price.ts";\nexport function cart() { return price(); }\n',
-        "test/cart.test.ts": 'import { cart } from "./helper.ts";\nexport function testCart() { cart(); }\n',
+        "test/cart.test.ts":
+          'import { cart } from "./helper.ts";\nexport function testCart(again = false) { cart(); if (again) testCart(); }\n',
       },
       { git: false },
     );

@@ -10,8 +10,9 @@ const CONTAINS = EDGE_TYPES.indexOf("CONTAINS");
 const MAX_DEPTH = 6;
 const TYPES = /^(Class|Struct|Interface|Trait|Enum)$/;
 
+/** Whether something else calls or uses it. */
 const isCalled = (graph: CodeGraph, row: number): boolean =>
-  graph.incoming(row).some((edge) => FOLLOWED.has(graph.edges.type[edge]!));
+  graph.incoming(row).some((edge) => FOLLOWED.has(graph.edges.type[edge]!) && graph.edges.from[edge] !== row);
 
 export function findTests(graph: CodeGraph, target: number, limit: number): Groups {
   const tests: AskEntry[] = [];
