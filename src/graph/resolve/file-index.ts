@@ -10,10 +10,11 @@ export class FileIndex<K, V> {
   }
 
   of(file: number): ReadonlyMap<K, V> {
-    const known = this.made[file];
-    if (known) return known;
-    const index = this.make(file);
-    this.made[file] = index.size === 0 ? this.none : index;
+    let index = this.made[file];
+    if (!index) {
+      index = this.make(file);
+      this.made[file] = index.size === 0 ? this.none : index;
+    }
     return index;
   }
 }

@@ -137,12 +137,12 @@ function place(symbol: SymbolView): string {
 }
 
 /** A symbol's name and where it is. The name of a file is its place. */
-function named(symbol: SymbolView): string {
+function nameSymbol(symbol: SymbolView): string {
   return symbol.label === "File" ? symbol.qualified_name : `${symbol.qualified_name} ${place(symbol)}`;
 }
 
 function head(symbol: SymbolView): string {
-  return `${symbol.label} ${named(symbol)}`;
+  return `${symbol.label} ${nameSymbol(symbol)}`;
 }
 
 const MAX_LIST = 25;
@@ -153,7 +153,7 @@ function addList(answer: Answer, title: string, symbols: readonly RelatedSymbol[
   for (const symbol of symbols.slice(0, MAX_LIST)) {
     const doubt = symbol.reason === "exact" ? " exact" : symbol.confidence < 0.9 ? ` ?${symbol.confidence}` : "";
     const at = symbol.lines ? ` at lines ${symbol.lines.join(", ")}` : symbol.line ? ` at line ${symbol.line}` : "";
-    answer.add(`  ${named(symbol)}${at}${doubt}`);
+    answer.add(`  ${nameSymbol(symbol)}${at}${doubt}`);
   }
   if (total > MAX_LIST) answer.add(`  … ${total - MAX_LIST} more`);
 }
@@ -228,13 +228,14 @@ export function impactText(result: ImpactAnswer, limit = DEFAULT_ANSWER_BYTES): 
   answer.add(`${head(impact.target)}: risk ${impact.risk}; ${impact.total} symbols ${what}`);
   for (const depth of impact.depths) {
     answer.add(`depth ${depth.depth}, ${depth.label} (${depth.total}):`);
-    for (const symbol of depth.symbols) answer.add(`  ${named(symbol)}`);
+    for (const symbol of depth.symbols) answer.add(`  ${nameSymbol(symbol)}`);
   }
   if (impact.processes.length > 0) answer.add(`flows: ${impact.processes.map((process) => process.label).join("; ")}`);
   const { hidden } = impact;
   if (hidden.total > 0) {
     answer.add(`may depend on it, too: ${hidden.total} calls of this name on values whose type is not known:`);
-    for (const symbol of hidden.symbols.slice(0, MAX_LIST)) answer.add(`  ${named(symbol)} at line ${symbol.line}`);
+    for (const symbol of hidden.symbols.slice(0, MAX_LIST))
+      answer.add(`  ${nameSymbol(symbol)} at line ${symbol.line}`);
   }
   return answer.text();
 }
@@ -249,7 +250,7 @@ export function askText(result: AskAnswer, limit = DEFAULT_ANSWER_BYTES): string
       const how = [via, depth === undefined ? "" : `depth ${depth}`, line ? `at line ${line}` : "", text].filter(
         Boolean,
       );
-      answer.add(`  ${named(symbol)}${how.length > 0 ? ` ${how.join(" ")}` : ""}`);
+      answer.add(`  ${nameSymbol(symbol)}${how.length > 0 ? ` ${how.join(" ")}` : ""}`);
     }
     if (total > entries.length) answer.add(`  … ${total - entries.length} more`);
   }
@@ -262,7 +263,7 @@ export function changesText(changes: Changes, limit = DEFAULT_ANSWER_BYTES): str
   answer.add(`risk ${changes.risk}; ${changes.totals.files} files, ${changes.totals.symbols} symbols`);
   for (const { symbol, change, lines } of changes.symbols) {
     answer.add(
-      `${change} ${named(symbol)} lines ${lines.map(([from, to]) => (from === to ? from : `${from}-${to}`)).join(", ")}`,
+      `${change} ${nameSymbol(symbol)} lines ${lines.map(([from, to]) => (from === to ? from : `${from}-${to}`)).join(", ")}`,
     );
   }
   if (changes.processes.length > 0)

@@ -26,9 +26,9 @@ export class TypeBindings {
   }
 
   bindType(id: number, type: ValueType): void {
-    const known = this.placeOf(id);
-    if (known >= 0) {
-      this.types[known] = type;
+    const place = this.placeOf(id);
+    if (place >= 0) {
+      this.types[place] = type;
       return;
     }
     this.types.push(type);
