@@ -7,19 +7,15 @@ import { LIMITS } from "../../core/limits.ts";
 import { type ProjectRole, roleIn } from "../../core/ownership.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { MemberRow, OpenTo, ProjectAccess } from "../../store/project-access.ts";
-import type { Store, WriteTx } from "../../store/store.ts";
+import type { MemberRow, OpenTo } from "../../store/project-access.ts";
+import type { WriteTx } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
+import type { Core } from "../feature.ts";
 import { membershipChanged, projectMembersChanged } from "./events.ts";
 import { createMembersOfGroups } from "./groups.ts";
 import type { Member, MemberAdd } from "./model.ts";
 
-interface MembersDeps {
-  store: Store;
-  audit: Audit;
-  access: ProjectAccess;
-}
+type MembersDeps = Pick<Core, "store" | "audit" | "access">;
 
 export type Members = ReturnType<typeof createMembers>;
 

@@ -2,7 +2,7 @@
 import { forbidden } from "../../core/errors.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import { type Entries, readerOf, writerOf } from "./entries.ts";
 import { type EntryRow, rowOf, type StoredEntry, visibleTo } from "./entry-index.ts";
 import {
@@ -27,8 +27,7 @@ interface EntryFilter {
   unconfirmed?: boolean | undefined;
 }
 
-interface MemoryDeps {
-  store: Store;
+interface MemoryDeps extends Pick<Core, "store"> {
   entries: Entries;
   search: Search;
   scores: Scores;

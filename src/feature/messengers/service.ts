@@ -1,19 +1,18 @@
 /** Bots of messengers: who may have which, and what is stored. Reading from them is in poller.ts. */
 import { createHash } from "node:crypto";
 import type { Messenger as Port } from "../../adapter/chat/messenger.ts";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound, overLimit } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
 import { ownJson } from "../../core/own-json.ts";
-import type { Sealer } from "../../core/sealing.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import type { Audit } from "../../store/audit.ts";
 import { below } from "../../store/reader.ts";
-import type { Store, WriteTx } from "../../store/store.ts";
+import type { WriteTx } from "../../store/store.ts";
 import { messengers as table } from "../../store/tables/messengers.ts";
+import type { Core } from "../feature.ts";
 import type { Messenger, MessengerCreate, MessengerKind, MessengerUpdate } from "./model.ts";
 
 /** Sealed at rest. */
@@ -25,11 +24,7 @@ export interface MessengerAccess {
 
 type MessengerRow = typeof table.$inferSelect;
 
-interface MessengersDeps {
-  store: Store;
-  clock: Clock;
-  sealer: Sealer;
-  audit: Audit;
+interface MessengersDeps extends Pick<Core, "store" | "clock" | "sealer" | "audit"> {
   masking: Pick<Masking, "add">;
   /** Address of each kind's own server; Matrix has none. */
   servers: Readonly<Record<Exclude<MessengerKind, "matrix">, string>>;

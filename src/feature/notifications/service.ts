@@ -2,7 +2,7 @@
  * Notifications that the system makes when something matters. One open notification per key: raising it again counts
  * up. A dismissed one stays quiet for a day; it closes by itself when its cause is gone.
  */
-import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
@@ -11,9 +11,9 @@ import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { below, type Condition } from "../../store/reader.ts";
 import { removeOld } from "../../store/remove-old.ts";
-import type { Store } from "../../store/store.ts";
 import { notifications as table } from "../../store/tables/admin.ts";
 import { readable, WHOSE } from "../../store/whose.ts";
+import type { Core } from "../feature.ts";
 import { notification } from "./events.ts";
 import type { Notification } from "./model.ts";
 
@@ -31,9 +31,7 @@ interface Notice {
 
 export type Notifications = ReturnType<typeof createNotifications>;
 
-interface NotificationsDeps {
-  store: Store;
-  clock: Clock;
+interface NotificationsDeps extends Pick<Core, "store" | "clock"> {
   masking: Pick<Masking, "text">;
 }
 

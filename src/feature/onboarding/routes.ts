@@ -3,11 +3,11 @@
 import { Type as t } from "@sinclair/typebox";
 import type { SkepEvent } from "../../core/events.ts";
 import type { Caller } from "../../http/caller.ts";
-import type { EventStreams } from "../../http/event-stream.ts";
 import { listOf, PageQuery, pageOf, queryLimit } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { queryBoolean, queryInteger } from "../../http/schema.ts";
 import { stillHolds } from "../../http/standing.ts";
+import type { Core } from "../feature.ts";
 import {
   OnboardingCreate,
   OnboardingDetail,
@@ -20,9 +20,8 @@ import type { Onboardings } from "./service.ts";
 
 const locationOf = ({ id }: { id: string }) => `/v1/onboarding/sessions/${id}`;
 
-interface OnboardingRoutesDeps {
+interface OnboardingRoutesDeps extends Pick<Core, "streams"> {
   onboardings: Onboardings;
-  streams: EventStreams;
   /** Id of the newest event. */
   lastEvent(): number;
 }

@@ -1,5 +1,5 @@
 /** Pictures of apps, kept with their runs. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
 import { executionRefs } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
@@ -7,15 +7,13 @@ import { LIMITS } from "../../core/limits.ts";
 import type { PreviewPort } from "../../engine/ports.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import type { Store } from "../../store/store.ts";
 import { screenshots as table } from "../../store/tables/previews.ts";
 import { activity } from "../events/events.ts";
+import type { Core } from "../feature.ts";
 import { screenshotsMade } from "./events.ts";
 import type { Screenshot } from "./model.ts";
 
-interface ScreenshotsDeps {
-  store: Store;
-  clock: Clock;
+interface ScreenshotsDeps extends Pick<Core, "store" | "clock"> {
   /** @throws Problem 404 when the caller may not read the run. */
   assertRun(runId: string, caller: Caller): void;
 }

@@ -1,23 +1,19 @@
 /** Apps of steps that people can look at: a row for each while it is there, and how it is reached. */
 import { randomBytes } from "node:crypto";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { conflict, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
-import type { Logger } from "../../core/log.ts";
 import type { Execution } from "../../engine/execution.ts";
 import type { OpenPreview, PreviewPort, StepPreview } from "../../engine/ports.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { below } from "../../store/reader.ts";
-import type { Store } from "../../store/store.ts";
 import { previews as table } from "../../store/tables/previews.ts";
+import type { Core } from "../feature.ts";
 import { previewChanged } from "./events.ts";
 import type { Preview } from "./model.ts";
 
-interface PreviewsDeps {
-  store: Store;
-  clock: Clock;
-  log: Logger;
+interface PreviewsDeps extends Pick<Core, "store" | "clock" | "log"> {
   /** @throws Problem 404 when the caller may not read the run. */
   assertRun(runId: string, caller: Caller): void;
 }

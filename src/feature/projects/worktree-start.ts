@@ -2,9 +2,8 @@
 import type { Git } from "../../adapter/git.ts";
 import { conflict, notFound, unavailable } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
-import type { Logger } from "../../core/log.ts";
-import type { Store } from "../../store/store.ts";
 import { activity } from "../events/events.ts";
+import type { Core } from "../feature.ts";
 import { placeOf } from "./clones.ts";
 import { type CopyPartsDeps, createCopyParts } from "./copy-parts.ts";
 import type { ProjectRow, ProjectStore } from "./store.ts";
@@ -12,9 +11,7 @@ import type { Turns } from "./turns.ts";
 import type { Works } from "./works.ts";
 import { refsOf, type WorkOfProject, type WorkspacePlaces } from "./workspace-places.ts";
 
-export interface WorktreeStartDeps extends CopyPartsDeps, Pick<Turns, "inTurn"> {
-  store: Store;
-  log: Logger;
+export interface WorktreeStartDeps extends CopyPartsDeps, Pick<Turns, "inTurn">, Pick<Core, "store" | "log"> {
   rows: ProjectStore;
   works: Works;
   git: Git;

@@ -2,7 +2,7 @@
  * Comments on what a run or session changed, by users and by reviewers on the code host. What is open goes to its agents
  * as guidance when the work is sent back.
  */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
 import { isId, newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -12,8 +12,8 @@ import { owns } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { above, among, type Condition } from "../../store/reader.ts";
-import type { Store } from "../../store/store.ts";
 import { changeComments } from "../../store/tables/reviews.ts";
+import type { Core } from "../feature.ts";
 import type { WorkRow } from "../projects/works.ts";
 import type { Comment, CommentAnswer, CommentCreate, SendBack } from "./comment-model.ts";
 import { changesCommented, runCommented } from "./events.ts";
@@ -22,9 +22,7 @@ import { type DiffLine, lineIn } from "./lines.ts";
 import type { Merging } from "./merging.ts";
 import type { Reviewed, ReviewedWork } from "./reviewed.ts";
 
-interface CommentsDeps {
-  store: Store;
-  clock: Clock;
+interface CommentsDeps extends Pick<Core, "store" | "clock"> {
   reviewed: Pick<ReviewedWork, "work" | "find" | "known">;
   /** Has the agents work again, with these words. Inside a transaction. @throws Problem 409. */
   workAgain(work: WorkRow, guidance: Guidance, caller: Caller): void;

@@ -6,9 +6,8 @@ import type { RunningJob } from "../../core/jobs.ts";
 import { assertRole, roleIn } from "../../core/ownership.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { listAnswer, type Page } from "../../http/list.ts";
-import type { Audit } from "../../store/audit.ts";
 import type { ProjectAccess } from "../../store/project-access.ts";
-import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { WorkBranches } from "../projects/branches.ts";
@@ -21,12 +20,10 @@ import { createMergeJob, type MergePayload } from "./merge-job.ts";
 import type { ChangedFiles, Diff, Merged, MergeRequest } from "./merge-model.ts";
 import { type Reviewed, type ReviewedWork, wordOf } from "./reviewed.ts";
 
-export interface MergingDeps {
+export interface MergingDeps extends Pick<Core, "store" | "audit"> {
   access: Pick<ProjectAccess, "within">;
-  store: Store;
   reviewed: ReviewedWork;
   works: Pick<Works, "update">;
-  audit: Audit;
   branches: WorkBranches;
   tasks: Pick<Tasks, "create">;
   jobs: Pick<Jobs, "enqueue" | "get">;

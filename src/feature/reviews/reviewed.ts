@@ -5,8 +5,8 @@ import { isRunEnd, isRunStatus } from "../../core/run-states.ts";
 import type { Caller } from "../../http/caller.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { allOf, below, type Condition } from "../../store/reader.ts";
-import type { Store } from "../../store/store.ts";
 import { mayRead, own, WHOSE, WHOSE_SESSIONS } from "../../store/whose.ts";
+import type { Core } from "../feature.ts";
 import type { WorkRow, Works } from "../projects/works.ts";
 import type { RunViews } from "../runs/views.ts";
 import type { Changes } from "./merge-model.ts";
@@ -14,8 +14,7 @@ import type { Changes } from "./merge-model.ts";
 /** Work on a branch of a project. */
 export type Reviewed = WorkRow & { project_id: string; branch: string };
 
-interface ReviewedDeps {
-  store: Store;
+interface ReviewedDeps extends Pick<Core, "store"> {
   works: Works;
   views: Pick<RunViews, "rowFor">;
 }

@@ -7,17 +7,16 @@ import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { below } from "../../store/reader.ts";
-import type { Store } from "../../store/store.ts";
 import { sessions as table } from "../../store/tables/sessions.ts";
 import { mayRead, readable, WHOSE_SESSIONS } from "../../store/whose.ts";
+import type { Core } from "../feature.ts";
 import type { SessionDraft } from "../sessions/model.ts";
 import type { SessionRow, Sessions } from "../sessions/service.ts";
 import type { HandedOn, SpawnedExecution, SpawnRequest } from "./model.ts";
 
 export type Spawns = ReturnType<typeof createSpawns>;
 
-interface SpawnsDeps {
-  store: Store;
+interface SpawnsDeps extends Pick<Core, "store"> {
   sessions: Sessions;
   /** @throws Problem 404 unknown, 409 switched off. */
   assertAgent(id: string): void;

@@ -9,10 +9,9 @@ import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { otherAdministrator } from "../../store/administrators.ts";
-import type { Audit } from "../../store/audit.ts";
 import { recoveryCodes, users } from "../../store/tables/accounts.ts";
 import { mayRead, WHOSE } from "../../store/whose.ts";
-import type { HandOver } from "../feature.ts";
+import type { Core, HandOver } from "../feature.ts";
 import { createUserLists, type UserListsDeps } from "./lists.ts";
 import {
   type ChangedUser,
@@ -24,8 +23,7 @@ import {
   type UserUpdate,
 } from "./model.ts";
 
-interface UsersDeps extends UserListsDeps {
-  audit: Audit;
+interface UsersDeps extends UserListsDeps, Pick<Core, "audit"> {
   passwords: { hash(password: string): Promise<string> };
   /** @throws Problem 422. */
   assertGoodPassword(password: string, email: string): void;

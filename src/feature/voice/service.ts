@@ -1,6 +1,6 @@
 /** Speech of agents: made by the service that the settings choose, piece by piece, remembered, and logged with its cost. */
 import type { SpeechFormat, SpeechService } from "../../adapter/speech/speech.ts";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, isProblem, messageOf, unavailable } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -11,9 +11,9 @@ import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { below } from "../../store/reader.ts";
 import { removeOld } from "../../store/remove-old.ts";
-import type { Store } from "../../store/store.ts";
 import { ttsCalls } from "../../store/tables/voice.ts";
 import { readable, WHOSE } from "../../store/whose.ts";
+import type { Core } from "../feature.ts";
 import { MEDIA_TYPES, type Synthesize, type TtsCall } from "./model.ts";
 import type { SpeechServices } from "./services.ts";
 import type { VoiceSettings } from "./settings.ts";
@@ -34,9 +34,7 @@ interface CallFilter {
 
 export type Voices = ReturnType<typeof createVoices>;
 
-interface VoicesDeps {
-  store: Store;
-  clock: Clock;
+interface VoicesDeps extends Pick<Core, "store" | "clock"> {
   masking: Pick<Masking, "text">;
   settings: VoiceSettings;
   services: SpeechServices;
