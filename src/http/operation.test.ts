@@ -44,19 +44,32 @@ async function ask(list: readonly Operation[], method: string, path: string, bod
 
 describe("an operation", () => {
   const people = operations("people", [
-    operation("getPerson", "GET /people/:name", { access: "public", answer: Person, summary: "One" }, ({ params }) => ({
-      ...ada,
-      name: params.name,
-      password_hash: "argon2",
-    })),
-    operation("getBad", "GET /bad", { access: "public", answer: Person, summary: "Bad" }, () => ({ name: 1 }) as never),
-    operation(
-      "echoPerson",
-      "POST /people",
-      { access: "public", strict: true, body: Person, answer: Person, summary: "Echo" },
-      ({ body }) => body,
-    ),
-    operation("removePerson", "DELETE /people/:name", { access: "public", answer: 204, summary: "Gone" }, () => {}),
+    operation("getPerson", "GET /people/:name", {
+      access: "public",
+      answer: Person,
+      summary: "One",
+      handler: ({ params }) => ({ ...ada, name: params.name, password_hash: "argon2" }),
+    }),
+    operation("getBad", "GET /bad", {
+      access: "public",
+      answer: Person,
+      summary: "Bad",
+      handler: () => ({ name: 1 }) as never,
+    }),
+    operation("echoPerson", "POST /people", {
+      access: "public",
+      strict: true,
+      body: Person,
+      answer: Person,
+      summary: "Echo",
+      handler: ({ body }) => body,
+    }),
+    operation("removePerson", "DELETE /people/:name", {
+      access: "public",
+      answer: 204,
+      summary: "Gone",
+      handler: () => {},
+    }),
   ]);
 
   test("answers what its schema names, and nothing else of a row", async () => {
@@ -76,9 +89,11 @@ describe("an operation", () => {
   });
 
   test("has a route that is a method and a path, and a name of its own", () => {
-    expect(() => operation("a", "FETCH /a" as never, { access: "public" }, () => undefined)).toThrow("FETCH /a");
+    expect(() => operation("a", "FETCH /a" as never, { access: "public", handler: () => undefined })).toThrow(
+      "FETCH /a",
+    );
     const twice = ["/a", "/b"].map((path) =>
-      operation("same", `GET ${path}` as "GET /", { access: "public" }, () => {}),
+      operation("same", `GET ${path}` as "GET /", { access: "public", handler: () => {} }),
     );
     expect(() => tableOf(twice).entries).toThrow("GET /b");
   });

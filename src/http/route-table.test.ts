@@ -6,7 +6,7 @@ import { createRouteTable, type Routes } from "./route-table.ts";
 
 /** Operations of that name. */
 const routesOf = (name: string, paths: string[]) =>
-  paths.map((path) => operation(`${name}${path}`, `GET ${path}` as "GET /", { access: "public" }, () => name));
+  paths.map((path) => operation(`${name}${path}`, `GET ${path}` as "GET /", { access: "public", handler: () => name }));
 const answer = async (table: ReturnType<typeof createRouteTable>, path: string, host = "skep.internal") => {
   const request = new Request(`http://${host}${path}`);
   const known = { caller: ANONYMOUS, requestId: "req_test", pending: null, bytes: null, form: null };

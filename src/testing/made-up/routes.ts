@@ -5,20 +5,16 @@ import { operation, operations } from "../../http/operation.ts";
 
 export function bellRoutes(ring: (times: number, caller: Caller) => Job) {
   return operations("bells", [
-    operation(
-      "createBell",
-      "POST /v1/bells",
-      {
-        access: "user",
-        body: t.Object({ times: t.Integer({ minimum: 1, maximum: 10 }) }),
-        answer: { 202: Job },
-        summary: "Ring the bell",
-      },
-      ({ body, caller, answer }) =>
+    operation("createBell", "POST /v1/bells", {
+      access: "user",
+      body: t.Object({ times: t.Integer({ minimum: 1, maximum: 10 }) }),
+      answer: { 202: Job },
+      summary: "Ring the bell",
+      handler: ({ body, caller, answer }) =>
         answer.accepted(
           (job) => `/v1/jobs/${job.id}`,
           () => ring(body.times, caller),
         ),
-    ),
+    }),
   ]);
 }

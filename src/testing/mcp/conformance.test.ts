@@ -21,12 +21,14 @@ const SUITE = resolve(import.meta.dir, "../../../node_modules/@modelcontextproto
 const fixture = defineFeature("conformance", (_core: Core) => {
   const { answer, close } = createEndpoint(conformanceServer, () => {});
   const routes = operations("conformance", [
-    operation("askConformance", "POST /conformance", { access: "user" }, ({ request, caller, body }) =>
-      answer(request, caller, body),
-    ),
-    operation("endConformance", "DELETE /conformance", { access: "user" }, ({ request, caller }) =>
-      answer(request, caller),
-    ),
+    operation("askConformance", "POST /conformance", {
+      access: "user",
+      handler: ({ request, caller, body }) => answer(request, caller, body),
+    }),
+    operation("endConformance", "DELETE /conformance", {
+      access: "user",
+      handler: ({ request, caller }) => answer(request, caller),
+    }),
   ]);
   return { routes, stop: close };
 });
