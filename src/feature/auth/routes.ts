@@ -7,9 +7,8 @@ import { owns } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
 import { SESSION_COOKIE } from "../../http/cookies.ts";
 import { operation, operations } from "../../http/operation.ts";
-import type { Site } from "../../http/site.ts";
-import type { Store } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
+import type { Core } from "../feature.ts";
 import { presentUser } from "../users/model.ts";
 import {
   AuthSession,
@@ -31,10 +30,8 @@ import type { Opened, Visitor } from "./sessions.ts";
 
 const COOKIE_SECONDS = LIMITS.sessionIdleMs / 1_000;
 
-interface AuthRouteDeps {
+interface AuthRouteDeps extends Pick<Core, "store" | "site"> {
   auth: Auth;
-  store: Store;
-  site: Site;
   /** Where the session at the provider is ended; undefined when there is no such address. */
   providerLogout(slug: string, idToken: string, returnTo: string): Promise<string | undefined>;
 }

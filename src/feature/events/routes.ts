@@ -4,20 +4,18 @@ import { Type as t } from "@sinclair/typebox";
 import { badRequest, invalidField } from "../../core/errors.ts";
 import type { EventCatalogue, SkepEvent } from "../../core/events.ts";
 import type { Caller } from "../../http/caller.ts";
-import type { EventStreams } from "../../http/event-stream.ts";
 import { cursorAfter, numberAfter, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { queryInteger } from "../../http/schema.ts";
 import { stillHolds } from "../../http/standing.ts";
-import { TICKET_SECONDS, type Tickets } from "../../http/tickets.ts";
+import { TICKET_SECONDS } from "../../http/tickets.ts";
 import type { EventLog, RawEvent } from "../../store/event-log.ts";
 import type { ProjectAccess } from "../../store/project-access.ts";
 import { mayRead, WHOSE } from "../../store/whose.ts";
+import type { Core } from "../feature.ts";
 import { FilterQuery, LoggedEventList, presentEvent, StreamQuery } from "./model.ts";
 
-interface EventDeps {
-  streams: EventStreams;
-  tickets: Tickets;
+interface EventDeps extends Pick<Core, "streams" | "tickets"> {
   log: Pick<EventLog, "page">;
   catalogue: EventCatalogue;
   access: Pick<ProjectAccess, "isAllOpen" | "ofWork">;
