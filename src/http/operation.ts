@@ -5,7 +5,7 @@
  */
 import { Kind, type Static, type StaticDecode, type TOptional, type TSchema, Type } from "@sinclair/typebox";
 import type { ProjectRole } from "../core/ownership.ts";
-import type { Answer, Reply, Setting } from "./answer.ts";
+import type { Answer, PathNames, Reply, Setting } from "./answer.ts";
 import type { Access, Caller } from "./caller.ts";
 import type { SpooledFile } from "./form.ts";
 import type { RateLimitName } from "./rate-limit.ts";
@@ -91,12 +91,9 @@ interface Context<Params, Query, Body> {
   set: Setting;
 }
 
-type Names<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
-  ? Name | Names<`/${Rest}`>
-  : Path extends `${string}:${infer Name}`
-    ? Name
-    : never;
-type ParamsOf<Params, R extends Route> = [Params] extends [TSchema] ? StaticDecode<Params> : Record<Names<R>, string>;
+type ParamsOf<Params, R extends Route> = [Params] extends [TSchema]
+  ? StaticDecode<Params>
+  : Record<PathNames<R>, string>;
 type QueryOf<Query> = [Query] extends [TSchema] ? StaticDecode<Query> : Record<string, string>;
 type BodyOf<Body> = [Body] extends [TOptional<infer B>]
   ? StaticDecode<B> | undefined

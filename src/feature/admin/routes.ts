@@ -69,10 +69,7 @@ function containerRoutes({ containers, pullImage }: Pick<AdminRoutesDeps, "conta
       summary: "Pull a container image, as a background job",
       handler: async ({ body, caller, answer }) => {
         await pullImage.assertReady();
-        return answer.accepted(
-          (job) => `/v1/jobs/${job.id}`,
-          () => pullImage.start(body.image, caller),
-        );
+        return answer.accepted("/v1/jobs/:id", () => pullImage.start(body.image, caller));
       },
     }),
   ]);

@@ -8,7 +8,7 @@ import { Agent, AgentDetail, type agentBodies, PermissionPreview, PermissionPrev
 import type { createPermissionPreview } from "./preview.ts";
 import type { Agents } from "./service.ts";
 
-const locationOf = (agent: AgentDetail) => `/v1/agents/${agent.id}`;
+const LOCATION = "/v1/agents/:id";
 
 export function agentRoutes(
   agents: Agents,
@@ -33,7 +33,7 @@ export function agentRoutes(
       body: bodies.create,
       answer: { 201: AgentDetail },
       summary: "Create an agent",
-      handler: ({ body, caller, answer }) => answer.created(locationOf, () => agents.create(body, caller)),
+      handler: ({ body, caller, answer }) => answer.created(LOCATION, () => agents.create(body, caller)),
     }),
     operation("getAgent", "GET /v1/agents/:id", {
       access: "user",

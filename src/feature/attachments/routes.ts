@@ -32,10 +32,7 @@ export function attachmentRoutes(attachments: AttachmentService) {
       handler: async ({ upload, caller, answer }) => {
         if (!upload) throw invalidField("/file", "A form with a file is needed");
         const kept = await attachments.keep(upload, caller);
-        return answer.created(
-          ({ id }) => `/v1/attachments/${id}`,
-          () => attachments.create(kept, caller),
-        );
+        return answer.created("/v1/attachments/:id", () => attachments.create(kept, caller));
       },
     }),
     operation("getAttachment", "GET /v1/attachments/:id", {

@@ -29,7 +29,7 @@ export function apiKeyRoutes({ apiKeys, store }: { apiKeys: ApiKeys; store: Stor
       summary: "Create an API key; shown once",
       handler: ({ body, caller, answer }) =>
         answer.created(
-          (key) => `/v1/auth/api-keys/${key.id}`,
+          "/v1/auth/api-keys/:id",
           () => apiKeys.create(accountOf(caller), body, actorOf(caller), caller.address),
           // The key is shown once: a repeat with the same Idempotency-Key gets all but the key.
           ({ key: _, ...rest }) => rest,

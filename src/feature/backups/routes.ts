@@ -23,11 +23,7 @@ export function backupRoutes(backups: Backups, schedule: Pick<BackupClock, "stat
       access: "admin",
       answer: { 202: Job },
       summary: "Make a backup, without the keys of its secrets, as a background job",
-      handler: ({ caller, answer }) =>
-        answer.accepted(
-          (job) => `/v1/jobs/${job.id}`,
-          () => backups.start(caller),
-        ),
+      handler: ({ caller, answer }) => answer.accepted("/v1/jobs/:id", () => backups.start(caller)),
     }),
     operation("getBackupSchedule", "GET /v1/admin/backup-schedule", {
       access: "admin",

@@ -46,13 +46,12 @@ export function channelRoutes(channels: Channels, deliveries: Deliveries, answer
       body: NotificationChannelCreate,
       answer: { 201: NotificationChannelMade },
       summary: "Be notified of runs by a messenger, ntfy, Gotify, Apprise, a webhook or mail",
-      handler: ({ body: input, caller, answer }) => {
-        return answer.created(
-          ({ id }: NotificationChannelMade) => `/v1/notification-channels/${id}`,
-          () => channels.create(input, caller),
+      handler: ({ body, caller, answer }) =>
+        answer.created(
+          "/v1/notification-channels/:id",
+          () => channels.create(body, caller),
           ({ secret: _, link: _link, ...channel }) => channel,
-        );
-      },
+        ),
     }),
     operation("getNotificationChannel", "GET /v1/notification-channels/:id", {
       access: "user",

@@ -25,7 +25,7 @@ import {
 import { chatAsMarkdown } from "./present.ts";
 import type { Chats } from "./service.ts";
 
-const locationOf = ({ id }: { id: string }) => `/v1/chat/sessions/${id}`;
+const LOCATION = "/v1/chat/sessions/:id";
 
 interface ChatRoutesDeps {
   chats: Chats;
@@ -65,7 +65,7 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
       body: ChatCreate,
       answer: { 201: ChatSession },
       summary: "Start a chat with an agent",
-      handler: ({ body, caller, answer }) => answer.created(locationOf, () => chats.create(body, caller)),
+      handler: ({ body, caller, answer }) => answer.created(LOCATION, () => chats.create(body, caller)),
     }),
     operation("getChatSession", "GET /v1/chat/sessions/:id", {
       access: "user",
@@ -93,9 +93,7 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
       query: t.Object({ purge: t.Optional(queryBoolean({ description: "Removes what was said as well." })) }),
       answer: 204,
       summary: "End a chat; its history stays unless it is purged",
-      handler: ({ params, query, caller }) => {
-        chats.end(params.id, query.purge ?? false, caller);
-      },
+      handler: ({ params, query, caller }) => chats.end(params.id, query.purge ?? false, caller),
     }),
     operation("messageChatSession", "POST /v1/chat/sessions/:id/message", {
       access: "user",
@@ -112,10 +110,7 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
           const { message_id } = chats.send(params.id, body, caller);
           return turnStream(params.id, message_id, after, caller);
         }
-        return answer.accepted(
-          ({ session_id }) => `/v1/chat/sessions/${session_id}`,
-          () => chats.send(params.id, body, caller),
-        );
+        return answer.accepted("/v1/chat/sessions/:session_id", () => chats.send(params.id, body, caller));
       },
     }),
     operation("stopChatSession", "POST /v1/chat/sessions/:id/stop", {
@@ -160,9 +155,7 @@ function messageRoutes(chats: Chats) {
       scope: "runs",
       answer: 204,
       summary: "Withdraw a message that waits",
-      handler: ({ params, caller }) => {
-        chats.withdraw(params.id, params.message_id, caller);
-      },
+      handler: ({ params, caller }) => chats.withdraw(params.id, params.message_id, caller),
     }),
   ]);
 }
@@ -185,18 +178,14 @@ function transcriptRoutes(chats: Chats) {
       answer: { 201: ChatFork },
       summary: "Start another chat with everything up to a message, and a copy of the files",
       handler: ({ params, body, caller, answer }) =>
-        answer.created(locationOf, () => chats.fork(params.id, body.message_id, caller)),
+        answer.created(LOCATION, () => chats.fork(params.id, body.message_id, caller)),
     }),
     operation("compactChatSession", "POST /v1/chat/sessions/:id/compact", {
       access: "user",
       scope: "runs",
       answer: { 202: Job },
       summary: "Have the model read a summary of what was said, as a background job",
-      handler: ({ params, caller, answer }) =>
-        answer.accepted(
-          (job) => `/v1/jobs/${job.id}`,
-          () => chats.compact(params.id, caller),
-        ),
+      handler: ({ params, caller, answer }) => answer.accepted("/v1/jobs/:id", () => chats.compact(params.id, caller)),
     }),
     operation("getChatSessionExport", "GET /v1/chat/sessions/:id/export", {
       access: "user",

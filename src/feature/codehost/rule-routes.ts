@@ -24,11 +24,7 @@ export function ruleRoutes(rules: Rules, attempt: (rule: RuleRow, request: Trial
       body: RuleCreate,
       answer: { 201: Rule },
       summary: "Let something on the code host start runs",
-      handler: ({ body, caller, answer }) =>
-        answer.created(
-          ({ id }) => `/v1/codehost/rules/${id}`,
-          () => rules.create(body, caller),
-        ),
+      handler: ({ body, caller, answer }) => answer.created("/v1/codehost/rules/:id", () => rules.create(body, caller)),
     }),
     operation("getCodehostRule", "GET /v1/codehost/rules/:id", {
       access: "admin",

@@ -34,12 +34,9 @@ export function runWorkRoutes(work: RunWork) {
       answer: { 202: RunOnHost },
       summary: "Push the run's branch and open a pull request",
       handler: ({ params, body, caller, answer }) =>
-        work.prepared(params.id, caller).then(() =>
-          answer.accepted(
-            ({ run_id }) => `/v1/runs/${run_id}/pull-request`,
-            () => work.open(params.id, body ?? {}, caller),
-          ),
-        ),
+        work
+          .prepared(params.id, caller)
+          .then(() => answer.accepted("/v1/runs/:run_id/pull-request", () => work.open(params.id, body ?? {}, caller))),
     }),
   ]);
 }

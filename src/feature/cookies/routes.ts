@@ -10,7 +10,7 @@ import { CookieSet, CookieSetName } from "./model.ts";
 import { readNetscapeCookies } from "./netscape.ts";
 import type { Cookies } from "./service.ts";
 
-const locationOf = ({ id }: CookieSet) => `/v1/browser/cookies/${id}`;
+const LOCATION = "/v1/browser/cookies/:id";
 
 /** @throws Problem 413 too large, 400 not text. */
 async function textOf(file: Blob): Promise<string> {
@@ -41,7 +41,7 @@ export function cookieRoutes(cookies: Cookies) {
       summary: "Upload a cookie file",
       handler: async ({ body, caller, answer }) => {
         const read = await readNetscapeCookies(await textOf(body.file));
-        return answer.created(locationOf, () => cookies.create(body.name, read, caller));
+        return answer.created(LOCATION, () => cookies.create(body.name, read, caller));
       },
     }),
     operation("getBrowserCooky", "GET /v1/browser/cookies/:id", {

@@ -94,7 +94,7 @@ function ingestRoutes(documents: Documents, transcripts: Transcripts) {
       handler: async ({ body, upload, caller, answer }) => {
         const { file: _, ...fields } = body;
         const make = await documents.receive(fields, upload, caller);
-        return answer.accepted(({ job_id }) => `/v1/jobs/${job_id}`, make);
+        return answer.accepted("/v1/jobs/:job_id", make);
       },
     }),
     operation("ingestTranscript", "POST /v1/ingest/transcript", {
@@ -103,10 +103,8 @@ function ingestRoutes(documents: Documents, transcripts: Transcripts) {
       body: TranscriptRequest,
       answer: { 202: TranscriptAccepted },
       summary: "Hand in a transcript: an agent writes summary, decisions and action items to its memory",
-      handler: async ({ body, caller, answer }) => {
-        const make = await transcripts.receive(body, caller);
-        return answer.accepted(({ document_id }) => `/v1/documents/${document_id}`, make);
-      },
+      handler: async ({ body, caller, answer }) =>
+        answer.accepted("/v1/documents/:document_id", await transcripts.receive(body, caller)),
     }),
   ]);
 }

@@ -41,10 +41,7 @@ export const modelTrialRoutes = (trials: ModelTrials) =>
       summary: "Try what a model can, with three or four real calls, as a job",
       description: "A trial of the model that is under way is joined. What it found is kept: getModelTrial.",
       handler: ({ body, caller, answer }) =>
-        answer.accepted(
-          (job) => `/v1/jobs/${job.id}`,
-          () => trials.start(body.model, body.needle === true, caller),
-        ),
+        answer.accepted("/v1/jobs/:id", () => trials.start(body.model, body.needle === true, caller)),
     }),
     operation("getModelTrial", "GET /v1/settings/models/trial", {
       access: "admin",

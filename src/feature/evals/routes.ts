@@ -25,10 +25,7 @@ export function evalRoutes(evals: Evals, taskOfRun: TaskOfRun) {
       summary: "Let agents try tasks, and count what passes",
       description:
         "Each attempt is a run of its own: the agent's work in a sandbox, then the task's hidden tests. `oracle` proves the tasks without a model; `replay` plays recorded replies. The body may hold 16 MiB.",
-      handler: async ({ body, caller, answer }) => {
-        const write = await evals.create(body, caller);
-        return answer.accepted((made: EvalDetail) => `/v1/evals/${made.id}`, write);
-      },
+      handler: async ({ body, caller, answer }) => answer.accepted("/v1/evals/:id", await evals.create(body, caller)),
     }),
     operation("getEval", "GET /v1/evals/:id", {
       access: "user",
@@ -60,20 +57,14 @@ export function evalRoutes(evals: Evals, taskOfRun: TaskOfRun) {
       scope: "runs",
       answer: { 202: EvalDetail },
       summary: "Cancel an eval and its runs",
-      handler: ({ params, caller, answer }) =>
-        answer.accepted(
-          (row: EvalDetail) => `/v1/evals/${row.id}`,
-          () => evals.cancel(params.id, caller),
-        ),
+      handler: ({ params, caller, answer }) => answer.accepted("/v1/evals/:id", () => evals.cancel(params.id, caller)),
     }),
     operation("deleteEval", "DELETE /v1/evals/:id", {
       access: "user",
       scope: "runs",
       answer: 204,
       summary: "Delete an eval that has ended; its runs stay",
-      handler: ({ params, caller }) => {
-        evals.remove(params.id, caller);
-      },
+      handler: ({ params, caller }) => evals.remove(params.id, caller),
     }),
     operation("getRunEvalTask", "GET /v1/runs/:id/eval-task", {
       access: "user",

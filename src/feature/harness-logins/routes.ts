@@ -32,8 +32,6 @@ export const harnessLoginRoutes = (logins: HarnessLogins) =>
       params: HarnessPath,
       answer: 204,
       summary: "Delete your own log-in of an external agent",
-      handler: ({ params, caller }) => {
-        logins.remove(params.harness, caller);
-      },
+      handler: ({ params, caller }) => logins.remove(params.harness, caller),
     }),
   ]);

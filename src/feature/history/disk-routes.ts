@@ -63,10 +63,6 @@ export const diskRoutes = (disk: DiskUsages) =>
       access: "admin",
       answer: { 202: Job },
       summary: "Measure who takes what on the disk, in the background",
-      handler: ({ caller, answer }) =>
-        answer.accepted(
-          ({ id }) => `/v1/jobs/${id}`,
-          () => disk.measure(caller),
-        ),
+      handler: ({ caller, answer }) => answer.accepted("/v1/jobs/:id", () => disk.measure(caller)),
     }),
   ]);

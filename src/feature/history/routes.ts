@@ -16,7 +16,6 @@ interface Who {
 }
 
 const Path = t.Object({ id: t.String({ maxLength: 64 }) });
-const jobAt = ({ id }: { id: string }) => `/v1/jobs/${id}`;
 
 const WHAT = {
   runs: "a run",
@@ -42,7 +41,8 @@ export function historyRoutes(history: History, retention: RetentionService) {
       summary: `Delete ${WHAT[kind]} with everything, in the background`,
       description:
         "Rows, files, containers, branches, events and texts in search go, also from the bytes of the database. It can be cancelled until it begins. Money and counts stay. 409 `history_active` while work of it is under way.",
-      handler: ({ params, caller, answer }) => answer.accepted(jobAt, () => history.remove(kind, params.id, caller)),
+      handler: ({ params, caller, answer }) =>
+        answer.accepted("/v1/jobs/:id", () => history.remove(kind, params.id, caller)),
     }),
   ];
   return operations("history", [
@@ -74,9 +74,7 @@ export function historyRoutes(history: History, retention: RetentionService) {
       project: "viewer",
       answer: 204,
       summary: "Let a run or chat go by the settings for retention again",
-      handler: ({ params, caller }) => {
-        history.release(params.id, caller);
-      },
+      handler: ({ params, caller }) => history.release(params.id, caller),
     }),
     operation("previewRetention", "GET /v1/admin/retention", {
       access: "admin",

@@ -28,11 +28,7 @@ export function jobRoutes(jobs: Jobs) {
       params: t.Object({ id: t.String({ maxLength: 100 }) }),
       answer: { 202: Job },
       summary: "Cancel a background job",
-      handler: ({ params, caller, answer }) =>
-        answer.accepted(
-          (job) => `/v1/jobs/${job.id}`,
-          () => jobs.cancel(params.id, caller),
-        ),
+      handler: ({ params, caller, answer }) => answer.accepted("/v1/jobs/:id", () => jobs.cancel(params.id, caller)),
     }),
   ]);
 }

@@ -42,7 +42,7 @@ import type { KnowledgeGraph } from "./service.ts";
 const PATH = "/v1/projects/:id/knowledge-graph";
 const ProjectPath = t.Object({ id: t.String({ maxLength: 100 }) });
 const JobPath = t.Object({ id: t.String({ maxLength: 100 }), job_id: t.String({ maxLength: 100 }) });
-const locationOf = (job: IndexJob) => `/v1/projects/${job.project_id}/knowledge-graph/index/${job.id}`;
+const LOCATION = "/v1/projects/:project_id/knowledge-graph/index/:id";
 
 export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
   return operations("knowledge graph", [
@@ -166,7 +166,7 @@ function indexRoutes(graphs: KnowledgeGraph) {
       answer: { 202: IndexJob },
       summary: "Index in the background, or join the job that runs",
       handler: ({ params, body, caller, answer }) =>
-        answer.accepted(locationOf, () => graphs.index(params.id, body?.force ?? false, caller)),
+        answer.accepted(LOCATION, () => graphs.index(params.id, body?.force ?? false, caller)),
     }),
     operation("importProjectGraphScip", `POST ${PATH}/scip`, {
       access: "user",
@@ -176,10 +176,8 @@ function indexRoutes(graphs: KnowledgeGraph) {
       body: ScipUpload,
       answer: { 202: IndexJob },
       summary: "Take in a SCIP index: what a compiler says of calls replaces what the graph found",
-      handler: async ({ params, upload, caller, answer }) => {
-        const take = await graphs.receiveScip(params.id, upload, caller);
-        return answer.accepted(locationOf, take);
-      },
+      handler: async ({ params, upload, caller, answer }) =>
+        answer.accepted(LOCATION, await graphs.receiveScip(params.id, upload, caller)),
     }),
     operation("forgetProjectGraphScip", `DELETE ${PATH}/scip`, {
       access: "user",
@@ -187,7 +185,7 @@ function indexRoutes(graphs: KnowledgeGraph) {
       params: ProjectPath,
       answer: { 202: IndexJob },
       summary: "Forget all SCIP indexes",
-      handler: ({ params, caller, answer }) => answer.accepted(locationOf, () => graphs.forgetScip(params.id, caller)),
+      handler: ({ params, caller, answer }) => answer.accepted(LOCATION, () => graphs.forgetScip(params.id, caller)),
     }),
     operation("getProjectGraphIndex", `GET ${PATH}/index/:job_id`, {
       access: "user",
@@ -203,7 +201,7 @@ function indexRoutes(graphs: KnowledgeGraph) {
       answer: { 202: IndexJob },
       summary: "Stop an index job; the old graph stays",
       handler: ({ params, caller, answer }) =>
-        answer.accepted(locationOf, () => graphs.cancel(params.id, params.job_id, caller)),
+        answer.accepted(LOCATION, () => graphs.cancel(params.id, params.job_id, caller)),
     }),
   ]);
 }
