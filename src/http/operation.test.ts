@@ -48,11 +48,7 @@ describe("an operation", () => {
       access: "public",
       answer: Person,
       summary: "One",
-      handler: ({ params }) => ({
-        ...ada,
-        name: params.name,
-        password_hash: "argon2",
-      }),
+      handler: ({ params }) => ({ ...ada, name: params.name, password_hash: "argon2" }),
     }),
     operation("getBad", "GET /bad", {
       access: "public",

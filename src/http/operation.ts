@@ -5,7 +5,7 @@
  */
 import { Kind, type Static, type StaticDecode, type TOptional, type TSchema, Type } from "@sinclair/typebox";
 import type { ProjectRole } from "../core/ownership.ts";
-import type { Answer, Reply, Setting } from "./answer.ts";
+import type { Answer, PathNames, Reply, Setting } from "./answer.ts";
 import type { Access, Caller } from "./caller.ts";
 import type { SpooledFile } from "./form.ts";
 import type { RateLimitName } from "./rate-limit.ts";
@@ -91,12 +91,9 @@ interface Context<Params, Query, Body> {
   set: Setting;
 }
 
-type Names<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
-  ? Name | Names<`/${Rest}`>
-  : Path extends `${string}:${infer Name}`
-    ? Name
-    : never;
-type ParamsOf<Params, R extends Route> = [Params] extends [TSchema] ? StaticDecode<Params> : Record<Names<R>, string>;
+type ParamsOf<Params, R extends Route> = [Params] extends [TSchema]
+  ? StaticDecode<Params>
+  : Record<PathNames<R>, string>;
 type QueryOf<Query> = [Query] extends [TSchema] ? StaticDecode<Query> : Record<string, string>;
 type BodyOf<Body> = [Body] extends [TOptional<infer B>]
   ? StaticDecode<B> | undefined
@@ -114,6 +111,7 @@ type AnswerOf<A> = [A] extends [204]
 // biome-ignore lint/suspicious/noConfusingVoidType: a handler that answers nothing returns nothing.
 type Result<A> = AnswerOf<A> | Response | Reply<AnswerOf<A>> | ([A] extends [204] ? void : never);
 
+/** What answers; it gets the request as the schemas read it. */
 type Handler<R extends Route, A, Params, Query, Body> = (
   context: Context<ParamsOf<Params, R>, QueryOf<Query>, BodyOf<Body>>,
 ) => Result<A> | Promise<Result<A>>;
@@ -134,7 +132,7 @@ export function operation<
   route: R,
   declared: Declared & Schemas<Params, Query, Body, A> & { handler: Handler<R, A, Params, Query, Body> },
 ): Operation;
-/** The same with the handler as an argument of its own. */
+/** The same with the handler after the rest, until every operation names it. */
 export function operation<
   const R extends Route,
   const A extends Answers | undefined = undefined,
@@ -151,10 +149,14 @@ export function operation(
   name: string,
   route: Route,
   {
+    params,
+    query,
+    body,
     answer,
+    handler: named,
     ...declared
-  }: Declared & Schemas<TSchema, TSchema, TSchema, Answers> & { handler?: (context: never) => unknown },
-  handler = declared.handler,
+  }: Declared & Schemas<TSchema, TSchema, TSchema, Answers> & { handler?: Operation["handler"] },
+  handler = named,
 ): Operation {
   const [, method, path] = /^([A-Z]+) (\/.*)$/.exec(route) ?? [];
   if (!isMethod(method) || path === undefined) throw new Error(`${route} is no route: write "GET /v1/things".`);
@@ -165,6 +167,9 @@ export function operation(
     name,
     method,
     path,
+    params,
+    query,
+    body,
     answers: answersOf(answer),
     handler,
   };

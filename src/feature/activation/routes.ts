@@ -5,15 +5,11 @@ import { operation, operations } from "../../http/operation.ts";
 
 export function activationRoutes(activate: (caller: Caller) => void) {
   return operations("admin", [
-    operation(
-      "activateInstance",
-      "POST /v1/admin/activate",
-      {
-        access: "admin",
-        answer: 204,
-        summary: "Let a restored or copied instance work: until then it starts nothing and sends nothing",
-      },
-      ({ caller }) => activate(caller),
-    ),
+    operation("activateInstance", "POST /v1/admin/activate", {
+      access: "admin",
+      answer: 204,
+      summary: "Let a restored or copied instance work: until then it starts nothing and sends nothing",
+      handler: ({ caller }) => activate(caller),
+    }),
   ]);
 }

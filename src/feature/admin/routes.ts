@@ -24,72 +24,53 @@ export function adminRoutes(deps: AdminRoutesDeps) {
   const { apiUsage } = deps;
   return operations("admin", [
     ...containerRoutes(deps),
-    operation(
-      "getApiUsage",
-      "GET /v1/admin/api-usage",
-      {
-        access: "admin",
-        query: t.Object({
-          from: t.Optional(Day),
-          to: t.Optional(Day),
-          route: t.Optional(t.String({ maxLength: 256 })),
-          user: t.Optional(t.String({ maxLength: 100 })),
-        }),
-        answer: ApiUsage,
-        summary: "Requests by route, status, user and day",
-      },
-      ({ query }) => apiUsage.report(query),
-    ),
+    operation("getApiUsage", "GET /v1/admin/api-usage", {
+      access: "admin",
+      query: t.Object({
+        from: t.Optional(Day),
+        to: t.Optional(Day),
+        route: t.Optional(t.String({ maxLength: 256 })),
+        user: t.Optional(t.String({ maxLength: 100 })),
+      }),
+      answer: ApiUsage,
+      summary: "Requests by route, status, user and day",
+      handler: ({ query }) => apiUsage.report(query),
+    }),
   ]);
 }
 
 function containerRoutes({ containers, pullImage }: Pick<AdminRoutesDeps, "containers" | "pullImage">) {
   return operations("admin", [
-    operation(
-      "listContainers",
-      "GET /v1/admin/containers",
-      {
-        access: "admin",
-        query: t.Object(PageQuery),
-        answer: listOf(Container),
-        summary: "Containers or Pods of this instance; of containers, with processor and memory use now",
-      },
-      async ({ query }) => pageOfArray(await containers.list(), pageOf(query), (container) => container.id),
-    ),
-    operation(
-      "getContainerLogs",
-      "GET /v1/admin/containers/:id/logs",
-      {
-        access: "admin",
-        params: IdPath,
-        query: t.Object({
-          ...LogQuery,
-        }),
-        summary: "A container's output (Server-Sent Events)",
-        description: "Frames `log` carry `{stream, text}`, one line each; `end` is the last.",
-        documented: { responses: LOG_RESPONSES },
-      },
-      async ({ params, query, caller }) => {
+    operation("listContainers", "GET /v1/admin/containers", {
+      access: "admin",
+      query: t.Object(PageQuery),
+      answer: listOf(Container),
+      summary: "Containers or Pods of this instance; of containers, with processor and memory use now",
+      handler: async ({ query }) => pageOfArray(await containers.list(), pageOf(query), (container) => container.id),
+    }),
+    operation("getContainerLogs", "GET /v1/admin/containers/:id/logs", {
+      access: "admin",
+      params: IdPath,
+      query: t.Object({
+        ...LogQuery,
+      }),
+      summary: "A container's output (Server-Sent Events)",
+      description: "Frames `log` carry `{stream, text}`, one line each; `end` is the last.",
+      documented: { responses: LOG_RESPONSES },
+      handler: async ({ params, query, caller }) => {
         const { lines, stop } = await containers.logs(params.id, logPartOf(query));
         return logStream(lines, { stop, stillValid: () => stillHolds(caller), userId: caller.userId });
       },
-    ),
-    operation(
-      "pullImage",
-      "POST /v1/admin/pull-image",
-      {
-        access: "admin",
-        body: PullImageBody,
-        answer: { 202: Job },
-        summary: "Pull a container image, as a background job",
-      },
-      async ({ body, caller, answer }) => {
+    }),
+    operation("pullImage", "POST /v1/admin/pull-image", {
+      access: "admin",
+      body: PullImageBody,
+      answer: { 202: Job },
+      summary: "Pull a container image, as a background job",
+      handler: async ({ body, caller, answer }) => {
         await pullImage.assertReady();
-        return answer.accepted(
-          (job) => `/v1/jobs/${job.id}`,
-          () => pullImage.start(body.image, caller),
-        );
+        return answer.accepted("/v1/jobs/:id", () => pullImage.start(body.image, caller));
       },
-    ),
+    }),
   ]);
 }

@@ -34,14 +34,13 @@ const UNBOUND: ReadonlySet<string> = new Set(["complete", "fail", TOOL_SEARCH]);
 export const agents = defineFeature(
   "agents",
   (deps: Needs) => {
-    const { store, clock, audit, settings, team, skills, contributions } = deps;
+    const { store, clock, settings, team, skills, contributions } = deps;
     const activity = createAgentActivity(store);
     const bodies = agentBodies(AGENT_CONFIG);
     const toolNames = () => [...new Set(contributions.tools.flatMap((source) => source.names()))];
     const overrides = createToolOverrides({ store, clock, toolNames });
     const agents = createAgents({
-      store,
-      audit,
+      ...deps,
       files: team.files,
       folder: team.folder,
       look: skills.look,

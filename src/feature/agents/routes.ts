@@ -8,7 +8,7 @@ import { Agent, AgentDetail, type agentBodies, PermissionPreview, PermissionPrev
 import type { createPermissionPreview } from "./preview.ts";
 import type { Agents } from "./service.ts";
 
-const locationOf = (agent: AgentDetail) => `/v1/agents/${agent.id}`;
+const LOCATION = "/v1/agents/:id";
 
 export function agentRoutes(
   agents: Agents,
@@ -21,59 +21,53 @@ export function agentRoutes(
     return agent;
   };
   return operations("agents", [
-    operation(
-      "listAgents",
-      "GET /v1/agents",
-      { access: "user", query: t.Object(PageQuery), answer: listOf(Agent), summary: "List agents, by id" },
-      ({ query }) => agents.listInTurns(pageOf(query)),
-    ),
-    operation(
-      "createAgent",
-      "POST /v1/agents",
-      { access: "admin", body: bodies.create, answer: { 201: AgentDetail }, summary: "Create an agent" },
-      ({ body, caller, answer }) => answer.created(locationOf, () => agents.create(body, caller)),
-    ),
-    operation(
-      "getAgent",
-      "GET /v1/agents/:id",
-      { access: "user", answer: AgentDetail, summary: "One agent with its prompt" },
-      ({ params, set }) => tagged(set, agents.get(params.id)),
-    ),
-    operation(
-      "updateAgentConfig",
-      "PUT /v1/agents/:id/config",
-      {
-        access: "admin",
-        body: bodies.change,
-        answer: AgentDetail,
-        summary: "Change an agent's configuration; comments in its file stay",
-      },
-      ({ params, body, caller, request, set }) => {
+    operation("listAgents", "GET /v1/agents", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(Agent),
+      summary: "List agents, by id",
+      handler: ({ query }) => agents.listInTurns(pageOf(query)),
+    }),
+    operation("createAgent", "POST /v1/agents", {
+      access: "admin",
+      body: bodies.create,
+      answer: { 201: AgentDetail },
+      summary: "Create an agent",
+      handler: ({ body, caller, answer }) => answer.created(LOCATION, () => agents.create(body, caller)),
+    }),
+    operation("getAgent", "GET /v1/agents/:id", {
+      access: "user",
+      answer: AgentDetail,
+      summary: "One agent with its prompt",
+      handler: ({ params, set }) => tagged(set, agents.get(params.id)),
+    }),
+    operation("updateAgentConfig", "PUT /v1/agents/:id/config", {
+      access: "admin",
+      body: bodies.change,
+      answer: AgentDetail,
+      summary: "Change an agent's configuration; comments in its file stay",
+      handler: ({ params, body, caller, request, set }) => {
         assertIfMatch(request, agents.version(params.id));
         return tagged(set, agents.configure(params.id, body, caller));
       },
-    ),
-    operation(
-      "previewAgentPermissions",
-      "POST /v1/agents/:id/permissions/preview",
-      {
-        access: "user",
-        scope: "read",
-        strict: true,
-        body: PermissionPreviewBody,
-        answer: PermissionPreview,
-        summary: "What the agent's permission rules, or others, say of a call; nothing is changed",
-      },
-      ({ params, body }) => preview(params.id, body),
-    ),
-    operation(
-      "deleteAgent",
-      "DELETE /v1/agents/:id",
-      { access: "admin", answer: 204, summary: "Delete an agent with its skills" },
-      ({ params, caller, request }) => {
+    }),
+    operation("previewAgentPermissions", "POST /v1/agents/:id/permissions/preview", {
+      access: "user",
+      scope: "read",
+      strict: true,
+      body: PermissionPreviewBody,
+      answer: PermissionPreview,
+      summary: "What the agent's permission rules, or others, say of a call; nothing is changed",
+      handler: ({ params, body }) => preview(params.id, body),
+    }),
+    operation("deleteAgent", "DELETE /v1/agents/:id", {
+      access: "admin",
+      answer: 204,
+      summary: "Delete an agent with its skills",
+      handler: ({ params, caller, request }) => {
         assertIfMatch(request, agents.version(params.id));
         agents.remove(params.id, caller);
       },
-    ),
+    }),
   ]);
 }

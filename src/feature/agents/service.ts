@@ -7,10 +7,9 @@ import { textOfRule } from "../../core/permission-rule.ts";
 import type { AgentConfig } from "../../engine/agent-file.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Store } from "../../store/store.ts";
 import type { TextFolder } from "../../store/text-folder.ts";
 import { activity } from "../events/events.ts";
+import type { Core } from "../feature.ts";
 import type { AgentFiles, ParseAgentFile, StoredAgent } from "../team/files.ts";
 import { agentChanged } from "./events.ts";
 import type { Agent, AgentChange, AgentCreate, AgentDetail, AgentSettings } from "./model.ts";
@@ -28,9 +27,7 @@ interface AgentPorts {
   forget(agentId: string): void;
 }
 
-interface AgentsDeps {
-  store: Store;
-  audit: Audit;
+interface AgentsDeps extends Pick<Core, "store" | "audit"> {
   files: AgentFiles;
   /** Of the folder that the files and skills of agents are in. */
   folder: Pick<TextFolder, "snapshot" | "snapshotInTurns">;

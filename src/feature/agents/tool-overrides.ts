@@ -1,11 +1,11 @@
 /** Tools of an agent: what its file names (every tool when it names none), then what was switched on or off for it. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { invalidField, notFound } from "../../core/errors.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
-import type { Store } from "../../store/store.ts";
 import { toolOverrides } from "../../store/tables/agents.ts";
 import { activity } from "../events/events.ts";
+import type { Core } from "../feature.ts";
 import { agentChanged } from "./events.ts";
 import type { ToolOverride } from "./model.ts";
 
@@ -14,9 +14,7 @@ export type ToolOverrides = ReturnType<typeof createToolOverrides>;
 /** Without these no work would ever end. */
 const ENDING: ReadonlySet<string> = new Set(["complete", "fail"]);
 
-interface ToolOverridesDeps {
-  store: Store;
-  clock: Clock;
+interface ToolOverridesDeps extends Pick<Core, "store" | "clock"> {
   /** Every tool there is now. */
   toolNames(): string[];
 }

@@ -14,33 +14,25 @@ export function agentToolRoutes(agents: Pick<Agents, "exists">, overrides: ToolO
     return agentId;
   };
   return operations("agents", [
-    operation(
-      "listAgentTools",
-      "GET /v1/agent-tools/:agent_id",
-      {
-        access: "user",
-        query: t.Object(PageQuery),
-        answer: listOf(ToolOverride),
-        summary: "Tool overrides of an agent",
-      },
-      ({ params, query }) => overrides.list(known(params.agent_id), pageOf(query)),
-    ),
-    operation(
-      "updateAgentTool",
-      "PUT /v1/agent-tools/:agent_id/:tool",
-      {
-        access: "admin",
-        body: t.Object({ enabled: t.Boolean() }),
-        answer: ToolOverride,
-        summary: "Switch a tool on or off for an agent",
-      },
-      ({ params, body, caller }) => overrides.set(known(params.agent_id), params.tool, body.enabled, caller),
-    ),
-    operation(
-      "deleteAgentTool",
-      "DELETE /v1/agent-tools/:agent_id/:tool",
-      { access: "admin", answer: 204, summary: "Remove a tool override" },
-      ({ params }) => overrides.remove(known(params.agent_id), params.tool),
-    ),
+    operation("listAgentTools", "GET /v1/agent-tools/:agent_id", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(ToolOverride),
+      summary: "Tool overrides of an agent",
+      handler: ({ params, query }) => overrides.list(known(params.agent_id), pageOf(query)),
+    }),
+    operation("updateAgentTool", "PUT /v1/agent-tools/:agent_id/:tool", {
+      access: "admin",
+      body: t.Object({ enabled: t.Boolean() }),
+      answer: ToolOverride,
+      summary: "Switch a tool on or off for an agent",
+      handler: ({ params, body, caller }) => overrides.set(known(params.agent_id), params.tool, body.enabled, caller),
+    }),
+    operation("deleteAgentTool", "DELETE /v1/agent-tools/:agent_id/:tool", {
+      access: "admin",
+      answer: 204,
+      summary: "Remove a tool override",
+      handler: ({ params }) => overrides.remove(known(params.agent_id), params.tool),
+    }),
   ]);
 }

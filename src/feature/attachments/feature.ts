@@ -13,10 +13,9 @@ type Needs = Core & { jobs: Pick<Jobs, "enqueue">; storage: Pick<StorageService,
 const SWEEP_MS = HOUR_MS;
 
 export const attachments = defineFeature("attachments", (deps: Needs) => {
-  const { store, extractor, masking } = deps;
   const content = createContentStore(deps.folder.uploads);
   const settling = createSettling();
-  const readText = defineReadText({ store, content, extractor, masking, settled: settling.settled });
+  const readText = defineReadText({ ...deps, content, settled: settling.settled });
   const service = createAttachments({
     ...deps,
     content,

@@ -5,9 +5,8 @@ import { defineJob, type EndedJob } from "../../core/jobs.ts";
 import type { Masker } from "../../core/masking.ts";
 import { DOCX } from "../../core/media-type.ts";
 import type { ContentStore } from "../../store/content-store.ts";
-import type { Store } from "../../store/store.ts";
 import { attachments as table } from "../../store/tables/attachments.ts";
-import type { Extractor } from "../../text/extractor.ts";
+import type { Core } from "../feature.ts";
 
 /** Files whose text is read out in the background. */
 export const READABLE: ReadonlySet<string> = new Set(["application/pdf", DOCX, "text/html"]);
@@ -20,10 +19,8 @@ const Payload = t.Object({
   owner: t.String(),
 });
 
-interface ReadTextDeps {
-  store: Store;
+interface ReadTextDeps extends Pick<Core, "store" | "extractor"> {
   content: ContentStore;
-  extractor: Extractor;
   masking: Pick<Masker, "text">;
   /** Called after the commit that records whether there is text. */
   settled(attachmentId: string): void;

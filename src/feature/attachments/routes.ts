@@ -22,52 +22,41 @@ function rangeOf(header: string | null, size: number): { from: number; to: numbe
 
 export function attachmentRoutes(attachments: AttachmentService) {
   return operations("attachments", [
-    operation(
-      "createAttachmentsUpload",
-      "POST /v1/attachments/upload",
-      {
-        access: "user",
-        scope: "runs",
-        upload: true,
-        body: t.Object({ file: formFile({ description: "50 MiB at most." }) }),
-        answer: { 201: Attachment },
-        summary: "Upload a file; a message then names it",
-      },
-      async ({ upload, caller, answer }) => {
+    operation("createAttachmentsUpload", "POST /v1/attachments/upload", {
+      access: "user",
+      scope: "runs",
+      upload: true,
+      body: t.Object({ file: formFile({ description: "50 MiB at most." }) }),
+      answer: { 201: Attachment },
+      summary: "Upload a file; a message then names it",
+      handler: async ({ upload, caller, answer }) => {
         if (!upload) throw invalidField("/file", "A form with a file is needed");
         const kept = await attachments.keep(upload, caller);
-        return answer.created(
-          ({ id }) => `/v1/attachments/${id}`,
-          () => attachments.create(kept, caller),
-        );
+        return answer.created("/v1/attachments/:id", () => attachments.create(kept, caller));
       },
-    ),
-    operation(
-      "getAttachment",
-      "GET /v1/attachments/:id",
-      { access: "user", answer: Attachment, summary: "An uploaded file's metadata" },
-      ({ params, caller }) => attachments.get(params.id, caller),
-    ),
-    operation(
-      "getAttachmentContent",
-      "GET /v1/attachments/:id/content",
-      {
-        access: "user",
-        summary: "Download a file, whole or a range of it",
-        documented: {
-          responses: {
-            200: {
-              description: "The file's bytes.",
-              content: { "application/octet-stream": { schema: { type: "string" as const, format: "binary" } } },
-            },
-            206: {
-              description: "The range that was asked for.",
-              content: { "application/octet-stream": { schema: { type: "string" as const, format: "binary" } } },
-            },
+    }),
+    operation("getAttachment", "GET /v1/attachments/:id", {
+      access: "user",
+      answer: Attachment,
+      summary: "An uploaded file's metadata",
+      handler: ({ params, caller }) => attachments.get(params.id, caller),
+    }),
+    operation("getAttachmentContent", "GET /v1/attachments/:id/content", {
+      access: "user",
+      summary: "Download a file, whole or a range of it",
+      documented: {
+        responses: {
+          200: {
+            description: "The file's bytes.",
+            content: { "application/octet-stream": { schema: { type: "string" as const, format: "binary" } } },
+          },
+          206: {
+            description: "The range that was asked for.",
+            content: { "application/octet-stream": { schema: { type: "string" as const, format: "binary" } } },
           },
         },
       },
-      ({ params, caller, request }) => {
+      handler: ({ params, caller, request }) => {
         const { name, sha256, size, media_type } = attachments.fileOf(params.id, caller);
         const range = rangeOf(request.headers.get("range"), size);
         const file = Bun.file(attachments.pathOf(sha256));
@@ -83,6 +72,6 @@ export function attachmentRoutes(attachments: AttachmentService) {
         headers["Content-Range"] = `bytes ${range.from}-${range.to}/${size}`;
         return new Response(file.slice(range.from, range.to + 1), { status: 206, headers });
       },
-    ),
+    }),
   ]);
 }

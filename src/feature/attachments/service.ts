@@ -1,5 +1,5 @@
 /** Files that people attach to messages: their owner's alone, typed by their bytes, gone when nothing holds them. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -9,9 +9,9 @@ import type { Caller } from "../../http/caller.ts";
 import type { SpooledFile } from "../../http/form.ts";
 import type { ContentStore } from "../../store/content-store.ts";
 import type { Condition } from "../../store/reader.ts";
-import type { Store } from "../../store/store.ts";
 import { attachmentHolds, attachments as table } from "../../store/tables/attachments.ts";
 import { mayRead, WHOSE } from "../../store/whose.ts";
+import type { Core } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { Attachment } from "./model.ts";
 import { type defineReadText, READABLE, TEXT_BYTES } from "./read-text.ts";
@@ -32,9 +32,7 @@ export type Incoming =
 
 export type AttachmentService = ReturnType<typeof createAttachments>;
 
-interface AttachmentsDeps {
-  store: Store;
-  clock: Clock;
+interface AttachmentsDeps extends Pick<Core, "store" | "clock"> {
   content: ContentStore;
   jobs: Pick<Jobs, "enqueue">;
   readText: ReturnType<typeof defineReadText>;

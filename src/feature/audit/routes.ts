@@ -33,11 +33,12 @@ const Filter = t.Object({
 export function auditRoutes({ rows: rowsOf, statement }: Store) {
   const entries = rowsOf(audit);
   return operations("admin", [
-    operation(
-      "listAudit",
-      "GET /v1/admin/audit",
-      { access: "admin", query: Filter, answer: listOf(AuditRow), summary: "Security events, newest first" },
-      ({ query }) => {
+    operation("listAudit", "GET /v1/admin/audit", {
+      access: "admin",
+      query: Filter,
+      answer: listOf(AuditRow),
+      summary: "Security events, newest first",
+      handler: ({ query }) => {
         const { action, actor } = query;
         const from = query.since === undefined ? undefined : momentOf(query.since);
         const page = pageOf(query);
@@ -59,7 +60,7 @@ export function auditRoutes({ rows: rowsOf, statement }: Store) {
           (row) => ({ ...row, actor_name: nameOf(row.actor), subject_name: row.subject && nameOf(row.subject) }),
         );
       },
-    ),
+    }),
   ]);
 }
 

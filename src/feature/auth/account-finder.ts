@@ -12,17 +12,14 @@ import { TOKEN_PREFIXES } from "./tokens.ts";
 
 const READING = new Set(["GET", "HEAD", "OPTIONS"]);
 
-export function createAccountFinder({
-  sessions,
-  apiKeys,
-  site,
-  projects,
-}: {
+interface AccountFinderDeps {
   sessions: Sessions;
   apiKeys: ApiKeys;
   site: Site;
   projects: ProjectRoles;
-}): Accounts {
+}
+
+export function createAccountFinder({ sessions, apiKeys, site, projects }: AccountFinderDeps): Accounts {
   const isAdmin = ({ role }: UserRow) => role === "admin";
   function bySession({ session, user }: { session: { id: string }; user: UserRow }): Caller {
     const admin = isAdmin(user);

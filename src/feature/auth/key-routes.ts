@@ -21,61 +21,59 @@ export function apiKeyRoutes({ apiKeys, store }: { apiKeys: ApiKeys; store: Stor
     return id;
   }
   return operations("auth", [
-    operation(
-      "createApiKey",
-      "POST /v1/auth/api-keys",
-      {
-        access: "user",
-        scope: "accounts",
-        body: ApiKeyCreate,
-        answer: { 201: ApiKey },
-        summary: "Create an API key; shown once",
-      },
-      ({ body, caller, answer }) =>
+    operation("createApiKey", "POST /v1/auth/api-keys", {
+      access: "user",
+      scope: "accounts",
+      body: ApiKeyCreate,
+      answer: { 201: ApiKey },
+      summary: "Create an API key; shown once",
+      handler: ({ body, caller, answer }) =>
         answer.created(
-          (key) => `/v1/auth/api-keys/${key.id}`,
+          "/v1/auth/api-keys/:id",
           () => apiKeys.create(accountOf(caller), body, actorOf(caller), caller.address),
           // The key is shown once: a repeat with the same Idempotency-Key gets all but the key.
           ({ key: _, ...rest }) => rest,
         ),
-    ),
-    operation(
-      "listApiKeys",
-      "GET /v1/auth/api-keys",
-      { access: "user", credential: true, query: t.Object(PageQuery), answer: listOf(ApiKey), summary: "My API keys" },
-      ({ query, caller }) => apiKeys.list(caller.userId ?? "", pageOf(query)),
-    ),
-    operation(
-      "getApiKey",
-      "GET /v1/auth/api-keys/:id",
-      { access: "user", credential: true, answer: ApiKey, summary: "One of my API keys" },
-      ({ params, caller }) => apiKeys.get(accountOf(caller), params.id),
-    ),
-    operation(
-      "deleteApiKey",
-      "DELETE /v1/auth/api-keys/:id",
-      { access: "user", scope: "accounts", answer: 204, summary: "Revoke an API key" },
-      ({ params, caller }) => apiKeys.remove(accountOf(caller), params.id, actorOf(caller), caller.address),
-    ),
-    operation(
-      "listUserApiKeys",
-      "GET /v1/users/:id/api-keys",
-      {
-        access: "user",
-        credential: true,
-        query: t.Object(PageQuery),
-        answer: listOf(ApiKey),
-        tag: "users",
-        summary: "A user's API keys; only administrators see those of others",
-      },
-      ({ params, query, caller }) => apiKeys.list(visibleUser(params.id, caller), pageOf(query)),
-    ),
-    operation(
-      "deleteUserApiKey",
-      "DELETE /v1/users/:id/api-keys/:key_id",
-      { access: "user", scope: "accounts", answer: 204, tag: "users", summary: "Revoke a user's API key" },
-      ({ params, caller }) =>
+    }),
+    operation("listApiKeys", "GET /v1/auth/api-keys", {
+      access: "user",
+      credential: true,
+      query: t.Object(PageQuery),
+      answer: listOf(ApiKey),
+      summary: "My API keys",
+      handler: ({ query, caller }) => apiKeys.list(caller.userId ?? "", pageOf(query)),
+    }),
+    operation("getApiKey", "GET /v1/auth/api-keys/:id", {
+      access: "user",
+      credential: true,
+      answer: ApiKey,
+      summary: "One of my API keys",
+      handler: ({ params, caller }) => apiKeys.get(accountOf(caller), params.id),
+    }),
+    operation("deleteApiKey", "DELETE /v1/auth/api-keys/:id", {
+      access: "user",
+      scope: "accounts",
+      answer: 204,
+      summary: "Revoke an API key",
+      handler: ({ params, caller }) => apiKeys.remove(accountOf(caller), params.id, actorOf(caller), caller.address),
+    }),
+    operation("listUserApiKeys", "GET /v1/users/:id/api-keys", {
+      access: "user",
+      credential: true,
+      query: t.Object(PageQuery),
+      answer: listOf(ApiKey),
+      tag: "users",
+      summary: "A user's API keys; only administrators see those of others",
+      handler: ({ params, query, caller }) => apiKeys.list(visibleUser(params.id, caller), pageOf(query)),
+    }),
+    operation("deleteUserApiKey", "DELETE /v1/users/:id/api-keys/:key_id", {
+      access: "user",
+      scope: "accounts",
+      answer: 204,
+      tag: "users",
+      summary: "Revoke a user's API key",
+      handler: ({ params, caller }) =>
         apiKeys.remove(visibleUser(params.id, caller), params.key_id, actorOf(caller), caller.address),
-    ),
+    }),
   ]);
 }

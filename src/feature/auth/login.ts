@@ -2,14 +2,12 @@
  * Log-in by e-mail and password, then by second factor. Unknown, inactive and password-less accounts get the same
  * answer after the same work as a wrong password.
  */
-import type { Clock } from "../../core/clock.ts";
 import { normalEmail } from "../../core/email.ts";
 import { unauthorized } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { addressKey } from "../../http/rate-limit.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Store } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
+import type { Core } from "../feature.ts";
 import type { UserRow } from "../users/model.ts";
 import { type Attempts, attemptKey } from "./attempts.ts";
 import type { SecondFactorNeeded, SessionKind } from "./model.ts";
@@ -31,23 +29,14 @@ interface Pending {
 
 const MOST_PENDING = 10_000;
 
-export function createLogin({
-  store,
-  clock,
-  audit,
-  passwords,
-  attempts,
-  sessions,
-  twoFactor,
-}: {
-  store: Store;
-  clock: Clock;
-  audit: Audit;
+interface LoginDeps extends Pick<Core, "store" | "clock" | "audit"> {
   passwords: Passwords;
   attempts: Attempts;
   sessions: Sessions;
   twoFactor: TwoFactor;
-}) {
+}
+
+export function createLogin({ store, clock, audit, passwords, attempts, sessions, twoFactor }: LoginDeps) {
   const people = store.rows(users);
   const pendings = new Map<string, Pending>();
   const byEmail = (email: string) => people.find({ email });

@@ -7,9 +7,8 @@ import { owns } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
 import { SESSION_COOKIE } from "../../http/cookies.ts";
 import { operation, operations } from "../../http/operation.ts";
-import type { Site } from "../../http/site.ts";
-import type { Store } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
+import type { Core } from "../feature.ts";
 import { presentUser } from "../users/model.ts";
 import {
   AuthSession,
@@ -31,10 +30,8 @@ import type { Opened, Visitor } from "./sessions.ts";
 
 const COOKIE_SECONDS = LIMITS.sessionIdleMs / 1_000;
 
-interface AuthRouteDeps {
+interface AuthRouteDeps extends Pick<Core, "store" | "site"> {
   auth: Auth;
-  store: Store;
-  site: Site;
   /** Where the session at the provider is ended; undefined when there is no such address. */
   providerLogout(slug: string, idToken: string, returnTo: string): Promise<string | undefined>;
 }
@@ -77,81 +74,61 @@ function loginRoutes({ auth, site, providerLogout }: AuthRouteDeps) {
   }
 
   return operations("auth", [
-    operation(
-      "login",
-      "POST /v1/auth/login",
-      {
-        access: "public",
-        limit: "login",
-        body: LoginBody,
-        answer: t.Union([SignedIn, SecondFactorNeeded]),
-        summary: "Log in with e-mail and password",
-      },
-      async ({ body, request, caller, set }) => {
+    operation("login", "POST /v1/auth/login", {
+      access: "public",
+      limit: "login",
+      body: LoginBody,
+      answer: t.Union([SignedIn, SecondFactorNeeded]),
+      summary: "Log in with e-mail and password",
+      handler: async ({ body, request, caller, set }) => {
         const result = await login.login(body, visitorOf(request, caller));
         return "answer" in result ? answered(set, result) : result;
       },
-    ),
-    operation(
-      "loginWithCode",
-      "POST /v1/auth/login/2fa",
-      {
-        access: "public",
-        limit: "login",
-        body: SecondFactorBody,
-        answer: SignedIn,
-        summary: "Log in, second step: a code, or a recovery code",
-      },
-      async ({ body, request, caller, set }) =>
+    }),
+    operation("loginWithCode", "POST /v1/auth/login/2fa", {
+      access: "public",
+      limit: "login",
+      body: SecondFactorBody,
+      answer: SignedIn,
+      summary: "Log in, second step: a code, or a recovery code",
+      handler: async ({ body, request, caller, set }) =>
         answered(set, await login.secondFactor(body, visitorOf(request, caller))),
-    ),
-    operation(
-      "refresh",
-      "POST /v1/auth/refresh",
-      {
-        access: "public",
-        limit: "refresh",
-        body: RefreshBody,
-        answer: SignedIn,
-        summary: "Exchange a refresh token, once, for new tokens",
-      },
-      ({ body, request, caller }) => sessions.refresh(body.refresh_token, visitorOf(request, caller)),
-    ),
-    operation(
-      "logout",
-      "POST /v1/auth/logout",
-      {
-        access: "user",
-        scope: "accounts",
-        body: LogoutBody,
-        answer: { 200: t.Object({ logout_url: t.String() }), 204: t.Void() },
-        summary: "Log out: end the session and its tokens",
-      },
-      async ({ body, request, caller, set }) => {
+    }),
+    operation("refresh", "POST /v1/auth/refresh", {
+      access: "public",
+      limit: "refresh",
+      body: RefreshBody,
+      answer: SignedIn,
+      summary: "Exchange a refresh token, once, for new tokens",
+      handler: ({ body, request, caller }) => sessions.refresh(body.refresh_token, visitorOf(request, caller)),
+    }),
+    operation("logout", "POST /v1/auth/logout", {
+      access: "user",
+      scope: "accounts",
+      body: LogoutBody,
+      answer: { 200: t.Object({ logout_url: t.String() }), 204: t.Void() },
+      summary: "Log out: end the session and its tokens",
+      handler: async ({ body, request, caller, set }) => {
         const logout_url = await logout(caller, request, body ?? null);
         set.headers["Set-Cookie"] = sessionCookie("", 0);
         if (logout_url !== undefined) return { logout_url };
         set.status = 204;
         return undefined;
       },
-    ),
-    operation(
-      "createSetup",
-      "POST /v1/auth/setup",
-      {
-        access: "public",
-        limit: "setup",
-        body: SetupBody,
-        answer: { 201: SignedIn },
-        summary: "Create the first administrator",
-      },
-      async ({ body, request, caller, set }) => {
+    }),
+    operation("createSetup", "POST /v1/auth/setup", {
+      access: "public",
+      limit: "setup",
+      body: SetupBody,
+      answer: { 201: SignedIn },
+      summary: "Create the first administrator",
+      handler: async ({ body, request, caller, set }) => {
         const viaProxy = ["x-forwarded-for", "forwarded", "x-real-ip", "via"].some((name) => request.headers.has(name));
         const result = answered(set, await setup.run(body, visitorOf(request, caller), viaProxy));
         set.status = 201;
         return result;
       },
-    ),
+    }),
   ]);
 }
 
@@ -169,64 +146,50 @@ function accountRoutes({ auth: { sessions, twoFactor }, store }: AuthRouteDeps) 
   };
 
   return operations("auth", [
-    operation(
-      "getMe",
-      "GET /v1/auth/me",
-      { access: "user", credential: true, answer: Me, summary: "Who I am" },
-      ({ caller }) => me(caller),
-    ),
-    operation(
-      "enable2fa",
-      "POST /v1/auth/2fa/enable",
-      {
-        access: "user",
-        scope: "accounts",
-        answer: TwoFactorSetup,
-        summary: "Begin two-factor verification: a secret to scan",
-      },
-      ({ caller }) => twoFactor.enable(accountOf(caller)),
-    ),
-    operation(
-      "verify2fa",
-      "POST /v1/auth/2fa/verify",
-      {
-        access: "user",
-        scope: "accounts",
-        body: TwoFactorVerify,
-        answer: RecoveryCodes,
-        summary: "Switch two-factor verification on; answers recovery codes once",
-      },
-      ({ body, caller }) => twoFactor.verify(accountOf(caller), body.code, caller.address),
-    ),
-    operation(
-      "disable2fa",
-      "POST /v1/auth/2fa/disable",
-      {
-        access: "user",
-        scope: "accounts",
-        body: TwoFactorDisable,
-        answer: 204,
-        summary: "Switch two-factor verification off",
-      },
-      ({ body, caller }) => twoFactor.disable(accountOf(caller), body, caller.address),
-    ),
-    operation(
-      "listSessions",
-      "GET /v1/auth/sessions",
-      {
-        access: "user",
-        credential: true,
-        answer: t.Object({ items: t.Array(AuthSession), next_cursor: t.Null() }),
-        summary: "My log-ins",
-      },
-      ({ caller }) => ({ items: sessions.list(caller.userId ?? "", caller.sessionId), next_cursor: null }),
-    ),
-    operation(
-      "deleteSession",
-      "DELETE /v1/auth/sessions/:id",
-      { access: "user", scope: "accounts", answer: 204, summary: "End one of my log-ins" },
-      ({ params, caller }) => sessions.revoke(accountOf(caller), params.id),
-    ),
+    operation("getMe", "GET /v1/auth/me", {
+      access: "user",
+      credential: true,
+      answer: Me,
+      summary: "Who I am",
+      handler: ({ caller }) => me(caller),
+    }),
+    operation("enable2fa", "POST /v1/auth/2fa/enable", {
+      access: "user",
+      scope: "accounts",
+      answer: TwoFactorSetup,
+      summary: "Begin two-factor verification: a secret to scan",
+      handler: ({ caller }) => twoFactor.enable(accountOf(caller)),
+    }),
+    operation("verify2fa", "POST /v1/auth/2fa/verify", {
+      access: "user",
+      scope: "accounts",
+      body: TwoFactorVerify,
+      answer: RecoveryCodes,
+      summary: "Switch two-factor verification on; answers recovery codes once",
+      handler: ({ body, caller }) => twoFactor.verify(accountOf(caller), body.code, caller.address),
+    }),
+    operation("disable2fa", "POST /v1/auth/2fa/disable", {
+      access: "user",
+      scope: "accounts",
+      body: TwoFactorDisable,
+      answer: 204,
+      summary: "Switch two-factor verification off",
+      handler: ({ body, caller }) => twoFactor.disable(accountOf(caller), body, caller.address),
+    }),
+    operation("listSessions", "GET /v1/auth/sessions", {
+      access: "user",
+      credential: true,
+      answer: t.Object({ items: t.Array(AuthSession), next_cursor: t.Null() }),
+      summary: "My log-ins",
+      handler: ({ caller }) => ({ items: sessions.list(caller.userId ?? "", caller.sessionId), next_cursor: null }),
+    }),
+    operation("deleteSession", "DELETE /v1/auth/sessions/:id", {
+      access: "user",
+      scope: "accounts",
+      answer: 204,
+      summary: "End one of my log-ins",
+      handler: ({ params, caller }) => sessions.revoke(accountOf(caller), params.id),
+    }),
   ]);
 }
 

@@ -1,15 +1,10 @@
 /** Authentication, put together: passwords, lock-out, sessions, second factor, keys, first administrator. */
 import { join } from "node:path";
-import type { Clock } from "../../core/clock.ts";
 import { type Config, isLoopback } from "../../core/config.ts";
-import type { Logger } from "../../core/log.ts";
 import type { ProjectRoles } from "../../core/ownership.ts";
-import type { Sealer } from "../../core/sealing.ts";
 import { createAccessTokens } from "../../http/access-tokens.ts";
 import type { Caller } from "../../http/caller.ts";
-import type { Site } from "../../http/site.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import type { UserRow } from "../users/model.ts";
 import { createAccountFinder } from "./account-finder.ts";
 import { createApiKeys } from "./api-keys.ts";
@@ -22,14 +17,8 @@ import { createSessions } from "./sessions.ts";
 import { createSetup } from "./setup.ts";
 import { createTwoFactor } from "./two-factor.ts";
 
-interface AuthDeps {
-  store: Store;
-  clock: Clock;
+interface AuthDeps extends Pick<Core, "store" | "clock" | "log" | "audit" | "sealer" | "site"> {
   access: ProjectRoles;
-  log: Logger;
-  audit: Audit;
-  sealer: Sealer;
-  site: Site;
   config: Pick<Config, "host" | "publicUrl" | "trustedProxies">;
   /** Folder in which the setup token is kept. */
   dataRoot: string;

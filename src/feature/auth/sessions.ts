@@ -2,15 +2,13 @@
  * Log-ins. A bearer session is a family of refresh tokens, each used once; a second use of one ends the family. A
  * cookie session is one opaque token. Every look-up reads session and user, so revocation takes effect at once.
  */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { notFound, unauthorized } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
-import type { Sealer } from "../../core/sealing.ts";
 import type { AccessTokens } from "../../http/access-tokens.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Store } from "../../store/store.ts";
 import { authSessions, refreshTokens, users } from "../../store/tables/accounts.ts";
+import type { Core } from "../feature.ts";
 import { presentUser, type UserRow } from "../users/model.ts";
 import type { AuthSession, SessionKind, SignedIn } from "./model.ts";
 import { newToken, tokenHash } from "./tokens.ts";
@@ -43,11 +41,7 @@ const SECONDS = 1_000;
 const expiryOf = (createdAt: number, now: number): number =>
   Math.min(now + LIMITS.sessionIdleMs, createdAt + LIMITS.sessionAbsoluteMs);
 
-interface SessionsDeps {
-  store: Store;
-  clock: Clock;
-  audit: Audit;
-  sealer: Sealer;
+interface SessionsDeps extends Pick<Core, "store" | "clock" | "audit" | "sealer"> {
   accessTokens: AccessTokens;
 }
 

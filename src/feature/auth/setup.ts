@@ -3,15 +3,14 @@
  * once: of two at the same time one wins, and every later one gets 409.
  */
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { normalEmail } from "../../core/email.ts";
 import { conflict, forbidden } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { sameToken } from "../../http/authenticate.ts";
 import { hasAdministrator } from "../../store/administrators.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Store } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
+import type { Core } from "../feature.ts";
 import { newUserRow } from "../users/model.ts";
 import type { SessionKind } from "./model.ts";
 import { assertGoodPassword, type Passwords } from "./passwords.ts";
@@ -26,25 +25,16 @@ interface SetupInput {
   session?: SessionKind | undefined;
 }
 
-export function createSetup({
-  store,
-  clock,
-  audit,
-  passwords,
-  sessions,
-  tokenPath,
-  localOnly,
-}: {
-  store: Store;
-  clock: Clock;
-  audit: Audit;
+interface SetupDeps extends Pick<Core, "store" | "clock" | "audit"> {
   passwords: Passwords;
   sessions: Sessions;
   /** File of the token. */
   tokenPath: string;
   /** True when nobody but this machine reaches the server: then no token is needed. */
   localOnly: boolean;
-}) {
+}
+
+export function createSetup({ store, clock, audit, passwords, sessions, tokenPath, localOnly }: SetupDeps) {
   const people = store.rows(users);
   const token = hasAdministrator(store) ? undefined : keptToken(tokenPath);
   if (token === undefined) rmSync(tokenPath, { force: true });

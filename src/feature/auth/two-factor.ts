@@ -3,13 +3,11 @@
  * recovery codes of 80 random bits, of their own user, used once. Wrong codes lock the account's second factor.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { lazy } from "../../core/lazy.ts";
-import type { Sealer } from "../../core/sealing.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Store } from "../../store/store.ts";
 import { recoveryCodes, users } from "../../store/tables/accounts.ts";
+import type { Core } from "../feature.ts";
 import type { UserRow } from "../users/model.ts";
 import { type Attempts, attemptKey } from "./attempts.ts";
 import type { CheckPassword } from "./password-check.ts";
@@ -28,21 +26,12 @@ export interface SecondFactor {
 
 export type TwoFactor = ReturnType<typeof createTwoFactor>;
 
-export function createTwoFactor({
-  store,
-  clock,
-  audit,
-  sealer,
-  attempts,
-  checkPassword,
-}: {
-  store: Store;
-  clock: Clock;
-  audit: Audit;
-  sealer: Sealer;
+interface TwoFactorDeps extends Pick<Core, "store" | "clock" | "audit" | "sealer"> {
   attempts: Attempts;
   checkPassword: CheckPassword;
-}) {
+}
+
+export function createTwoFactor({ store, clock, audit, sealer, attempts, checkPassword }: TwoFactorDeps) {
   const [people, codes] = [store.rows(users), store.rows(recoveryCodes)];
   const userOf = (userId: string): UserRow => {
     const user = people.find({ id: userId });

@@ -12,64 +12,45 @@ const BackupPath = t.Object({ id: t.String({ maxLength: 64 }) });
 
 export function backupRoutes(backups: Backups, schedule: Pick<BackupClock, "status">) {
   return operations("admin", [
-    operation(
-      "listBackups",
-      "GET /v1/admin/backups",
-      {
-        access: "admin",
-        query: t.Object(PageQuery),
-        answer: listOf(Backup),
-        summary: "Backups that this server made, newest first",
-      },
-      ({ query }) => backups.list(pageOf(query)),
-    ),
-    operation(
-      "backups",
-      "POST /v1/admin/backups",
-      {
-        access: "admin",
-        answer: { 202: Job },
-        summary: "Make a backup, without the keys of its secrets, as a background job",
-      },
-      ({ caller, answer }) =>
-        answer.accepted(
-          (job) => `/v1/jobs/${job.id}`,
-          () => backups.start(caller),
-        ),
-    ),
-    operation(
-      "getBackupSchedule",
-      "GET /v1/admin/backup-schedule",
-      {
-        access: "admin",
-        answer: BackupSchedule,
-        summary: "When backups are made by themselves, and how the last went",
-      },
-      schedule.status,
-    ),
-    operation(
-      "getBackup",
-      "GET /v1/admin/backups/:id",
-      { access: "admin", params: BackupPath, answer: Backup, summary: "One backup" },
-      ({ params }) => backups.get(params.id),
-    ),
-    operation(
-      "getBackupContent",
-      "GET /v1/admin/backups/:id/content",
-      {
-        access: "admin",
-        params: BackupPath,
-        summary: "Download a backup, for `skep restore`",
-        documented: {
-          responses: {
-            200: {
-              description: "A gzipped tar.",
-              content: { "application/gzip": { schema: { type: "string" as const, format: "binary" } } },
-            },
+    operation("listBackups", "GET /v1/admin/backups", {
+      access: "admin",
+      query: t.Object(PageQuery),
+      answer: listOf(Backup),
+      summary: "Backups that this server made, newest first",
+      handler: ({ query }) => backups.list(pageOf(query)),
+    }),
+    operation("backups", "POST /v1/admin/backups", {
+      access: "admin",
+      answer: { 202: Job },
+      summary: "Make a backup, without the keys of its secrets, as a background job",
+      handler: ({ caller, answer }) => answer.accepted("/v1/jobs/:id", () => backups.start(caller)),
+    }),
+    operation("getBackupSchedule", "GET /v1/admin/backup-schedule", {
+      access: "admin",
+      answer: BackupSchedule,
+      summary: "When backups are made by themselves, and how the last went",
+      handler: schedule.status,
+    }),
+    operation("getBackup", "GET /v1/admin/backups/:id", {
+      access: "admin",
+      params: BackupPath,
+      answer: Backup,
+      summary: "One backup",
+      handler: ({ params }) => backups.get(params.id),
+    }),
+    operation("getBackupContent", "GET /v1/admin/backups/:id/content", {
+      access: "admin",
+      params: BackupPath,
+      summary: "Download a backup, for `skep restore`",
+      documented: {
+        responses: {
+          200: {
+            description: "A gzipped tar.",
+            content: { "application/gzip": { schema: { type: "string" as const, format: "binary" } } },
           },
         },
       },
-      ({ params, caller }) =>
+      handler: ({ params, caller }) =>
         new Response(Bun.file(backups.download(params.id, caller)), {
           headers: {
             "Content-Type": "application/gzip",
@@ -78,12 +59,13 @@ export function backupRoutes(backups: Backups, schedule: Pick<BackupClock, "stat
             "Cache-Control": "private, no-store",
           },
         }),
-    ),
-    operation(
-      "deleteBackup",
-      "DELETE /v1/admin/backups/:id",
-      { access: "admin", params: BackupPath, answer: 204, summary: "Delete a backup" },
-      ({ params, caller }) => backups.remove(params.id, caller),
-    ),
+    }),
+    operation("deleteBackup", "DELETE /v1/admin/backups/:id", {
+      access: "admin",
+      params: BackupPath,
+      answer: 204,
+      summary: "Delete a backup",
+      handler: ({ params, caller }) => backups.remove(params.id, caller),
+    }),
   ]);
 }

@@ -2,20 +2,18 @@
  * Backups by the clock. One fact of the instance says when the last was tried and when one succeeded, so after a restart what
  * was missed is made up for. One that fails is tried again every hour, and administrators are notified until one succeeds.
  */
-import { type Clock, HOUR_MS, timestamp } from "../../core/clock.ts";
+import { HOUR_MS, timestamp } from "../../core/clock.ts";
 import type { EndedJob } from "../../core/jobs.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { planOf } from "../../core/schedule.ts";
 import type { Standby } from "../../store/identity.ts";
-import type { Store } from "../../store/store.ts";
 import { type Finding, fail, ok, warn } from "../doctor/model.ts";
+import type { Core } from "../feature.ts";
 import type { Notifications } from "../notifications/service.ts";
 import type { Settings } from "../settings/model.ts";
 import type { BackupSchedule } from "./model.ts";
 
-interface BackupClockDeps {
-  store: Store;
-  clock: Clock;
+interface BackupClockDeps extends Pick<Core, "store" | "clock"> {
   standby: Pick<Standby, "since">;
   notifications: Pick<Notifications, "notify" | "resolve">;
   settings(): Settings["backup"];

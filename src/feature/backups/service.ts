@@ -6,22 +6,19 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type as t } from "@sinclair/typebox";
-import type { Clock } from "../../core/clock.ts";
 import { notFound, Problem } from "../../core/errors.ts";
 import { defineJob, type EndedJob, type RunningJob } from "../../core/jobs.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
-import type { Audit } from "../../store/audit.ts";
 import type { BackupReport } from "../../store/backup.ts";
+import type { Core } from "../feature.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
 import { expendable, type KeepRule } from "./keep.ts";
 import type { Backup } from "./model.ts";
 
-interface BackupsDeps {
-  clock: Clock;
-  audit: Audit;
+interface BackupsDeps extends Pick<Core, "clock" | "audit"> {
   jobs: Pick<Jobs, "enqueue">;
   /** Folder of backups that people asked for. */
   folder: string;

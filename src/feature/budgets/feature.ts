@@ -18,10 +18,10 @@ type Needs = Core & {
 
 export const budgets = defineFeature(
   "budgets",
-  ({ store, clock, bus, settings, notifications, team }: Needs) => {
+  (deps: Needs) => {
+    const { store, bus, settings, notifications, team } = deps;
     const service = createBudgets({
-      store,
-      clock,
+      ...deps,
       notify: notifications.notify,
       limits: () => settings.get().budgets,
       ownLimits: createOwnLimits(store, (agentId) => team.files.find(agentId)?.config),

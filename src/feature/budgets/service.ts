@@ -3,19 +3,18 @@
  * logged calls and nothing else, so a restart changes nothing. Calls under way hold their estimate, so that many at
  * once cannot pass a limit together.
  */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { ADMINISTRATORS, type EventRefs } from "../../core/events.ts";
 import { toNano, toUsd } from "../../core/money.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
 import { budgetNotices } from "../../store/tables/usage.ts";
+import type { Core } from "../feature.ts";
 import type { Settings } from "../settings/model.ts";
 import type { BudgetState, LlmCall } from "../usage/model.ts";
 import { budgetExceeded, budgetWarning } from "./events.ts";
 import { type Budget, type BudgetScope, budgetsOf, countsTowards, type OwnLimits, type Spender } from "./scopes.ts";
 
-interface BudgetsDeps {
-  store: Store;
-  clock: Clock;
+interface BudgetsDeps extends Pick<Core, "store" | "clock"> {
   limits(): Settings["budgets"];
   /** Limits that the agent, run or pipeline sets. */
   ownLimits?(spender: Spender): OwnLimits;

@@ -3,21 +3,16 @@
  * question; what is refused is one entry in the audit log.
  */
 import type { Incoming, Press, Reaction } from "../../adapter/chat/messenger.ts";
-import type { Clock } from "../../core/clock.ts";
 import { Problem } from "../../core/errors.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Store } from "../../store/store.ts";
 import { notificationChannels } from "../../store/tables/notification-channels.ts";
+import type { Core } from "../feature.ts";
 import { createGuard, VOID, whoOf } from "./answer-guard.ts";
 import { type Afterwards, createCommandAnswers } from "./command-answers.ts";
 import { COMMANDS_HELP, type Commands, readCommand, type Said } from "./commands.ts";
 import type { Links } from "./links.ts";
 import type { Answer, QuestionRow, Questions } from "./questions.ts";
 
-interface AnswersDeps {
-  store: Store;
-  clock: Clock;
-  audit: Audit;
+interface AnswersDeps extends Pick<Core, "store" | "clock" | "audit"> {
   links: Links;
   questions: Questions;
   commands: Commands;

@@ -4,16 +4,15 @@
  */
 import { randomBytes } from "node:crypto";
 import type { MessageButton } from "../../adapter/chat/messenger.ts";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { isProblem, notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { assertRole } from "../../core/ownership.ts";
 import { isRunEnd, RUN_STATUSES } from "../../core/run-states.ts";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
 import type { Caller } from "../../http/caller.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Store } from "../../store/store.ts";
 import { notificationChannels } from "../../store/tables/notification-channels.ts";
+import type { Core } from "../feature.ts";
 import type { RunsService } from "../runs/service.ts";
 import { type CommandRow, createCommandRows } from "./command-rows.ts";
 import { digestOf, type LinkRow } from "./links.ts";
@@ -35,10 +34,7 @@ export interface Said {
   runId?: string;
 }
 
-interface CommandsDeps {
-  store: Store;
-  clock: Clock;
-  audit: Audit;
+interface CommandsDeps extends Pick<Core, "store" | "clock" | "audit"> {
   runs: Pick<RunsService, "create" | "cancel"> & { rows: Pick<RunsService["rows"], "page"> };
   projects: {
     byName(name: string, asker: Caller): { id: string } | undefined;

@@ -4,26 +4,25 @@
  * twice: its id is the same then.
  */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { type Clock, HOUR_MS, timestamp } from "../../core/clock.ts";
+import { HOUR_MS, timestamp } from "../../core/clock.ts";
 import { isProblem, Problem, messageOf as wordsOf } from "../../core/errors.ts";
 import type { EventOf } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import { defineJob } from "../../core/jobs.ts";
 import { LIMITS } from "../../core/limits.ts";
-import type { Masking } from "../../core/masking.ts";
 import type { ProjectRoles } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { EventLog } from "../../store/event-log.ts";
 import { below } from "../../store/reader.ts";
 import { removeOld } from "../../store/remove-old.ts";
-import type { Store } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
 import {
   notificationChannels as channelTable,
   notificationPosition as positionTable,
   notificationDeliveries as table,
 } from "../../store/tables/notification-channels.ts";
+import type { Core } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import { permissionRequested } from "../permissions/events.ts";
 import { approvalRequested, RUN_ENDS, runWaiting } from "../runs/events.ts";
@@ -45,11 +44,8 @@ const isClosing = (event: LookedAt): event is ClosingEvent => CLOSING.some(({ ki
 
 export type Deliveries = ReturnType<typeof createDeliveries>;
 
-interface DeliveriesDeps {
-  store: Store;
-  clock: Clock;
+interface DeliveriesDeps extends Pick<Core, "store" | "clock" | "masking"> {
   eventLog: Pick<EventLog, "read" | "readOf" | "lastId">;
-  masking: Masking;
   access: ProjectRoles;
   jobs: Pick<Jobs, "enqueue">;
   channels: Pick<Channels, "rowFor" | "targetOf" | "drop">;

@@ -34,19 +34,13 @@ type Needs = Core & {
 };
 
 export const channels = defineFeature("channels", (deps: Needs) => {
-  const { store, clock, sealer, audit, eventLog, masking, config, keys, bus, jobs, projects } = deps;
-  const { messengers, permissions, runs } = deps;
+  const { store, clock, masking, config, keys, bus, projects, messengers } = deps;
   const guard = createNotifyGuard(config.notifyAllow);
   const links = createLinks({ store, clock });
-  const asking = createAsking({ store, links, runs, jobs, openMessenger: messengers.open });
+  const asking = createAsking({ ...deps, links, openMessenger: messengers.open });
   const edits = asking.edits(() => questions);
   const questions = createQuestions({
-    store,
-    access: deps.access,
-    clock,
-    audit,
-    runs,
-    permissions,
+    ...deps,
     closed(question) {
       const channel = service.find(question.channel_id);
       if (channel) asking.enqueueEdit(edits, question, channel);
@@ -58,24 +52,17 @@ export const channels = defineFeature("channels", (deps: Needs) => {
     createVapid(new Uint8Array(hkdfSync("sha256", keys.secretsKey(), "", "web-push", 32)), subject),
   );
   const commands = createCommands({
-    store,
-    clock,
-    audit,
-    runs,
-    projects,
+    ...deps,
     pipelineOf: deps.pipelines.definitionOf,
     defaultBudgetUsd: () => deps.settings.get().budgets.run_usd,
     callerOf: questions.callerOf,
     mask: masking.text,
     pageOf: (runId) => at(`runs/${runId}`),
   });
-  const answers = createAnswers({ store, clock, audit, links, questions, commands });
+  const answers = createAnswers({ ...deps, links, questions, commands });
   messengers.own(answers.handle);
   const service = createChannels({
-    store,
-    clock,
-    sealer,
-    audit,
+    ...deps,
     assertHost: guard.assertSpelling,
     projectExists: projects.exists,
     links,
@@ -90,12 +77,7 @@ export const channels = defineFeature("channels", (deps: Needs) => {
     return address === undefined ? null : `${address}/${page}`;
   };
   const deliveries = createDeliveries({
-    store,
-    clock,
-    eventLog,
-    masking,
-    jobs,
-    access: deps.access,
+    ...deps,
     channels: service,
     asking,
     questions,

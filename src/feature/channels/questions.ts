@@ -3,20 +3,18 @@
  * that the channel is linked to. It works once, while the question waits and has not expired; only its digest is kept.
  */
 import { randomBytes } from "node:crypto";
-import { type Clock, HOUR_MS, timestamp } from "../../core/clock.ts";
+import { HOUR_MS, timestamp } from "../../core/clock.ts";
 import { isProblem } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { assertRole } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { ProjectAccess } from "../../store/project-access.ts";
-import type { Store } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
 import { notificationButtons, notificationQuestions as table } from "../../store/tables/messengers.ts";
 import { notificationChannels } from "../../store/tables/notification-channels.ts";
 import { permissionRequests } from "../../store/tables/permissions.ts";
 import { steps } from "../../store/tables/runs.ts";
+import type { Core } from "../feature.ts";
 import type { PermissionService } from "../permissions/service.ts";
 import type { RunsService } from "../runs/service.ts";
 import { digestOf, type LinkRow } from "./links.ts";
@@ -31,11 +29,7 @@ export interface Button {
   token: string;
 }
 
-interface QuestionsDeps {
-  store: Store;
-  access: ProjectAccess;
-  clock: Clock;
-  audit: Audit;
+interface QuestionsDeps extends Pick<Core, "store" | "access" | "clock" | "audit"> {
   runs: Pick<RunsService, "approve">;
   permissions: Pick<PermissionService, "answer">;
   /** Called in the transaction in which a question has got its outcome: its message has to say so. */

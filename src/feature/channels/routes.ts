@@ -24,137 +24,101 @@ export function channelRoutes(channels: Channels, deliveries: Deliveries, answer
   return operations("notifications", [
     ...deliveryRoutes(deliveries),
     ...answerRoutes(channels, answers),
-    operation(
-      "getPushKey",
-      "GET /v1/push-key",
-      {
-        access: "user",
-        credential: true,
-        answer: PushKey,
-        summary: "The key with which browsers subscribe to Web Push",
-        description: "Give the subscription to `POST /v1/notification-channels` with the kind `push`.",
-      },
-      () => ({ public_key: pushKey() }),
-    ),
-    operation(
-      "listNotificationChannels",
-      "GET /v1/notification-channels",
-      {
-        access: "user",
-        query: t.Object(PageQuery),
-        answer: listOf(NotificationChannel),
-        summary: "Where you are notified of runs",
-        description: "Your own channels; administrators also see those for everyone's runs.",
-      },
-      ({ query, caller }) => channels.list(pageOf(query), caller),
-    ),
-    operation(
-      "createNotificationChannel",
-      "POST /v1/notification-channels",
-      {
-        access: "user",
-        strict: true,
-        body: NotificationChannelCreate,
-        answer: { 201: NotificationChannelMade },
-        summary: "Be notified of runs by a messenger, ntfy, Gotify, Apprise, a webhook or mail",
-      },
-      ({ body: input, caller, answer }) => {
-        return answer.created(
-          ({ id }: NotificationChannelMade) => `/v1/notification-channels/${id}`,
-          () => channels.create(input, caller),
+    operation("getPushKey", "GET /v1/push-key", {
+      access: "user",
+      credential: true,
+      answer: PushKey,
+      summary: "The key with which browsers subscribe to Web Push",
+      description: "Give the subscription to `POST /v1/notification-channels` with the kind `push`.",
+      handler: () => ({ public_key: pushKey() }),
+    }),
+    operation("listNotificationChannels", "GET /v1/notification-channels", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(NotificationChannel),
+      summary: "Where you are notified of runs",
+      description: "Your own channels; administrators also see those for everyone's runs.",
+      handler: ({ query, caller }) => channels.list(pageOf(query), caller),
+    }),
+    operation("createNotificationChannel", "POST /v1/notification-channels", {
+      access: "user",
+      strict: true,
+      body: NotificationChannelCreate,
+      answer: { 201: NotificationChannelMade },
+      summary: "Be notified of runs by a messenger, ntfy, Gotify, Apprise, a webhook or mail",
+      handler: ({ body, caller, answer }) =>
+        answer.created(
+          "/v1/notification-channels/:id",
+          () => channels.create(body, caller),
           ({ secret: _, link: _link, ...channel }) => channel,
-        );
-      },
-    ),
-    operation(
-      "getNotificationChannel",
-      "GET /v1/notification-channels/:id",
-      { access: "user", params: ChannelPath, answer: NotificationChannel, summary: "One notification channel" },
-      ({ params, caller }) => channels.get(params.id, caller),
-    ),
-    operation(
-      "updateNotificationChannel",
-      "PUT /v1/notification-channels/:id",
-      {
-        access: "user",
-        params: ChannelPath,
-        strict: true,
-        body: NotificationChannelUpdate,
-        answer: NotificationChannel,
-        summary: "Change a notification channel; fields that are left out stay",
-      },
-      ({ params, body, caller }) => channels.update(params.id, body, caller),
-    ),
-    operation(
-      "deleteNotificationChannel",
-      "DELETE /v1/notification-channels/:id",
-      {
-        access: "user",
-        params: ChannelPath,
-        answer: 204,
-        summary: "Delete a notification channel and what was sent there",
-      },
-      ({ params, caller }) => channels.remove(params.id, caller),
-    ),
+        ),
+    }),
+    operation("getNotificationChannel", "GET /v1/notification-channels/:id", {
+      access: "user",
+      params: ChannelPath,
+      answer: NotificationChannel,
+      summary: "One notification channel",
+      handler: ({ params, caller }) => channels.get(params.id, caller),
+    }),
+    operation("updateNotificationChannel", "PUT /v1/notification-channels/:id", {
+      access: "user",
+      params: ChannelPath,
+      strict: true,
+      body: NotificationChannelUpdate,
+      answer: NotificationChannel,
+      summary: "Change a notification channel; fields that are left out stay",
+      handler: ({ params, body, caller }) => channels.update(params.id, body, caller),
+    }),
+    operation("deleteNotificationChannel", "DELETE /v1/notification-channels/:id", {
+      access: "user",
+      params: ChannelPath,
+      answer: 204,
+      summary: "Delete a notification channel and what was sent there",
+      handler: ({ params, caller }) => channels.remove(params.id, caller),
+    }),
   ]);
 }
 
 function deliveryRoutes(deliveries: Deliveries) {
   return operations("notifications", [
-    operation(
-      "listNotificationChannelDeliveries",
-      "GET /v1/notification-channels/:id/deliveries",
-      {
-        access: "user",
-        params: ChannelPath,
-        query: t.Object(PageQuery),
-        answer: listOf(NotificationDelivery),
-        summary: "What was sent to a channel, and what happened to it",
-      },
-      ({ params, query, caller }) => deliveries.list(params.id, pageOf(query), caller),
-    ),
-    operation(
-      "testNotificationChannel",
-      "POST /v1/notification-channels/:id/test",
-      {
-        access: "user",
-        params: ChannelPath,
-        answer: NotificationDelivery,
-        summary: "Send a test now",
-        description: "One attempt; `state` and `error` say what happened to it.",
-      },
-      ({ params, caller, request }) => deliveries.test(params.id, caller, request.signal),
-    ),
+    operation("listNotificationChannelDeliveries", "GET /v1/notification-channels/:id/deliveries", {
+      access: "user",
+      params: ChannelPath,
+      query: t.Object(PageQuery),
+      answer: listOf(NotificationDelivery),
+      summary: "What was sent to a channel, and what happened to it",
+      handler: ({ params, query, caller }) => deliveries.list(params.id, pageOf(query), caller),
+    }),
+    operation("testNotificationChannel", "POST /v1/notification-channels/:id/test", {
+      access: "user",
+      params: ChannelPath,
+      answer: NotificationDelivery,
+      summary: "Send a test now",
+      description: "One attempt; `state` and `error` say what happened to it.",
+      handler: ({ params, caller, request }) => deliveries.test(params.id, caller, request.signal),
+    }),
   ]);
 }
 
 function answerRoutes(channels: Channels, answers: Answers) {
   return operations("notifications", [
-    operation(
-      "createNotificationChannelCode",
-      "POST /v1/notification-channels/:id/code",
-      {
-        access: "user",
-        params: ChannelPath,
-        credential: true,
-        answer: LinkCode,
-        summary: "A code that links a chat to a channel of a messenger",
-        description: "It works once, for a quarter of an hour. A chat that is linked stays until then.",
-      },
-      ({ params, caller }) => channels.newCode(params.id, caller),
-    ),
-    operation(
-      "answerFromPhone",
-      "POST /v1/phone-answers",
-      {
-        access: "public",
-        strict: true,
-        body: PhoneAnswer,
-        answer: PhoneAnswerResult,
-        summary: "What a button of an ntfy message does",
-        description: "The token is the credential: it answers one question in one way, once, until it expires.",
-      },
-      ({ body }) => answers.answerTopic(body.token),
-    ),
+    operation("createNotificationChannelCode", "POST /v1/notification-channels/:id/code", {
+      access: "user",
+      params: ChannelPath,
+      credential: true,
+      answer: LinkCode,
+      summary: "A code that links a chat to a channel of a messenger",
+      description: "It works once, for a quarter of an hour. A chat that is linked stays until then.",
+      handler: ({ params, caller }) => channels.newCode(params.id, caller),
+    }),
+    operation("answerFromPhone", "POST /v1/phone-answers", {
+      access: "public",
+      strict: true,
+      body: PhoneAnswer,
+      answer: PhoneAnswerResult,
+      summary: "What a button of an ntfy message does",
+      description: "The token is the credential: it answers one question in one way, once, until it expires.",
+      handler: ({ body }) => answers.answerTopic(body.token),
+    }),
   ]);
 }

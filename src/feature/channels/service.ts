@@ -1,22 +1,20 @@
 /** Notification channels: who may have which, and what is stored. Sending is in deliveries.ts. */
 
 import { randomBytes } from "node:crypto";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { isEmail, normalEmail } from "../../core/email.ts";
 import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { ownJson } from "../../core/own-json.ts";
 import type { Asker } from "../../core/ownership.ts";
-import type { Sealer } from "../../core/sealing.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import type { Audit } from "../../store/audit.ts";
 import { below } from "../../store/reader.ts";
-import type { Store } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
 import { notificationChannels as table } from "../../store/tables/notification-channels.ts";
 import { readable, WHOSE } from "../../store/whose.ts";
+import type { Core } from "../feature.ts";
 import type { Links } from "./links.ts";
 import type {
   ChannelKind,
@@ -28,11 +26,7 @@ import type {
 } from "./model.ts";
 import { type Target, topicOf } from "./wire.ts";
 
-interface ChannelsDeps {
-  store: Store;
-  clock: Clock;
-  sealer: Sealer;
-  audit: Audit;
+interface ChannelsDeps extends Pick<Core, "store" | "clock" | "sealer" | "audit"> {
   /** @throws Problem 422 for a host that is known to be private. */
   assertHost(host: string): void;
   /** False also for one that they do not see. */

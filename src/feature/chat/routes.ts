@@ -25,7 +25,7 @@ import {
 import { chatAsMarkdown } from "./present.ts";
 import type { Chats } from "./service.ts";
 
-const locationOf = ({ id }: { id: string }) => `/v1/chat/sessions/${id}`;
+const LOCATION = "/v1/chat/sessions/:id";
 
 interface ChatRoutesDeps {
   chats: Chats;
@@ -48,123 +48,86 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
     });
   return operations("chat", [
     ...messageRoutes(chats),
-    operation(
-      "listChatSessions",
-      "GET /v1/chat/sessions",
-      {
-        access: "user",
-        query: t.Object({
-          ...PageQuery,
-          status: t.Optional(oneOf("active", "ended", "all")),
-          agent_id: t.Optional(t.String({ maxLength: 64 })),
-        }),
-        answer: listOf(ChatSession),
-        summary: "Your chats, newest first; those that are open unless asked otherwise",
-      },
-      ({ query, caller }) => chats.list(query, pageOf(query), caller),
-    ),
-    operation(
-      "createChatSession",
-      "POST /v1/chat/sessions",
-      {
-        access: "user",
-        scope: "runs",
-        body: ChatCreate,
-        answer: { 201: ChatSession },
-        summary: "Start a chat with an agent",
-      },
-      ({ body, caller, answer }) => answer.created(locationOf, () => chats.create(body, caller)),
-    ),
-    operation(
-      "getChatSession",
-      "GET /v1/chat/sessions/:id",
-      {
-        access: "user",
-        query: t.Object({
-          limit: t.Optional(queryLimit(100, "Messages")),
-          before: t.Optional(queryInteger({ minimum: 0, description: "`seq` of the message before which they end." })),
-        }),
-        answer: ChatDetail,
-        summary: "A chat with its newest messages",
-      },
-      ({ params, query, caller }) =>
+    operation("listChatSessions", "GET /v1/chat/sessions", {
+      access: "user",
+      query: t.Object({
+        ...PageQuery,
+        status: t.Optional(oneOf("active", "ended", "all")),
+        agent_id: t.Optional(t.String({ maxLength: 64 })),
+      }),
+      answer: listOf(ChatSession),
+      summary: "Your chats, newest first; those that are open unless asked otherwise",
+      handler: ({ query, caller }) => chats.list(query, pageOf(query), caller),
+    }),
+    operation("createChatSession", "POST /v1/chat/sessions", {
+      access: "user",
+      scope: "runs",
+      body: ChatCreate,
+      answer: { 201: ChatSession },
+      summary: "Start a chat with an agent",
+      handler: ({ body, caller, answer }) => answer.created(LOCATION, () => chats.create(body, caller)),
+    }),
+    operation("getChatSession", "GET /v1/chat/sessions/:id", {
+      access: "user",
+      query: t.Object({
+        limit: t.Optional(queryLimit(100, "Messages")),
+        before: t.Optional(queryInteger({ minimum: 0, description: "`seq` of the message before which they end." })),
+      }),
+      answer: ChatDetail,
+      summary: "A chat with its newest messages",
+      handler: ({ params, query, caller }) =>
         chats.detail(params.id, { limit: query.limit ?? 100, before: query.before }, caller),
-    ),
-    operation(
-      "updateChatSession",
-      "PUT /v1/chat/sessions/:id",
-      {
-        access: "user",
-        scope: "runs",
-        body: ChatUpdate,
-        answer: ChatSession,
-        summary: "Change the title, or the model of the replies to come",
-      },
-      ({ params, body, caller }) => chats.update(params.id, body, caller),
-    ),
-    operation(
-      "deleteChatSession",
-      "DELETE /v1/chat/sessions/:id",
-      {
-        access: "user",
-        project: "viewer",
-        scope: "runs",
-        query: t.Object({ purge: t.Optional(queryBoolean({ description: "Removes what was said as well." })) }),
-        answer: 204,
-        summary: "End a chat; its history stays unless it is purged",
-      },
-      ({ params, query, caller }) => {
-        chats.end(params.id, query.purge ?? false, caller);
-      },
-    ),
-    operation(
-      "messageChatSession",
-      "POST /v1/chat/sessions/:id/message",
-      {
-        access: "user",
-        scope: "runs",
-        query: t.Object({
-          stream: t.Optional(queryBoolean({ description: "Answers with the turn as events." })),
-        }),
-        body: ChatSend,
-        answer: { 202: ChatSent },
-        summary: "Say something; the reply comes as events",
-      },
-      ({ params, query, body, caller, answer }) => {
+    }),
+    operation("updateChatSession", "PUT /v1/chat/sessions/:id", {
+      access: "user",
+      scope: "runs",
+      body: ChatUpdate,
+      answer: ChatSession,
+      summary: "Change the title, or the model of the replies to come",
+      handler: ({ params, body, caller }) => chats.update(params.id, body, caller),
+    }),
+    operation("deleteChatSession", "DELETE /v1/chat/sessions/:id", {
+      access: "user",
+      project: "viewer",
+      scope: "runs",
+      query: t.Object({ purge: t.Optional(queryBoolean({ description: "Removes what was said as well." })) }),
+      answer: 204,
+      summary: "End a chat; its history stays unless it is purged",
+      handler: ({ params, query, caller }) => chats.end(params.id, query.purge ?? false, caller),
+    }),
+    operation("messageChatSession", "POST /v1/chat/sessions/:id/message", {
+      access: "user",
+      scope: "runs",
+      query: t.Object({
+        stream: t.Optional(queryBoolean({ description: "Answers with the turn as events." })),
+      }),
+      body: ChatSend,
+      answer: { 202: ChatSent },
+      summary: "Say something; the reply comes as events",
+      handler: ({ params, query, body, caller, answer }) => {
         const after = lastEvent();
         if (query.stream) {
           const { message_id } = chats.send(params.id, body, caller);
           return turnStream(params.id, message_id, after, caller);
         }
-        return answer.accepted(
-          ({ session_id }) => `/v1/chat/sessions/${session_id}`,
-          () => chats.send(params.id, body, caller),
-        );
+        return answer.accepted("/v1/chat/sessions/:session_id", () => chats.send(params.id, body, caller));
       },
-    ),
-    operation(
-      "stopChatSession",
-      "POST /v1/chat/sessions/:id/stop",
-      {
-        access: "user",
-        project: "viewer",
-        scope: "runs",
-        answer: ChatSession,
-        summary: "Stop the running reply and keep what was said",
-      },
-      ({ params, caller }) => chats.stop(params.id, caller),
-    ),
-    operation(
-      "tryChatSessionNow",
-      "POST /v1/chat/sessions/:id/try-now",
-      {
-        access: "user",
-        scope: "runs",
-        answer: ChatSession,
-        summary: "Ask the provider again at once, for whose quota the reply waits",
-      },
-      ({ params, caller }) => chats.tryNow(params.id, caller),
-    ),
+    }),
+    operation("stopChatSession", "POST /v1/chat/sessions/:id/stop", {
+      access: "user",
+      project: "viewer",
+      scope: "runs",
+      answer: ChatSession,
+      summary: "Stop the running reply and keep what was said",
+      handler: ({ params, caller }) => chats.stop(params.id, caller),
+    }),
+    operation("tryChatSessionNow", "POST /v1/chat/sessions/:id/try-now", {
+      access: "user",
+      scope: "runs",
+      answer: ChatSession,
+      summary: "Ask the provider again at once, for whose quota the reply waits",
+      handler: ({ params, caller }) => chats.tryNow(params.id, caller),
+    }),
     ...transcriptRoutes(chats),
   ]);
 }
@@ -172,98 +135,74 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
 /** Messages that wait for their turn. */
 function messageRoutes(chats: Chats) {
   return operations("chat", [
-    operation(
-      "listChatSessionQueue",
-      "GET /v1/chat/sessions/:id/queue",
-      { access: "user", answer: listOf(QueuedMessage), summary: "Messages that wait for their turn, in order" },
-      ({ params, caller }) => ({ items: chats.queued(params.id, caller), next_cursor: null }),
-    ),
-    operation(
-      "updateChatSessionQueue",
-      "PUT /v1/chat/sessions/:id/queue/:message_id",
-      {
-        access: "user",
-        scope: "runs",
-        body: t.Object({ message: t.String({ minLength: 1, maxLength: LIMITS.textCharacters }) }),
-        answer: QueuedMessage,
-        summary: "Change a message that waits",
-      },
-      ({ params, body, caller }) => chats.edit(params.id, params.message_id, body.message, caller),
-    ),
-    operation(
-      "deleteChatSessionQueue",
-      "DELETE /v1/chat/sessions/:id/queue/:message_id",
-      { access: "user", project: "viewer", scope: "runs", answer: 204, summary: "Withdraw a message that waits" },
-      ({ params, caller }) => {
-        chats.withdraw(params.id, params.message_id, caller);
-      },
-    ),
+    operation("listChatSessionQueue", "GET /v1/chat/sessions/:id/queue", {
+      access: "user",
+      answer: listOf(QueuedMessage),
+      summary: "Messages that wait for their turn, in order",
+      handler: ({ params, caller }) => ({ items: chats.queued(params.id, caller), next_cursor: null }),
+    }),
+    operation("updateChatSessionQueue", "PUT /v1/chat/sessions/:id/queue/:message_id", {
+      access: "user",
+      scope: "runs",
+      body: t.Object({ message: t.String({ minLength: 1, maxLength: LIMITS.textCharacters }) }),
+      answer: QueuedMessage,
+      summary: "Change a message that waits",
+      handler: ({ params, body, caller }) => chats.edit(params.id, params.message_id, body.message, caller),
+    }),
+    operation("deleteChatSessionQueue", "DELETE /v1/chat/sessions/:id/queue/:message_id", {
+      access: "user",
+      project: "viewer",
+      scope: "runs",
+      answer: 204,
+      summary: "Withdraw a message that waits",
+      handler: ({ params, caller }) => chats.withdraw(params.id, params.message_id, caller),
+    }),
   ]);
 }
 
 /** What is done with all that was said. */
 function transcriptRoutes(chats: Chats) {
   return operations("chat", [
-    operation(
-      "rewindChatSession",
-      "POST /v1/chat/sessions/:id/rewind",
-      {
-        access: "user",
-        scope: "runs",
-        body: MessageChoice,
-        answer: ChatSession,
-        summary: "Take back a message and all after it",
-      },
-      ({ params, body, caller }) => chats.rewind(params.id, body.message_id, caller),
-    ),
-    operation(
-      "createChatSessionFork",
-      "POST /v1/chat/sessions/:id/fork",
-      {
-        access: "user",
-        scope: "runs",
-        body: MessageChoice,
-        answer: { 201: ChatFork },
-        summary: "Start another chat with everything up to a message, and a copy of the files",
-      },
-      ({ params, body, caller, answer }) =>
-        answer.created(locationOf, () => chats.fork(params.id, body.message_id, caller)),
-    ),
-    operation(
-      "compactChatSession",
-      "POST /v1/chat/sessions/:id/compact",
-      {
-        access: "user",
-        scope: "runs",
-        answer: { 202: Job },
-        summary: "Have the model read a summary of what was said, as a background job",
-      },
-      ({ params, caller, answer }) =>
-        answer.accepted(
-          (job) => `/v1/jobs/${job.id}`,
-          () => chats.compact(params.id, caller),
-        ),
-    ),
-    operation(
-      "getChatSessionExport",
-      "GET /v1/chat/sessions/:id/export",
-      {
-        access: "user",
-        query: t.Object({ format: t.Optional(oneOf("markdown", "json")) }),
-        summary: "The whole chat as a file",
-        documented: {
-          responses: {
-            200: {
-              description: "Everything that was said, what was taken back or summarised too.",
-              content: {
-                "text/markdown": { schema: { type: "string" as const } },
-                "application/json": { schema: { type: "object" as const } },
-              },
+    operation("rewindChatSession", "POST /v1/chat/sessions/:id/rewind", {
+      access: "user",
+      scope: "runs",
+      body: MessageChoice,
+      answer: ChatSession,
+      summary: "Take back a message and all after it",
+      handler: ({ params, body, caller }) => chats.rewind(params.id, body.message_id, caller),
+    }),
+    operation("createChatSessionFork", "POST /v1/chat/sessions/:id/fork", {
+      access: "user",
+      scope: "runs",
+      body: MessageChoice,
+      answer: { 201: ChatFork },
+      summary: "Start another chat with everything up to a message, and a copy of the files",
+      handler: ({ params, body, caller, answer }) =>
+        answer.created(LOCATION, () => chats.fork(params.id, body.message_id, caller)),
+    }),
+    operation("compactChatSession", "POST /v1/chat/sessions/:id/compact", {
+      access: "user",
+      scope: "runs",
+      answer: { 202: Job },
+      summary: "Have the model read a summary of what was said, as a background job",
+      handler: ({ params, caller, answer }) => answer.accepted("/v1/jobs/:id", () => chats.compact(params.id, caller)),
+    }),
+    operation("getChatSessionExport", "GET /v1/chat/sessions/:id/export", {
+      access: "user",
+      query: t.Object({ format: t.Optional(oneOf("markdown", "json")) }),
+      summary: "The whole chat as a file",
+      documented: {
+        responses: {
+          200: {
+            description: "Everything that was said, what was taken back or summarised too.",
+            content: {
+              "text/markdown": { schema: { type: "string" as const } },
+              "application/json": { schema: { type: "object" as const } },
             },
           },
         },
       },
-      ({ params, query, caller }) => {
+      handler: ({ params, query, caller }) => {
         const { chat, messages } = chats.all(params.id, caller);
         const markdown = (query.format ?? "markdown") === "markdown";
         const text = markdown ? chatAsMarkdown(chat, messages) : JSON.stringify({ ...chat, messages }, null, 2);
@@ -275,6 +214,6 @@ function transcriptRoutes(chats: Chats) {
           },
         });
       },
-    ),
+    }),
   ]);
 }

@@ -6,7 +6,6 @@
 import { readFileSync } from "node:fs";
 import { Value } from "@sinclair/typebox/value";
 import type { CodeHost, CodeHostAccess, CodeHostKind, HostAccount } from "../../adapter/codehost/code-host.ts";
-import type { Clock } from "../../core/clock.ts";
 import type { Config } from "../../core/config.ts";
 import { codeOf, isProblem, messageOf, unavailable } from "../../core/errors.ts";
 import { textIn } from "../../core/is-object.ts";
@@ -14,13 +13,10 @@ import type { Masking } from "../../core/masking.ts";
 import { ownJson } from "../../core/own-json.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import type { Caller } from "../../http/caller.ts";
+import type { Core } from "../feature.ts";
 import { type AppStatus, type Connection, ConnectionUpdate } from "./model.ts";
 
-interface ConnectionDeps {
-  config: Config;
-  clock: Clock;
-  sealer: Sealer;
-  masking: Masking;
+interface ConnectionDeps extends Pick<Core, "config" | "clock" | "sealer" | "masking"> {
   /** Objects kept by name beside the instance's settings. */
   stored: { read(name: string): unknown; put(name: string, value: object, caller: Caller): void };
   open(access: CodeHostAccess, onToken: (token: string) => void): Promise<CodeHost>;

@@ -6,18 +6,17 @@
 import { Type as t } from "@sinclair/typebox";
 import type { CodeHostKind } from "../../adapter/codehost/code-host.ts";
 import type { Notice } from "../../adapter/codehost/webhook.ts";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { badRequest, conflict, invalid, notFound, unauthorized, unavailable } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import type { JobDefinition } from "../../core/jobs.ts";
 import { JsonTooMuch, readJson } from "../../core/json-reader.ts";
-import type { Masking } from "../../core/masking.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { below } from "../../store/reader.ts";
 import { removeOld } from "../../store/remove-old.ts";
-import type { Store } from "../../store/store.ts";
 import { codehostDeliveries as table } from "../../store/tables/codehost.ts";
+import type { Core } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { CodeHostConnection } from "./connection.ts";
 import { codehostDelivery } from "./events.ts";
@@ -35,10 +34,7 @@ interface WebhookReader {
 
 export const DeliveryPayload = t.Object({ delivery_id: t.String() });
 
-interface DeliveriesDeps {
-  store: Store;
-  clock: Clock;
-  masking: Masking;
+interface DeliveriesDeps extends Pick<Core, "store" | "clock" | "masking"> {
   jobs: Pick<Jobs, "enqueue">;
   connection: Pick<CodeHostConnection, "kind" | "webhookSecret">;
   reader: WebhookReader;

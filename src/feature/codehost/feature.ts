@@ -55,15 +55,13 @@ type Needs = Core & {
 export const codehost = defineFeature(
   "codehost",
   (deps: Needs) => {
-    const { store, clock, masking, audit, bus, jobs, projects, runs, tasks, config } = deps;
+    const { store, clock, bus, jobs, projects, runs, tasks, config } = deps;
     const connection = deps.codehostConnection;
     const links = createLinks(store, clock);
     const { comments } = deps.reviews;
     const pipelineExists = deps.pipelines.exists;
     const rules = createRules({
-      store,
-      clock,
-      audit,
+      ...deps,
       pipelineExists,
       projectOf: projects.get,
       repositoryOf: connection.repositoryOf,
@@ -71,9 +69,7 @@ export const codehost = defineFeature(
     const changedTo = changedToOf(projects.branches);
     const { push } = projects.branches;
     const syncJob = defineSync({
-      store,
-      access: deps.access,
-      masking,
+      ...deps,
       connection,
       links,
       comments,
@@ -90,9 +86,7 @@ export const codehost = defineFeature(
         jobs.enqueue(syncJob, { run_id }, { subject: run_id, userId: runs.rows.run(run_id)?.created_by ?? undefined });
       });
     const { start, isWanted, attempt } = createStart({
-      store,
-      access: deps.access,
-      masking,
+      ...deps,
       connection,
       rules,
       links,
@@ -100,7 +94,7 @@ export const codehost = defineFeature(
       begin: (work) => begin(deps, work),
     });
     const react = createReact({
-      store,
+      ...deps,
       connection,
       links,
       fetchProject: (id) => projects.fetch(id, undefined),
@@ -114,18 +108,14 @@ export const codehost = defineFeature(
     });
     const deliveryJob: JobDefinition<typeof DeliveryPayload> = defineDelivery(() => deliveries, react);
     const deliveries: Deliveries = createDeliveries({
-      store,
-      clock,
-      masking,
-      jobs,
+      ...deps,
       connection,
       reader: { isSigned, bodyHash, deliveryOf, readNotice },
       obstacleTo: react.obstacleTo,
       definition: () => deliveryJob,
     });
     const work = createRunWork({
-      store,
-      audit,
+      ...deps,
       links,
       connection,
       changedTo,

@@ -35,33 +35,25 @@ const WEBHOOKS = "/v1/codehost/webhooks";
 
 export function codeHostRoutes({ connection, deliveries, projectOf, standby }: CodeHostRoutesDeps) {
   return operations("codehost", [
-    operation(
-      "receiveWebhook",
-      `POST ${WEBHOOKS}`,
-      {
-        access: "public",
-        webhook: true,
-        answer: { 200: WebhookAnswer, 202: WebhookAnswer },
-        summary: "Webhook that the code host calls; signed with the webhook secret",
-        documented: { requestBody: { required: true, content: { "application/json": { schema: DELIVERY } } } },
-      },
-      ({ request, bytes, answer }) => {
+    operation("receiveWebhook", `POST ${WEBHOOKS}`, {
+      access: "public",
+      webhook: true,
+      answer: { 200: WebhookAnswer, 202: WebhookAnswer },
+      summary: "Webhook that the code host calls; signed with the webhook secret",
+      documented: { requestBody: { required: true, content: { "application/json": { schema: DELIVERY } } } },
+      handler: ({ request, bytes, answer }) => {
         if (standby.since() !== null) throw standbyProblem();
         const taken = deliveries.take(request.headers, bytes ?? new Uint8Array());
         const isNew = taken.status === "accepted" || taken.status === "retried";
         return answer.as(isNew ? 202 : 200, taken);
       },
-    ),
-    operation(
-      "listCodehostRepos",
-      "GET /v1/codehost/repos",
-      {
-        access: "user",
-        query: t.Object(PageQuery),
-        answer: listOf(HostRepository),
-        summary: "Repositories that the code host lets us reach",
-      },
-      async ({ query, caller }) => {
+    }),
+    operation("listCodehostRepos", "GET /v1/codehost/repos", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(HostRepository),
+      summary: "Repositories that the code host lets us reach",
+      handler: async ({ query, caller }) => {
         const { limit, after } = pageOf(query);
         const { items, next } = await (await connection.host()).repositories(limit, after);
         return {
@@ -69,71 +61,59 @@ export function codeHostRoutes({ connection, deliveries, projectOf, standby }: C
           next_cursor: next === null ? null : cursorAfter(next),
         };
       },
-    ),
-    operation(
-      "getCodehostAppStatus",
-      "GET /v1/codehost/app/status",
-      { access: "user", answer: AppStatus, summary: "State of the connection to the code host" },
-      async () => {
+    }),
+    operation("getCodehostAppStatus", "GET /v1/codehost/app/status", {
+      access: "user",
+      answer: AppStatus,
+      summary: "State of the connection to the code host",
+      handler: async () => {
         const webhook = { configured: connection.webhookSecret() !== undefined, path: WEBHOOKS };
         return { ...(await connection.status()), webhook: { ...webhook, ...deliveries.counts() } };
       },
-    ),
+    }),
     ...connectionRoutes(connection),
-    operation(
-      "listCodehostDeliveries",
-      "GET /v1/codehost/deliveries",
-      {
-        access: "admin",
-        query: t.Object({ ...PageQuery, state: t.Optional(DeliveryState) }),
-        answer: listOf(Delivery),
-        summary: "What the code host sent and the result, newest first",
-      },
-      ({ query }) => deliveries.list(query, pageOf(query)),
-    ),
-    operation(
-      "retryDelivery",
-      "POST /v1/codehost/deliveries/:id/retry",
-      {
-        access: "admin",
-        params: t.Object({ id: t.String({ maxLength: 100 }) }),
-        answer: { 202: Delivery },
-        summary: "Act again on a delivery that failed",
-      },
-      ({ params, answer }) =>
+    operation("listCodehostDeliveries", "GET /v1/codehost/deliveries", {
+      access: "admin",
+      query: t.Object({ ...PageQuery, state: t.Optional(DeliveryState) }),
+      answer: listOf(Delivery),
+      summary: "What the code host sent and the result, newest first",
+      handler: ({ query }) => deliveries.list(query, pageOf(query)),
+    }),
+    operation("retryDelivery", "POST /v1/codehost/deliveries/:id/retry", {
+      access: "admin",
+      params: t.Object({ id: t.String({ maxLength: 100 }) }),
+      answer: { 202: Delivery },
+      summary: "Act again on a delivery that failed",
+      handler: ({ params, answer }) =>
         answer.accepted(
           () => "/v1/codehost/deliveries",
           () => deliveries.retry(params.id),
         ),
-    ),
+    }),
   ]);
 }
 
 function connectionRoutes(connection: CodeHostConnection) {
   return operations("codehost", [
-    operation(
-      "getCodehostConnection",
-      "GET /v1/codehost/connection",
-      { access: "admin", answer: Connection, summary: "How the code host is reached" },
-      () => connection.get(),
-    ),
-    operation(
-      "updateCodehostConnection",
-      "PUT /v1/codehost/connection",
-      {
-        access: "admin",
-        strict: true,
-        body: ConnectionUpdate,
-        answer: Connection,
-        summary: "Connect a code host; what is stored here takes precedence over the environment",
-      },
-      ({ body, caller }) => connection.update(body, caller),
-    ),
-    operation(
-      "deleteCodehostConnection",
-      "DELETE /v1/codehost/connection",
-      { access: "admin", answer: 204, summary: "Forget the stored connection; the environment counts again" },
-      ({ caller }) => connection.reset(caller),
-    ),
+    operation("getCodehostConnection", "GET /v1/codehost/connection", {
+      access: "admin",
+      answer: Connection,
+      summary: "How the code host is reached",
+      handler: () => connection.get(),
+    }),
+    operation("updateCodehostConnection", "PUT /v1/codehost/connection", {
+      access: "admin",
+      strict: true,
+      body: ConnectionUpdate,
+      answer: Connection,
+      summary: "Connect a code host; what is stored here takes precedence over the environment",
+      handler: ({ body, caller }) => connection.update(body, caller),
+    }),
+    operation("deleteCodehostConnection", "DELETE /v1/codehost/connection", {
+      access: "admin",
+      answer: 204,
+      summary: "Forget the stored connection; the environment counts again",
+      handler: ({ caller }) => connection.reset(caller),
+    }),
   ]);
 }

@@ -12,70 +12,52 @@ const RulePath = t.Object({ id: t.String({ maxLength: 100 }) });
 
 export function ruleRoutes(rules: Rules, attempt: (rule: RuleRow, request: TrialRequest) => Promise<Trial>) {
   return operations("codehost", [
-    operation(
-      "listCodehostRules",
-      "GET /v1/codehost/rules",
-      {
-        access: "admin",
-        query: t.Object({ ...PageQuery, project_id: t.Optional(t.String({ maxLength: LIMITS.nameCharacters })) }),
-        answer: listOf(Rule),
-        summary: "Rules that start runs, newest first",
-      },
-      ({ query }) => rules.list(query, pageOf(query)),
-    ),
-    operation(
-      "createCodeHostRule",
-      "POST /v1/codehost/rules",
-      {
-        access: "admin",
-        body: RuleCreate,
-        answer: { 201: Rule },
-        summary: "Let something on the code host start runs",
-      },
-      ({ body, caller, answer }) =>
-        answer.created(
-          ({ id }) => `/v1/codehost/rules/${id}`,
-          () => rules.create(body, caller),
-        ),
-    ),
-    operation(
-      "getCodehostRule",
-      "GET /v1/codehost/rules/:id",
-      { access: "admin", params: RulePath, answer: Rule, summary: "One rule" },
-      ({ params, answer }) => answer.tagged(rules.get(params.id)),
-    ),
-    operation(
-      "updateCodehostRule",
-      "PUT /v1/codehost/rules/:id",
-      {
-        access: "admin",
-        params: RulePath,
-        body: RuleUpdate,
-        answer: Rule,
-        summary: "Change a rule; fields that are left out stay",
-      },
-      ({ params, body, request, caller, answer }) => {
+    operation("listCodehostRules", "GET /v1/codehost/rules", {
+      access: "admin",
+      query: t.Object({ ...PageQuery, project_id: t.Optional(t.String({ maxLength: LIMITS.nameCharacters })) }),
+      answer: listOf(Rule),
+      summary: "Rules that start runs, newest first",
+      handler: ({ query }) => rules.list(query, pageOf(query)),
+    }),
+    operation("createCodeHostRule", "POST /v1/codehost/rules", {
+      access: "admin",
+      body: RuleCreate,
+      answer: { 201: Rule },
+      summary: "Let something on the code host start runs",
+      handler: ({ body, caller, answer }) => answer.created("/v1/codehost/rules/:id", () => rules.create(body, caller)),
+    }),
+    operation("getCodehostRule", "GET /v1/codehost/rules/:id", {
+      access: "admin",
+      params: RulePath,
+      answer: Rule,
+      summary: "One rule",
+      handler: ({ params, answer }) => answer.tagged(rules.get(params.id)),
+    }),
+    operation("updateCodehostRule", "PUT /v1/codehost/rules/:id", {
+      access: "admin",
+      params: RulePath,
+      body: RuleUpdate,
+      answer: Rule,
+      summary: "Change a rule; fields that are left out stay",
+      handler: ({ params, body, request, caller, answer }) => {
         assertIfMatch(request, rules.get(params.id));
         return answer.tagged(rules.update(params.id, body, caller));
       },
-    ),
-    operation(
-      "deleteCodehostRule",
-      "DELETE /v1/codehost/rules/:id",
-      { access: "admin", params: RulePath, answer: 204, summary: "Delete a rule; runs that it started continue" },
-      ({ params, caller }) => rules.remove(params.id, caller),
-    ),
-    operation(
-      "tryCodeHostRule",
-      "POST /v1/codehost/rules/:id/try",
-      {
-        access: "admin",
-        params: RulePath,
-        body: TrialRequest,
-        answer: Trial,
-        summary: "Ask whether a rule would start a run there; nothing is started or written",
-      },
-      ({ params, body }) => attempt(rules.get(params.id), body),
-    ),
+    }),
+    operation("deleteCodehostRule", "DELETE /v1/codehost/rules/:id", {
+      access: "admin",
+      params: RulePath,
+      answer: 204,
+      summary: "Delete a rule; runs that it started continue",
+      handler: ({ params, caller }) => rules.remove(params.id, caller),
+    }),
+    operation("tryCodeHostRule", "POST /v1/codehost/rules/:id/try", {
+      access: "admin",
+      params: RulePath,
+      body: TrialRequest,
+      answer: Trial,
+      summary: "Ask whether a rule would start a run there; nothing is started or written",
+      handler: ({ params, body }) => attempt(rules.get(params.id), body),
+    }),
   ]);
 }

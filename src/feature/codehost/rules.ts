@@ -1,22 +1,18 @@
 /** Rules: what on the code host starts a run, for which user, and which actors may trigger it. Written by administrators. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import type { Audit } from "../../store/audit.ts";
 import { below } from "../../store/reader.ts";
-import type { Store } from "../../store/store.ts";
 import { codehostRules as table } from "../../store/tables/codehost.ts";
+import type { Core } from "../feature.ts";
 import type { Rule, RuleCreate, RuleUpdate } from "./model.ts";
 
 export type RuleRow = typeof table.$inferSelect;
 
-interface RulesDeps {
-  store: Store;
-  clock: Clock;
-  audit: Audit;
+interface RulesDeps extends Pick<Core, "store" | "clock" | "audit"> {
   /** @throws Problem 404. */
   projectOf(id: string): { id: string; repository: string | null };
   pipelineExists(id: string): boolean;

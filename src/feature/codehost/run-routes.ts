@@ -9,49 +9,34 @@ const RunPath = t.Object({ id: t.String({ maxLength: 100 }) });
 
 export function runWorkRoutes(work: RunWork) {
   return operations("runs", [
-    operation(
-      "pushRun",
-      "POST /v1/runs/:id/push",
-      {
-        access: "user",
-        project: "maintainer",
-        scope: "publish",
-        params: RunPath,
-        answer: Pushed,
-        summary: "Push the run's branch to the project's repository",
-      },
-      ({ params, caller }) => work.push(params.id, caller),
-    ),
-    operation(
-      "getRunPullRequest",
-      "GET /v1/runs/:id/pull-request",
-      {
-        access: "user",
-        params: RunPath,
-        answer: RunOnHost,
-        summary: "The run's issue and pull request, and how far the code host knows of it",
-      },
-      ({ params, caller }) => work.get(params.id, caller),
-    ),
-    operation(
-      "openPullRequest",
-      "POST /v1/runs/:id/pull-request",
-      {
-        access: "user",
-        project: "maintainer",
-        scope: "publish",
-        params: RunPath,
-        body: t.Optional(PullCreate),
-        answer: { 202: RunOnHost },
-        summary: "Push the run's branch and open a pull request",
-      },
-      ({ params, body, caller, answer }) =>
-        work.prepared(params.id, caller).then(() =>
-          answer.accepted(
-            ({ run_id }) => `/v1/runs/${run_id}/pull-request`,
-            () => work.open(params.id, body ?? {}, caller),
-          ),
-        ),
-    ),
+    operation("pushRun", "POST /v1/runs/:id/push", {
+      access: "user",
+      project: "maintainer",
+      scope: "publish",
+      params: RunPath,
+      answer: Pushed,
+      summary: "Push the run's branch to the project's repository",
+      handler: ({ params, caller }) => work.push(params.id, caller),
+    }),
+    operation("getRunPullRequest", "GET /v1/runs/:id/pull-request", {
+      access: "user",
+      params: RunPath,
+      answer: RunOnHost,
+      summary: "The run's issue and pull request, and how far the code host knows of it",
+      handler: ({ params, caller }) => work.get(params.id, caller),
+    }),
+    operation("openPullRequest", "POST /v1/runs/:id/pull-request", {
+      access: "user",
+      project: "maintainer",
+      scope: "publish",
+      params: RunPath,
+      body: t.Optional(PullCreate),
+      answer: { 202: RunOnHost },
+      summary: "Push the run's branch and open a pull request",
+      handler: ({ params, body, caller, answer }) =>
+        work
+          .prepared(params.id, caller)
+          .then(() => answer.accepted("/v1/runs/:run_id/pull-request", () => work.open(params.id, body ?? {}, caller))),
+    }),
   ]);
 }

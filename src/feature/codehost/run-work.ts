@@ -3,16 +3,13 @@ import { conflict, invalidField } from "../../core/errors.ts";
 import { isBranchName } from "../../core/ref-name.ts";
 import { isRunEnd } from "../../core/run-states.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import type { RunRow } from "../runs/store.ts";
 import type { CodeHostConnection } from "./connection.ts";
 import type { Links } from "./links.ts";
 import type { PullCreate, Pushed, RunOnHost } from "./model.ts";
 
-interface RunWorkDeps {
-  store: Store;
-  audit: Audit;
+interface RunWorkDeps extends Pick<Core, "store" | "audit"> {
   links: Links;
   connection: Pick<CodeHostConnection, "host" | "repositoryOf">;
   /** @throws Problem 404, also for another user's. */

@@ -3,12 +3,11 @@ import type { CodeHost, HostIssue } from "../../adapter/codehost/code-host.ts";
 import type { Notice } from "../../adapter/codehost/webhook.ts";
 import { conflict } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
-import type { Masking } from "../../core/masking.ts";
 import { ABOUT_QUOTES, oneLine, quotedOutside } from "../../core/outside-text.ts";
 import { isRunEnd, type RunStatus } from "../../core/run-states.ts";
 import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
 import type { ProjectAccess } from "../../store/project-access.ts";
-import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import { obstacleOf } from "./actors.ts";
 import type { CodeHostConnection } from "./connection.ts";
 import type { LinkRow, Links } from "./links.ts";
@@ -29,10 +28,8 @@ export interface Work {
   caller: Caller;
 }
 
-interface StartDeps {
+interface StartDeps extends Pick<Core, "store" | "masking"> {
   access: Pick<ProjectAccess, "within">;
-  store: Store;
-  masking: Masking;
   connection: Pick<CodeHostConnection, "host" | "self">;
   rules: Rules;
   links: Links;

@@ -8,21 +8,18 @@ import type { CodeHost } from "../../adapter/codehost/code-host.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
 import { defineJob } from "../../core/jobs.ts";
 import { LIMITS } from "../../core/limits.ts";
-import type { Masking } from "../../core/masking.ts";
 import { oneLine } from "../../core/outside-text.ts";
 import { isRunEnd } from "../../core/run-states.ts";
 import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
 import type { ProjectAccess } from "../../store/project-access.ts";
-import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import type { Comments } from "../reviews/comments.ts";
 import type { RunRow } from "../runs/store.ts";
 import type { CodeHostConnection } from "./connection.ts";
 import type { LinkRow, Links } from "./links.ts";
 
-interface SyncDeps {
+interface SyncDeps extends Pick<Core, "store" | "masking"> {
   access: Pick<ProjectAccess, "within">;
-  store: Store;
-  masking: Masking;
   connection: Pick<CodeHostConnection, "host" | "self">;
   links: Links;
   comments: Pick<Comments, "hasOpen" | "sendBack">;

@@ -10,7 +10,7 @@ import { CookieSet, CookieSetName } from "./model.ts";
 import { readNetscapeCookies } from "./netscape.ts";
 import type { Cookies } from "./service.ts";
 
-const locationOf = ({ id }: CookieSet) => `/v1/browser/cookies/${id}`;
+const LOCATION = "/v1/browser/cookies/:id";
 
 /** @throws Problem 413 too large, 400 not text. */
 async function textOf(file: Blob): Promise<string> {
@@ -25,68 +25,57 @@ async function textOf(file: Blob): Promise<string> {
 
 export function cookieRoutes(cookies: Cookies) {
   return operations("cookies", [
-    operation(
-      "listBrowserCookies",
-      "GET /v1/browser/cookies",
-      {
-        access: "user",
-        credential: true,
-        query: t.Object(PageQuery),
-        answer: listOf(CookieSet),
-        summary: "List your cookie sets",
-      },
-      ({ query, caller }) => cookies.list(pageOf(query), caller),
-    ),
-    operation(
-      "createBrowserCooky",
-      "POST /v1/browser/cookies",
-      {
-        access: "user",
-        upload: true,
-        body: t.Object({ name: CookieSetName, file: formFile({ description: "Netscape format, 1 MiB at most." }) }),
-        answer: { 201: CookieSet },
-        summary: "Upload a cookie file",
-      },
-      async ({ body, caller, answer }) => {
+    operation("listBrowserCookies", "GET /v1/browser/cookies", {
+      access: "user",
+      credential: true,
+      query: t.Object(PageQuery),
+      answer: listOf(CookieSet),
+      summary: "List your cookie sets",
+      handler: ({ query, caller }) => cookies.list(pageOf(query), caller),
+    }),
+    operation("createBrowserCooky", "POST /v1/browser/cookies", {
+      access: "user",
+      upload: true,
+      body: t.Object({ name: CookieSetName, file: formFile({ description: "Netscape format, 1 MiB at most." }) }),
+      answer: { 201: CookieSet },
+      summary: "Upload a cookie file",
+      handler: async ({ body, caller, answer }) => {
         const read = await readNetscapeCookies(await textOf(body.file));
-        return answer.created(locationOf, () => cookies.create(body.name, read, caller));
+        return answer.created(LOCATION, () => cookies.create(body.name, read, caller));
       },
-    ),
-    operation(
-      "getBrowserCooky",
-      "GET /v1/browser/cookies/:id",
-      { access: "user", credential: true, answer: CookieSet, summary: "One cookie set" },
-      ({ params, caller }) => cookies.get(params.id, caller),
-    ),
-    operation(
-      "deleteBrowserCooky",
-      "DELETE /v1/browser/cookies/:id",
-      { access: "user", answer: 204, summary: "Delete a cookie set and its grants" },
-      ({ params, caller }) => cookies.remove(params.id, caller),
-    ),
-    operation(
-      "listBrowserCookiesAgents",
-      "GET /v1/browser/cookies/agents/:agent_id",
-      {
-        access: "user",
-        credential: true,
-        query: t.Object(PageQuery),
-        answer: listOf(CookieSet),
-        summary: "Your cookie sets that an agent was granted",
-      },
-      ({ params, query, caller }) => cookies.grantedTo(params.agent_id, pageOf(query), caller),
-    ),
-    operation(
-      "grantBrowserCookiesAgent",
-      "POST /v1/browser/cookies/agents/:agent_id/:id/grant",
-      { access: "user", answer: CookieSet, summary: "Grant a cookie set to an agent, for what it does for you" },
-      ({ params, caller }) => cookies.grant(params.id, params.agent_id, caller),
-    ),
-    operation(
-      "deleteBrowserCookiesAgent",
-      "DELETE /v1/browser/cookies/agents/:agent_id/:id",
-      { access: "user", answer: 204, summary: "Revoke an agent's grant of a cookie set" },
-      ({ params, caller }) => cookies.revoke(params.id, params.agent_id, caller),
-    ),
+    }),
+    operation("getBrowserCooky", "GET /v1/browser/cookies/:id", {
+      access: "user",
+      credential: true,
+      answer: CookieSet,
+      summary: "One cookie set",
+      handler: ({ params, caller }) => cookies.get(params.id, caller),
+    }),
+    operation("deleteBrowserCooky", "DELETE /v1/browser/cookies/:id", {
+      access: "user",
+      answer: 204,
+      summary: "Delete a cookie set and its grants",
+      handler: ({ params, caller }) => cookies.remove(params.id, caller),
+    }),
+    operation("listBrowserCookiesAgents", "GET /v1/browser/cookies/agents/:agent_id", {
+      access: "user",
+      credential: true,
+      query: t.Object(PageQuery),
+      answer: listOf(CookieSet),
+      summary: "Your cookie sets that an agent was granted",
+      handler: ({ params, query, caller }) => cookies.grantedTo(params.agent_id, pageOf(query), caller),
+    }),
+    operation("grantBrowserCookiesAgent", "POST /v1/browser/cookies/agents/:agent_id/:id/grant", {
+      access: "user",
+      answer: CookieSet,
+      summary: "Grant a cookie set to an agent, for what it does for you",
+      handler: ({ params, caller }) => cookies.grant(params.id, params.agent_id, caller),
+    }),
+    operation("deleteBrowserCookiesAgent", "DELETE /v1/browser/cookies/agents/:agent_id/:id", {
+      access: "user",
+      answer: 204,
+      summary: "Revoke an agent's grant of a cookie set",
+      handler: ({ params, caller }) => cookies.revoke(params.id, params.agent_id, caller),
+    }),
   ]);
 }

@@ -3,30 +3,24 @@
  * they were granted to. An agent that two users share works with the cookies of the one it works for.
  */
 
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { type Asker, NO_PROJECTS } from "../../core/ownership.ts";
-import type { Sealer } from "../../core/sealing.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import type { Audit } from "../../store/audit.ts";
 import { below, type Condition } from "../../store/reader.ts";
-import type { Store } from "../../store/store.ts";
 import { cookieGrants, cookieSets } from "../../store/tables/cookies.ts";
 import { readable, WHOSE } from "../../store/whose.ts";
+import type { Core } from "../feature.ts";
 import { createCookieMasks } from "./masks.ts";
 import type { CookieSet } from "./model.ts";
 import { type Cookie, writeNetscapeCookies } from "./netscape.ts";
 
-interface CookiesDeps {
-  store: Store;
-  clock: Clock;
-  sealer: Sealer;
-  audit: Audit;
+interface CookiesDeps extends Pick<Core, "store" | "clock" | "sealer" | "audit"> {
   masking: Pick<Masking, "add">;
   agentExists(agentId: string): boolean;
   /** Agents that have started the session and hand on no more than they have themselves. */

@@ -85,11 +85,10 @@ export function dashboardRoutes({ files, prefix }: DashboardDeps) {
         headers: { "Content-Type": "application/manifest+json", "Cache-Control": "no-cache" },
       });
     }),
-    operation(
-      "getServiceWorker",
-      "GET /service-worker.js",
-      { access: "public", hidden: true },
-      () =>
+    operation("getServiceWorker", "GET /service-worker.js", {
+      access: "public",
+      hidden: true,
+      handler: () =>
         new Response(SERVICE_WORKER, {
           headers: {
             "Content-Type": "text/javascript; charset=utf-8",
@@ -97,12 +96,12 @@ export function dashboardRoutes({ files, prefix }: DashboardDeps) {
             "Cache-Control": "no-cache",
           },
         }),
-    ),
-    operation(
-      "getDashboardFile",
-      "GET /assets/:name",
-      { access: "public", hidden: true, params: t.Object({ name: t.String({ maxLength: 200 }) }) },
-      ({ params: { name }, request }) => {
+    }),
+    operation("getDashboardFile", "GET /assets/:name", {
+      access: "public",
+      hidden: true,
+      params: t.Object({ name: t.String({ maxLength: 200 }) }),
+      handler: ({ params: { name }, request }) => {
         const known = files();
         const path = known[`assets/${name}`];
         const type = TYPES[name.split(".").at(-1) ?? ""];
@@ -117,6 +116,6 @@ export function dashboardRoutes({ files, prefix }: DashboardDeps) {
           },
         });
       },
-    ),
+    }),
   ]);
 }

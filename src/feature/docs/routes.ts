@@ -23,12 +23,12 @@ const text = (body: string | Blob, type: string) =>
 
 export function docsRoutes({ document }: { document(): Record<string, unknown> }) {
   return operations("docs", [
-    operation(
-      "getOpenapiJson",
-      "GET /openapi.json",
-      { access: "public", answer: t.Record(t.String(), t.Unknown()), summary: "This API as an OpenAPI 3.1 document" },
-      () => document(),
-    ),
+    operation("getOpenapiJson", "GET /openapi.json", {
+      access: "public",
+      answer: t.Record(t.String(), t.Unknown()),
+      summary: "This API as an OpenAPI 3.1 document",
+      handler: () => document(),
+    }),
     operation("getApiPage", "GET /docs", { access: "public", hidden: true }, () =>
       text(PAGE, "text/html; charset=utf-8"),
     ),

@@ -20,14 +20,14 @@ const Examination = t.Object({
 
 export function doctorRoutes(examine: () => Promise<Finding[]>) {
   return operations("status", [
-    operation(
-      "getDoctor",
-      "GET /v1/doctor",
-      { access: "admin", answer: Examination, summary: "What keeps this server from working, and what to do" },
-      async () => {
+    operation("getDoctor", "GET /v1/doctor", {
+      access: "admin",
+      answer: Examination,
+      summary: "What keeps this server from working, and what to do",
+      handler: async () => {
         const findings = await examine();
         return { verdict: worst(findings), findings };
       },
-    ),
+    }),
   ]);
 }

@@ -26,15 +26,14 @@ type Needs = Core & {
 export const documents = defineFeature(
   "documents",
   (deps: Needs) => {
-    const { store, clock, masking, extractor, jobs, projects, agents, sessions, settings, attachments } = deps;
+    const { store, masking, projects, agents, sessions, settings, attachments } = deps;
     const rows = createDocumentStore(store);
-    const ingest = defineIngest({ store, rows, extractor, masking, pathOf: attachments.pathOf });
+    const ingest = defineIngest({ ...deps, rows, pathOf: attachments.pathOf });
     const shared = { store, keep: attachments.keep, masked: masking.text };
     const service = createDocuments({
+      ...deps,
       ...shared,
-      clock,
       rows,
-      jobs,
       ingest,
       search: createDocumentSearch(store),
       projectExists: projects.exists,

@@ -5,8 +5,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { defineJob, type EndedJob } from "../../core/jobs.ts";
 import type { Masker } from "../../core/masking.ts";
-import type { Store } from "../../store/store.ts";
-import type { Extractor } from "../../text/extractor.ts";
+import type { Core } from "../feature.ts";
 import { documentChanged } from "./events.ts";
 import type { DocumentRow, DocumentStore, NewSection } from "./store.ts";
 import { chunksOf, sectionIds } from "./toc.ts";
@@ -19,10 +18,8 @@ export const IngestPayload = t.Object({
   hint: t.String(),
 });
 
-interface IngestDeps {
-  store: Store;
+interface IngestDeps extends Pick<Core, "store" | "extractor"> {
   rows: DocumentStore;
-  extractor: Extractor;
   masking: Pick<Masker, "text">;
   /** Path of a file in the content store. */
   pathOf(sha256: string): string;

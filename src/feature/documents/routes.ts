@@ -31,104 +31,80 @@ const IngestBody = t.Object(
 export function documentRoutes(documents: Documents, transcripts: Transcripts) {
   return operations("documents", [
     ...ingestRoutes(documents, transcripts),
-    operation(
-      "listDocuments",
-      "GET /v1/documents",
-      {
-        access: "user",
-        query: t.Object({
-          ...PageQuery,
-          project_id: t.Optional(t.String({ maxLength: 64 })),
-          status: t.Optional(DocumentStatus),
-        }),
-        answer: listOf(Document),
-        summary: "Your documents and those of projects, newest first",
-      },
-      ({ query, caller }) => documents.list(query, pageOf(query), caller),
-    ),
-    operation(
-      "searchDocuments",
-      "GET /v1/documents/search",
-      {
-        access: "user",
-        query: DocumentSearch,
-        answer: t.Object({ items: t.Array(DocumentHit) }),
-        summary: "Search documents, best first: one hit a section",
-      },
-      ({ query, caller }) => ({ items: documents.search(query, caller) }),
-    ),
-    operation(
-      "getDocument",
-      "GET /v1/documents/:id",
-      { access: "user", params: DocumentPath, answer: Document, summary: "One document, and how far reading it is" },
-      ({ params, caller }) => documents.get(params.id, caller),
-    ),
-    operation(
-      "deleteDocument",
-      "DELETE /v1/documents/:id",
-      {
-        access: "user",
-        project: "viewer",
-        params: DocumentPath,
-        answer: 204,
-        summary: "Delete a document, also while it is read",
-      },
-      ({ params, caller }) => documents.remove(params.id, caller),
-    ),
-    operation(
-      "getDocumentToc",
-      "GET /v1/documents/:id/toc",
-      { access: "user", params: DocumentPath, answer: Toc, summary: "Table of contents" },
-      ({ params, caller }) => documents.toc(params.id, caller),
-    ),
-    operation(
-      "getDocumentSection",
-      "GET /v1/documents/:id/section",
-      {
-        access: "user",
-        params: DocumentPath,
-        query: SectionQuery,
-        answer: Section,
-        summary: "Read one section: by its id, its heading or a page; the first one otherwise",
-      },
-      ({ params, query, caller }) => documents.section(params.id, query, caller),
-    ),
+    operation("listDocuments", "GET /v1/documents", {
+      access: "user",
+      query: t.Object({
+        ...PageQuery,
+        project_id: t.Optional(t.String({ maxLength: 64 })),
+        status: t.Optional(DocumentStatus),
+      }),
+      answer: listOf(Document),
+      summary: "Your documents and those of projects, newest first",
+      handler: ({ query, caller }) => documents.list(query, pageOf(query), caller),
+    }),
+    operation("searchDocuments", "GET /v1/documents/search", {
+      access: "user",
+      query: DocumentSearch,
+      answer: t.Object({ items: t.Array(DocumentHit) }),
+      summary: "Search documents, best first: one hit a section",
+      handler: ({ query, caller }) => ({ items: documents.search(query, caller) }),
+    }),
+    operation("getDocument", "GET /v1/documents/:id", {
+      access: "user",
+      params: DocumentPath,
+      answer: Document,
+      summary: "One document, and how far reading it is",
+      handler: ({ params, caller }) => documents.get(params.id, caller),
+    }),
+    operation("deleteDocument", "DELETE /v1/documents/:id", {
+      access: "user",
+      project: "viewer",
+      params: DocumentPath,
+      answer: 204,
+      summary: "Delete a document, also while it is read",
+      handler: ({ params, caller }) => documents.remove(params.id, caller),
+    }),
+    operation("getDocumentToc", "GET /v1/documents/:id/toc", {
+      access: "user",
+      params: DocumentPath,
+      answer: Toc,
+      summary: "Table of contents",
+      handler: ({ params, caller }) => documents.toc(params.id, caller),
+    }),
+    operation("getDocumentSection", "GET /v1/documents/:id/section", {
+      access: "user",
+      params: DocumentPath,
+      query: SectionQuery,
+      answer: Section,
+      summary: "Read one section: by its id, its heading or a page; the first one otherwise",
+      handler: ({ params, query, caller }) => documents.section(params.id, query, caller),
+    }),
   ]);
 }
 
 function ingestRoutes(documents: Documents, transcripts: Transcripts) {
   return operations("documents", [
-    operation(
-      "ingestDocument",
-      "POST /v1/ingest/document",
-      {
-        access: "user",
-        scope: "runs",
-        upload: true,
-        body: IngestBody,
-        answer: { 202: Document },
-        summary: "Hand in a document: a file as a form, or as JSON its text or an attachment of yours",
-      },
-      async ({ body, upload, caller, answer }) => {
+    operation("ingestDocument", "POST /v1/ingest/document", {
+      access: "user",
+      scope: "runs",
+      upload: true,
+      body: IngestBody,
+      answer: { 202: Document },
+      summary: "Hand in a document: a file as a form, or as JSON its text or an attachment of yours",
+      handler: async ({ body, upload, caller, answer }) => {
         const { file: _, ...fields } = body;
         const make = await documents.receive(fields, upload, caller);
-        return answer.accepted(({ job_id }) => `/v1/jobs/${job_id}`, make);
+        return answer.accepted("/v1/jobs/:job_id", make);
       },
-    ),
-    operation(
-      "ingestTranscript",
-      "POST /v1/ingest/transcript",
-      {
-        access: "user",
-        scope: "runs",
-        body: TranscriptRequest,
-        answer: { 202: TranscriptAccepted },
-        summary: "Hand in a transcript: an agent writes summary, decisions and action items to its memory",
-      },
-      async ({ body, caller, answer }) => {
-        const make = await transcripts.receive(body, caller);
-        return answer.accepted(({ document_id }) => `/v1/documents/${document_id}`, make);
-      },
-    ),
+    }),
+    operation("ingestTranscript", "POST /v1/ingest/transcript", {
+      access: "user",
+      scope: "runs",
+      body: TranscriptRequest,
+      answer: { 202: TranscriptAccepted },
+      summary: "Hand in a transcript: an agent writes summary, decisions and action items to its memory",
+      handler: async ({ body, caller, answer }) =>
+        answer.accepted("/v1/documents/:document_id", await transcripts.receive(body, caller)),
+    }),
   ]);
 }

@@ -1,6 +1,6 @@
 /** Documents: handed in, read in the background, searched. A document belongs to its user, or to everybody in a project. */
 import type { Static } from "@sinclair/typebox";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { conflict, forbidden, invalid, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { JobDefinition } from "../../core/jobs.ts";
@@ -8,9 +8,9 @@ import { type Asker, owns } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { SpooledFile } from "../../http/form.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import type { Store } from "../../store/store.ts";
 import { mayRead, WHOSE } from "../../store/whose.ts";
 import type { Incoming, KeptFile } from "../attachments/service.ts";
+import type { Core } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import { documentChanged } from "./events.ts";
 import type { IngestPayload } from "./ingest.ts";
@@ -27,9 +27,7 @@ import type { SearchDocuments } from "./search.ts";
 import type { DocumentRow, DocumentStore } from "./store.ts";
 import { pathTo, tocOf } from "./toc.ts";
 
-interface DocumentsDeps {
-  store: Store;
-  clock: Clock;
+interface DocumentsDeps extends Pick<Core, "store" | "clock"> {
   rows: DocumentStore;
   search: SearchDocuments;
   jobs: Pick<Jobs, "enqueue" | "end">;

@@ -19,17 +19,14 @@ type Needs = Core & {
 
 export const egress = defineFeature(
   "egress",
-  ({ store, clock, log, guard, runs, agents, secrets, environments }: Needs) => {
+  (deps: Needs) => {
+    const { runs, agents, environments } = deps;
     const assertRun = (id: string, caller: Parameters<typeof runs.views.rowFor>[1]) =>
       void runs.views.rowFor(id, caller);
     const service = createEgress({
-      store,
-      clock,
-      log,
-      guard,
+      ...deps,
       createProxy: createEgressProxy,
       createAuthority,
-      secrets,
       assertRun,
       hostsOf: environments.hostsOf,
     });

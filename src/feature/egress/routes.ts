@@ -9,27 +9,19 @@ import type { Egress } from "./service.ts";
 
 export function egressRoutes(egress: Egress, agents: AllowingAgents) {
   return operations("egress", [
-    operation(
-      "listRunConnections",
-      "GET /v1/runs/:id/connections",
-      {
-        access: "user",
-        query: t.Object({ ...PageQuery, verdict: t.Optional(Verdict) }),
-        answer: listOf(EgressConnection),
-        summary: "What the programs of a run's agents reached, or wanted to, newest first",
-      },
-      ({ params, query, caller }) => egress.list(params.id, query.verdict, pageOf(query), caller),
-    ),
-    operation(
-      "allowHost",
-      "POST /v1/agents/:id/allowed-hosts",
-      {
-        access: "admin",
-        body: AllowedHost,
-        answer: AgentDetail,
-        summary: "Add a host to an agent's network allow-list; it counts from the next sandbox on",
-      },
-      ({ params, body, caller }) => allowHost(agents, params.id, body, caller),
-    ),
+    operation("listRunConnections", "GET /v1/runs/:id/connections", {
+      access: "user",
+      query: t.Object({ ...PageQuery, verdict: t.Optional(Verdict) }),
+      answer: listOf(EgressConnection),
+      summary: "What the programs of a run's agents reached, or wanted to, newest first",
+      handler: ({ params, query, caller }) => egress.list(params.id, query.verdict, pageOf(query), caller),
+    }),
+    operation("allowHost", "POST /v1/agents/:id/allowed-hosts", {
+      access: "admin",
+      body: AllowedHost,
+      answer: AgentDetail,
+      summary: "Add a host to an agent's network allow-list; it counts from the next sandbox on",
+      handler: ({ params, body, caller }) => allowHost(agents, params.id, body, caller),
+    }),
   ]);
 }

@@ -4,28 +4,24 @@ import type { AddressGuard } from "../../adapter/address-guard.ts";
 import type { createAuthority } from "../../adapter/egress/certificate.ts";
 import type { EgressRecord } from "../../adapter/egress/model.ts";
 import type { createEgressProxy, EgressProxy } from "../../adapter/egress/proxy.ts";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
-import type { Logger } from "../../core/log.ts";
 import { allows, PROJECT_HOSTS, presetsIn } from "../../core/network.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
 import type { Route, Sandbox, SandboxSpec, WayOut } from "../../engine/sandbox.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { below } from "../../store/reader.ts";
-import type { Store } from "../../store/store.ts";
 import { egressConnections } from "../../store/tables/egress.ts";
+import type { Core } from "../feature.ts";
 import type { Secrets } from "../secrets/service.ts";
 import { layAuthority } from "./authority.ts";
 import { egressDenied } from "./events.ts";
 import type { EgressConnection } from "./model.ts";
 import { findPreset } from "./presets.ts";
 
-interface EgressDeps {
-  store: Store;
-  clock: Clock;
-  log: Logger;
+interface EgressDeps extends Pick<Core, "store" | "clock" | "log"> {
   guard: Pick<AddressGuard, "resolve">;
   createProxy: typeof createEgressProxy;
   createAuthority: typeof createAuthority;

@@ -105,25 +105,20 @@ export interface EngineService {
 export const engine = defineFeature(
   "engine",
   async (deps: Needs) => {
-    const { clock, log, masking, text, config, store, guard, folder, settings, providers, contributions } = deps;
+    const { log, text, config, store, guard, folder, settings, providers, contributions } = deps;
     const { skills, projects, agents, budgets, sessions, runs } = deps;
     const agentOf = (id: string) => agents.ready(id).agent;
     const sandbox = await openSandboxes(deps);
     log[sandbox.waits ? "warn" : "info"]({ sandbox: sandbox.driver.name }, sandbox.reason);
     const models = deps.replaced.models ?? (await openModels(deps));
     const trials = createModelTrials({
-      store,
-      clock,
+      ...deps,
       models,
       record: deps.usage.record,
       wrongModel: providers.wrongModel,
-      jobs: deps.jobs,
     });
     const engine = createEngine({
-      clock,
-      log,
-      masking,
-      text,
+      ...deps,
       rows: sessions.rows,
       sandboxes: sandbox.driver,
       agentOf,

@@ -4,23 +4,21 @@
  * a long prompt takes a small machine half an hour.
  */
 import { Type as t } from "@sinclair/typebox";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { conflict, invalidField } from "../../core/errors.ts";
 import { defineJob, type RunningJob } from "../../core/jobs.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
 import type { ModelMessage, ModelPort, ModelReply, ModelTool } from "../../engine/model.ts";
 import { textOf, textPart } from "../../engine/parts.ts";
 import type { Caller } from "../../http/caller.ts";
-import type { Store } from "../../store/store.ts";
 import { type ModelTrialResult, modelTrials } from "../../store/tables/model-trials.ts";
+import type { Core } from "../feature.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { UsageLog } from "../usage/service.ts";
 import { type NeedleQuestion, tryNeedle } from "./needle.ts";
 
-interface ModelTrialDeps {
-  store: Store;
-  clock: Clock;
+interface ModelTrialDeps extends Pick<Core, "store" | "clock"> {
   models: ModelPort;
   record: UsageLog["record"];
   jobs: Pick<Jobs, "enqueue" | "live" | "payloadOf">;

@@ -31,37 +31,26 @@ const ModelTrial = t.Object({
 
 export const modelTrialRoutes = (trials: ModelTrials) =>
   operations("providers", [
-    operation(
-      "tryModel",
-      "POST /v1/settings/models/try",
-      {
-        access: "admin",
-        body: t.Object({
-          model: Model,
-          needle: t.Optional(t.Boolean({ description: "Also fill its window. That takes long, and costs as much." })),
-        }),
-        answer: { 202: Job },
-        summary: "Try what a model can, with three or four real calls, as a job",
-        description: "A trial of the model that is under way is joined. What it found is kept: getModelTrial.",
-      },
-      ({ body, caller, answer }) =>
-        answer.accepted(
-          (job) => `/v1/jobs/${job.id}`,
-          () => trials.start(body.model, body.needle === true, caller),
-        ),
-    ),
-    operation(
-      "getModelTrial",
-      "GET /v1/settings/models/trial",
-      {
-        access: "admin",
-        query: t.Object({ model: Model }),
-        answer: t.Object({
-          trial: orNull(ModelTrial),
-          job_id: orNull(t.String({ description: "The job of a trial that is under way." })),
-        }),
-        summary: "What the last trial of a model found; null: it was never tried",
-      },
-      ({ query }) => trials.last(query.model),
-    ),
+    operation("tryModel", "POST /v1/settings/models/try", {
+      access: "admin",
+      body: t.Object({
+        model: Model,
+        needle: t.Optional(t.Boolean({ description: "Also fill its window. That takes long, and costs as much." })),
+      }),
+      answer: { 202: Job },
+      summary: "Try what a model can, with three or four real calls, as a job",
+      description: "A trial of the model that is under way is joined. What it found is kept: getModelTrial.",
+      handler: ({ body, caller, answer }) =>
+        answer.accepted("/v1/jobs/:id", () => trials.start(body.model, body.needle === true, caller)),
+    }),
+    operation("getModelTrial", "GET /v1/settings/models/trial", {
+      access: "admin",
+      query: t.Object({ model: Model }),
+      answer: t.Object({
+        trial: orNull(ModelTrial),
+        job_id: orNull(t.String({ description: "The job of a trial that is under way." })),
+      }),
+      summary: "What the last trial of a model found; null: it was never tried",
+      handler: ({ query }) => trials.last(query.model),
+    }),
   ]);

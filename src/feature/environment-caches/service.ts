@@ -4,22 +4,18 @@
  */
 import type { CacheVolumes } from "../../adapter/sandbox/docker/caches.ts";
 import { belowHome, SET_UP_CACHES } from "../../core/caches.ts";
-import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, timestamp } from "../../core/clock.ts";
 import { codeOf, messageOf, notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
-import type { Logger } from "../../core/log.ts";
 import type { Execution } from "../../engine/execution.ts";
 import type { CacheFolders } from "../../engine/sandbox.ts";
 import type { Caller } from "../../http/caller.ts";
-import type { Store } from "../../store/store.ts";
 import { LOCAL_USER } from "../../store/tables/providers.ts";
 import type { Environment } from "../environments/model.ts";
+import type { Core } from "../feature.ts";
 import type { CachesCleared, ProjectCaches } from "./model.ts";
 
-export interface EnvironmentCachesDeps {
-  store: Store;
-  clock: Clock;
-  log: Logger;
+export interface EnvironmentCachesDeps extends Pick<Core, "store" | "clock" | "log"> {
   volumes: CacheVolumes | undefined;
   /** Why there are none. */
   why: string | undefined;

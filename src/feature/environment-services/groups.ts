@@ -4,22 +4,19 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OpenServices, ServiceFailure, Services, ServicesPlan } from "../../adapter/sandbox/docker/services.ts";
-import type { Clock } from "../../core/clock.ts";
 import { conflict, isProblem, unavailable } from "../../core/errors.ts";
 import type { EventRefs } from "../../core/events.ts";
 import { hashJson } from "../../core/json-hash.ts";
 import { LIMITS } from "../../core/limits.ts";
-import type { Logger } from "../../core/log.ts";
 import type { Masking } from "../../core/masking.ts";
 import { plainLog } from "../../core/plain-log.ts";
 import { raceSignal } from "../../core/race-signal.ts";
 import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import { serviceChanged } from "./events.ts";
 
-export interface GroupsDeps {
+export interface GroupsDeps extends Pick<Core, "clock" | "log"> {
   store: Pick<Store, "write">;
-  clock: Clock;
-  log: Logger;
   masking: Pick<Masking, "text">;
   services: Services;
   failureIn(error: unknown): ServiceFailure | undefined;

@@ -2,18 +2,17 @@
  * Environments of projects' code. A repository proposes one; it holds once an administrator has accepted exactly that text,
  * and stays as it was accepted whatever the repository says later.
  */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { conflict, invalid, invalidField, notFound } from "../../core/errors.ts";
 import { type LabeledHost, lackOfHost } from "../../core/host-labels.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { plainHost } from "../../core/plain-host.ts";
 import type { CodeEnvironment } from "../../engine/ports.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Store } from "../../store/store.ts";
 import { projectEnvironments } from "../../store/tables/environments.ts";
 import { type Finding, warn } from "../doctor/model.ts";
 import type { AllowedHost } from "../egress/model.ts";
+import type { Core } from "../feature.ts";
 import type { Project, ProjectUpdate } from "../projects/model.ts";
 import { environmentChanged } from "./events.ts";
 import type { AcceptedDockerfile, Environment, EnvironmentChange, ProjectEnvironment } from "./model.ts";
@@ -23,10 +22,7 @@ import { reservedIn } from "./reserved.ts";
 
 const MAX_HOSTS = 200;
 
-interface EnvironmentsDeps extends ProposalsDeps {
-  store: Store;
-  clock: Clock;
-  audit: Audit;
+interface EnvironmentsDeps extends ProposalsDeps, Pick<Core, "store" | "clock" | "audit"> {
   projects: {
     find(id: string): Project | undefined;
     update(id: string, change: ProjectUpdate): Promise<Project>;

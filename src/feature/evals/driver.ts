@@ -3,14 +3,15 @@
  * done, so that a server that was killed goes on where it was: each attempt is begun in the transaction that makes its run.
  */
 import { actOnEach } from "../../core/act-on-each.ts";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { isProblem, type Problem } from "../../core/errors.ts";
 import type { ProjectRoles } from "../../core/ownership.ts";
 import { isRunEnd } from "../../core/run-states.ts";
 import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
-import type { Store, WriteTx } from "../../store/store.ts";
+import type { WriteTx } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
 import { evals, evalTasks } from "../../store/tables/evals.ts";
+import type { Core } from "../feature.ts";
 import type { RunsService } from "../runs/service.ts";
 import { definitionOf, EVAL_PIPELINE, type Worker } from "./definition.ts";
 import { evalChanged } from "./events.ts";
@@ -19,9 +20,7 @@ import { outcomeOf } from "./outcome.ts";
 import { type EvalRow, isOpen } from "./scores.ts";
 import type { AttemptRow, AttemptStore } from "./store.ts";
 
-interface DriverDeps {
-  store: Store;
-  clock: Clock;
+interface DriverDeps extends Pick<Core, "store" | "clock"> {
   access: ProjectRoles;
   attempts: AttemptStore;
   /** The model that plays recorded replies. */

@@ -32,12 +32,12 @@ type Needs = Core & {
 
 export const evals = defineFeature(
   "evals",
-  ({ store, clock, bus, access, config, settings, storage, agents, projects, providers, runs }: Needs) => {
+  (deps: Needs) => {
+    const { store, bus, config, settings, storage, agents, projects, providers, runs } = deps;
     const attempts = createAttemptStore(store);
-    const driver = createDriver({ store, clock, access, attempts, runs, replayModel: SCRIPTED_MODEL });
+    const driver = createDriver({ ...deps, attempts, replayModel: SCRIPTED_MODEL });
     const service = createEvals({
-      store,
-      clock,
+      ...deps,
       driver,
       attempts,
       wrongModel: providers.wrongModel,

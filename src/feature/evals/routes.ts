@@ -9,90 +9,68 @@ import type { Evals } from "./service.ts";
 
 export function evalRoutes(evals: Evals, taskOfRun: TaskOfRun) {
   return operations("evals", [
-    operation(
-      "listEvals",
-      "GET /v1/evals",
-      { access: "user", query: t.Object(PageQuery), answer: listOf(Eval), summary: "Evals, newest first" },
-      ({ query, caller }) => evals.list(pageOf(query), caller),
-    ),
-    operation(
-      "createEval",
-      "POST /v1/evals",
-      {
-        access: "user",
-        scope: "runs",
-        body: EvalCreate,
-        bodyBytes: LIMITS.evalBytes,
-        answer: { 202: EvalDetail },
-        summary: "Let agents try tasks, and count what passes",
-        description:
-          "Each attempt is a run of its own: the agent's work in a sandbox, then the task's hidden tests. `oracle` proves the tasks without a model; `replay` plays recorded replies. The body may hold 16 MiB.",
-      },
-      async ({ body, caller, answer }) => {
-        const write = await evals.create(body, caller);
-        return answer.accepted((made: EvalDetail) => `/v1/evals/${made.id}`, write);
-      },
-    ),
-    operation(
-      "getEval",
-      "GET /v1/evals/:id",
-      { access: "user", answer: EvalDetail, summary: "One eval with its scores" },
-      ({ params, caller }) => evals.get(params.id, caller),
-    ),
-    operation(
-      "listEvalAttempts",
-      "GET /v1/evals/:id/attempts",
-      {
-        access: "user",
-        query: t.Object(PageQuery),
-        answer: listOf(EvalAttempt),
-        summary: "Attempts of an eval, in the order in which they are made",
-      },
-      ({ params, query, caller }) => evals.attempts(params.id, pageOf(query), caller),
-    ),
-    operation(
-      "compareEvals",
-      "GET /v1/evals/:id/comparison/:earlier",
-      {
-        access: "user",
-        answer: EvalComparison,
-        summary: "What passes more or less often than in another eval",
-      },
-      ({ params, caller }) => evals.compare(params.id, params.earlier, caller),
-    ),
-    operation(
-      "getEvalRecording",
-      "GET /v1/evals/:id/recording",
-      { access: "user", answer: EvalRecording, summary: "What the models answered, to be replayed" },
-      ({ params, caller }) => evals.recording(params.id, caller),
-    ),
-    operation(
-      "cancelEval",
-      "POST /v1/evals/:id/cancel",
-      { access: "user", scope: "runs", answer: { 202: EvalDetail }, summary: "Cancel an eval and its runs" },
-      ({ params, caller, answer }) =>
-        answer.accepted(
-          (row: EvalDetail) => `/v1/evals/${row.id}`,
-          () => evals.cancel(params.id, caller),
-        ),
-    ),
-    operation(
-      "deleteEval",
-      "DELETE /v1/evals/:id",
-      { access: "user", scope: "runs", answer: 204, summary: "Delete an eval that has ended; its runs stay" },
-      ({ params, caller }) => {
-        evals.remove(params.id, caller);
-      },
-    ),
-    operation(
-      "getRunEvalTask",
-      "GET /v1/runs/:id/eval-task",
-      {
-        access: "user",
-        answer: EvalTaskFolder,
-        summary: "A task made of a run: its text and the commit that it began from, its changes as the solution",
-      },
-      ({ params, caller }) => taskOfRun(params.id, caller),
-    ),
+    operation("listEvals", "GET /v1/evals", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(Eval),
+      summary: "Evals, newest first",
+      handler: ({ query, caller }) => evals.list(pageOf(query), caller),
+    }),
+    operation("createEval", "POST /v1/evals", {
+      access: "user",
+      scope: "runs",
+      body: EvalCreate,
+      bodyBytes: LIMITS.evalBytes,
+      answer: { 202: EvalDetail },
+      summary: "Let agents try tasks, and count what passes",
+      description:
+        "Each attempt is a run of its own: the agent's work in a sandbox, then the task's hidden tests. `oracle` proves the tasks without a model; `replay` plays recorded replies. The body may hold 16 MiB.",
+      handler: async ({ body, caller, answer }) => answer.accepted("/v1/evals/:id", await evals.create(body, caller)),
+    }),
+    operation("getEval", "GET /v1/evals/:id", {
+      access: "user",
+      answer: EvalDetail,
+      summary: "One eval with its scores",
+      handler: ({ params, caller }) => evals.get(params.id, caller),
+    }),
+    operation("listEvalAttempts", "GET /v1/evals/:id/attempts", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(EvalAttempt),
+      summary: "Attempts of an eval, in the order in which they are made",
+      handler: ({ params, query, caller }) => evals.attempts(params.id, pageOf(query), caller),
+    }),
+    operation("compareEvals", "GET /v1/evals/:id/comparison/:earlier", {
+      access: "user",
+      answer: EvalComparison,
+      summary: "What passes more or less often than in another eval",
+      handler: ({ params, caller }) => evals.compare(params.id, params.earlier, caller),
+    }),
+    operation("getEvalRecording", "GET /v1/evals/:id/recording", {
+      access: "user",
+      answer: EvalRecording,
+      summary: "What the models answered, to be replayed",
+      handler: ({ params, caller }) => evals.recording(params.id, caller),
+    }),
+    operation("cancelEval", "POST /v1/evals/:id/cancel", {
+      access: "user",
+      scope: "runs",
+      answer: { 202: EvalDetail },
+      summary: "Cancel an eval and its runs",
+      handler: ({ params, caller, answer }) => answer.accepted("/v1/evals/:id", () => evals.cancel(params.id, caller)),
+    }),
+    operation("deleteEval", "DELETE /v1/evals/:id", {
+      access: "user",
+      scope: "runs",
+      answer: 204,
+      summary: "Delete an eval that has ended; its runs stay",
+      handler: ({ params, caller }) => evals.remove(params.id, caller),
+    }),
+    operation("getRunEvalTask", "GET /v1/runs/:id/eval-task", {
+      access: "user",
+      answer: EvalTaskFolder,
+      summary: "A task made of a run: its text and the commit that it began from, its changes as the solution",
+      handler: ({ params, caller }) => taskOfRun(params.id, caller),
+    }),
   ]);
 }

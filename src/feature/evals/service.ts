@@ -1,5 +1,5 @@
 /** Evals: made of tasks and those who try them, carried out by `driver.ts`, read as scores. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { EVAL_HARNESSES, type EvalHarness } from "../../core/harness-names.ts";
 import { newId } from "../../core/ids.ts";
@@ -8,9 +8,9 @@ import type { HarnessConfig } from "../../engine/agent-file.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { above, below } from "../../store/reader.ts";
-import type { Store } from "../../store/store.ts";
 import { evals, evalTasks, type PackedTask, type RecordedTurn } from "../../store/tables/evals.ts";
 import { mayRead, readable, WHOSE } from "../../store/whose.ts";
+import type { Core } from "../feature.ts";
 import type { Driver } from "./driver.ts";
 import {
   type Eval,
@@ -27,9 +27,7 @@ import type { RecordedRow } from "./recording.ts";
 import { comparisonOf, type EvalRow, problemsOf, scoresOf } from "./scores.ts";
 import type { AttemptRow, AttemptStore } from "./store.ts";
 
-interface EvalsDeps {
-  store: Store;
-  clock: Clock;
+interface EvalsDeps extends Pick<Core, "store" | "clock"> {
   driver: Driver;
   attempts: AttemptStore;
   recordingOf(attempts: readonly RecordedRow[]): EvalRecording;

@@ -4,20 +4,18 @@ import { Type as t } from "@sinclair/typebox";
 import { badRequest, invalidField } from "../../core/errors.ts";
 import type { EventCatalogue, SkepEvent } from "../../core/events.ts";
 import type { Caller } from "../../http/caller.ts";
-import type { EventStreams } from "../../http/event-stream.ts";
 import { cursorAfter, numberAfter, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { queryInteger } from "../../http/schema.ts";
 import { stillHolds } from "../../http/standing.ts";
-import { TICKET_SECONDS, type Tickets } from "../../http/tickets.ts";
+import { TICKET_SECONDS } from "../../http/tickets.ts";
 import type { EventLog, RawEvent } from "../../store/event-log.ts";
 import type { ProjectAccess } from "../../store/project-access.ts";
 import { mayRead, WHOSE } from "../../store/whose.ts";
+import type { Core } from "../feature.ts";
 import { FilterQuery, LoggedEventList, presentEvent, StreamQuery } from "./model.ts";
 
-interface EventDeps {
-  streams: EventStreams;
-  tickets: Tickets;
+interface EventDeps extends Pick<Core, "streams" | "tickets"> {
   log: Pick<EventLog, "page">;
   catalogue: EventCatalogue;
   access: Pick<ProjectAccess, "isAllOpen" | "ofWork">;
@@ -69,52 +67,40 @@ export function eventRoutes({ streams, tickets, log, catalogue, fine, assertRun,
     return { items: events.map(presentEvent), next_cursor: rest === null ? null : cursorAfter(String(rest)) };
   };
   return operations("events", [
-    operation(
-      "listEvents",
-      "GET /v1/events",
-      {
-        access: "user",
-        query: ListQuery,
-        answer: LoggedEventList,
-        summary: "The log of events, newest first",
-        description:
-          "A page looks through a bounded part of the log: it may hold fewer events than `limit`, or none, and continue. It has ended when `next_cursor` is null.",
-      },
-      ({ query, caller }) => list(caller, query),
-    ),
-    operation(
-      "ticketEvent",
-      "POST /v1/events/ticket",
-      {
-        access: "user",
-        scope: "read",
-        answer: t.Object({ ticket: t.String(), expires_in: t.Integer({ description: "Seconds." }) }),
-        summary: "A one-minute, one-time ticket for the stream",
-      },
-      ({ caller }) => ({ ticket: tickets.issue(caller), expires_in: TICKET_SECONDS }),
-    ),
-    operation(
-      "getEventsStream",
-      "GET /v1/events/stream",
-      {
-        access: "user",
-        query: StreamQuery,
-        summary: "Live events, resumable (Server-Sent Events)",
-        description:
-          "Frames carry `id`, `event` (the kind) and `data` (one line of JSON). With `run_id`, `session_id` or `swarm_id` the stream starts at the first event of that run, session or swarm and, for a run, ends after its last. Needs a credential or a ticket.",
-        documented: {
-          responses: {
-            200: {
-              description:
-                "An event stream. The JSON of each frame is as the schema `Event`; a frame `gap` instead says which are missing (`from`, `to`).",
-              content: { "text/event-stream": { schema: { type: "string" } } },
-            },
-            204: { description: "The run has ended, and this position is after its last event: do not reconnect." },
+    operation("listEvents", "GET /v1/events", {
+      access: "user",
+      query: ListQuery,
+      answer: LoggedEventList,
+      summary: "The log of events, newest first",
+      description:
+        "A page looks through a bounded part of the log: it may hold fewer events than `limit`, or none, and continue. It has ended when `next_cursor` is null.",
+      handler: ({ query, caller }) => list(caller, query),
+    }),
+    operation("ticketEvent", "POST /v1/events/ticket", {
+      access: "user",
+      scope: "read",
+      answer: t.Object({ ticket: t.String(), expires_in: t.Integer({ description: "Seconds." }) }),
+      summary: "A one-minute, one-time ticket for the stream",
+      handler: ({ caller }) => ({ ticket: tickets.issue(caller), expires_in: TICKET_SECONDS }),
+    }),
+    operation("getEventsStream", "GET /v1/events/stream", {
+      access: "user",
+      query: StreamQuery,
+      summary: "Live events, resumable (Server-Sent Events)",
+      description:
+        "Frames carry `id`, `event` (the kind) and `data` (one line of JSON). With `run_id`, `session_id` or `swarm_id` the stream starts at the first event of that run, session or swarm and, for a run, ends after its last. Needs a credential or a ticket.",
+      documented: {
+        responses: {
+          200: {
+            description:
+              "An event stream. The JSON of each frame is as the schema `Event`; a frame `gap` instead says which are missing (`from`, `to`).",
+            content: { "text/event-stream": { schema: { type: "string" } } },
           },
+          204: { description: "The run has ended, and this position is after its last event: do not reconnect." },
         },
       },
-      ({ query, caller, request }) => open(caller, query, request.headers.get("last-event-id")),
-    ),
+      handler: ({ query, caller, request }) => open(caller, query, request.headers.get("last-event-id")),
+    }),
   ]);
 }
 

@@ -9,38 +9,29 @@ const HarnessPath = t.Object({ harness: HarnessName });
 
 export const harnessLoginRoutes = (logins: HarnessLogins) =>
   operations("providers", [
-    operation(
-      "listHarnessLogins",
-      "GET /v1/settings/harness-logins",
-      {
-        access: "user",
-        query: t.Object(PageQuery),
-        answer: listOf(HarnessLogin),
-        summary: "Own log-ins of external agents, masked",
-      },
-      ({ query, caller }) => logins.list(pageOf(query), caller),
-    ),
-    operation(
-      "updateHarnessLogin",
-      "PUT /v1/settings/harness-logins/:harness",
-      {
-        access: "user",
-        params: HarnessPath,
-        body: HarnessLoginUpdate,
-        answer: HarnessLogin,
-        strict: true,
-        summary: "Store your own log-in of an external agent, or say which agents may use it",
-        description:
-          "Agents with `credentials: own` that you start then work with it at its vendor: budgets do not hold there.",
-      },
-      ({ params, body, caller }) => logins.set(params.harness, body, caller),
-    ),
-    operation(
-      "deleteHarnessLogin",
-      "DELETE /v1/settings/harness-logins/:harness",
-      { access: "user", params: HarnessPath, answer: 204, summary: "Delete your own log-in of an external agent" },
-      ({ params, caller }) => {
-        logins.remove(params.harness, caller);
-      },
-    ),
+    operation("listHarnessLogins", "GET /v1/settings/harness-logins", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(HarnessLogin),
+      summary: "Own log-ins of external agents, masked",
+      handler: ({ query, caller }) => logins.list(pageOf(query), caller),
+    }),
+    operation("updateHarnessLogin", "PUT /v1/settings/harness-logins/:harness", {
+      access: "user",
+      params: HarnessPath,
+      body: HarnessLoginUpdate,
+      answer: HarnessLogin,
+      strict: true,
+      summary: "Store your own log-in of an external agent, or say which agents may use it",
+      description:
+        "Agents with `credentials: own` that you start then work with it at its vendor: budgets do not hold there.",
+      handler: ({ params, body, caller }) => logins.set(params.harness, body, caller),
+    }),
+    operation("deleteHarnessLogin", "DELETE /v1/settings/harness-logins/:harness", {
+      access: "user",
+      params: HarnessPath,
+      answer: 204,
+      summary: "Delete your own log-in of an external agent",
+      handler: ({ params, caller }) => logins.remove(params.harness, caller),
+    }),
   ]);

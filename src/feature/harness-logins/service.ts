@@ -2,7 +2,7 @@
  * People's own log-ins at the vendors of external agents: sealed, used only for the work of the person who stored it, by
  * the agents that they named. Nobody reads one back, administrators included.
  */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { hasOwnLogin, OWN_LOGINS, type OwnLoginName } from "../../core/harness-names.ts";
 import { isObject } from "../../core/is-object.ts";
@@ -13,17 +13,12 @@ import { type Masking, maskedPreview } from "../../core/masking.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import { actorOf, type Caller, personOf } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Store } from "../../store/store.ts";
 import { LOCAL_USER, harnessLogins as table } from "../../store/tables/providers.ts";
+import type { Core } from "../feature.ts";
 import type { HarnessLogin, HarnessLoginUpdate } from "./model.ts";
 
-interface HarnessLoginsDeps {
-  store: Store;
-  clock: Clock;
-  sealer: Sealer;
+interface HarnessLoginsDeps extends Pick<Core, "store" | "clock" | "sealer" | "audit"> {
   masking: Pick<Masking, "add">;
-  audit: Audit;
   agentExists(id: string): boolean;
   /** Nobody logs in: work without a user uses what is stored on this server. */
   localUser: boolean;

@@ -5,23 +5,19 @@
  * is shrunk, so that no byte of it is left.
  */
 import { Type as t } from "@sinclair/typebox";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { conflict } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { defineJob, type EndedJob, type RunningJob } from "../../core/jobs.ts";
-import type { Audit } from "../../store/audit.ts";
 import { shrink } from "../../store/shrink.ts";
-import type { Store } from "../../store/store.ts";
 import { deletions } from "../../store/tables/history.ts";
+import type { Core } from "../feature.ts";
 import { historyDeleted } from "./events.ts";
 import { createMentions } from "./mentions.ts";
 import type { HistoryRows, Item } from "./rows.ts";
 
-interface DeletionDeps {
-  store: Store;
+interface DeletionDeps extends Pick<Core, "store" | "clock" | "audit"> {
   rows: HistoryRows;
-  clock: Clock;
-  audit: Audit;
   /** Ends a session that nobody works in. Inside a transaction. */
   endSession(id: string): void;
   /** Removes containers of these sessions. */

@@ -52,25 +52,17 @@ const DiskUsageView = t.Object(
 
 export const diskRoutes = (disk: DiskUsages) =>
   operations("history", [
-    operation(
-      "getDiskUsage",
-      "GET /v1/admin/disk",
-      {
-        access: "admin",
-        answer: t.Object({ usage: orNull(DiskUsageView) }),
-        summary: "Who takes what on the disk, as it was last measured",
-        description: "Null: it was never measured. `POST /v1/admin/disk/measure` measures it.",
-      },
-      () => ({ usage: disk.last() }),
-    ),
-    operation(
-      "measureDisk",
-      "POST /v1/admin/disk/measure",
-      { access: "admin", answer: { 202: Job }, summary: "Measure who takes what on the disk, in the background" },
-      ({ caller, answer }) =>
-        answer.accepted(
-          ({ id }) => `/v1/jobs/${id}`,
-          () => disk.measure(caller),
-        ),
-    ),
+    operation("getDiskUsage", "GET /v1/admin/disk", {
+      access: "admin",
+      answer: t.Object({ usage: orNull(DiskUsageView) }),
+      summary: "Who takes what on the disk, as it was last measured",
+      description: "Null: it was never measured. `POST /v1/admin/disk/measure` measures it.",
+      handler: () => ({ usage: disk.last() }),
+    }),
+    operation("measureDisk", "POST /v1/admin/disk/measure", {
+      access: "admin",
+      answer: { 202: Job },
+      summary: "Measure who takes what on the disk, in the background",
+      handler: ({ caller, answer }) => answer.accepted("/v1/jobs/:id", () => disk.measure(caller)),
+    }),
   ]);

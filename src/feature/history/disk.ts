@@ -1,7 +1,7 @@
 /** Who takes what on the disk: measured when somebody asks, kept until the next measuring. */
 
 import { Type as t } from "@sinclair/typebox";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { messageOf } from "../../core/errors.ts";
 import { defineJob } from "../../core/jobs.ts";
 import type { Logger } from "../../core/log.ts";
@@ -9,7 +9,7 @@ import { ownJson } from "../../core/own-json.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { DiskAsker, DiskUsage } from "../../store/disk-worker.ts";
 import { namesOf } from "../../store/names-of.ts";
-import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
 
@@ -32,9 +32,7 @@ type Measured = DiskUsage & {
   engine?: EngineUse[] | null;
 };
 
-interface DiskUsageDeps {
-  store: Store;
-  clock: Clock;
+interface DiskUsageDeps extends Pick<Core, "store" | "clock"> {
   jobs: Pick<Jobs, "enqueue">;
   disk: Pick<DiskAsker, "usage">;
   /** Caches of sandboxes, one by one. Throws where the engine does not answer. */

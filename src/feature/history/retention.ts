@@ -1,15 +1,13 @@
 /** Removing runs, chats and transcripts by age and size, a bounded number at a time; what is kept on purpose stays. */
-import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, timestamp } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { DiskAsker, OldItem } from "../../store/disk-worker.ts";
-import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import type { Settings } from "../settings/model.ts";
 import type { RetentionPreview } from "./model.ts";
 import type { History } from "./service.ts";
 
-interface RetentionDeps {
-  store: Store;
-  clock: Clock;
+interface RetentionDeps extends Pick<Core, "store" | "clock"> {
   history: Pick<History, "removeOld" | "isRemovingOld">;
   disk: DiskAsker;
   settings(): Settings["retention"];

@@ -1,12 +1,12 @@
 /** Deleting history with everything, and keeping some of it from the settings for retention. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import type { Store } from "../../store/store.ts";
 import { deletions, keptHistory } from "../../store/tables/history.ts";
 import { readable, WHOSE, WHOSE_SESSIONS } from "../../store/whose.ts";
+import type { Core } from "../feature.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
 import { type defineDeletion, notEnded } from "./deletion.ts";
@@ -15,10 +15,8 @@ import type { HistoryKind, HistoryPreview, Kept } from "./model.ts";
 import { createRights } from "./rights.ts";
 import type { HistoryRows } from "./rows.ts";
 
-interface HistoryDeps {
-  store: Store;
+interface HistoryDeps extends Pick<Core, "store" | "clock"> {
   rows: HistoryRows;
-  clock: Clock;
   jobs: Pick<Jobs, "enqueue" | "live">;
   deletion: ReturnType<typeof defineDeletion>;
 }

@@ -9,40 +9,34 @@ const NamePath = t.Object({ name: t.String({ maxLength: 253 }) });
 
 export const hostRoutes = (hosts: Hosts) =>
   operations("hosts", [
-    operation(
-      "listHosts",
-      "GET /v1/hosts",
-      {
-        access: "admin",
-        query: t.Object(PageQuery),
-        answer: listOf(Host),
-        summary: "Container engines that agents work on, as they answer now; empty where DOCKER_HOSTS names none",
-      },
-      async ({ query }) => pageOfArray(await hosts.list(), pageOf(query), ({ name }) => name),
-    ),
-    operation(
-      "getHost",
-      "GET /v1/hosts/:name",
-      { access: "admin", params: NamePath, answer: Host, summary: "A container engine, as it answers now" },
-      ({ params }) => hosts.get(params.name),
-    ),
-    operation(
-      "drainHost",
-      "POST /v1/hosts/:name/drain",
-      {
-        access: "admin",
-        params: NamePath,
-        answer: Host,
-        summary: "Give a container engine no new work; what works there ends there",
-        description:
-          "It stays so over restarts, until it is enabled. Work on the files of work that is still there joins it. The host is empty when its state is `drained`.",
-      },
-      ({ params, caller }) => hosts.drain(params.name, caller),
-    ),
-    operation(
-      "enableHost",
-      "POST /v1/hosts/:name/enable",
-      { access: "admin", params: NamePath, answer: Host, summary: "Give a container engine work again" },
-      ({ params, caller }) => hosts.enable(params.name, caller),
-    ),
+    operation("listHosts", "GET /v1/hosts", {
+      access: "admin",
+      query: t.Object(PageQuery),
+      answer: listOf(Host),
+      summary: "Container engines that agents work on, as they answer now; empty where DOCKER_HOSTS names none",
+      handler: async ({ query }) => pageOfArray(await hosts.list(), pageOf(query), ({ name }) => name),
+    }),
+    operation("getHost", "GET /v1/hosts/:name", {
+      access: "admin",
+      params: NamePath,
+      answer: Host,
+      summary: "A container engine, as it answers now",
+      handler: ({ params }) => hosts.get(params.name),
+    }),
+    operation("drainHost", "POST /v1/hosts/:name/drain", {
+      access: "admin",
+      params: NamePath,
+      answer: Host,
+      summary: "Give a container engine no new work; what works there ends there",
+      description:
+        "It stays so over restarts, until it is enabled. Work on the files of work that is still there joins it. The host is empty when its state is `drained`.",
+      handler: ({ params, caller }) => hosts.drain(params.name, caller),
+    }),
+    operation("enableHost", "POST /v1/hosts/:name/enable", {
+      access: "admin",
+      params: NamePath,
+      answer: Host,
+      summary: "Give a container engine work again",
+      handler: ({ params, caller }) => hosts.enable(params.name, caller),
+    }),
   ]);

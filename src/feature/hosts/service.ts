@@ -1,19 +1,15 @@
 /** Which of several container engines get work. What an administrator drains stays drained over restarts, until they enable it. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import type { DockerHost } from "../../core/docker-options.ts";
 import { notFound } from "../../core/errors.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Store } from "../../store/store.ts";
 import { drainedHosts } from "../../store/tables/hosts.ts";
 import type { EngineService } from "../engine/feature.ts";
+import type { Core } from "../feature.ts";
 import { hostsChanged } from "./events.ts";
 import type { Host } from "./model.ts";
 
-interface HostsDeps {
-  store: Store;
-  clock: Clock;
-  audit: Audit;
+interface HostsDeps extends Pick<Core, "store" | "clock" | "audit"> {
   configured: readonly DockerHost[];
   /** Undefined where agents do not work on several engines. */
   engines: EngineService["hosts"];

@@ -16,10 +16,10 @@ const KEEP_DAYS = 90;
 
 export const inbox = defineFeature(
   "inbox",
-  ({ store, clock, agents, sessions }: Needs) => {
+  (deps: Needs) => {
+    const { agents, sessions } = deps;
     const service = createInbox({
-      store,
-      clock,
+      ...deps,
       agentExists: agents.exists,
       addNote: sessions.rows.addNote,
       markOutside: sessions.outside.mark,

@@ -9,19 +9,15 @@ import type { Inbox } from "./service.ts";
 
 export function inboxRoutes(inbox: Inbox) {
   return operations("agents", [
-    operation(
-      "listAgentInbox",
-      "GET /v1/agents/:id/inbox",
-      {
-        access: "user",
-        query: t.Object({
-          ...PageQuery,
-          unread: t.Optional(queryBoolean({ description: "Only what the agent has, or has not, read yet." })),
-        }),
-        answer: listOf(AgentMessage),
-        summary: "What other agents wrote to this one in your work, newest first",
-      },
-      ({ params, query, caller }) => inbox.list(params.id, { unread: query.unread }, pageOf(query), caller),
-    ),
+    operation("listAgentInbox", "GET /v1/agents/:id/inbox", {
+      access: "user",
+      query: t.Object({
+        ...PageQuery,
+        unread: t.Optional(queryBoolean({ description: "Only what the agent has, or has not, read yet." })),
+      }),
+      answer: listOf(AgentMessage),
+      summary: "What other agents wrote to this one in your work, newest first",
+      handler: ({ params, query, caller }) => inbox.list(params.id, { unread: query.unread }, pageOf(query), caller),
+    }),
   ]);
 }

@@ -2,7 +2,7 @@
  * Messages between agents. One is kept for the receiver and the user in whose work it was written, and is put into the
  * transcript of the receiver's next request in that user's work, as a quotation. It starts nothing by itself.
  */
-import { type Clock, MINUTE_MS, timestamp } from "../../core/clock.ts";
+import { MINUTE_MS, timestamp } from "../../core/clock.ts";
 import { conflict, notFound, Problem } from "../../core/errors.ts";
 import { executionRefs } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
@@ -16,17 +16,15 @@ import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { allOf } from "../../store/reader.ts";
 import { removeOld } from "../../store/remove-old.ts";
-import type { Store } from "../../store/store.ts";
 import { agentMessages as table } from "../../store/tables/inbox.ts";
 import { readable, WHOSE } from "../../store/whose.ts";
+import type { Core } from "../feature.ts";
 import { agentMessageSent } from "./events.ts";
 import type { AgentMessage } from "./model.ts";
 
 export type Inbox = ReturnType<typeof createInbox>;
 
-interface InboxDeps {
-  store: Store;
-  clock: Clock;
+interface InboxDeps extends Pick<Core, "store" | "clock"> {
   agentExists(id: string): boolean;
   /** Whether sessions of this kind take messages. */
   takesMessages(execution: Execution): boolean;

@@ -12,14 +12,11 @@ const KEEP_DAYS = 30;
 
 export const invitations = defineFeature(
   "invitations",
-  ({ store, clock, audit, access, accounts, members }: Needs) => {
+  (deps: Needs) => {
     const service = createInvitations({
-      store,
-      clock,
-      audit,
-      access,
-      putMember: members.put,
-      beginTry: accounts.tryInvitation,
+      ...deps,
+      putMember: deps.members.put,
+      beginTry: deps.accounts.tryInvitation,
     });
     return {
       service,

@@ -3,31 +3,25 @@
  * an invitation of somebody who is no maintainer any more, or no member, is over.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, timestamp } from "../../core/clock.ts";
 import { conflict, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { isAtLeast, owns } from "../../core/ownership.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { ProjectAccess } from "../../store/project-access.ts";
 import { below } from "../../store/reader.ts";
 import { removeOld } from "../../store/remove-old.ts";
-import type { Store } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
 import { projectInvitations } from "../../store/tables/project-invitations.ts";
 import { readable, WHOSE } from "../../store/whose.ts";
+import type { Core } from "../feature.ts";
 import type { Members } from "../members/service.ts";
 import { invitationsChanged } from "./events.ts";
 import type { Invitation, InvitationCreate, Joined, MadeInvitation, Offer } from "./model.ts";
 import { createRights } from "./rights.ts";
 
-interface InvitationsDeps {
-  store: Store;
-  clock: Clock;
-  audit: Audit;
-  access: ProjectAccess;
+interface InvitationsDeps extends Pick<Core, "store" | "clock" | "audit" | "access"> {
   putMember: Members["put"];
   /** @throws Problem 429 after too many wrong tries of that account. */
   beginTry(userId: string): { failed(): void; released(): void };

@@ -1,20 +1,16 @@
 /** What becomes of a job: how its row changes, and what is published of it. */
-import { type Clock, HOUR_MS, timestamp } from "../../core/clock.ts";
+import { HOUR_MS, timestamp } from "../../core/clock.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import type { JobDefinition, JobReport, JobResult } from "../../core/jobs.ts";
 import { LIMITS } from "../../core/limits.ts";
-import type { Logger } from "../../core/log.ts";
 import type { Masker } from "../../core/masking.ts";
-import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import { jobProgress } from "./events.ts";
 import { type JobRow, type JobStore, presentJob } from "./store.ts";
 
-export interface OutcomesDeps {
-  store: Store;
+export interface OutcomesDeps extends Pick<Core, "store" | "clock" | "log"> {
   rows: JobStore;
-  clock: Clock;
-  log: Logger;
   /** A job's reports may hold text from programs and other machines. */
   masker: Pick<Masker, "text" | "json">;
   definitionOf(kind: string): JobDefinition | undefined;

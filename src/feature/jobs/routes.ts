@@ -8,38 +8,27 @@ import type { Jobs } from "./service.ts";
 
 export function jobRoutes(jobs: Jobs) {
   return operations("jobs", [
-    operation(
-      "listJobs",
-      "GET /v1/jobs",
-      { access: "user", query: t.Object(PageQuery), answer: listOf(Job), summary: "Background jobs, newest first" },
-      ({ query, caller }) => jobs.list(pageOf(query), caller),
-    ),
-    operation(
-      "getJob",
-      "GET /v1/jobs/:id",
-      {
-        access: "user",
-        params: t.Object({ id: t.String({ maxLength: 100 }) }),
-        answer: Job,
-        summary: "One background job",
-      },
-      ({ params, caller }) => jobs.get(params.id, caller),
-    ),
-    operation(
-      "cancelJob",
-      "POST /v1/jobs/:id/cancel",
-      {
-        access: "user",
-        project: "viewer",
-        params: t.Object({ id: t.String({ maxLength: 100 }) }),
-        answer: { 202: Job },
-        summary: "Cancel a background job",
-      },
-      ({ params, caller, answer }) =>
-        answer.accepted(
-          (job) => `/v1/jobs/${job.id}`,
-          () => jobs.cancel(params.id, caller),
-        ),
-    ),
+    operation("listJobs", "GET /v1/jobs", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(Job),
+      summary: "Background jobs, newest first",
+      handler: ({ query, caller }) => jobs.list(pageOf(query), caller),
+    }),
+    operation("getJob", "GET /v1/jobs/:id", {
+      access: "user",
+      params: t.Object({ id: t.String({ maxLength: 100 }) }),
+      answer: Job,
+      summary: "One background job",
+      handler: ({ params, caller }) => jobs.get(params.id, caller),
+    }),
+    operation("cancelJob", "POST /v1/jobs/:id/cancel", {
+      access: "user",
+      project: "viewer",
+      params: t.Object({ id: t.String({ maxLength: 100 }) }),
+      answer: { 202: Job },
+      summary: "Cancel a background job",
+      handler: ({ params, caller, answer }) => answer.accepted("/v1/jobs/:id", () => jobs.cancel(params.id, caller)),
+    }),
   ]);
 }

@@ -4,17 +4,13 @@
  */
 import { Value } from "@sinclair/typebox/value";
 import { failuresOf } from "../../core/act-on-each.ts";
-import type { Clockwork } from "../../core/clockwork.ts";
 import type { JobDefinition } from "../../core/jobs.ts";
-import type { Standby } from "../../store/identity.ts";
+import type { Core } from "../feature.ts";
 import { createOutcomes, INTERRUPTED, type OutcomesDeps } from "./outcomes.ts";
 import { createReports, type Reports } from "./reports.ts";
 import type { JobRow } from "./store.ts";
 
-interface RunnerDeps extends Omit<OutcomesDeps, "definitionOf" | "latestOf"> {
-  clockwork: Clockwork;
-  standby: Standby;
-}
+interface RunnerDeps extends Omit<OutcomesDeps, "definitionOf" | "latestOf">, Pick<Core, "clockwork" | "standby"> {}
 
 interface Active {
   kind: string;

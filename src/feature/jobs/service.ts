@@ -5,21 +5,18 @@
 
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { type Clock, timestamp } from "../../core/clock.ts";
-import type { Clockwork } from "../../core/clockwork.ts";
+import { timestamp } from "../../core/clock.ts";
 import { conflict, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { JobDefinition } from "../../core/jobs.ts";
-import type { Logger } from "../../core/log.ts";
 import type { Masking } from "../../core/masking.ts";
 import { owns } from "../../core/ownership.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Standby } from "../../store/identity.ts";
 import { removeOld } from "../../store/remove-old.ts";
-import type { Store, WriteTx } from "../../store/store.ts";
+import type { WriteTx } from "../../store/store.ts";
 import { mayRead, WHOSE } from "../../store/whose.ts";
+import type { Core } from "../feature.ts";
 import type { Job } from "./model.ts";
 import { createRunner } from "./runner.ts";
 import { createJobStore, type JobRow, presentJob } from "./store.ts";
@@ -40,14 +37,8 @@ export interface EnqueueOptions {
 
 export type Jobs = ReturnType<typeof createJobs>;
 
-interface JobsDeps {
-  store: Store;
-  clock: Clock;
-  clockwork: Clockwork;
-  log: Logger;
+interface JobsDeps extends Pick<Core, "store" | "clock" | "clockwork" | "log" | "audit" | "standby"> {
   masking: Pick<Masking, "text" | "json">;
-  audit: Audit;
-  standby: Standby;
 }
 
 export function createJobs({ store, clock, clockwork, log, masking, audit, standby }: JobsDeps) {

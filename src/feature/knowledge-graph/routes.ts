@@ -42,25 +42,21 @@ import type { KnowledgeGraph } from "./service.ts";
 const PATH = "/v1/projects/:id/knowledge-graph";
 const ProjectPath = t.Object({ id: t.String({ maxLength: 100 }) });
 const JobPath = t.Object({ id: t.String({ maxLength: 100 }), job_id: t.String({ maxLength: 100 }) });
-const locationOf = (job: IndexJob) => `/v1/projects/${job.project_id}/knowledge-graph/index/${job.id}`;
+const LOCATION = "/v1/projects/:project_id/knowledge-graph/index/:id";
 
 export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
   return operations("knowledge graph", [
     ...indexRoutes(graphs),
     ...listRoutes(graphs),
-    operation(
-      "queryProjectGraph",
-      `POST ${PATH}/query`,
-      {
-        access: "user",
-        scope: "read",
-        execution: true,
-        params: ProjectPath,
-        body: SearchRequest,
-        answer: SearchAnswer,
-        summary: "Search symbols and flows",
-      },
-      ({ params, body, caller }) =>
+    operation("queryProjectGraph", `POST ${PATH}/query`, {
+      access: "user",
+      scope: "read",
+      execution: true,
+      params: ProjectPath,
+      body: SearchRequest,
+      answer: SearchAnswer,
+      summary: "Search symbols and flows",
+      handler: ({ params, body, caller }) =>
         passOn(
           graphs.graph(params.id, caller).json.query({
             query: body.query,
@@ -69,57 +65,45 @@ export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
             includeCode: body.include_code ?? false,
           }),
         ),
-    ),
-    operation(
-      "getProjectGraphContext",
-      `GET ${PATH}/context/:symbol`,
-      {
-        access: "user",
-        execution: true,
-        params: SymbolPath,
-        query: ContextQuery,
-        answer: Context,
-        summary: "Callers, callees, flows and cluster of a symbol; candidates when several have the name",
-      },
-      ({ params, query, caller }) =>
+    }),
+    operation("getProjectGraphContext", `GET ${PATH}/context/:symbol`, {
+      access: "user",
+      execution: true,
+      params: SymbolPath,
+      query: ContextQuery,
+      answer: Context,
+      summary: "Callers, callees, flows and cluster of a symbol; candidates when several have the name",
+      handler: ({ params, query, caller }) =>
         passOn(
           graphs
             .graph(params.id, caller)
             .json.context(params.symbol, query.file_path, Math.min(query.limit ?? RELATED_SHOWN, MAX_RELATED)),
         ),
-    ),
-    operation(
-      "listProjectGraphContext",
-      `GET ${PATH}/context/:symbol/:relation`,
-      {
-        access: "user",
-        execution: true,
-        params: RelationPath,
-        query: t.Object({ ...PageQuery, file_path: FilePath }),
-        answer: listOf(Related),
-        summary: "One list of a symbol's context, whole, a page at a time",
-      },
-      ({ params, query, caller, path }) =>
+    }),
+    operation("listProjectGraphContext", `GET ${PATH}/context/:symbol/:relation`, {
+      access: "user",
+      execution: true,
+      params: RelationPath,
+      query: t.Object({ ...PageQuery, file_path: FilePath }),
+      answer: listOf(Related),
+      summary: "One list of a symbol's context, whole, a page at a time",
+      handler: ({ params, query, caller, path }) =>
         passedList(
           path,
           graphs
             .graph(params.id, caller)
             .json.related(params.symbol, params.relation, windowOf(query), query.file_path),
         ),
-    ),
-    operation(
-      "impactProjectGraph",
-      `POST ${PATH}/impact`,
-      {
-        access: "user",
-        scope: "read",
-        execution: true,
-        params: ProjectPath,
-        body: ImpactRequest,
-        answer: Impact,
-        summary: "What a change of a symbol reaches, by depth",
-      },
-      ({ params, body, caller }) =>
+    }),
+    operation("impactProjectGraph", `POST ${PATH}/impact`, {
+      access: "user",
+      scope: "read",
+      execution: true,
+      params: ProjectPath,
+      body: ImpactRequest,
+      answer: Impact,
+      summary: "What a change of a symbol reaches, by depth",
+      handler: ({ params, body, caller }) =>
         passOn(
           graphs.graph(params.id, caller).json.impact({
             target: body.target,
@@ -129,183 +113,138 @@ export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
             filePath: body.file_path,
           }),
         ),
-    ),
-    operation(
-      "askProjectGraph",
-      `POST ${PATH}/ask`,
-      {
-        access: "user",
-        scope: "read",
-        execution: true,
-        params: ProjectPath,
-        body: AskRequest,
-        answer: AskAnswer,
-        summary:
-          "Ask about the code as a whole: a path, the tests of a symbol, dead code, cycles, who reads a setting, a flow in words",
-      },
-      ({ params, body, caller }) =>
+    }),
+    operation("askProjectGraph", `POST ${PATH}/ask`, {
+      access: "user",
+      scope: "read",
+      execution: true,
+      params: ProjectPath,
+      body: AskRequest,
+      answer: AskAnswer,
+      summary:
+        "Ask about the code as a whole: a path, the tests of a symbol, dead code, cycles, who reads a setting, a flow in words",
+      handler: ({ params, body, caller }) =>
         passOn(graphs.graph(params.id, caller).json.ask({ ...body, limit: body.limit ?? 50 })),
-    ),
-    operation(
-      "getProjectGraphChanges",
-      `GET ${PATH}/changes`,
-      {
-        access: "user",
-        execution: true,
-        params: ProjectPath,
-        query: ChangesQuery,
-        answer: Changes,
-        summary: "Symbols and flows that uncommitted changes touch",
-      },
-      ({ params, query, caller }) => passOn(graphs.graph(params.id, caller).json.changes(query.base)),
-    ),
-    operation(
-      "cypherProjectGraph",
-      `POST ${PATH}/cypher`,
-      {
-        access: "user",
-        scope: "read",
-        execution: true,
-        params: ProjectPath,
-        body: CypherRequest,
-        answer: CypherAnswer,
-        summary: "Ask in Cypher; queries only read",
-      },
-      ({ params, body, caller }) =>
+    }),
+    operation("getProjectGraphChanges", `GET ${PATH}/changes`, {
+      access: "user",
+      execution: true,
+      params: ProjectPath,
+      query: ChangesQuery,
+      answer: Changes,
+      summary: "Symbols and flows that uncommitted changes touch",
+      handler: ({ params, query, caller }) => passOn(graphs.graph(params.id, caller).json.changes(query.base)),
+    }),
+    operation("cypherProjectGraph", `POST ${PATH}/cypher`, {
+      access: "user",
+      scope: "read",
+      execution: true,
+      params: ProjectPath,
+      body: CypherRequest,
+      answer: CypherAnswer,
+      summary: "Ask in Cypher; queries only read",
+      handler: ({ params, body, caller }) =>
         passOn(graphs.graph(params.id, caller).cypher(body.query, body.params ?? {}, body.limit ?? 100)),
-    ),
+    }),
   ]);
 }
 
 function indexRoutes(graphs: KnowledgeGraph) {
   return operations("knowledge graph", [
-    operation(
-      "getProjectGraphStatus",
-      `GET ${PATH}/status`,
-      {
-        access: "user",
-        execution: true,
-        params: ProjectPath,
-        answer: GraphStatus,
-        summary: "What is indexed, and whether it is up to date",
-      },
-      ({ params, caller }) => graphs.status(params.id, caller),
-    ),
-    operation(
-      "indexProjectGraph",
-      `POST ${PATH}/index`,
-      {
-        access: "user",
-        params: ProjectPath,
-        body: t.Optional(IndexRequest),
-        answer: { 202: IndexJob },
-        summary: "Index in the background, or join the job that runs",
-      },
-      ({ params, body, caller, answer }) =>
-        answer.accepted(locationOf, () => graphs.index(params.id, body?.force ?? false, caller)),
-    ),
-    operation(
-      "importProjectGraphScip",
-      `POST ${PATH}/scip`,
-      {
-        access: "user",
-        project: "maintainer",
-        upload: true,
-        params: ProjectPath,
-        body: ScipUpload,
-        answer: { 202: IndexJob },
-        summary: "Take in a SCIP index: what a compiler says of calls replaces what the graph found",
-      },
-      async ({ params, upload, caller, answer }) => {
-        const take = await graphs.receiveScip(params.id, upload, caller);
-        return answer.accepted(locationOf, take);
-      },
-    ),
-    operation(
-      "forgetProjectGraphScip",
-      `DELETE ${PATH}/scip`,
-      {
-        access: "user",
-        project: "maintainer",
-        params: ProjectPath,
-        answer: { 202: IndexJob },
-        summary: "Forget all SCIP indexes",
-      },
-      ({ params, caller, answer }) => answer.accepted(locationOf, () => graphs.forgetScip(params.id, caller)),
-    ),
-    operation(
-      "getProjectGraphIndex",
-      `GET ${PATH}/index/:job_id`,
-      {
-        access: "user",
-        execution: true,
-        params: JobPath,
-        answer: IndexJob,
-        summary: "Progress of an index job, by phase",
-      },
-      ({ params, caller }) => graphs.job(params.id, params.job_id, caller),
-    ),
-    operation(
-      "cancelProjectGraphIndex",
-      `POST ${PATH}/index/:job_id/cancel`,
-      { access: "user", params: JobPath, answer: { 202: IndexJob }, summary: "Stop an index job; the old graph stays" },
-      ({ params, caller, answer }) =>
-        answer.accepted(locationOf, () => graphs.cancel(params.id, params.job_id, caller)),
-    ),
+    operation("getProjectGraphStatus", `GET ${PATH}/status`, {
+      access: "user",
+      execution: true,
+      params: ProjectPath,
+      answer: GraphStatus,
+      summary: "What is indexed, and whether it is up to date",
+      handler: ({ params, caller }) => graphs.status(params.id, caller),
+    }),
+    operation("indexProjectGraph", `POST ${PATH}/index`, {
+      access: "user",
+      params: ProjectPath,
+      body: t.Optional(IndexRequest),
+      answer: { 202: IndexJob },
+      summary: "Index in the background, or join the job that runs",
+      handler: ({ params, body, caller, answer }) =>
+        answer.accepted(LOCATION, () => graphs.index(params.id, body?.force ?? false, caller)),
+    }),
+    operation("importProjectGraphScip", `POST ${PATH}/scip`, {
+      access: "user",
+      project: "maintainer",
+      upload: true,
+      params: ProjectPath,
+      body: ScipUpload,
+      answer: { 202: IndexJob },
+      summary: "Take in a SCIP index: what a compiler says of calls replaces what the graph found",
+      handler: async ({ params, upload, caller, answer }) =>
+        answer.accepted(LOCATION, await graphs.receiveScip(params.id, upload, caller)),
+    }),
+    operation("forgetProjectGraphScip", `DELETE ${PATH}/scip`, {
+      access: "user",
+      project: "maintainer",
+      params: ProjectPath,
+      answer: { 202: IndexJob },
+      summary: "Forget all SCIP indexes",
+      handler: ({ params, caller, answer }) => answer.accepted(LOCATION, () => graphs.forgetScip(params.id, caller)),
+    }),
+    operation("getProjectGraphIndex", `GET ${PATH}/index/:job_id`, {
+      access: "user",
+      execution: true,
+      params: JobPath,
+      answer: IndexJob,
+      summary: "Progress of an index job, by phase",
+      handler: ({ params, caller }) => graphs.job(params.id, params.job_id, caller),
+    }),
+    operation("cancelProjectGraphIndex", `POST ${PATH}/index/:job_id/cancel`, {
+      access: "user",
+      params: JobPath,
+      answer: { 202: IndexJob },
+      summary: "Stop an index job; the old graph stays",
+      handler: ({ params, caller, answer }) =>
+        answer.accepted(LOCATION, () => graphs.cancel(params.id, params.job_id, caller)),
+    }),
   ]);
 }
 
 function listRoutes(graphs: KnowledgeGraph) {
   return operations("knowledge graph", [
-    operation(
-      "getProjectGraphGraphData",
-      `GET ${PATH}/graph-data`,
-      {
-        access: "user",
-        execution: true,
-        params: ProjectPath,
-        query: GraphDataQuery,
-        answer: {
-          200: t.Union([GraphData, GraphColumns]),
-          304: t.Void({ description: "The index is still the same." }),
-        },
-        summary: "Nodes and relationships for drawing, most connected first",
-        description:
-          "`format=columns` is small and has positions: a map of the most connected symbols of each cluster, and of those in no cluster, or, with `focus`, what depends on a symbol and what it depends on. The `ETag` is the index's: it changes when the project is indexed again.",
+    operation("getProjectGraphGraphData", `GET ${PATH}/graph-data`, {
+      access: "user",
+      execution: true,
+      params: ProjectPath,
+      query: GraphDataQuery,
+      answer: {
+        200: t.Union([GraphData, GraphColumns]),
+        304: t.Void({ description: "The index is still the same." }),
       },
-      ({ params, query, caller, request }) => graphDataOf(graphs, params.id, query, caller, request),
-    ),
-    operation(
-      "listProjectGraphCommunities",
-      `GET ${PATH}/communities`,
-      {
-        access: "user",
-        execution: true,
-        params: ProjectPath,
-        query: t.Object(PageQuery),
-        answer: listOf(Community),
-        summary: "Clusters with their members, largest first",
-      },
-      ({ params, query, caller, path }) =>
+      summary: "Nodes and relationships for drawing, most connected first",
+      description:
+        "`format=columns` is small and has positions: a map of the most connected symbols of each cluster, and of those in no cluster, or, with `focus`, what depends on a symbol and what it depends on. The `ETag` is the index's: it changes when the project is indexed again.",
+      handler: ({ params, query, caller, request }) => graphDataOf(graphs, params.id, query, caller, request),
+    }),
+    operation("listProjectGraphCommunities", `GET ${PATH}/communities`, {
+      access: "user",
+      execution: true,
+      params: ProjectPath,
+      query: t.Object(PageQuery),
+      answer: listOf(Community),
+      summary: "Clusters with their members, largest first",
+      handler: ({ params, query, caller, path }) =>
         passedList(path, graphs.graph(params.id, caller).json.communities(windowOf(query))),
-    ),
-    operation(
-      "listProjectGraphProcesses",
-      `GET ${PATH}/processes`,
-      {
-        access: "user",
-        execution: true,
-        params: ProjectPath,
-        query: t.Object({
-          ...PageQuery,
-          symbol: t.Optional(t.String({ minLength: 1, maxLength: 1_000, description: "Only flows with this symbol." })),
-        }),
-        answer: listOf(Process),
-        summary: "Execution flows with their steps in order",
-      },
-      ({ params, query, caller, path }) =>
+    }),
+    operation("listProjectGraphProcesses", `GET ${PATH}/processes`, {
+      access: "user",
+      execution: true,
+      params: ProjectPath,
+      query: t.Object({
+        ...PageQuery,
+        symbol: t.Optional(t.String({ minLength: 1, maxLength: 1_000, description: "Only flows with this symbol." })),
+      }),
+      answer: listOf(Process),
+      summary: "Execution flows with their steps in order",
+      handler: ({ params, query, caller, path }) =>
         passedList(path, graphs.graph(params.id, caller).json.processes(windowOf(query), query.symbol)),
-    ),
+    }),
   ]);
 }
 

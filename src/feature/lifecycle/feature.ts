@@ -5,10 +5,9 @@ import { lifecycleRoutes } from "./routes.ts";
 import { createLifecycle } from "./service.ts";
 
 export const lifecycle = defineFeature("lifecycle", (deps: Core & { sessions: Pick<Sessions, "live"> }) => {
-  const { store, clock, docker, instanceId, sessions } = deps;
+  const { docker, instanceId, sessions } = deps;
   const service = createLifecycle({
-    store,
-    clock,
+    ...deps,
     live: () => sessions.live(),
     async containers() {
       const rows = await docker?.containers.list([`${LABELS.instance}=${instanceId}`]).catch(() => []);

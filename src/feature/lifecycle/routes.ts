@@ -9,46 +9,34 @@ import type { Lifecycle } from "./service.ts";
 
 export function lifecycleRoutes(lifecycle: Lifecycle) {
   return operations("lifecycle", [
-    operation(
-      "listLifecycleTimeline",
-      "GET /v1/lifecycle/timeline",
-      {
-        access: "user",
-        query: t.Object({
-          ...PageQuery,
-          agent_id: t.Optional(t.String({ maxLength: 64 })),
-          kind: t.Optional(TimelineKind),
-          since: t.Optional(Time),
-        }),
-        answer: listOf(TimelineItem),
-        summary: "What agents did, newest first",
-      },
-      ({ query, caller }) => lifecycle.timeline(query, pageOf(query), caller),
-    ),
-    operation(
-      "getLifecycleDay",
-      "GET /v1/lifecycle/day",
-      {
-        access: "user",
-        query: t.Object({
-          from: t.Optional(t.String({ maxLength: 40, description: "RFC 3339; a day before `to` if absent." })),
-          to: t.Optional(t.String({ maxLength: 40, description: "RFC 3339, at most 31 days later; now if absent." })),
-        }),
-        answer: AgentDay,
-        summary: "When which agent was at work",
-      },
-      ({ query, caller }) => lifecycle.day(query, caller),
-    ),
-    operation(
-      "listLifecycleSessions",
-      "GET /v1/lifecycle/sessions",
-      {
-        access: "user",
-        query: t.Object(PageQuery),
-        answer: listOf(LiveSession),
-        summary: "Sessions that are alive, of every kind, with their containers",
-      },
-      ({ query, caller }) => lifecycle.sessions(pageOf(query), caller),
-    ),
+    operation("listLifecycleTimeline", "GET /v1/lifecycle/timeline", {
+      access: "user",
+      query: t.Object({
+        ...PageQuery,
+        agent_id: t.Optional(t.String({ maxLength: 64 })),
+        kind: t.Optional(TimelineKind),
+        since: t.Optional(Time),
+      }),
+      answer: listOf(TimelineItem),
+      summary: "What agents did, newest first",
+      handler: ({ query, caller }) => lifecycle.timeline(query, pageOf(query), caller),
+    }),
+    operation("getLifecycleDay", "GET /v1/lifecycle/day", {
+      access: "user",
+      query: t.Object({
+        from: t.Optional(t.String({ maxLength: 40, description: "RFC 3339; a day before `to` if absent." })),
+        to: t.Optional(t.String({ maxLength: 40, description: "RFC 3339, at most 31 days later; now if absent." })),
+      }),
+      answer: AgentDay,
+      summary: "When which agent was at work",
+      handler: ({ query, caller }) => lifecycle.day(query, caller),
+    }),
+    operation("listLifecycleSessions", "GET /v1/lifecycle/sessions", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(LiveSession),
+      summary: "Sessions that are alive, of every kind, with their containers",
+      handler: ({ query, caller }) => lifecycle.sessions(pageOf(query), caller),
+    }),
   ]);
 }
