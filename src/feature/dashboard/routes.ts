@@ -68,7 +68,8 @@ export function dashboardRoutes({ files, prefix }: DashboardDeps) {
     return { text, policy: policyFor(text) };
   };
   return operations("dashboard", [
-    operation("getDashboard", "GET /", { access: "public", hidden: true }, async () => {
+    operation("getDashboard", "GET /", { access: "public", hidden: true,
+handler: async () => {
       page ??= readPage();
       const { text, policy } = await page;
       return new Response(text, {
@@ -79,12 +80,13 @@ export function dashboardRoutes({ files, prefix }: DashboardDeps) {
           "Cache-Control": "no-cache",
         },
       });
-    }),
-    operation("getManifest", "GET /manifest.webmanifest", { access: "public", hidden: true }, () => {
+    } }),
+    operation("getManifest", "GET /manifest.webmanifest", { access: "public", hidden: true,
+handler: () => {
       return new Response(JSON.stringify(manifestOf(prefix, Object.keys(files()))), {
         headers: { "Content-Type": "application/manifest+json", "Cache-Control": "no-cache" },
       });
-    }),
+    } }),
     operation("getServiceWorker", "GET /service-worker.js", {
       access: "public",
       hidden: true,
