@@ -29,17 +29,25 @@ export function docsRoutes({ document }: { document(): Record<string, unknown> }
       summary: "This API as an OpenAPI 3.1 document",
       handler: () => document(),
     }),
-    operation("getApiPage", "GET /docs", { access: "public", hidden: true,
-handler: () =>
-      text(PAGE, "text/html; charset=utf-8") }),
-    operation("getApiPageStyle", "GET /docs/style.css", { access: "public", hidden: true,
-handler: () =>
-      text(file(cssPath), "text/css; charset=utf-8") }),
-    operation("getApiPageScript", "GET /docs/script.js", { access: "public", hidden: true,
-handler: () =>
-      text(file(scriptPath), "text/javascript; charset=utf-8") }),
-    operation("getApiPageStart", "GET /docs/start.js", { access: "public", hidden: true,
-handler: () =>
-      text(START, "text/javascript; charset=utf-8") }),
+    operation("getApiPage", "GET /docs", {
+      access: "public",
+      hidden: true,
+      handler: () => text(PAGE, "text/html; charset=utf-8"),
+    }),
+    operation("getApiPageStyle", "GET /docs/style.css", {
+      access: "public",
+      hidden: true,
+      handler: () => text(file(cssPath), "text/css; charset=utf-8"),
+    }),
+    operation("getApiPageScript", "GET /docs/script.js", {
+      access: "public",
+      hidden: true,
+      handler: () => text(file(scriptPath), "text/javascript; charset=utf-8"),
+    }),
+    operation("getApiPageStart", "GET /docs/start.js", {
+      access: "public",
+      hidden: true,
+      handler: () => text(START, "text/javascript; charset=utf-8"),
+    }),
   ]);
 }

@@ -21,7 +21,6 @@ import { type Proposals, ProposedServers, TakeProposed } from "./proposals.ts";
 import type { Mcp } from "./service.ts";
 
 const IdPath = t.Object({ id: t.String({ maxLength: 64 }) });
-const locationOf = ({ id }: McpServer) => `/v1/mcp/${id}`;
 
 export function mcpRoutes(mcp: Mcp, logs: McpLogs, proposals: Proposals) {
   return operations("mcp", [
@@ -41,7 +40,7 @@ export function mcpRoutes(mcp: Mcp, logs: McpLogs, proposals: Proposals) {
       body: McpCreate,
       answer: { 201: McpServer },
       summary: "Register a tool server",
-      handler: ({ body, caller, answer }) => answer.created(locationOf, () => mcp.create(body, caller)),
+      handler: ({ body, caller, answer }) => answer.created("/v1/mcp/:id", () => mcp.create(body, caller)),
     }),
     operation("getMcp", "GET /v1/mcp/:id", {
       access: "admin",

@@ -42,10 +42,7 @@ export function tidyingRoutes(
         answer: { 202: Job },
         summary: "Merge entries that say the same and list contradictions, among all that you may change",
         handler: ({ params, caller, answer }) =>
-          answer.accepted(
-            ({ id }) => `/v1/jobs/${id}`,
-            () => consolidation.start(params.agent_id, caller),
-          ),
+          answer.accepted("/v1/jobs/:id", () => consolidation.start(params.agent_id, caller)),
       }),
     ]),
   );

@@ -22,10 +22,7 @@ export const messengerRoutes = (messengers: Messengers) =>
       summary: "Connect a bot of Telegram, Slack, Discord or Matrix",
       description: "All connections are made by this server. Everybody with an account may then link a chat to it.",
       handler: ({ body, caller, answer }) =>
-        answer.created(
-          ({ id }) => `/v1/messengers/${id}`,
-          () => messengers.create(body, caller),
-        ),
+        answer.created("/v1/messengers/:id", () => messengers.create(body, caller)),
     }),
     operation("getMessenger", "GET /v1/messengers/:id", {
       access: "user",

@@ -18,7 +18,7 @@ import {
 } from "./model.ts";
 import type { Onboardings } from "./service.ts";
 
-const locationOf = ({ id }: { id: string }) => `/v1/onboarding/sessions/${id}`;
+const LOCATION = "/v1/onboarding/sessions/:id";
 
 interface OnboardingRoutesDeps extends Pick<Core, "streams"> {
   onboardings: Onboardings;
@@ -56,7 +56,7 @@ export function onboardingRoutes({ onboardings, streams, lastEvent }: Onboarding
       body: OnboardingCreate,
       answer: { 201: OnboardingSession },
       summary: "Start an onboarding, which ends in a new project",
-      handler: ({ body, caller, answer }) => answer.created(locationOf, () => onboardings.create(body, caller)),
+      handler: ({ body, caller, answer }) => answer.created(LOCATION, () => onboardings.create(body, caller)),
     }),
     operation("getOnboardingSession", "GET /v1/onboarding/sessions/:id", {
       access: "user",
@@ -92,7 +92,7 @@ export function onboardingRoutes({ onboardings, streams, lastEvent }: Onboarding
           const { message_id, session_id } = onboardings.send(params.id, body, caller);
           return turnStream(session_id, message_id, after, caller);
         }
-        return answer.accepted(locationOf, () => onboardings.send(params.id, body, caller));
+        return answer.accepted(LOCATION, () => onboardings.send(params.id, body, caller));
       },
     }),
     operation("stopOnboardingSession", "POST /v1/onboarding/sessions/:id/stop", {

@@ -8,8 +8,6 @@ import { operation, operations } from "../../http/operation.ts";
 import { Pipeline, PipelineBody, PipelineDetail, Validation } from "./model.ts";
 import type { Pipelines } from "./service.ts";
 
-const locationOf = (pipeline: PipelineDetail) => `/v1/pipelines/${pipeline.id}`;
-
 /** @param jsonSchema of the file format, for editors. */
 export function pipelineRoutes(pipelines: Pipelines, jsonSchema: () => Record<string, unknown>) {
   return operations("pipelines", [
@@ -47,7 +45,7 @@ export function pipelineRoutes(pipelines: Pipelines, jsonSchema: () => Record<st
       body: PipelineBody,
       answer: { 201: PipelineDetail },
       summary: "Create a pipeline",
-      handler: ({ body, caller, answer }) => answer.created(locationOf, () => pipelines.create(body, caller)),
+      handler: ({ body, caller, answer }) => answer.created("/v1/pipelines/:id", () => pipelines.create(body, caller)),
     }),
     operation("updatePipeline", "PUT /v1/pipelines/:id", {
       access: "admin",

@@ -17,7 +17,7 @@ const shownTo = (project: Project, caller: Caller): ShownProject => ({
   ...project,
   role: roleIn(caller, project.id) ?? "viewer",
 });
-const locationOf = (project: Pick<Project, "id">) => `/v1/projects/${project.id}`;
+const LOCATION = "/v1/projects/:id";
 
 /** @throws Problem 403: the command runs in everybody's runs. */
 function checked<Body extends { check?: string | null }>(body: Body, caller: Caller, before: Project | null): Body {
@@ -44,7 +44,7 @@ export function projectRoutes(projects: Projects, updates: Pick<Updates, "start"
       answer: { 201: ShownProject },
       summary: "Create a project; a repository is cloned in the background",
       handler: ({ body, caller, answer }) =>
-        answer.created(locationOf, () => shownTo(projects.create(checked(body, caller, null), caller), caller)),
+        answer.created(LOCATION, () => shownTo(projects.create(checked(body, caller, null), caller), caller)),
     }),
     operation("getProject", "GET /v1/projects/:id", {
       access: "user",
@@ -88,17 +88,14 @@ export function projectRoutes(projects: Projects, updates: Pick<Updates, "start"
       answer: { 202: ShownProject },
       summary: "Make sure that there is a clone and that it is up to date",
       handler: ({ params, caller, answer }) =>
-        answer.accepted(locationOf, () => shownTo(projects.clone(params.id, caller.userId), caller)),
+        answer.accepted(LOCATION, () => shownTo(projects.clone(params.id, caller.userId), caller)),
     }),
     operation("fetchProject", "POST /v1/projects/:id/fetch", {
       access: "user",
       answer: { 202: Job },
       summary: "Bring the clone up to date, as a background job",
       handler: ({ params, caller, answer }) =>
-        answer.accepted(
-          (job) => `/v1/jobs/${job.id}`,
-          () => updates.start(params.id, caller.userId),
-        ),
+        answer.accepted("/v1/jobs/:id", () => updates.start(params.id, caller.userId)),
     }),
     operation("resetProject", "POST /v1/projects/:id/reset", {
       access: "admin",

@@ -65,9 +65,7 @@ export function providerRoutes({ providers, userKeys, test, models, windowOf }: 
       params: ProviderPath,
       answer: 204,
       summary: "Remove your own key",
-      handler: ({ params, caller }) => {
-        userKeys.remove(params.provider, caller);
-      },
+      handler: ({ params, caller }) => userKeys.remove(params.provider, caller),
     }),
     operation("testUserProvider", "POST /v1/settings/user-providers/:provider/test", {
       access: "user",
@@ -150,9 +148,7 @@ function instanceRoutes({ providers, test }: Pick<ProviderRoutesDeps, "providers
       params: IdPath,
       answer: 204,
       summary: "Forget a provider's configuration",
-      handler: ({ params, caller }) => {
-        providers.remove(params.id, caller);
-      },
+      handler: ({ params, caller }) => providers.remove(params.id, caller),
     }),
     operation("testProvider", "POST /v1/settings/providers/:id/test", {
       access: "admin",

@@ -53,10 +53,7 @@ export function pulseRoutes(pulses: Pulses) {
       answer: { 201: PulseRoutine },
       summary: "Have an agent do something at set times",
       handler: ({ params, body, caller, answer }) =>
-        answer.created(
-          ({ agent_id, id }) => `/v1/pulse-routines/${agent_id}/${id}`,
-          () => pulses.create(params.agent_id, body, caller),
-        ),
+        answer.created("/v1/pulse-routines/:agent_id/:id", () => pulses.create(params.agent_id, body, caller)),
     }),
     operation("listPulseRoutineTimeline", "GET /v1/pulse-routines/:agent_id/timeline", {
       access: "user",
@@ -101,9 +98,8 @@ function tickRoutes(pulses: Pulses) {
       answer: { 202: PulseTick },
       summary: "Have a routine run now",
       handler: ({ params, caller, answer }) =>
-        answer.accepted(
-          (tick) => `/v1/pulse-routines/${tick.agent_id}/${tick.routine_id}/ticks/${tick.id}`,
-          () => pulses.trigger(params.agent_id, params.id, caller),
+        answer.accepted("/v1/pulse-routines/:agent_id/:routine_id/ticks/:id", () =>
+          pulses.trigger(params.agent_id, params.id, caller),
         ),
     }),
     operation("listPulseRoutineTicks", "GET /v1/pulse-routines/:agent_id/:id/ticks", {

@@ -38,7 +38,7 @@ function commentsOfChanges({ comments, reviewed }: CommentRoutesDeps) {
       summary: "Comment on a line or a file that it changed",
       handler: async ({ params, body, caller, answer }) => {
         const write = await comments.add(params.id, body, caller);
-        return answer.created(({ work_id }: Comment) => `/v1/changes/${work_id}/comments`, write);
+        return answer.created("/v1/changes/:work_id/comments", write);
       },
     }),
     operation("deleteChangesComment", "DELETE /v1/changes/:id/comments/:comment_id", {
@@ -47,9 +47,7 @@ function commentsOfChanges({ comments, reviewed }: CommentRoutesDeps) {
       scope: "runs",
       answer: 204,
       summary: "Delete a comment",
-      handler: ({ params, caller }) => {
-        comments.remove(params.id, params.comment_id, caller);
-      },
+      handler: ({ params, caller }) => comments.remove(params.id, params.comment_id, caller),
     }),
     operation("sendBackChanges", "POST /v1/changes/:id/send-back", {
       access: "user",
@@ -60,14 +58,11 @@ function commentsOfChanges({ comments, reviewed }: CommentRoutesDeps) {
       description:
         "In a chat the comments are the next message. Spawned work and a routine's tick begin again on their branch. The tasks of a swarm are retried instead.",
       handler: ({ params, body, caller, answer }) =>
-        answer.accepted(
-          ({ work_id }: Changes) => `/v1/changes/${work_id}`,
-          () => {
-            const { id } = reviewed.find(params.id, caller);
-            comments.sendBack(id, body ?? {}, caller);
-            return reviewed.present(reviewed.known(id));
-          },
-        ),
+        answer.accepted("/v1/changes/:work_id", () => {
+          const { id } = reviewed.find(params.id, caller);
+          comments.sendBack(id, body ?? {}, caller);
+          return reviewed.present(reviewed.known(id));
+        }),
     }),
   ]);
 }
@@ -92,10 +87,7 @@ function commentsOfRuns({ comments, views }: CommentRoutesDeps) {
       summary: "Comment on a line or a file that the run changed",
       handler: async ({ params, body, caller, answer }) => {
         const write = await comments.add(runId(params.id), body, caller);
-        return answer.created(
-          ({ run_id }: RunComment) => `/v1/runs/${run_id}/comments`,
-          () => ofRun(write()),
-        );
+        return answer.created("/v1/runs/:run_id/comments", () => ofRun(write()));
       },
     }),
     operation("deleteRunComment", "DELETE /v1/runs/:id/comments/:comment_id", {
@@ -113,13 +105,10 @@ function commentsOfRuns({ comments, views }: CommentRoutesDeps) {
       answer: { 202: Run },
       summary: "Another attempt of an ended run, with its open comments as guidance",
       handler: ({ params, body, caller, answer }) =>
-        answer.accepted(
-          (run: Run) => `/v1/runs/${run.id}`,
-          () => {
-            const { id } = comments.sendBack(runId(params.id), body ?? {}, caller);
-            return views.present(views.rowFor(id, caller));
-          },
-        ),
+        answer.accepted("/v1/runs/:id", () => {
+          const { id } = comments.sendBack(runId(params.id), body ?? {}, caller);
+          return views.present(views.rowFor(id, caller));
+        }),
     }),
   ]);
 }

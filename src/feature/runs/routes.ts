@@ -40,7 +40,7 @@ const HistoryQuery = t.Object({
   status: t.Optional(t.Union([RunStatus, t.Literal("terminal")])),
   since: t.Optional(Since),
 });
-const locationOf = (run: Run) => `/v1/runs/${run.id}`;
+const LOCATION = "/v1/runs/:id";
 
 interface RunRoutesDeps {
   runs: Runs;
@@ -65,7 +65,7 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
       summary: "Create a run of a pipeline",
       description: "A `traceparent` header makes the run a part of the caller's trace, where traces are exported.",
       handler: ({ body, caller, request, answer }) =>
-        answer.created(locationOf, () =>
+        answer.created(LOCATION, () =>
           runs.create(body, caller, { trace: readTraceParent(request.headers.get("traceparent")) }),
         ),
     }),
@@ -84,14 +84,14 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
       scope: "runs",
       answer: { 202: Run },
       summary: "Cancel a run",
-      handler: ({ params, caller, answer }) => answer.accepted(locationOf, () => runs.cancel(params.id, caller)),
+      handler: ({ params, caller, answer }) => answer.accepted(LOCATION, () => runs.cancel(params.id, caller)),
     }),
     operation("tryRunNow", "POST /v1/runs/:id/try-now", {
       access: "user",
       scope: "runs",
       answer: { 202: Run },
       summary: "Ask a provider again at once, whose quota the run waits for",
-      handler: ({ params, caller, answer }) => answer.accepted(locationOf, () => runs.tryNow(params.id, caller)),
+      handler: ({ params, caller, answer }) => answer.accepted(LOCATION, () => runs.tryNow(params.id, caller)),
     }),
     operation("restartRun", "POST /v1/runs/:id/restart", {
       access: "user",
@@ -100,7 +100,7 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
       answer: { 202: Run },
       summary: "Restart an ended run, from its first step not succeeded or from a named step",
       handler: ({ params, body, caller, answer }) =>
-        answer.accepted(locationOf, () => runs.restart(params.id, body ?? {}, caller)),
+        answer.accepted(LOCATION, () => runs.restart(params.id, body ?? {}, caller)),
     }),
     operation("approveRun", "POST /v1/runs/:id/approve", {
       access: "user",

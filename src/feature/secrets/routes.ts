@@ -9,8 +9,6 @@ import { Secret, SecretCreate, SecretUpdate } from "./model.ts";
 import type { Secrets } from "./service.ts";
 import { damagedText } from "./values.ts";
 
-const locationOf = (secret: Secret) => `/v1/secrets/${secret.secret_id}`;
-
 /**
  * Who may read plaintext: the engine token, or the token of a running execution of that agent. Open to anybody only
  * while no engine token is configured and no credentials are required.
@@ -36,7 +34,8 @@ export function secretRoutes(secrets: Secrets, { engineTokenSet }: { engineToken
       body: SecretCreate,
       answer: { 201: Secret },
       summary: "Create a secret",
-      handler: ({ body, caller, answer }) => answer.created(locationOf, () => secrets.create(body, caller)),
+      handler: ({ body, caller, answer }) =>
+        answer.created("/v1/secrets/:secret_id", () => secrets.create(body, caller)),
     }),
     operation("getSecret", "GET /v1/secrets/:id", {
       access: "user",

@@ -26,10 +26,7 @@ export const setupRoutes = (setups: Setups) =>
       description:
         "The Dockerfile of the accepted environment is built, step by step, and its `setup` runs, in a container of its own, which may reach the hosts that the project allows and holds no secret. What it leaves is an image that sandboxes start from. Nothing is done where neither image, command, variables nor lock files have changed, unless `again` is set. It begins by itself when an environment is accepted and when the project's branch has moved.",
       handler: ({ params, body, caller, answer }) =>
-        answer.accepted(
-          (job) => `/v1/jobs/${job.id}`,
-          () => setups.start(params.id, body, caller.userId),
-        ),
+        answer.accepted("/v1/jobs/:id", () => setups.start(params.id, body, caller.userId)),
     }),
     operation("deleteProjectSetup", `DELETE ${PATH}`, {
       access: "admin",

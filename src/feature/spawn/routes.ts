@@ -15,10 +15,7 @@ export function spawnRoutes(spawns: Spawns) {
       answer: { 202: SpawnedExecution },
       summary: "Hand one piece of work to an agent",
       handler: ({ body, caller, answer }) =>
-        answer.accepted(
-          ({ id }) => `/v1/spawn-executor/${id}`,
-          () => spawns.execute(body, caller),
-        ),
+        answer.accepted("/v1/spawn-executor/:id", () => spawns.execute(body, caller)),
     }),
     operation("listSpawnExecutor", "GET /v1/spawn-executor", {
       access: "user",

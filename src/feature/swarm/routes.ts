@@ -16,11 +16,7 @@ export function swarmRoutes(swarms: Swarms) {
       summary: "Start a swarm",
       description:
         "Tasks run as soon as those that they depend on have succeeded. `agent_id` does those that name no agent.",
-      handler: ({ body, caller, answer }) =>
-        answer.accepted(
-          ({ id }) => `/v1/swarm/${id}`,
-          () => swarms.execute(body, caller),
-        ),
+      handler: ({ body, caller, answer }) => answer.accepted("/v1/swarm/:id", () => swarms.execute(body, caller)),
     }),
     operation("listSwarm", "GET /v1/swarm", {
       access: "user",

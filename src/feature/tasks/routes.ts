@@ -26,8 +26,6 @@ import {
 import { TaskExecute } from "./policy-model.ts";
 import type { Tasks } from "./service.ts";
 
-const locationOf = ({ project_id, id }: Task) => `/v1/projects/${project_id}/tasks/${id}`;
-
 interface TaskRoutesDeps {
   tasks: Tasks;
   execution: TaskExecution;
@@ -55,7 +53,7 @@ export function taskRoutes({ tasks, execution, importTasks }: TaskRoutesDeps) {
       answer: { 201: Task },
       summary: "Create a task",
       handler: ({ params, body, caller, answer }) =>
-        answer.created(locationOf, () => tasks.create(params.id, body, caller)),
+        answer.created("/v1/projects/:project_id/tasks/:id", () => tasks.create(params.id, body, caller)),
     }),
     operation("updateProjectTasks", "PATCH /v1/projects/:id/tasks", {
       access: "user",
@@ -70,10 +68,7 @@ export function taskRoutes({ tasks, execution, importTasks }: TaskRoutesDeps) {
       answer: { 202: Job },
       summary: "Create many tasks, as a background job",
       handler: ({ params, body, caller, answer }) =>
-        answer.accepted(
-          (job) => `/v1/jobs/${job.id}`,
-          () => importTasks(params.id, body, caller),
-        ),
+        answer.accepted("/v1/jobs/:id", () => importTasks(params.id, body, caller)),
     }),
     operation("executeProjectTask", "POST /v1/projects/:id/tasks/:tid/execute", {
       access: "user",
@@ -81,10 +76,7 @@ export function taskRoutes({ tasks, execution, importTasks }: TaskRoutesDeps) {
       answer: { 202: Run },
       summary: "Have agents do the task: starts the run of its next stages",
       handler: ({ params, body, caller, answer }) =>
-        answer.accepted(
-          (run) => `/v1/runs/${run.id}`,
-          () => execution.execute(params.id, params.tid, body ?? {}, caller),
-        ),
+        answer.accepted("/v1/runs/:id", () => execution.execute(params.id, params.tid, body ?? {}, caller)),
     }),
   ]);
 }

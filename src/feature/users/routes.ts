@@ -35,7 +35,7 @@ export function userRoutes(users: Users) {
       summary: "Create a user; without a password it signs on through a provider",
       handler: async ({ body, caller, answer }) => {
         const { commit } = await users.prepare(body, caller);
-        return answer.created((user) => `/v1/users/${user.id}`, commit);
+        return answer.created("/v1/users/:id", commit);
       },
     }),
     operation("getUser", "GET /v1/users/:id", {
