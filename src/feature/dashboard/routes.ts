@@ -68,22 +68,29 @@ export function dashboardRoutes({ files, prefix }: DashboardDeps) {
     return { text, policy: policyFor(text) };
   };
   return operations("dashboard", [
-    operation("getDashboard", "GET /", { access: "public", hidden: true }, async () => {
-      page ??= readPage();
-      const { text, policy } = await page;
-      return new Response(text, {
-        headers: {
-          "Content-Type": "text/html; charset=utf-8",
-          "Content-Security-Policy": policy,
-          "Cross-Origin-Opener-Policy": "same-origin",
-          "Cache-Control": "no-cache",
-        },
-      });
+    operation("getDashboard", "GET /", {
+      access: "public",
+      hidden: true,
+      handler: async () => {
+        page ??= readPage();
+        const { text, policy } = await page;
+        return new Response(text, {
+          headers: {
+            "Content-Type": "text/html; charset=utf-8",
+            "Content-Security-Policy": policy,
+            "Cross-Origin-Opener-Policy": "same-origin",
+            "Cache-Control": "no-cache",
+          },
+        });
+      },
     }),
-    operation("getManifest", "GET /manifest.webmanifest", { access: "public", hidden: true }, () => {
-      return new Response(JSON.stringify(manifestOf(prefix, Object.keys(files()))), {
-        headers: { "Content-Type": "application/manifest+json", "Cache-Control": "no-cache" },
-      });
+    operation("getManifest", "GET /manifest.webmanifest", {
+      access: "public",
+      hidden: true,
+      handler: () =>
+        new Response(JSON.stringify(manifestOf(prefix, Object.keys(files()))), {
+          headers: { "Content-Type": "application/manifest+json", "Cache-Control": "no-cache" },
+        }),
     }),
     operation("getServiceWorker", "GET /service-worker.js", {
       access: "public",
