@@ -38,6 +38,11 @@ export const forbidden = (detail = "You may not do this.", code = "forbidden") =
 /** @param hint a further sentence, e.g. names that may have been meant. */
 export const notFound = (what: string, hint = "") =>
   new Problem(404, "not_found", `There is no such ${what}.${hint ? ` ${hint}` : ""}`);
+/** What was looked up. @throws Problem 404 when there is none. */
+export function expectFound<T>(found: T | undefined, what: string, hint?: string): T {
+  if (found === undefined) throw notFound(what, hint);
+  return found;
+}
 export const conflict = (detail: string, code = "conflict", data?: Record<string, unknown>) =>
   new Problem(409, code, detail, data ? { data } : {});
 export const invalid = (detail: string, errors: FieldError[] = []) =>

@@ -63,6 +63,13 @@ export function listAnswer<Row, Item>(
   };
 }
 
+/** The same in the order of ids. */
+export const listById = <Row extends { id: string }, Item>(
+  rows: Row[],
+  page: Page,
+  present: (row: Row) => Item,
+): ListAnswer<Item> => listAnswer(rows, page, ({ id }) => id, present);
+
 /** A page of a list that is wholly in memory, already in its stable order. */
 export function pageOfArray<Item>(items: readonly Item[], page: Page, keyOf: (item: Item) => string): ListAnswer<Item> {
   const start = page.after === null ? 0 : items.findIndex((item) => keyOf(item) === page.after) + 1;

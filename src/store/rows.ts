@@ -4,7 +4,7 @@
  */
 import { getTableColumns, getTableName } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
-import type { Condition } from "./reader.ts";
+import { below, type Condition } from "./reader.ts";
 import type { Prepare } from "./statement-cache.ts";
 
 /** Values that columns have. Null: the column is empty. Undefined: any value. */
@@ -79,6 +79,12 @@ export function createRows<T extends SQLiteTable>(statement: Prepare, table: T) 
     const text = `INSERT INTO ${name} (${entries.map(([column]) => `"${column}"`).join(", ")}) VALUES (${places})`;
     return { text, entries, values: entries.map(([, value]) => value) };
   };
+  function list(where: readonly Where<T>[], { order, limit }: Order = {}): T["$inferSelect"][] {
+    const [text, values] = whereOf(where);
+    const end = `${order === undefined ? "" : ` ORDER BY ${order}`}${limit === undefined ? "" : " LIMIT ?"}`;
+    const rows = statement<Record<string, unknown>>(`${select}${text}${end}`);
+    return rows.all(...values, ...(limit === undefined ? [] : [limit])).map(decode);
+  }
 
   return {
     find(...where: Where<T>[]): T["$inferSelect"] | undefined {
@@ -86,12 +92,12 @@ export function createRows<T extends SQLiteTable>(statement: Prepare, table: T) 
       const row = statement<Record<string, unknown>>(`${select}${text} LIMIT 1`).get(...values);
       return row && decode(row);
     },
-    list(where: readonly Where<T>[], { order, limit }: Order = {}): T["$inferSelect"][] {
-      const [text, values] = whereOf(where);
-      const end = `${order === undefined ? "" : ` ORDER BY ${order}`}${limit === undefined ? "" : " LIMIT ?"}`;
-      const rows = statement<Record<string, unknown>>(`${select}${text}${end}`);
-      return rows.all(...values, ...(limit === undefined ? [] : [limit])).map(decode);
-    },
+    list,
+    /** Newest first, where ids grow with time: one more than the page holds when there is a next one. */
+    page: (
+      where: readonly Where<T>[],
+      { after, limit }: { after: string | null; limit: number },
+    ): T["$inferSelect"][] => list([...where, below("id", { after })], { order: "id DESC", limit: limit + 1 }),
     count(...where: Where<T>[]): number {
       const [text, values] = whereOf(where);
       return statement<{ rows: number }>(`SELECT count(*) AS rows FROM ${name}${text}`).get(...values)!.rows;

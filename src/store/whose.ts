@@ -2,6 +2,7 @@
  * Whose the rows of each table are: the one list that names a policy (`core/ownership.ts`) for every table. Code that has a
  * row asks `mayRead`; a query takes `readable`. A table that is in neither list fails a test.
  */
+import { notFound } from "../core/errors.ts";
 import { ADMINISTRATORS } from "../core/events.ts";
 import {
   type Asker,
@@ -256,6 +257,12 @@ export const INTERNAL: Record<string, string> = {
 /** Whether somebody may read a row. Of a table that is part of another, `row` is the other's. */
 export const mayRead = <Row>(asker: Asker, { policy, belonging }: Whose<Row>, row: NoInfer<Row>): boolean =>
   policy.mayRead(asker, belonging(row));
+
+/** The row that was looked up. @throws Problem 404 when there is none, or the asker may not read it. */
+export function expectReadable<Row>(asker: Asker, whose: Whose<NoInfer<Row>>, row: Row | undefined, what: string): Row {
+  if (row === undefined || !mayRead(asker, whose, row)) throw notFound(what);
+  return row;
+}
 
 /** The rows that somebody may read, as a condition of a query. @param alias of the table in the query. */
 export const readable = <Row>(asker: Asker, whose: Whose<Row>, alias = whose.table): ReadCondition =>

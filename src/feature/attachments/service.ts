@@ -1,6 +1,6 @@
 /** Files that people attach to messages: their owner's alone, typed by their bytes, gone when nothing holds them. */
 import { timestamp } from "../../core/clock.ts";
-import { invalidField, notFound } from "../../core/errors.ts";
+import { invalidField } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { mediaTypeOf } from "../../core/media-type.ts";
@@ -10,7 +10,7 @@ import type { SpooledFile } from "../../http/form.ts";
 import type { ContentStore } from "../../store/content-store.ts";
 import type { Condition } from "../../store/reader.ts";
 import { attachmentHolds, attachments as table } from "../../store/tables/attachments.ts";
-import { mayRead, WHOSE } from "../../store/whose.ts";
+import { expectReadable, mayRead, WHOSE } from "../../store/whose.ts";
 import type { Core } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { Attachment } from "./model.ts";
@@ -59,11 +59,7 @@ export function createAttachments(deps: AttachmentsDeps) {
   const rows = store.rows(table);
   const holds = store.rows(attachmentHolds);
   const rowOf = (id: string) => rows.find({ id });
-  const find = (id: string, caller: Caller): Row => {
-    const row = rowOf(id);
-    if (!row || !mayRead(caller, WHOSE.attachments, row)) throw notFound("attachment");
-    return row;
-  };
+  const find = (id: string, caller: Caller): Row => expectReadable(caller, WHOSE.attachments, rowOf(id), "attachment");
   const isHeld = (sha256: string): boolean =>
     statement(
       `SELECT 1 FROM attachments WHERE sha256 = @sha256 OR text_sha256 = @sha256

@@ -3,11 +3,11 @@
 import { Type as t } from "@sinclair/typebox";
 import { timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
-import { listAnswer, listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { listById, listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { idsSince } from "../../store/id-range.ts";
 import { namesOf } from "../../store/names-of.ts";
-import { below, type Condition } from "../../store/reader.ts";
+import type { Condition } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { audit } from "../../store/tables/foundation.ts";
 
@@ -42,23 +42,17 @@ export function auditRoutes({ rows: rowsOf, statement }: Store) {
         const { action, actor } = query;
         const from = query.since === undefined ? undefined : momentOf(query.since);
         const page = pageOf(query);
-        const where = [
-          below("id", page),
-          action === undefined ? undefined : inGroup(action),
-          { actor },
-          from === undefined ? undefined : since(from),
-        ];
-        const rows = entries.list(where, { order: "id DESC", limit: page.limit + 1 });
+        const group = action === undefined ? undefined : inGroup(action);
+        const rows = entries.page([group, { actor }, from === undefined ? undefined : since(from)], page);
         const nameOf = namesOf(
           statement,
           rows.slice(0, page.limit).flatMap(({ actor, subject }) => [actor, subject ?? ""]),
         );
-        return listAnswer(
-          rows,
-          page,
-          (row) => row.id,
-          (row) => ({ ...row, actor_name: nameOf(row.actor), subject_name: row.subject && nameOf(row.subject) }),
-        );
+        return listById(rows, page, (row) => ({
+          ...row,
+          actor_name: nameOf(row.actor),
+          subject_name: row.subject && nameOf(row.subject),
+        }));
       },
     }),
   ]);

@@ -1,11 +1,10 @@
 /** API keys: shown once, stored as a digest, limited to their scopes and expiry, invalid once deleted. */
 import { type Clock, timestamp } from "../../core/clock.ts";
-import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { conflict, expectFound, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
-import { below } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { apiKeys, users } from "../../store/tables/accounts.ts";
 import type { UserRow } from "../users/model.ts";
@@ -65,14 +64,11 @@ export function createApiKeys({ store, clock, audit }: { store: Store; clock: Cl
       });
     },
     list(userId: string, page: Page): ListAnswer<ApiKey> {
-      const where = [{ user_id: userId }, below("id", page)];
-      const rows = keys.list(where, { order: "id DESC", limit: page.limit + 1 });
-      return listAnswer(rows, page, (row) => row.id, present);
+      return listById(keys.page([{ user_id: userId }], page), page, present);
     },
     /** @throws Problem 404, for another user's, too. */
     get(userId: string, id: string): ApiKey {
-      const row = keys.find({ id, user_id: userId });
-      if (!row) throw notFound("API key");
+      const row = expectFound(keys.find({ id, user_id: userId }), "API key");
       return present(row);
     },
     /** @throws Problem 404 unless it is that user's. */

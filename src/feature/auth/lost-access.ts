@@ -7,7 +7,7 @@ import Database from "better-sqlite3";
 import { DAY_MS, systemClock, timestamp } from "../../core/clock.ts";
 import type { Config } from "../../core/config.ts";
 import { normalEmail } from "../../core/email.ts";
-import { conflict, isProblem, notFound } from "../../core/errors.ts";
+import { conflict, expectFound, isProblem, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { Scope } from "../../http/scopes.ts";
 import { createAudit } from "../../store/audit.ts";
@@ -35,11 +35,7 @@ export function openLostAccess(config: Pick<Config, "data">) {
   const apiKeys = createApiKeys({ store, clock, audit });
   const record = (action: string, subject: string) => audit({ action, actor: "command-line", subject });
   const byEmail = (email: string): UserRow | undefined => people.find({ email: normalEmail(email) });
-  const known = (email: string): UserRow => {
-    const row = byEmail(email);
-    if (!row) throw notFound("account with that address");
-    return row;
-  };
+  const known = (email: string): UserRow => expectFound(byEmail(email), "account with that address");
   const change = (row: UserRow, changes: Partial<UserRow>): User => {
     const next = { ...row, ...changes, updated_at: timestamp(clock.now()) };
     people.update(next, { id: row.id });

@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { timestamp } from "../../core/clock.ts";
-import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { conflict, expectFound, invalidField } from "../../core/errors.ts";
 import { lazy } from "../../core/lazy.ts";
 import { recoveryCodes, users } from "../../store/tables/accounts.ts";
 import type { Core } from "../feature.ts";
@@ -33,11 +33,7 @@ interface TwoFactorDeps extends Pick<Core, "store" | "clock" | "audit" | "sealer
 
 export function createTwoFactor({ store, clock, audit, sealer, attempts, checkPassword }: TwoFactorDeps) {
   const [people, codes] = [store.rows(users), store.rows(recoveryCodes)];
-  const userOf = (userId: string): UserRow => {
-    const user = people.find({ id: userId });
-    if (!user) throw notFound("user");
-    return user;
-  };
+  const userOf = (userId: string): UserRow => expectFound(people.find({ id: userId }), "user");
   /** True once per step: the row takes a step only if it is newer than the last. */
   function useCode(user: UserRow, code: string): boolean {
     if (!/^\d{6}$/.test(code) || user.totp_sealed === null) return false;

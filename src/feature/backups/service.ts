@@ -6,7 +6,7 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type as t } from "@sinclair/typebox";
-import { notFound, Problem } from "../../core/errors.ts";
+import { expectFound, Problem } from "../../core/errors.ts";
 import { defineJob, type EndedJob, type RunningJob } from "../../core/jobs.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
@@ -88,11 +88,7 @@ export function createBackups(deps: BackupsDeps) {
     for (const path of [reportOf(id), pathOf(id)]) rmSync(path, { force: true });
   };
   /** @throws Problem 404. */
-  const get = (id: string): Backup => {
-    const found = read(id);
-    if (!found) throw notFound("backup");
-    return found;
-  };
+  const get = (id: string): Backup => expectFound(read(id), "backup");
   /** None when somebody removed the folder, or its disk is not there. */
   const namesIn = (path: string): string[] => {
     try {

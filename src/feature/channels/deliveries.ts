@@ -12,9 +12,8 @@ import { defineJob } from "../../core/jobs.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { ProjectRoles } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import type { EventLog } from "../../store/event-log.ts";
-import { below } from "../../store/reader.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import { users } from "../../store/tables/accounts.ts";
 import {
@@ -134,8 +133,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     /** Of a channel, newest first. @throws Problem 404. */
     list(channelId: string, page: Page, caller: Caller): ListAnswer<NotificationDelivery> {
       const { id } = channels.rowFor(channelId, caller);
-      const found = rows.list([{ channel_id: id }, below("id", page)], { order: "id DESC", limit: page.limit + 1 });
-      return listAnswer(found, page, (row) => row.id, present);
+      return listById(rows.page([{ channel_id: id }], page), page, present);
     },
     /** Sends a test at once, one attempt. @returns what happened to it. @throws Problem 404, 429. */
     async test(channelId: string, caller: Caller, signal: AbortSignal): Promise<NotificationDelivery> {

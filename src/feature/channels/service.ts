@@ -3,14 +3,13 @@
 import { randomBytes } from "node:crypto";
 import { timestamp } from "../../core/clock.ts";
 import { isEmail, normalEmail } from "../../core/email.ts";
-import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
+import { conflict, expectFound, forbidden, invalidField } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { ownJson } from "../../core/own-json.ts";
 import type { Asker } from "../../core/ownership.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { below } from "../../store/reader.ts";
+import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { users } from "../../store/tables/accounts.ts";
 import { notificationChannels as table } from "../../store/tables/notification-channels.ts";
 import { readable, WHOSE } from "../../store/whose.ts";
@@ -74,11 +73,8 @@ export function createChannels(deps: ChannelsDeps) {
   const targets = createTargets(deps);
   const mine = ({ userId }: Caller) => ({ owner_id: userId ?? null });
   const visible = (caller: Caller) => readable(caller, WHOSE.notification_channels);
-  const rowFor = (id: string, caller: Caller): ChannelRow => {
-    const row = rows.find({ id }, visible(caller));
-    if (!row) throw notFound("notification channel");
-    return row;
-  };
+  const rowFor = (id: string, caller: Caller): ChannelRow =>
+    expectFound(rows.find({ id }, visible(caller)), "notification channel");
   const assertProject = (id: string | null | undefined, caller: Caller): void => {
     if (typeof id === "string" && !projectExists(id, caller))
       throw invalidField("/project_id", "There is no such project");
@@ -96,10 +92,8 @@ export function createChannels(deps: ChannelsDeps) {
     /** @throws Problem 404, also for another user's. */
     get: (id: string, caller: Caller): NotificationChannel => present(rowFor(id, caller)),
     /** Own ones; administrators also see those for everyone's runs. Newest first. */
-    list(page: Page, caller: Caller): ListAnswer<NotificationChannel> {
-      const found = rows.list([visible(caller), below("id", page)], { order: "id DESC", limit: page.limit + 1 });
-      return listAnswer(found, page, ({ id }) => id, present);
-    },
+    list: (page: Page, caller: Caller): ListAnswer<NotificationChannel> =>
+      listById(rows.page([visible(caller)], page), page, present),
     /** @throws Problem 403 for everyone's runs, 409 too many, 422. */
     create(input: NotificationChannelCreate, caller: Caller): NotificationChannelMade {
       const { name, kind, whose = "mine", project_id = null, on = [...DEFAULT_TRIGGERS], enabled = true } = input;

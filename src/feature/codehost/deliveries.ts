@@ -7,13 +7,12 @@ import { Type as t } from "@sinclair/typebox";
 import type { CodeHostKind } from "../../adapter/codehost/code-host.ts";
 import type { Notice } from "../../adapter/codehost/webhook.ts";
 import { timestamp } from "../../core/clock.ts";
-import { badRequest, conflict, invalid, notFound, unauthorized, unavailable } from "../../core/errors.ts";
+import { badRequest, conflict, expectFound, invalid, unauthorized, unavailable } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import type { JobDefinition } from "../../core/jobs.ts";
 import { JsonTooMuch, readJson } from "../../core/json-reader.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { below } from "../../store/reader.ts";
+import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import { codehostDeliveries as table } from "../../store/tables/codehost.ts";
 import type { Core } from "../feature.ts";
@@ -140,15 +139,12 @@ export function createDeliveries(deps: DeliveriesDeps) {
         if (find(id)) change(id, { state, ...fields, finished_at: now() });
       });
     },
-    list({ state }: { state?: Delivery["state"] | undefined }, page: Page): ListAnswer<Delivery> {
-      const found = rows.list([{ state }, below("id", page)], { order: "id DESC", limit: page.limit + 1 });
-      return listAnswer(found, page, ({ id }) => id, present);
-    },
+    list: ({ state }: { state?: Delivery["state"] | undefined }, page: Page): ListAnswer<Delivery> =>
+      listById(rows.page([{ state }], page), page, present),
     /** Acts again on one that failed. @throws Problem 404, 409. */
     retry: (id: string): Delivery =>
       store.write(() => {
-        const row = find(id);
-        if (!row) throw notFound("delivery");
+        const row = expectFound(find(id), "delivery");
         if (row.state !== "failed") throw conflict(`The delivery is ${row.state}; only a failed one is tried again.`);
         return present(again(id));
       }),

@@ -1,11 +1,10 @@
 /** Rules: what on the code host starts a run, for which user, and which actors may trigger it. Written by administrators. */
 import { timestamp } from "../../core/clock.ts";
-import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { conflict, expectFound, invalidField } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { below } from "../../store/reader.ts";
+import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { codehostRules as table } from "../../store/tables/codehost.ts";
 import type { Core } from "../feature.ts";
 import type { Rule, RuleCreate, RuleUpdate } from "./model.ts";
@@ -27,11 +26,7 @@ export function createRules(deps: RulesDeps) {
   const { store, clock, audit, projectOf, pipelineExists } = deps;
   const rows = store.rows(table);
   const find = (id: string) => rows.find({ id });
-  const rowOf = (id: string): RuleRow => {
-    const row = find(id);
-    if (!row) throw notFound("rule");
-    return row;
-  };
+  const rowOf = (id: string): RuleRow => expectFound(find(id), "rule");
   const record = (action: string, caller: Caller, { id, name, repository }: RuleRow) =>
     audit({ action, actor: actorOf(caller), subject: id, address: caller.address, data: { name, repository } });
   const assertFields = ({ event, label, command, pipeline_id }: RuleRow): void => {
@@ -42,10 +37,8 @@ export function createRules(deps: RulesDeps) {
       throw invalidField("/command", "Name the word that the comment begins with, e.g. /skep");
   };
   return {
-    list({ project_id }: { project_id?: string | undefined }, page: Page): ListAnswer<Rule> {
-      const found = rows.list([{ project_id }, below("id", page)], { order: "id DESC", limit: page.limit + 1 });
-      return listAnswer(found, page, ({ id }) => id, present);
-    },
+    list: ({ project_id }: { project_id?: string | undefined }, page: Page): ListAnswer<Rule> =>
+      listById(rows.page([{ project_id }], page), page, present),
     /** @throws Problem 404. */
     get: (id: string): Rule => present(rowOf(id)),
     find,

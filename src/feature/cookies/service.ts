@@ -4,7 +4,7 @@
  */
 
 import { timestamp } from "../../core/clock.ts";
-import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { conflict, expectFound, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
@@ -43,11 +43,7 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
   const sets = store.rows(cookieSets);
   const grants = store.rows(cookieGrants);
   const owned = (asker: Asker) => readable(asker, WHOSE.cookie_sets);
-  const find = (id: string, caller: Caller): Row => {
-    const row = sets.find({ id }, owned(caller));
-    if (!row) throw notFound("cookie set");
-    return row;
-  };
+  const find = (id: string, caller: Caller): Row => expectFound(sets.find({ id }, owned(caller)), "cookie set");
   /** The sets that the agent was granted. */
   const grantedTo = (agentId: string): Condition => [
     "cookie_sets.id IN (SELECT cookie_set_id FROM cookie_grants WHERE agent_id = ?)",

@@ -22,6 +22,8 @@ const text = (body: string | Blob, type: string) =>
   });
 
 export function docsRoutes({ document }: { document(): Record<string, unknown> }) {
+  const page = (name: string, route: `GET /docs${string}`, handler: () => Response) =>
+    operation(name, route, { access: "public", hidden: true, handler });
   return operations("docs", [
     operation("getOpenapiJson", "GET /openapi.json", {
       access: "public",
@@ -29,25 +31,9 @@ export function docsRoutes({ document }: { document(): Record<string, unknown> }
       summary: "This API as an OpenAPI 3.1 document",
       handler: () => document(),
     }),
-    operation("getApiPage", "GET /docs", {
-      access: "public",
-      hidden: true,
-      handler: () => text(PAGE, "text/html; charset=utf-8"),
-    }),
-    operation("getApiPageStyle", "GET /docs/style.css", {
-      access: "public",
-      hidden: true,
-      handler: () => text(file(cssPath), "text/css; charset=utf-8"),
-    }),
-    operation("getApiPageScript", "GET /docs/script.js", {
-      access: "public",
-      hidden: true,
-      handler: () => text(file(scriptPath), "text/javascript; charset=utf-8"),
-    }),
-    operation("getApiPageStart", "GET /docs/start.js", {
-      access: "public",
-      hidden: true,
-      handler: () => text(START, "text/javascript; charset=utf-8"),
-    }),
+    page("getApiPage", "GET /docs", () => text(PAGE, "text/html; charset=utf-8")),
+    page("getApiPageStyle", "GET /docs/style.css", () => text(file(cssPath), "text/css; charset=utf-8")),
+    page("getApiPageScript", "GET /docs/script.js", () => text(file(scriptPath), "text/javascript; charset=utf-8")),
+    page("getApiPageStart", "GET /docs/start.js", () => text(START, "text/javascript; charset=utf-8")),
   ]);
 }

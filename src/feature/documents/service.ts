@@ -1,14 +1,14 @@
 /** Documents: handed in, read in the background, searched. A document belongs to its user, or to everybody in a project. */
 import type { Static } from "@sinclair/typebox";
 import { timestamp } from "../../core/clock.ts";
-import { conflict, forbidden, invalid, invalidField, notFound } from "../../core/errors.ts";
+import { conflict, expectFound, forbidden, invalid, invalidField } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { JobDefinition } from "../../core/jobs.ts";
 import { type Asker, owns } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { SpooledFile } from "../../http/form.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { mayRead, WHOSE } from "../../store/whose.ts";
+import { type ListAnswer, listById, type Page } from "../../http/list.ts";
+import { expectReadable, WHOSE } from "../../store/whose.ts";
 import type { Incoming, KeptFile } from "../attachments/service.ts";
 import type { Core } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
@@ -57,11 +57,8 @@ export type Documents = ReturnType<typeof createDocuments>;
 export function createDocuments(deps: DocumentsDeps) {
   const { store, clock, rows, search, jobs, ingest, projectExists } = deps;
   const present = ({ user_id: _u, title_given: _t, sha256: _s, ...row }: DocumentRow): Document => row;
-  const find = (id: string, asker: Asker): DocumentRow => {
-    const row = rows.find(id);
-    if (!row || !mayRead(asker, WHOSE.documents, row)) throw notFound("document");
-    return row;
-  };
+  const find = (id: string, asker: Asker): DocumentRow =>
+    expectReadable(asker, WHOSE.documents, rows.find(id), "document");
   const findRead = (id: string, asker: Asker): DocumentRow => {
     const row = find(id, asker);
     if (row.status === "processing") throw conflict("The document is still being read.", "document_processing");
@@ -140,7 +137,7 @@ export function createDocuments(deps: DocumentsDeps) {
     get: (id: string, caller: Caller): Document => present(find(id, caller)),
     list(filter: { project_id?: string; status?: Document["status"] }, page: Page, asker: Asker): ListAnswer<Document> {
       const { project_id: projectId, status } = filter;
-      return listAnswer(rows.page({ asker, projectId, status }, page), page, ({ id }) => id, present);
+      return listById(rows.page({ asker, projectId, status }, page), page, present);
     },
     /** @throws Problem 403 for another user's document of a shared project. */
     async remove(id: string, caller: Caller): Promise<void> {
@@ -164,8 +161,7 @@ export function createDocuments(deps: DocumentsDeps) {
     section(id: string, query: SectionQuery, asker: Asker): Section {
       findRead(id, asker);
       if (Object.keys(query).length > 1) throw invalid("Name the section by one of section_id, heading or page.");
-      const found = rows.section(id, query);
-      if (!found) throw notFound("section", "The table of contents lists them.");
+      const found = expectFound(rows.section(id, query), "section", "The table of contents lists them.");
       const { position, ...section } = found;
       return {
         document_id: id,

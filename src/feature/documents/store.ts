@@ -1,7 +1,6 @@
 /** Rows of documents, their sections and the full-text index over their paragraphs. */
 import type { Asker } from "../../core/ownership.ts";
 import type { Page } from "../../http/list.ts";
-import { below } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { documents as table } from "../../store/tables/documents.ts";
 import { readable, WHOSE } from "../../store/whose.ts";
@@ -36,8 +35,7 @@ export function createDocumentStore(store: Store) {
       page: Page,
     ): DocumentRow[] {
       const { asker, projectId: project_id, status } = filter;
-      const where = [readable(asker, WHOSE.documents), { project_id, status }, below("id", page)];
-      return rows.list(where, { order: "id DESC", limit: page.limit + 1 });
+      return rows.page([readable(asker, WHOSE.documents), { project_id, status }], page);
     },
     remove: (id: string) => void rows.remove({ id }),
     /** What was read of it so far. */

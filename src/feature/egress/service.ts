@@ -11,8 +11,7 @@ import { allows, PROJECT_HOSTS, presetsIn } from "../../core/network.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
 import type { Route, Sandbox, SandboxSpec, WayOut } from "../../engine/sandbox.ts";
 import type { Caller } from "../../http/caller.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { below } from "../../store/reader.ts";
+import { listById, type Page } from "../../http/list.ts";
 import { egressConnections } from "../../store/tables/egress.ts";
 import type { Core } from "../feature.ts";
 import type { Secrets } from "../secrets/service.ts";
@@ -168,21 +167,9 @@ export function createEgress({ store, clock, log, guard, createProxy, assertRun,
       return wayTo(await sandbox.openRoute(proxy.take), proxy);
     },
     /** Newest first. */
-    list(
-      runId: string,
-      verdict: EgressConnection["verdict"] | undefined,
-      page: Page,
-      caller: Caller,
-    ): ListAnswer<EgressConnection> {
+    list(runId: string, verdict: EgressConnection["verdict"] | undefined, page: Page, caller: Caller) {
       assertRun(runId, caller);
-      const where = [{ run_id: runId, verdict }, below("id", page)];
-      const found = rows.list(where, { order: "id DESC", limit: page.limit + 1 });
-      return listAnswer(
-        found,
-        page,
-        ({ id }) => id,
-        (row) => row,
-      );
+      return listById(rows.page([{ run_id: runId, verdict }], page), page, (row): EgressConnection => row);
     },
   };
 }

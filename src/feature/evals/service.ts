@@ -1,15 +1,15 @@
 /** Evals: made of tasks and those who try them, carried out by `driver.ts`, read as scores. */
 import { timestamp } from "../../core/clock.ts";
-import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { conflict, invalidField } from "../../core/errors.ts";
 import { EVAL_HARNESSES, type EvalHarness } from "../../core/harness-names.ts";
 import { newId } from "../../core/ids.ts";
 import { toUsd } from "../../core/money.ts";
 import type { HarnessConfig } from "../../engine/agent-file.ts";
 import type { Caller } from "../../http/caller.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { above, below } from "../../store/reader.ts";
+import { type ListAnswer, listById, type Page } from "../../http/list.ts";
+import { above } from "../../store/reader.ts";
 import { evals, evalTasks, type PackedTask, type RecordedTurn } from "../../store/tables/evals.ts";
-import { mayRead, readable, WHOSE } from "../../store/whose.ts";
+import { expectReadable, readable, WHOSE } from "../../store/whose.ts";
 import type { Core } from "../feature.ts";
 import type { Driver } from "./driver.ts";
 import {
@@ -54,11 +54,7 @@ export type Evals = ReturnType<typeof createEvals>;
 export function createEvals({ store, clock, driver, attempts, recordingOf, ...deps }: EvalsDeps) {
   const rows = store.rows(evals);
   const tasks = store.rows(evalTasks);
-  const find = (id: string, caller: Caller): EvalRow => {
-    const row = rows.find({ id });
-    if (!row || !mayRead(caller, WHOSE.evals, row)) throw notFound("eval");
-    return row;
-  };
+  const find = (id: string, caller: Caller): EvalRow => expectReadable(caller, WHOSE.evals, rows.find({ id }), "eval");
   const shown = (row: EvalRow): Eval => ({ ...row, ...attempts.totals([row.id]).get(row.id)! });
   const detail = (row: EvalRow): EvalDetail => {
     const all = attempts.of(row.id);
@@ -129,21 +125,15 @@ export function createEvals({ store, clock, driver, attempts, recordingOf, ...de
         });
     },
     list(page: Page, caller: Caller): ListAnswer<Eval> {
-      const where = [readable(caller, WHOSE.evals), below("evals.id", page)];
-      const found = rows.list(where, { order: "evals.id DESC", limit: page.limit + 1 });
+      const found = rows.page([readable(caller, WHOSE.evals)], page);
       const totals = attempts.totals(found.map(({ id }) => id));
-      return listAnswer(
-        found,
-        page,
-        ({ id }) => id,
-        (row) => ({ ...row, ...totals.get(row.id)! }),
-      );
+      return listById(found, page, (row) => ({ ...row, ...totals.get(row.id)! }));
     },
     get: (id: string, caller: Caller): EvalDetail => detail(find(id, caller)),
     attempts(id: string, page: Page, caller: Caller): ListAnswer<EvalAttempt> {
       const row = find(id, caller);
       const found = attempts.page(row.id, above("eval_attempts.id", page), page.limit + 1);
-      return listAnswer(found, page, (one) => one.id, presentAttempt);
+      return listById(found, page, presentAttempt);
     },
     compare(id: string, other: string, caller: Caller): EvalComparison {
       const [after, before] = [find(id, caller), find(other, caller)];

@@ -3,7 +3,7 @@ import { timestamp } from "../../core/clock.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { deletions, keptHistory } from "../../store/tables/history.ts";
 import { readable, WHOSE, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { Core } from "../feature.ts";
@@ -180,12 +180,7 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
            EXISTS (SELECT 1 FROM runs WHERE runs.id = kept_history.id AND ${ofRuns})
            OR EXISTS (SELECT 1 FROM sessions WHERE sessions.id = kept_history.id AND ${ofSessions})) ORDER BY id LIMIT ?`,
       ).all(page.after ?? "", one ?? null, ...runValues, ...sessionValues, page.limit + 1);
-      return listAnswer(
-        found,
-        page,
-        ({ id }) => id,
-        (row) => row,
-      );
+      return listById(found, page, (row) => row);
     },
   };
 }

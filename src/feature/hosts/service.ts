@@ -1,7 +1,7 @@
 /** Which of several container engines get work. What an administrator drains stays drained over restarts, until they enable it. */
 import { timestamp } from "../../core/clock.ts";
 import type { DockerHost } from "../../core/docker-options.ts";
-import { notFound } from "../../core/errors.ts";
+import { expectFound, notFound } from "../../core/errors.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { drainedHosts } from "../../store/tables/hosts.ts";
 import type { EngineService } from "../engine/feature.ts";
@@ -36,8 +36,7 @@ export function createHosts({ store, clock, audit, configured, engines }: HostsD
   /** @throws Problem 404. */
   async function get(name: string): Promise<Host> {
     const host = (await list()).find((one) => one.name === name);
-    if (!host) throw notFound("host");
-    return host;
+    return expectFound(host, "host");
   }
   /** @throws Problem 404. Asked a second time it changes nothing. */
   async function set(name: string, drained: boolean, caller: Caller): Promise<Host> {

@@ -13,7 +13,7 @@ import { quoted } from "../../core/quoted.ts";
 import type { Execution } from "../../engine/execution.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { allOf } from "../../store/reader.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import { agentMessages as table } from "../../store/tables/inbox.ts";
@@ -160,7 +160,7 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote,
            ${where} ORDER BY m.id DESC LIMIT ?`,
         )
         .all(...values, page.limit + 1);
-      return listAnswer(rows, page, ({ id }) => id, present);
+      return listById(rows, page, present);
     },
     /** Removes what was written for a user. */
     removeOf: (userId: string): void => void statement("DELETE FROM agent_messages WHERE user_id = ?").run([userId]),

@@ -9,8 +9,7 @@ import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { isAtLeast, owns } from "../../core/ownership.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { below } from "../../store/reader.ts";
+import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import { users } from "../../store/tables/accounts.ts";
 import { projectInvitations } from "../../store/tables/project-invitations.ts";
@@ -109,9 +108,8 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
     /** Newest first. @throws Problem 404. */
     list(projectId: string, page: Page, caller: Caller): ListAnswer<Invitation> {
       assertProject(projectId);
-      const where = [{ project_id: projectId }, readable(caller, WHOSE.project_invitations), below("id", page)];
-      const found = rows.list(where, { order: "id DESC", limit: page.limit + 1 });
-      return listAnswer(found, page, ({ id }) => id, present);
+      const where = [{ project_id: projectId }, readable(caller, WHOSE.project_invitations)];
+      return listById(rows.page(where, page), page, present);
     },
     /** With its token. @throws Problem 403 for a role above one's own, 404, 409 for a personal project or too many. */
     create: (

@@ -12,10 +12,10 @@ import type { JobDefinition } from "../../core/jobs.ts";
 import type { Masking } from "../../core/masking.ts";
 import { owns } from "../../core/ownership.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import type { WriteTx } from "../../store/store.ts";
-import { mayRead, WHOSE } from "../../store/whose.ts";
+import { expectReadable, WHOSE } from "../../store/whose.ts";
 import type { Core } from "../feature.ts";
 import type { Job } from "./model.ts";
 import { createRunner } from "./runner.ts";
@@ -45,11 +45,7 @@ export function createJobs({ store, clock, clockwork, log, masking, audit, stand
   const rows = createJobStore(store, clock);
   const runner = createRunner({ store, rows, clock, clockwork, log, standby, masker: masking });
   const present = (row: JobRow): Job => presentJob(runner.current(row), clock.now());
-  const rowFor = (id: string, caller: Caller): JobRow => {
-    const row = rows.find(id);
-    if (!row || !mayRead(caller, WHOSE.jobs, row)) throw notFound("job");
-    return row;
-  };
+  const rowFor = (id: string, caller: Caller): JobRow => expectReadable(caller, WHOSE.jobs, rows.find(id), "job");
   const requestCancel = (row: JobRow): JobRow =>
     store.write(({ after }) => {
       if (row.state === "queued") runner.end(row, { state: "cancelled" });
@@ -150,8 +146,7 @@ export function createJobs({ store, clock, clockwork, log, masking, audit, stand
     /** @throws Problem 404, also for another user's. */
     get: (id: string, caller: Caller): Job => present(rowFor(id, caller)),
     list(page: Page, caller: Caller): ListAnswer<Job> {
-      const found = rows.page(page, caller);
-      return listAnswer(found, page, (row) => row.id, present);
+      return listById(rows.page(page, caller), page, present);
     },
     /** Asks it to stop; its state says when it has. @throws Problem 404, 409 when it has ended. */
     cancel(id: string, caller: Caller): Job {

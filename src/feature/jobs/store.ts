@@ -2,7 +2,6 @@
 import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Page } from "../../http/list.ts";
-import { below } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { jobs as table } from "../../store/tables/jobs.ts";
 import { ownUnlessAdmin, WHOSE } from "../../store/whose.ts";
@@ -26,8 +25,7 @@ export function createJobStore({ rows: rowsOf, statement }: Store, clock: Clock)
       return find(id);
     },
     /** The caller's own, an administrator's all; newest first, one more than the page holds when there is a next one. */
-    page: (page: Page, caller: Caller): JobRow[] =>
-      rows.list([ownUnlessAdmin(caller, WHOSE.jobs), below("id", page)], { order: "id DESC", limit: page.limit + 1 }),
+    page: (page: Page, caller: Caller): JobRow[] => rows.page([ownUnlessAdmin(caller, WHOSE.jobs)], page),
     unfinished: (): JobRow[] => rows.list([{ finished_at: null }], { order: "id" }),
     /** The newest of a project's jobs of that kind. */
     latestOf: (project_id: string, kind: string): JobRow | undefined =>

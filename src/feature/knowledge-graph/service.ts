@@ -1,5 +1,5 @@
 /** The code graph of projects: which sources a question is about, the state of their index, and what agents may ask. */
-import { conflict, forbidden, invalidField, isProblem, notFound, unavailable } from "../../core/errors.ts";
+import { conflict, expectFound, forbidden, invalidField, isProblem, unavailable } from "../../core/errors.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { type Asker, roleIn } from "../../core/ownership.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
@@ -55,9 +55,7 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps) {
   const find = (id: string, caller: Caller) => {
     const own = caller.execution;
     if (own && own.projectId !== id) throw forbidden("An execution's token reaches only its own project.");
-    const project = deps.project(id);
-    if (!project) throw notFound("project");
-    return project;
+    return expectFound(deps.project(id), "project");
   };
   const assertSources = ({ workspace }: Pick<Project, "workspace">): void => {
     if (workspace.state === "cloning") throw unavailable("workspace_busy", "The project is still being cloned.");
@@ -173,8 +171,8 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps) {
       if (projectId === undefined) throw conflict("Name the project: this work belongs to none.", "no_project");
       if (execution.projectId !== undefined && execution.projectId !== projectId)
         throw forbidden("Only the graph of this work's own project can be asked.");
-      const project = roleIn(execution.asker, projectId) === null ? undefined : deps.project(projectId);
-      if (!project) throw notFound("project");
+      const isSeen = roleIn(execution.asker, projectId) !== null;
+      const project = expectFound(isSeen ? deps.project(projectId) : undefined, "project");
       const base = deps.placeOf(projectId);
       const copy = execution.workId === undefined ? undefined : deps.copyPlaceOf(projectId, execution.workId);
       if (!copy) assertSources(project);
