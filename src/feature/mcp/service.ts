@@ -1,6 +1,6 @@
 /** The registry of tool servers: what administrators configure, the state of each server, and which tools are approved. */
 import { timestamp } from "../../core/clock.ts";
-import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { conflict, expectFound, invalidField, notFound } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { isSlug } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -42,11 +42,7 @@ export function createMcp(deps: McpDeps) {
   const { store, clock, audit, rows, values, connections, logs } = deps;
   const present = (row: ServerRow, tools = rows.tools(row.id)): McpServer =>
     presentServer(row, tools, values, connections.stateOf(row.id));
-  const find = (id: string): ServerRow => {
-    const row = rows.find(id);
-    if (!row) throw notFound("tool server");
-    return row;
-  };
+  const find = (id: string): ServerRow => expectFound(rows.find(id), "tool server");
   const record = (action: string, caller: Caller, id: string, data: Record<string, unknown> = {}) =>
     audit({ action: `mcp_server.${action}`, actor: actorOf(caller), subject: id, address: caller.address, data });
 

@@ -1,7 +1,7 @@
 /** Members of projects and their roles, and to whom a project is open. */
 
 import { normalEmail } from "../../core/email.ts";
-import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
+import { conflict, expectFound, forbidden, invalidField, notFound } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { type ProjectRole, roleIn } from "../../core/ownership.ts";
@@ -52,11 +52,8 @@ export function createMembers({ store, audit, access }: MembersDeps) {
   const assertProject = (id: string): void => {
     if (store.statement("SELECT 1 FROM projects WHERE id = ?").get(id) === undefined) throw notFound("project");
   };
-  const memberOf = (projectId: string, userId: string): MemberRow => {
-    const row = access.member(projectId, userId);
-    if (!row) throw notFound("member of this project");
-    return row;
-  };
+  const memberOf = (projectId: string, userId: string): MemberRow =>
+    expectFound(access.member(projectId, userId), "member of this project");
   function tell(tx: WriteTx, project_id: string, userId: string | null, change: Change): void {
     tx.emit(projectMembersChanged, { project_id, data: { change } });
     // Without the project, which they may not see any more.

@@ -1,7 +1,7 @@
 /** Pairs of entries that seem to say opposite things: listed for a person, who says which one holds. Never merged. */
 
 import { timestamp } from "../../core/clock.ts";
-import { invalidField, notFound } from "../../core/errors.ts";
+import { expectFound, invalidField } from "../../core/errors.ts";
 import { isId, newId } from "../../core/ids.ts";
 import { ownJson } from "../../core/own-json.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -72,8 +72,7 @@ export function createContradictions({ store, clock, entries }: ContradictionsDe
     const row = isId("contradiction", id)
       ? statement<Row>(`SELECT c.* FROM memory_contradictions c WHERE c.id = ? AND ${where}`).get(id, ...values)
       : undefined;
-    if (!row) throw notFound("contradiction");
-    return row;
+    return expectFound(row, "contradiction");
   }
 
   return {

@@ -3,7 +3,7 @@
  * whatever agent keeps it.
  */
 import { timestamp } from "../../core/clock.ts";
-import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
+import { conflict, expectFound, forbidden, invalidField, notFound } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
 import { owns } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -75,8 +75,7 @@ function createLookup({
     const found = statement<StoredEntry>(
       `SELECT * FROM memory_entries e WHERE vault = ? AND entry = ? AND ${where}`,
     ).get(vault, entry, ...values);
-    if (!found) throw notFound("memory entry");
-    return rowOf(found);
+    return rowOf(expectFound(found, "memory entry"));
   }
   function findForChange(vault: string, entry: string, reader: Reader): EntryRow {
     const row = find(vault, entry, reader);

@@ -68,12 +68,7 @@ export function createMemory({ store, entries, search, scores }: MemoryDeps) {
            sum(NOT trusted) AS unconfirmed
          FROM memory_entries e WHERE ${where} AND ${own} AND vault > ? GROUP BY vault ORDER BY vault LIMIT ?`,
       ).all(...values, ...(caller.execution ? [caller.execution.agentId] : []), page.after ?? "", page.limit + 1);
-      return listAnswer(
-        rows,
-        page,
-        ({ agent_id }) => agent_id,
-        (row) => row,
-      );
+      return listAnswer(rows, page, ({ agent_id }) => agent_id);
     },
     entries(vault: string, filter: EntryFilter, page: Page, caller: Caller): ListAnswer<MemoryEntry> {
       assertVault(vault);

@@ -2,7 +2,7 @@
 import type { OidcSettings } from "../../adapter/oidc.ts";
 import { timestamp } from "../../core/clock.ts";
 import { isLoopback } from "../../core/config.ts";
-import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { conflict, expectFound, invalidField, notFound } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { oidcProviders } from "../../store/tables/accounts.ts";
@@ -23,11 +23,7 @@ export function createOidcProviders({
 }: Pick<Core, "store" | "clock" | "sealer" | "audit">) {
   const rows = store.rows(oidcProviders);
   /** @throws Problem 404. */
-  const find = (slug: string): ProviderRow => {
-    const row = rows.find({ slug });
-    if (!row) throw notFound("OIDC provider");
-    return row;
-  };
+  const find = (slug: string): ProviderRow => expectFound(rows.find({ slug }), "OIDC provider");
   const record = (action: string, caller: Caller, slug: string, fields: string[] = []) =>
     audit({ action, actor: actorOf(caller), subject: slug, address: caller.address, data: { fields } });
 

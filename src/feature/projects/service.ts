@@ -1,7 +1,7 @@
 /** Projects: what runs work on. The repository is cloned in the background; the row says how far that is. */
 import { readdir } from "node:fs/promises";
 import { timestamp } from "../../core/clock.ts";
-import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { conflict, expectFound, invalidField } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { Asker } from "../../core/ownership.ts";
 import { isBranchName } from "../../core/ref-name.ts";
@@ -41,11 +41,7 @@ export function createProjects(deps: ProjectsDeps) {
   const { store, rows, clock, audit, clones, rules, folder, pipelineExists, access } = deps;
   const presented = (row: ProjectRow, counts?: Record<string, number>): Project =>
     presentProject(row, access.openTo(row.id), counts);
-  const find = (id: string): ProjectRow => {
-    const row = rows.find(id);
-    if (!row) throw notFound("project");
-    return row;
-  };
+  const find = (id: string): ProjectRow => expectFound(rows.find(id), "project");
   const assertName = (name: string, own?: string): void => {
     const holder = rows.findByName(name);
     if (holder && holder.id !== own) throw conflict("A project with this name exists. Choose another name.");

@@ -2,7 +2,7 @@
 import { Type as t } from "@sinclair/typebox";
 import type { Git, Head } from "../../adapter/git.ts";
 import { timestamp } from "../../core/clock.ts";
-import { conflict, invalidField, messageOf, notFound } from "../../core/errors.ts";
+import { conflict, expectFound, invalidField, messageOf } from "../../core/errors.ts";
 import { defineJob } from "../../core/jobs.ts";
 import type { Masking } from "../../core/masking.ts";
 import type { Core } from "../feature.ts";
@@ -42,11 +42,7 @@ interface FetchOptions {
 export function createUpdates(deps: UpdatesDeps) {
   const { store, rows, clock, git, folder, inTurn, fetching } = deps;
   const upstream = createUpstream(git);
-  const find = (id: string): ProjectRow => {
-    const row = rows.find(id);
-    if (!row) throw notFound("project");
-    return row;
-  };
+  const find = (id: string): ProjectRow => expectFound(rows.find(id), "project");
   /** @throws Problem 409. */
   const assertFetchable = (row: ProjectRow): string => {
     if (row.repository === null) throw conflict("The project has no repository to fetch from.", "no_repository");

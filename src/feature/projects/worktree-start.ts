@@ -1,6 +1,6 @@
 /** How the working copy of a run or a session is made: where its branch begins, what is fetched for it, git for its agents. */
 import type { Git } from "../../adapter/git.ts";
-import { conflict, notFound, unavailable } from "../../core/errors.ts";
+import { conflict, expectFound, notFound, unavailable } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
 import { activity } from "../events/events.ts";
 import type { Core } from "../feature.ts";
@@ -30,8 +30,7 @@ export function createWorktreeStart(deps: WorktreeStartDeps) {
   const fetchParts = createCopyParts(deps);
   /** @throws Problem 503 `workspace_busy` while the project is being cloned, 409 `workspace_failed`, 404. */
   const assertReady = async (projectId: string): Promise<ProjectRow> => {
-    const row = rows.find(projectId);
-    if (!row) throw notFound("project");
+    const row = expectFound(rows.find(projectId), "project");
     if (row.workspace_state === "cloning") throw unavailable("workspace_busy", "The project is still being cloned.");
     if (row.workspace_state === "failed")
       throw conflict(`The project could not be cloned: ${row.workspace_error}`, "workspace_failed");

@@ -5,7 +5,7 @@
 import type { Catalogue } from "../../adapter/model/catalogue.ts";
 import type { ProviderEntry } from "../../adapter/model/providers.ts";
 import { timestamp } from "../../core/clock.ts";
-import { invalidField, notFound } from "../../core/errors.ts";
+import { expectFound, invalidField, notFound } from "../../core/errors.ts";
 import { maskedPreview } from "../../core/masking.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type SeenModel, providers as table, userProviderKeys } from "../../store/tables/providers.ts";
@@ -40,8 +40,7 @@ export function createProviderChanges(deps: ChangesDeps) {
     }
   };
   function update(id: string, input: ProviderUpdate, caller: Caller): Provider {
-    const entry = catalogue.provider(id);
-    if (!entry) throw notFound("provider");
+    const entry = expectFound(catalogue.provider(id), "provider");
     assertUpdate(entry, input, keys.row(id) !== undefined);
     return changing(id, () => {
       const before = keys.baseUrl(entry);

@@ -2,7 +2,7 @@
 
 import { Type as t } from "@sinclair/typebox";
 import type { ModelWindows } from "../../adapter/model/window-advice.ts";
-import { notFound } from "../../core/errors.ts";
+import { expectFound } from "../../core/errors.ts";
 import { personOf } from "../../http/caller.ts";
 import { assertIfMatch } from "../../http/etag.ts";
 import { listOf, PageQuery, pageOf, pageOfArray } from "../../http/list.ts";
@@ -107,9 +107,7 @@ function modelRoutes({ models, windowOf }: Pick<ProviderRoutesDeps, "models" | "
       answer: ModelWindow,
       summary: "Ask a server which window it serves; a model that is not loaded is loaded",
       handler: async ({ body, request }) => {
-        const found = await windowOf(body.model, { mayLoad: true, signal: request.signal });
-        if (!found) throw notFound("model");
-        return found;
+        return expectFound(await windowOf(body.model, { mayLoad: true, signal: request.signal }), "model");
       },
     }),
   ]);

@@ -3,14 +3,14 @@
  * as guidance when the work is sent back.
  */
 import { timestamp } from "../../core/clock.ts";
-import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
+import { conflict, expectFound, forbidden, invalidField } from "../../core/errors.ts";
 import { isId, newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
 import { visibleText } from "../../core/outside-text.ts";
 import { owns } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { above, among, type Condition } from "../../store/reader.ts";
 import { changeComments } from "../../store/tables/reviews.ts";
 import type { Core } from "../feature.ts";
@@ -107,7 +107,7 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
     list(workId: string, page: Page, caller: Caller): ListAnswer<Comment> {
       const { id } = reviewed.find(workId, caller);
       const found = rows.list([ofWork(id), above("id", page)], { order: "id", limit: page.limit + 1 });
-      return listAnswer(found, page, (row) => row.id, present);
+      return listById(found, page, present);
     },
     /**
      * Checks the line; the returned function writes the comment.
@@ -164,8 +164,8 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
     /** An agent's answer to a comment that its work was sent back with; a later one takes its place. @throws Problem 404. */
     answer(id: string, agentId: string, { comment_id, answer }: CommentAnswer): void {
       store.write(() => {
-        const row = rows.find({ ...ofWork(id), id: comment_id }, isSent);
-        if (!row) throw notFound("comment that this work was sent back with");
+        const found = rows.find({ ...ofWork(id), id: comment_id }, isSent);
+        const row = expectFound(found, "comment that this work was sent back with");
         const fields = { answer: mask(answer), answered_by: agentId, answered_at: timestamp(clock.now()) };
         rows.update(fields, { id: comment_id });
         emit(row, reviewed.known(id), "answered");
@@ -175,8 +175,7 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
     remove(workId: string, id: string, caller: Caller): void {
       const work = reviewed.find(workId, caller);
       store.write(() => {
-        const row = rows.find({ ...ofWork(work.id), id });
-        if (!row) throw notFound("comment on these changes");
+        const row = expectFound(rows.find({ ...ofWork(work.id), id }), "comment on these changes");
         if (row.codehost_login !== null) throw forbidden("It was written on the code host and stays.");
         if (!caller.admin && !owns(caller, row.created_by)) throw forbidden("Only its author deletes a comment.");
         rows.remove({ id });

@@ -45,12 +45,7 @@ export function createMerging({ store, reviewed, works, audit, branches, tasks, 
     async files(id: string, page: Page, caller: Caller): Promise<ChangedFiles> {
       const row = reviewed.find(id, caller);
       const { head, changed } = await branches.diff(row, { after: page.after, limit: page.limit + 1 });
-      const list = listAnswer(
-        changed.files,
-        page,
-        ({ path }) => path,
-        (file) => file,
-      );
+      const list = listAnswer(changed.files, page, ({ path }) => path);
       return { work_id: row.id, head, stats: changed.stats, ...list };
     },
     /** @throws Problem 404, 409 without a project. */
@@ -59,12 +54,7 @@ export function createMerging({ store, reviewed, works, audit, branches, tasks, 
       const wanted = path === undefined ? { after: page.after, limit: page.limit + 1 } : { path };
       const found = await branches.diff(row, wanted);
       const { files, stats } = found.changed;
-      const { items, next_cursor } = listAnswer(
-        files,
-        page,
-        ({ path }) => path,
-        (file) => file,
-      );
+      const { items, next_cursor } = listAnswer(files, page, ({ path }) => path);
       const shown: Diff["items"] = [];
       for (const file of items) shown.push({ ...file, ...(await branches.hunks(row, found, file.path)) });
       return {

@@ -1,5 +1,5 @@
 /** What can be reviewed: the runs and sessions that work on a branch of a project, as those who may read them find them. */
-import { conflict, notFound } from "../../core/errors.ts";
+import { conflict, expectFound, notFound } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
 import { isRunEnd, isRunStatus } from "../../core/run-states.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -78,8 +78,7 @@ export function createReviewed({ store, works, views }: ReviewedDeps) {
    * @throws Problem 404 also for what the caller may not read.
    */
   function rowFor(id: string, caller: Caller): WorkRow {
-    const row = works.find(workIdOf(id));
-    if (!row) throw notFound("run, chat, swarm, spawned execution or routine's tick");
+    const row = expectFound(works.find(workIdOf(id)), "run, chat, swarm, spawned execution or routine's tick");
     if (row.kind === "run") views.rowFor(row.id, caller);
     else if (!mayRead(caller, row.kind === "chat" ? WHOSE_SESSIONS.chat : WHOSE_SESSIONS.spawn, row))
       throw notFound("run, chat, swarm, spawned execution or routine's tick");
@@ -98,8 +97,7 @@ export function createReviewed({ store, works, views }: ReviewedDeps) {
   return {
     /** Whoever asks: of a run or session that was found for somebody before. @throws Problem 404, 409 `no_project`. */
     known(id: string): Reviewed {
-      const row = works.find(id);
-      if (!row) throw notFound("run or session");
+      const row = expectFound(works.find(id), "run or session");
       return onBranch(row);
     },
     /** The work, on a branch or not. @throws Problem 404. */

@@ -3,7 +3,7 @@
  * the caller's transaction; what has to happen outside of it happens after its commit.
  */
 import { timestamp } from "../../core/clock.ts";
-import { conflict, notFound } from "../../core/errors.ts";
+import { conflict, expectFound, notFound } from "../../core/errors.ts";
 import type { BetweenTurns } from "../../engine/between-turns.ts";
 import type { CallPurpose, Execution, StopRequest } from "../../engine/execution.ts";
 import { kindOf, type SessionKind } from "../../engine/kinds.ts";
@@ -62,11 +62,7 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
     recordCall,
   });
 
-  const known = (id: string): SessionRow => {
-    const row = rows.session(id);
-    if (!row) throw notFound("session");
-    return row;
-  };
+  const known = (id: string): SessionRow => expectFound(rows.session(id), "session");
   const between = createBetweenTurns({ store, rows, known });
   const wake = () => engine?.wake();
 

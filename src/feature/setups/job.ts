@@ -1,6 +1,6 @@
 /** The job that sets a project up: one at a time for each project, and again where that was asked for meanwhile. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { conflict, notFound, unavailable } from "../../core/errors.ts";
+import { conflict, expectFound, unavailable } from "../../core/errors.ts";
 import { defineJob } from "../../core/jobs.ts";
 import type { Environment } from "../environments/model.ts";
 import type { Core } from "../feature.ts";
@@ -82,8 +82,7 @@ export function createSetupJob(deps: SetupJobDeps) {
   });
   /** @throws Problem 404, 409 `no_environment`, 503 `setup_unsupported`. */
   function start(projectId: string, { again = false }: SetupStart, userId: string | undefined): Job {
-    const project = projects.find(projectId);
-    if (!project) throw notFound("project");
+    const project = expectFound(projects.find(projectId), "project");
     if (!deps.setUps) throw unavailable("setup_unsupported", deps.why);
     if (!isNeeded(project))
       throw conflict(

@@ -1,6 +1,6 @@
 /** Lists of users, oldest first: plain, and for administrators with the log-ins, keys and providers of each. */
 import { timestamp } from "../../core/clock.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import type { Condition } from "../../store/reader.ts";
 import { apiKeys, authSessions, identities, users } from "../../store/tables/accounts.ts";
 import type { Core } from "../feature.ts";
@@ -42,10 +42,8 @@ export function createUserLists({ store, clock, storedBy }: UserListsDeps) {
     };
   }
   return {
-    list: (page: Page, filter?: UserFilter): ListAnswer<User> =>
-      listAnswer(rowsOf(page, filter), page, (row) => row.id, presentUser),
+    list: (page: Page, filter?: UserFilter): ListAnswer<User> => listById(rowsOf(page, filter), page, presentUser),
     /** The same with log-ins, keys and providers of each. */
-    manage: (page: Page, filter?: UserFilter): ListAnswer<ManagedUser> =>
-      listAnswer(rowsOf(page, filter), page, (row) => row.id, managed),
+    manage: (page: Page, filter?: UserFilter): ListAnswer<ManagedUser> => listById(rowsOf(page, filter), page, managed),
   };
 }

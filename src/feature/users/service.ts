@@ -5,7 +5,7 @@
  */
 import { timestamp } from "../../core/clock.ts";
 import { normalEmail } from "../../core/email.ts";
-import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { conflict, expectFound, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { otherAdministrator } from "../../store/administrators.ts";
@@ -46,11 +46,7 @@ export type Users = ReturnType<typeof createUsers>;
 export function createUsers(deps: UsersDeps) {
   const { store, clock, audit, passwords } = deps;
   const [rows, codes] = [store.rows(users), store.rows(recoveryCodes)];
-  const rowOf = (id: string): UserRow => {
-    const row = rows.find({ id });
-    if (!row) throw notFound("user");
-    return row;
-  };
+  const rowOf = (id: string): UserRow => expectFound(rows.find({ id }), "user");
   const visible = (id: string, caller: Caller): UserRow => {
     if (!mayRead(caller, WHOSE.users, { id })) throw notFound("user");
     return rowOf(id);

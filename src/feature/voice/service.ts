@@ -8,8 +8,7 @@ import type { Masking } from "../../core/masking.ts";
 import { toNano, toUsd } from "../../core/money.ts";
 import { joinWavs } from "../../core/wav.ts";
 import type { Caller } from "../../http/caller.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { below } from "../../store/reader.ts";
+import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import { ttsCalls } from "../../store/tables/voice.ts";
 import { readable, WHOSE } from "../../store/whose.ts";
@@ -143,9 +142,8 @@ export function createVoices({ store, clock, masking, settings, services, cache 
     },
     /** The caller's own, an administrator's all; newest first. */
     calls({ agent_id, provider }: CallFilter, page: Page, caller: Caller): ListAnswer<TtsCall> {
-      const where = [readable(caller, WHOSE.tts_calls), { agent_id, provider }, below("id", page)];
-      const found = rows.list(where, { order: "id DESC", limit: page.limit + 1 });
-      return listAnswer(found, page, ({ id }) => id, present);
+      const found = rows.page([readable(caller, WHOSE.tts_calls), { agent_id, provider }], page);
+      return listById(found, page, present);
     },
     /** Removes rows made before that time (ms since the epoch). */
     prune: (before: number): boolean => removeOld(store, "tts_calls", "created_at < ?", timestamp(before)),

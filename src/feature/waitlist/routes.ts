@@ -38,12 +38,7 @@ export function waitlistRoutes({ store, clock }: { store: Store; clock: Clock })
       handler: ({ query }) => {
         const page = pageOf(query);
         const rows = entries.list([above("email", page)], { order: "email", limit: page.limit + 1 });
-        return listAnswer(
-          rows,
-          page,
-          (row) => row.email,
-          (row) => row,
-        );
+        return listAnswer(rows, page, (row) => row.email);
       },
     }),
   ]);
