@@ -95,6 +95,8 @@ export function createCommands(deps: CommandsDeps) {
   const { insert, close } = rows;
   const channels = store.rows(notificationChannels);
 
+  const record = ({ id, owner_id }: ChannelRow, verb: Command["verb"], subject: string): void =>
+    audit({ action: "phone_command.given", actor: owner_id ?? "local", subject, data: { channel_id: id, verb } });
   /** @throws Problem. */
   function askToRun(channel: ChannelRow, caller: Caller, words: string): Said {
     const read = readRun(words);
@@ -147,12 +149,7 @@ export function createCommands(deps: CommandsDeps) {
       return plain(["Which one? Send /stop and the end of its id:", ...lines, ...more].map(deps.mask).join("\n"));
     }
     runs.cancel(one.id, caller);
-    audit({
-      action: "phone_command.given",
-      actor: channel.owner_id ?? "local",
-      subject: one.id,
-      data: { channel_id: channel.id, verb: "stop" },
-    });
+    record(channel, "stop", one.id);
     return { ...plain(`Stopped: ${deps.mask(titleOf(one.task_description))}`), runId: one.id };
   }
 
@@ -209,12 +206,7 @@ export function createCommands(deps: CommandsDeps) {
         const input = { pipeline_id: command.pipeline_id ?? "", task_description: command.task };
         const run = store.write(() => runs.create({ ...input, project_name: project?.name ?? null }, caller));
         close(command.id, "Started.", run.id);
-        audit({
-          action: "phone_command.given",
-          actor: channel.owner_id ?? "local",
-          subject: run.id,
-          data: { channel_id: channel.id, verb: "run" },
-        });
+        record(channel, "run", run.id);
         return { outcome: `Started: ${deps.pageOf(run.id) ?? run.id}`, isTaken: true };
       } catch (error) {
         if (!isProblem(error)) throw error;

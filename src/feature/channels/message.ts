@@ -47,49 +47,38 @@ function costText({ cost_usd, calls_without_price }: RunEvent["data"]): string {
 /** @param mask takes secret values out of text. */
 export function messageOf(event: NotifiedEvent, about: AboutRun, mask: (text: string) => string): NotificationMessage {
   const clean = (text: string, most: number): string => cut(withoutControls(mask(text)), most);
-  const { project_id = null } = event;
+  const write = (title: string, paragraphs: unknown[], status: string, pipeline_id: string | null) => ({
+    title: clean(title, TITLE_CHARACTERS).replace(/\s+/g, " "),
+    text: clean(paragraphs.filter(Boolean).join("\n\n"), TEXT_CHARACTERS),
+    url: about.url,
+    status,
+    pipeline_id,
+    project_id: event.project_id ?? null,
+  });
   if (event.kind === "permission_requested") {
     const { message, subject, deadline } = event.data;
-    const text = clean(
-      [subject, about.task, `Without an answer by ${deadline} it is refused.`].filter(Boolean).join("\n\n"),
-      TEXT_CHARACTERS,
-    );
-    const title = clean(`Waits for you: ${message}`, TITLE_CHARACTERS).replace(/\s+/g, " ");
-    return { title, text, url: about.url, status: "waiting", pipeline_id: null, project_id };
+    const paragraphs = [subject, about.task, `Without an answer by ${deadline} it is refused.`];
+    return write(`Waits for you: ${message}`, paragraphs, "waiting", null);
   }
   const firstLine = about.task.trim().split("\n", 1)[0]?.trim();
   const place = (pipeline: string | null) => `Pipeline ${pipeline}${about.project ? `, project ${about.project}` : ""}`;
   if (event.kind === "approval_requested") {
     const { message, deadline } = event.data;
-    const lines = [
+    const paragraphs = [
       message,
       about.effects && `Approved: ${about.effects.yes}\nRefused: ${about.effects.no}`,
       deadline && `It waits until ${deadline}.`,
       place(about.pipeline),
-    ].filter(Boolean);
-    return {
-      title: clean(`Waits for you: ${firstLine || about.pipeline}`, TITLE_CHARACTERS).replace(/\s+/g, " "),
-      text: clean(lines.join("\n\n"), TEXT_CHARACTERS),
-      url: about.url,
-      status: "waiting",
-      pipeline_id: about.pipeline,
-      project_id,
-    };
+    ];
+    return write(`Waits for you: ${firstLine || about.pipeline}`, paragraphs, "waiting", about.pipeline);
   }
   const { kind, data } = event;
-  const lines = [
+  const paragraphs = [
     about.question,
     data.error && `${data.error.step_id ? `${data.error.step_id}: ` : ""}${data.error.message}`,
     `${place(data.pipeline_id)}, ${costText(data)}`,
-  ].filter(Boolean);
-  return {
-    title: clean(`${WORDS[kind]}: ${firstLine || data.pipeline_id}`, TITLE_CHARACTERS).replace(/\s+/g, " "),
-    text: clean(lines.join("\n\n"), TEXT_CHARACTERS),
-    url: about.url,
-    status: data.status,
-    pipeline_id: data.pipeline_id,
-    project_id,
-  };
+  ];
+  return write(`${WORDS[kind]}: ${firstLine || data.pipeline_id}`, paragraphs, data.status, data.pipeline_id);
 }
 
 export const testMessage = (url: string | null): NotificationMessage => ({

@@ -11,8 +11,8 @@ import type { Masking } from "../../core/masking.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { type Asker, NO_PROJECTS } from "../../core/ownership.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { below, type Condition } from "../../store/reader.ts";
+import { type ListAnswer, listById, type Page } from "../../http/list.ts";
+import type { Condition } from "../../store/reader.ts";
 import { cookieGrants, cookieSets } from "../../store/tables/cookies.ts";
 import { readable, WHOSE } from "../../store/whose.ts";
 import type { Core } from "../feature.ts";
@@ -56,15 +56,8 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
   });
   const record = (action: string, caller: Caller, { id, name }: Row, data: Record<string, unknown> = {}) =>
     audit({ action, actor: actorOf(caller), subject: id, address: caller.address, data: { name, ...data } });
-  const page = (where: Condition[], { after, limit }: Page, caller: Caller): ListAnswer<CookieSet> => {
-    const all = [owned(caller), ...where, below("id", { after })];
-    return listAnswer(
-      sets.list(all, { order: "id DESC", limit: limit + 1 }),
-      { after, limit },
-      ({ id }) => id,
-      present,
-    );
-  };
+  const list = (where: Condition, page: Page, caller: Caller): ListAnswer<CookieSet> =>
+    listById(sets.page([owned(caller), where], page), page, present);
   const assertAgent = (agentId: string): void => {
     if (!agentExists(agentId)) throw notFound("agent");
   };
@@ -87,7 +80,7 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
 
   return {
     /** The caller's own, newest first. */
-    list: (asked: Page, caller: Caller): ListAnswer<CookieSet> => page([], asked, caller),
+    list: (page: Page, caller: Caller): ListAnswer<CookieSet> => list(undefined, page, caller),
     /** @throws Problem 404, also for another user's. */
     get: (id: string, caller: Caller): CookieSet => present(find(id, caller)),
     /** @throws Problem 409 same name, 422 too many sets. */
@@ -120,9 +113,9 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
       });
     },
     /** The caller's sets that the agent was granted. */
-    grantedTo(agentId: string, asked: Page, caller: Caller): ListAnswer<CookieSet> {
+    grantedTo(agentId: string, page: Page, caller: Caller): ListAnswer<CookieSet> {
       assertAgent(agentId);
-      return page([grantedTo(agentId)], asked, caller);
+      return list(grantedTo(agentId), page, caller);
     },
     /** Its values are masked from now on. Idempotent. @throws Problem 404 unknown set or agent, 409 too many cookies. */
     async grant(id: string, agentId: string, caller: Caller): Promise<CookieSet> {

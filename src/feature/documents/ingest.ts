@@ -7,7 +7,7 @@ import { defineJob, type EndedJob } from "../../core/jobs.ts";
 import type { Masker } from "../../core/masking.ts";
 import type { Core } from "../feature.ts";
 import { documentChanged } from "./events.ts";
-import type { DocumentRow, DocumentStore, NewSection } from "./store.ts";
+import { type DocumentRow, type DocumentStore, describeChange, type NewSection } from "./store.ts";
 import { chunksOf, sectionIds } from "./toc.ts";
 
 export const IngestPayload = t.Object({
@@ -39,12 +39,7 @@ export function defineIngest(deps: IngestDeps) {
       const row = rows.find(id);
       // It is deleted with its project, even while it is being read.
       if (!row) return;
-      const { title, status, user_id, project_id } = row;
-      emit(documentChanged, {
-        ...(user_id === null ? {} : { user_id }),
-        ...(project_id === null ? {} : { project_id }),
-        data: { document_id: id, title, change: "read", status },
-      });
+      emit(documentChanged, describeChange(row, "read"));
     });
   }
   function recordEnd({ payload, state, error }: EndedJob<{ document_id: string }>): void {

@@ -24,7 +24,7 @@ import type {
   TocEntry,
 } from "./model.ts";
 import type { SearchDocuments } from "./search.ts";
-import type { DocumentRow, DocumentStore } from "./store.ts";
+import { type DocumentRow, type DocumentStore, describeChange } from "./store.ts";
 import { pathTo, tocOf } from "./toc.ts";
 
 interface DocumentsDeps extends Pick<Core, "store" | "clock"> {
@@ -95,11 +95,7 @@ export function createDocuments(deps: DocumentsDeps) {
         created_at: timestamp(clock.now()),
       };
       rows.insert(row);
-      tx.emit(documentChanged, {
-        ...(row.user_id === null ? {} : { user_id: row.user_id }),
-        ...(projectId === null ? {} : { project_id: projectId }),
-        data: { document_id: id, title: row.title, change: "added", status: "processing" },
-      });
+      tx.emit(documentChanged, describeChange(row, "added"));
       return present(row);
     });
   }
@@ -147,11 +143,7 @@ export function createDocuments(deps: DocumentsDeps) {
       await jobs.end(ingest, id);
       store.write(({ emit }) => {
         rows.remove(id);
-        emit(documentChanged, {
-          ...(row.user_id === null ? {} : { user_id: row.user_id }),
-          ...(row.project_id === null ? {} : { project_id: row.project_id }),
-          data: { document_id: id, title: row.title, change: "deleted", status: row.status },
-        });
+        emit(documentChanged, describeChange(row, "deleted"));
       });
     },
     toc(id: string, asker: Asker): { document_id: string; title: string; items: TocEntry[] } {

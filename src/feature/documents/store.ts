@@ -19,6 +19,13 @@ export interface NewSection extends SectionRow {
   chunks: readonly string[];
 }
 
+/** What an event says of a document. */
+export const describeChange = (row: DocumentRow, change: "added" | "read" | "deleted") => ({
+  user_id: row.user_id ?? undefined,
+  project_id: row.project_id ?? undefined,
+  data: { document_id: row.id, title: row.title, change, status: row.status },
+});
+
 export type DocumentStore = ReturnType<typeof createDocumentStore>;
 
 const SECTION = "position, section_id, level, title, page";

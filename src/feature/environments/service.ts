@@ -33,9 +33,8 @@ interface EnvironmentsDeps extends ProposalsDeps, Pick<Core, "store" | "clock" |
   noCaches: string | undefined;
 }
 
-interface Wanted extends Pick<NonNullable<ProjectEnvironment["accepted"]>, "definition" | "dockerfile"> {
-  proposal_hash: string | null;
-}
+type Accepted = NonNullable<ProjectEnvironment["accepted"]>;
+type Wanted = Omit<Accepted, "accepted_at">;
 
 export type Environments = ReturnType<typeof createEnvironments>;
 
@@ -98,6 +97,17 @@ export function createEnvironments(deps: EnvironmentsDeps) {
   function hostsOf(id: string): readonly string[] {
     return acceptedOf(id)?.definition.network?.allow ?? [];
   }
+  function put(id: string, { definition, dockerfile, ...accepted }: Accepted): void {
+    const texts = { definition: JSON.stringify(definition), dockerfile: dockerfile && JSON.stringify(dockerfile) };
+    rows.put({ project_id: id, ...texts, ...accepted }, ["project_id"]);
+  }
+  /** Inside the transaction of the change. */
+  const record = (action: "accepted" | "host_allowed" | "removed", id: string, caller: Caller, data = {}): void =>
+    store.write(({ emit }) => {
+      const change = action === "removed" ? action : "accepted";
+      audit({ action: `environment.${action}`, actor: actorOf(caller), subject: id, address: caller.address, data });
+      emit(environmentChanged, { project_id: id, data: { change } });
+    });
   return {
     get,
     /** What the sandboxes of a project's work are started with. */
@@ -114,18 +124,14 @@ export function createEnvironments(deps: EnvironmentsDeps) {
       if (definition.caches && noCaches !== undefined) throw invalidField("/definition/caches", noCaches);
       const { check } = definition;
       if (check !== undefined && projects.find(id)?.check !== check) await projects.update(id, { check });
-      store.write(({ emit }) => {
+      store.write(() => {
         assertProject(id);
-        const accepted_at = timestamp(clock.now());
-        const texts = { definition: JSON.stringify(definition), dockerfile: dockerfile && JSON.stringify(dockerfile) };
-        rows.put({ project_id: id, ...texts, proposal_hash, accepted_at }, ["project_id"]);
-        const data = {
+        put(id, { definition, dockerfile, proposal_hash, accepted_at: timestamp(clock.now()) });
+        record("accepted", id, caller, {
           proposal_hash,
           image: definition.image ?? null,
           ...(definition.build && { dockerfile: definition.build.dockerfile }),
-        };
-        audit({ action: "environment.accepted", actor: actorOf(caller), subject: id, address: caller.address, data });
-        emit(environmentChanged, { project_id: id, data: { change: "accepted" } });
+        });
       });
       return await get(id);
     },
@@ -146,7 +152,7 @@ export function createEnvironments(deps: EnvironmentsDeps) {
     hostsOf,
     /** Adds a host to what the project allows. @throws Problem 404, 409 `too_many_hosts`. */
     async allowHost(id: string, { host, port }: AllowedHost, caller: Caller): Promise<ProjectEnvironment> {
-      store.write(({ emit }) => {
+      store.write(() => {
         assertProject(id);
         const accepted = acceptedOf(id);
         const entry = `${plainHost(host)}:${port}`;
@@ -155,30 +161,18 @@ export function createEnvironments(deps: EnvironmentsDeps) {
         if (before.length >= MAX_HOSTS)
           throw conflict(`The project allows ${MAX_HOSTS} hosts already. Take some out first.`, "too_many_hosts");
         const definition: Environment = { ...accepted?.definition, network: { allow: [...before, entry] } };
-        const accepted_at = accepted?.accepted_at ?? timestamp(clock.now());
-        const proposal_hash = accepted?.proposal_hash ?? null;
-        const dockerfile = accepted?.dockerfile ? JSON.stringify(accepted.dockerfile) : null;
-        const texts = { definition: JSON.stringify(definition), dockerfile };
-        rows.put({ project_id: id, ...texts, proposal_hash, accepted_at }, ["project_id"]);
-        const data = { host: entry };
-        audit({
-          action: "environment.host_allowed",
-          actor: actorOf(caller),
-          subject: id,
-          address: caller.address,
-          data,
-        });
-        emit(environmentChanged, { project_id: id, data: { change: "accepted" } });
+        const none = { dockerfile: null, proposal_hash: null, accepted_at: timestamp(clock.now()) };
+        put(id, { ...none, ...accepted, definition });
+        record("host_allowed", id, caller, { host: entry });
       });
       return await get(id);
     },
     /** Sandboxes are started as the agents' files and the settings say. @throws Problem 404. */
     remove(id: string, caller: Caller): void {
-      store.write(({ emit }) => {
+      store.write(() => {
         assertProject(id);
         if (rows.remove({ project_id: id }) === 0) throw notFound("environment");
-        audit({ action: "environment.removed", actor: actorOf(caller), subject: id, address: caller.address });
-        emit(environmentChanged, { project_id: id, data: { change: "removed" } });
+        record("removed", id, caller);
       });
     },
   };

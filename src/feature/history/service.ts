@@ -52,6 +52,8 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
   const kept = store.rows(keptHistory);
   const { ownerOf, assertMayDelete, assertMayKeep, assertNotLast } = createRights(store);
 
+  const insert = (row: Omit<typeof deletions.$inferInsert, "created_at">): void =>
+    table.insert({ ...row, created_at: timestamp(clock.now()) });
   /** Joins the transaction around it. */
   function noteKept(id: string, caller: Caller, isKept: boolean): void {
     store.write(({ emit }) => {
@@ -67,7 +69,7 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
     assertMayDelete(kind, id, caller);
     const draft = newId("deletion");
     return store.write(() => {
-      table.insert({ id: draft, kind, subject: id, actor: "", begun_at: null, created_at: timestamp(clock.now()) });
+      insert({ id: draft, kind, subject: id, actor: "" });
       rows.gather(draft, { kind, id });
       type Counts = Omit<HistoryPreview, "kind" | "id" | "active" | "stays">;
       const counts = statement<Counts>(COUNTS).get({ deletion: draft, kind, id })!;
@@ -93,21 +95,14 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
       const known = table.find({ kind, subject: id });
       const live = known && jobs.live(deletion, known.id);
       if (live) return live;
-      const row = {
-        id: newId("deletion"),
-        kind,
-        subject: id,
-        actor: actorOf(caller),
-        begun_at: null,
-        created_at: timestamp(clock.now()),
-      };
+      const deletionId = known?.id ?? newId("deletion");
       if (!known) {
-        table.insert(row);
-        rows.gather(row.id, { kind, id });
-        const active = rows.active(row.id);
+        insert({ id: deletionId, kind, subject: id, actor: actorOf(caller) });
+        rows.gather(deletionId, { kind, id });
+        const active = rows.active(deletionId);
         if (active.length > 0) throw notEnded(active);
       }
-      return enqueue(known?.id ?? row.id, id, caller.userId === id ? undefined : caller.userId);
+      return enqueue(deletionId, id, caller.userId === id ? undefined : caller.userId);
     });
   }
   const enqueue = (deletion_id: string, subject: string, userId: string | undefined): Job =>
@@ -120,8 +115,8 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
     removeEnded(sessionId: string, caller: Caller): void {
       store.write(() => {
         const id = newId("deletion");
-        const at = timestamp(clock.now());
-        table.insert({ id, kind: "session", subject: sessionId, actor: actorOf(caller), begun_at: at, created_at: at });
+        const begun_at = timestamp(clock.now());
+        insert({ id, kind: "session", subject: sessionId, actor: actorOf(caller), begun_at });
         rows.gather(id, { kind: "session", id: sessionId });
         for (const session of rows.ids(id)) {
           rows.noteContents(id, "session", session);
@@ -137,14 +132,7 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
     ): void {
       store.write(() => {
         const id = newId("deletion");
-        table.insert({
-          id,
-          kind: "age",
-          subject: null,
-          actor: "retention",
-          begun_at: null,
-          created_at: timestamp(clock.now()),
-        });
+        insert({ id, kind: "age", actor: "retention" });
         for (const item of ids)
           statement(
             "INSERT INTO deletion_items (deletion_id, kind, id, project_id) VALUES (@deletion, @kind, @id, @project_id)",
