@@ -12,7 +12,7 @@ import { defineJob, type EndedJob, type RunningJob } from "../../core/jobs.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
-import type { BackupReport } from "../../store/backup.ts";
+import type { createBackupWriter } from "../../store/backup-worker.ts";
 import type { Core } from "../feature.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
@@ -32,19 +32,7 @@ interface BackupsDeps extends Pick<Core, "clock" | "audit"> {
   /** Of a scheduled one, in the transaction of its job's end. */
   ended(job: Pick<EndedJob, "state" | "error">): void;
   /** Writes one in another process. @throws Problem with what is in the way and the remedy. */
-  write(file: string, options: WriteOptions): Promise<BackupReport>;
-}
-
-interface WriteOptions {
-  signal: AbortSignal;
-  progress(report: BackupProgress): void;
-}
-
-interface BackupProgress {
-  files: number;
-  bytes: number;
-  /** Bytes to pack, in total. */
-  total: number;
+  write: ReturnType<typeof createBackupWriter>;
 }
 
 export type Backups = ReturnType<typeof createBackups>;
