@@ -48,17 +48,20 @@ export function pageOf(query: { limit?: number | undefined; cursor?: string | un
  * The answer of a list.
  * @param rows one more than `page.limit` when there is a next page (ask the database for `limit + 1`).
  * @param keyOf the sort key that the next page starts after.
+ * @param present what is shown of a row; absent: the row.
  */
+export function listAnswer<Row>(rows: Row[], page: Page, keyOf: (row: Row) => string): ListAnswer<Row>;
 export function listAnswer<Row, Item>(
   rows: Row[],
   page: Page,
   keyOf: (row: Row) => string,
   present: (row: Row) => Item,
-): ListAnswer<Item> {
+): ListAnswer<Item>;
+export function listAnswer<Row>(rows: Row[], page: Page, keyOf: (row: Row) => string, present?: (row: Row) => unknown) {
   const shown = rows.slice(0, page.limit);
   const last = shown.at(-1);
   return {
-    items: shown.map(present),
+    items: present ? shown.map(present) : shown,
     next_cursor: rows.length > page.limit && last !== undefined ? cursorAfter(keyOf(last)) : null,
   };
 }
@@ -74,7 +77,7 @@ export const listById = <Row extends { id: string }, Item>(
 export function pageOfArray<Item>(items: readonly Item[], page: Page, keyOf: (item: Item) => string): ListAnswer<Item> {
   const start = page.after === null ? 0 : items.findIndex((item) => keyOf(item) === page.after) + 1;
   if (page.after !== null && start === 0) return { items: [], next_cursor: null };
-  return listAnswer(items.slice(start, start + page.limit + 1), page, keyOf, (item) => item);
+  return listAnswer(items.slice(start, start + page.limit + 1), page, keyOf);
 }
 
 const TAG_CHARACTERS = 6;

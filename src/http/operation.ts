@@ -111,11 +111,6 @@ type AnswerOf<A> = [A] extends [204]
 // biome-ignore lint/suspicious/noConfusingVoidType: a handler that answers nothing returns nothing.
 type Result<A> = AnswerOf<A> | Response | Reply<AnswerOf<A>> | ([A] extends [204] ? void : never);
 
-/** What answers; it gets the request as the schemas read it. */
-type Handler<R extends Route, A, Params, Query, Body> = (
-  context: Context<ParamsOf<Params, R>, QueryOf<Query>, BodyOf<Body>>,
-) => Result<A> | Promise<Result<A>>;
-
 /**
  * @param name unique, a verb first: `listRuns`, `mergeRun`.
  * @param route `GET /v1/runs/:id`.
@@ -130,49 +125,17 @@ export function operation<
 >(
   name: string,
   route: R,
-  declared: Declared & Schemas<Params, Query, Body, A> & { handler: Handler<R, A, Params, Query, Body> },
-): Operation;
-/** The same with the handler after the rest, until every operation names it. */
-export function operation<
-  const R extends Route,
-  const A extends Answers | undefined = undefined,
-  Params extends TSchema | undefined = undefined,
-  Query extends TSchema | undefined = undefined,
-  Body extends TSchema | undefined = undefined,
->(
-  name: string,
-  route: R,
-  declared: Declared & Schemas<Params, Query, Body, A>,
-  handler: Handler<R, A, Params, Query, Body>,
-): Operation;
-export function operation(
-  name: string,
-  route: Route,
   {
-    params,
-    query,
-    body,
     answer,
-    handler: named,
     ...declared
-  }: Declared & Schemas<TSchema, TSchema, TSchema, Answers> & { handler?: Operation["handler"] },
-  handler = named,
+  }: Declared &
+    Schemas<Params, Query, Body, A> & {
+      handler(context: Context<ParamsOf<Params, R>, QueryOf<Query>, BodyOf<Body>>): Result<A> | Promise<Result<A>>;
+    },
 ): Operation {
   const [, method, path] = /^([A-Z]+) (\/.*)$/.exec(route) ?? [];
   if (!isMethod(method) || path === undefined) throw new Error(`${route} is no route: write "GET /v1/things".`);
-  if (!handler) throw new Error(`${name} has no handler.`);
-  return {
-    ...declared,
-    execution: declared.execution ?? false,
-    name,
-    method,
-    path,
-    params,
-    query,
-    body,
-    answers: answersOf(answer),
-    handler,
-  };
+  return { ...declared, execution: declared.execution ?? false, name, method, path, answers: answersOf(answer) };
 }
 
 const METHODS: readonly string[] = ["GET", "POST", "PUT", "PATCH", "DELETE"] satisfies Method[];

@@ -12,30 +12,22 @@ const description =
 /** Questions during a call come in that call's own stream, so there is no stream to GET: it answers 405. */
 export const mcpServerRoutes = ({ answer }: Pick<Endpoint, "answer">) =>
   operations("mcp", [
-    operation(
-      "askMcp",
-      "POST /mcp",
-      {
-        access: "user",
-        scope: "inner",
-        summary: "Ask this server as an MCP client",
-        description,
-        documented: { responses: { 200: { description: "JSON-RPC, as JSON or as an event stream." } } },
-      },
-      ({ request, caller, body }) => answer(request, caller, jsonOf(body)),
-    ),
-    operation(
-      "endMcpSession",
-      "DELETE /mcp",
-      {
-        access: "user",
-        scope: "inner",
-        summary: "End an MCP client's session",
-        description: "The session is named in the header `Mcp-Session-Id`.",
-        documented: { responses: { 200: { description: "It is over." } } },
-      },
-      ({ request, caller }) => endSession(answer, request, caller),
-    ),
+    operation("askMcp", "POST /mcp", {
+      access: "user",
+      scope: "inner",
+      summary: "Ask this server as an MCP client",
+      description,
+      documented: { responses: { 200: { description: "JSON-RPC, as JSON or as an event stream." } } },
+      handler: ({ request, caller, body }) => answer(request, caller, jsonOf(body)),
+    }),
+    operation("endMcpSession", "DELETE /mcp", {
+      access: "user",
+      scope: "inner",
+      summary: "End an MCP client's session",
+      description: "The session is named in the header `Mcp-Session-Id`.",
+      documented: { responses: { 200: { description: "It is over." } } },
+      handler: ({ request, caller }) => endSession(answer, request, caller),
+    }),
   ]);
 
 /** @throws Problem 400 when the request holds no JSON, which the library would answer in a form of its own. */

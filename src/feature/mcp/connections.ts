@@ -2,8 +2,8 @@
 import type { CallOptions, Connection } from "../../adapter/mcp/client.ts";
 import { messageOf, unavailable } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
-import type { Logger } from "../../core/log.ts";
 import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import { agentToolName, readTools } from "./definitions.ts";
 import { mcpServerChanged } from "./events.ts";
 import type { McpLogs } from "./logs.ts";
@@ -11,11 +11,10 @@ import { EVERY_AGENT } from "./model.ts";
 import { isReady, isWaiting, type McpRows, type ServerRow, type ToolRow } from "./store.ts";
 import { type CallResult, type ServerState, type Supervised, supervise } from "./supervised.ts";
 
-interface ConnectionsDeps {
+interface ConnectionsDeps extends Pick<Core, "log"> {
   store: Pick<Store, "write">;
   rows: McpRows;
   logs: McpLogs;
-  log: Logger;
   connect(row: ServerRow, signal: AbortSignal, onToolsChanged: () => void): Promise<Connection>;
   /** First pause before a server is started again, ms. */
   pauseMs: number;

@@ -66,10 +66,9 @@ export const mcp = defineFeature(
     const places = placesOf(deps);
     const open = (row: ServerRow): OpenPipe => openerOf({ values, places, folderOf }, row);
     const connections = createConnections({
-      store,
+      ...deps,
       rows,
       logs,
-      log,
       pauseMs: RESTART_MS,
       connect: (row, signal, onToolsChanged) =>
         connectServer(

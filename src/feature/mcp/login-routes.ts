@@ -33,52 +33,41 @@ export function loginRoutes({ logins, site, clientMetadata }: LoginParts) {
     ...clientMetadata(`${address}${CALLBACK}`),
   });
   return operations("mcp", [
-    operation(
-      "authorizeMcpServer",
-      "POST /v1/mcp/:id/authorize",
-      { access: "admin", params: IdPath, answer: Authorization, summary: "Begin to log in to a tool server" },
-      ({ params, caller, request }) => logins.begin(params.id, hereOf(site.base(request)), caller),
-    ),
-    operation(
-      "deleteMcpAuthorization",
-      "DELETE /v1/mcp/:id/authorization",
-      {
-        access: "admin",
-        params: IdPath,
-        answer: 204,
-        summary: "Forget the tokens of a tool server's authorization server",
-      },
-      ({ params, caller }) => logins.forget(params.id, caller),
-    ),
-    operation(
-      "getMcpClientDocument",
-      `GET ${CLIENT}`,
-      {
-        access: "public",
-        credential: true,
-        answer: ClientDocument,
-        summary: "Skep's metadata for authorization servers",
-        description: "Its address is the client id where the authorization server takes such ids, over https.",
-      },
-      ({ request }) => clientDocument(site.base(request)),
-    ),
-    operation(
-      "finishMcpAuthorization",
-      `GET ${CALLBACK}`,
-      {
-        access: "public",
-        credential: true,
-        limit: "sign-on",
-        summary: "Where the browser comes back from a login",
-        description: "Taken only with the random state of a login that was started here, once, within ten minutes.",
-        documented: {
-          responses: {
-            200: { description: "A page that says so.", content: { "text/html": { schema: { type: "string" } } } },
-          },
+    operation("authorizeMcpServer", "POST /v1/mcp/:id/authorize", {
+      access: "admin",
+      params: IdPath,
+      answer: Authorization,
+      summary: "Begin to log in to a tool server",
+      handler: ({ params, caller, request }) => logins.begin(params.id, hereOf(site.base(request)), caller),
+    }),
+    operation("deleteMcpAuthorization", "DELETE /v1/mcp/:id/authorization", {
+      access: "admin",
+      params: IdPath,
+      answer: 204,
+      summary: "Forget the tokens of a tool server's authorization server",
+      handler: ({ params, caller }) => logins.forget(params.id, caller),
+    }),
+    operation("getMcpClientDocument", `GET ${CLIENT}`, {
+      access: "public",
+      credential: true,
+      answer: ClientDocument,
+      summary: "Skep's metadata for authorization servers",
+      description: "Its address is the client id where the authorization server takes such ids, over https.",
+      handler: ({ request }) => clientDocument(site.base(request)),
+    }),
+    operation("finishMcpAuthorization", `GET ${CALLBACK}`, {
+      access: "public",
+      credential: true,
+      limit: "sign-on",
+      summary: "Where the browser comes back from a login",
+      description: "Taken only with the random state of a login that was started here, once, within ten minutes.",
+      documented: {
+        responses: {
+          200: { description: "A page that says so.", content: { "text/html": { schema: { type: "string" } } } },
         },
       },
-      ({ request }) => arrive(logins, request),
-    ),
+      handler: ({ request }) => arrive(logins, request),
+    }),
   ]);
 }
 

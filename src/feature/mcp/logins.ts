@@ -2,20 +2,15 @@
 
 import { randomBytes } from "node:crypto";
 import type { Credentials, OAuthServer, StartedLogin } from "../../adapter/mcp/oauth.ts";
-import type { Clock } from "../../core/clock.ts";
-import { badRequest, conflict, notFound } from "../../core/errors.ts";
+import { badRequest, conflict, expectFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { ownJson } from "../../core/own-json.ts";
-import type { Sealer } from "../../core/sealing.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import type { Audit } from "../../store/audit.ts";
+import type { Core } from "../feature.ts";
 import type { Connections } from "./connections.ts";
 import type { McpRows, ServerRow } from "./store.ts";
 
-interface LoginsDeps {
-  clock: Clock;
-  sealer: Sealer;
-  audit: Audit;
+interface LoginsDeps extends Pick<Core, "clock" | "sealer" | "audit"> {
   rows: McpRows;
   connections: Pick<Connections, "restart">;
   begin(server: OAuthServer, state: string, scope?: string): Promise<StartedLogin>;
@@ -47,8 +42,7 @@ export function createLogins(deps: LoginsDeps) {
   const { clock, sealer, audit, rows, connections } = deps;
   const flows = new Map<string, Flow>();
   const find = (id: string): ServerRow & { url: string } => {
-    const row = rows.find(id);
-    if (!row) throw notFound("tool server");
+    const row = expectFound(rows.find(id), "tool server");
     if (row.url === null) throw conflict("Only a server with an address can be logged in to.");
     return { ...row, url: row.url };
   };

@@ -21,181 +21,138 @@ import { type Proposals, ProposedServers, TakeProposed } from "./proposals.ts";
 import type { Mcp } from "./service.ts";
 
 const IdPath = t.Object({ id: t.String({ maxLength: 64 }) });
-const locationOf = ({ id }: McpServer) => `/v1/mcp/${id}`;
 
 export function mcpRoutes(mcp: Mcp, logs: McpLogs, proposals: Proposals) {
   return operations("mcp", [
     ...wideRoutes(mcp, logs),
     ...proposalRoutes(proposals),
     ...engineRoutes(mcp),
-    operation(
-      "listMcp",
-      "GET /v1/mcp",
-      {
-        access: "admin",
-        credential: true,
-        query: t.Object(PageQuery),
-        answer: listOf(McpServer),
-        summary: "Tool servers",
-      },
-      ({ query }) => mcp.list(pageOf(query)),
-    ),
-    operation(
-      "createMcp",
-      "POST /v1/mcp",
-      { access: "admin", body: McpCreate, answer: { 201: McpServer }, summary: "Register a tool server" },
-      ({ body, caller, answer }) => answer.created(locationOf, () => mcp.create(body, caller)),
-    ),
-    operation(
-      "getMcp",
-      "GET /v1/mcp/:id",
-      {
-        access: "admin",
-        credential: true,
-        params: IdPath,
-        answer: McpServer,
-        summary: "One tool server, with its tools",
-      },
-      ({ params }) => mcp.get(params.id),
-    ),
-    operation(
-      "updateMcp",
-      "PUT /v1/mcp/:id",
-      {
-        access: "admin",
-        params: IdPath,
-        body: McpUpdate,
-        answer: McpServer,
-        summary: "Change a tool server",
-        description: "Changes the fields that are sent. A new address drops the headers and tokens of the former one.",
-      },
-      ({ params, body, caller }) => mcp.update(params.id, body, caller),
-    ),
-    operation(
-      "deleteMcp",
-      "DELETE /v1/mcp/:id",
-      { access: "admin", params: IdPath, answer: 204, summary: "Remove a tool server, with what it kept" },
-      ({ params, caller }) => mcp.remove(params.id, caller),
-    ),
-    operation(
-      "approveMcp",
-      "POST /v1/mcp/:id/approve",
-      {
-        access: "admin",
-        params: IdPath,
-        body: Approval,
-        answer: McpServer,
-        summary: "Approve tools that are new or changed",
-      },
-      ({ params, body, caller }) => mcp.approve(params.id, body, caller),
-    ),
+    operation("listMcp", "GET /v1/mcp", {
+      access: "admin",
+      credential: true,
+      query: t.Object(PageQuery),
+      answer: listOf(McpServer),
+      summary: "Tool servers",
+      handler: ({ query }) => mcp.list(pageOf(query)),
+    }),
+    operation("createMcp", "POST /v1/mcp", {
+      access: "admin",
+      body: McpCreate,
+      answer: { 201: McpServer },
+      summary: "Register a tool server",
+      handler: ({ body, caller, answer }) => answer.created("/v1/mcp/:id", () => mcp.create(body, caller)),
+    }),
+    operation("getMcp", "GET /v1/mcp/:id", {
+      access: "admin",
+      credential: true,
+      params: IdPath,
+      answer: McpServer,
+      summary: "One tool server, with its tools",
+      handler: ({ params }) => mcp.get(params.id),
+    }),
+    operation("updateMcp", "PUT /v1/mcp/:id", {
+      access: "admin",
+      params: IdPath,
+      body: McpUpdate,
+      answer: McpServer,
+      summary: "Change a tool server",
+      description: "Changes the fields that are sent. A new address drops the headers and tokens of the former one.",
+      handler: ({ params, body, caller }) => mcp.update(params.id, body, caller),
+    }),
+    operation("deleteMcp", "DELETE /v1/mcp/:id", {
+      access: "admin",
+      params: IdPath,
+      answer: 204,
+      summary: "Remove a tool server, with what it kept",
+      handler: ({ params, caller }) => mcp.remove(params.id, caller),
+    }),
+    operation("approveMcp", "POST /v1/mcp/:id/approve", {
+      access: "admin",
+      params: IdPath,
+      body: Approval,
+      answer: McpServer,
+      summary: "Approve tools that are new or changed",
+      handler: ({ params, body, caller }) => mcp.approve(params.id, body, caller),
+    }),
   ]);
 }
 
 /** What is about all servers. */
 function proposalRoutes(proposals: Proposals) {
   return [
-    operation(
-      "listProposedToolServers",
-      "GET /v1/projects/:id/tool-servers",
-      {
-        access: "admin",
-        params: IdPath,
-        answer: ProposedServers,
-        summary: "Tool servers that the repository names in .mcp.json; none of them is started by that",
-      },
-      ({ params }) => proposals.list(params.id),
-    ),
-    operation(
-      "takeProposedToolServers",
-      "POST /v1/projects/:id/tool-servers",
-      {
-        access: "admin",
-        params: IdPath,
-        body: TakeProposed,
-        answer: Imported,
-        summary: "Register some of them; they are switched off until you switch them on",
-      },
-      ({ params, body, caller }) => proposals.take(params.id, body, caller),
-    ),
+    operation("listProposedToolServers", "GET /v1/projects/:id/tool-servers", {
+      access: "admin",
+      params: IdPath,
+      answer: ProposedServers,
+      summary: "Tool servers that the repository names in .mcp.json; none of them is started by that",
+      handler: ({ params }) => proposals.list(params.id),
+    }),
+    operation("takeProposedToolServers", "POST /v1/projects/:id/tool-servers", {
+      access: "admin",
+      params: IdPath,
+      body: TakeProposed,
+      answer: Imported,
+      summary: "Register some of them; they are switched off until you switch them on",
+      handler: ({ params, body, caller }) => proposals.take(params.id, body, caller),
+    }),
   ] as const;
 }
 
 function wideRoutes(mcp: Mcp, logs: McpLogs) {
   return operations("mcp", [
-    operation(
-      "getMcpConfigJson",
-      "GET /v1/mcp/config.json",
-      {
-        access: "engine",
-        credential: true,
-        answer: MergedConfig,
-        summary: "The servers that are switched on, as `mcpServers`",
-        description: "Values are masked; the engine's token gets them in plain text, which is audited.",
-      },
-      ({ caller }) => mcp.mergedConfig(caller),
-    ),
-    operation(
-      "importMcp",
-      "POST /v1/mcp/import",
-      {
-        access: "admin",
-        body: ImportBody,
-        answer: Imported,
-        summary: "Take tool servers from a file; they are switched off until you switch them on",
-      },
-      ({ body, caller }) => mcp.import(body, caller),
-    ),
-    operation(
-      "getMcpLogs",
-      "GET /v1/mcp/logs",
-      {
-        access: "admin",
-        credential: true,
-        query: t.Object({
-          server_id: t.Optional(t.String({ maxLength: 64 })),
-          ...LogQuery,
-        }),
-        summary: "What tool servers print, with remarks of this server (Server-Sent Events)",
-        description: "Frames `log` carry `{at, server_id, stream, text}`, one line each; `end` is the last.",
-        documented: { responses: LOG_RESPONSES },
-      },
-      ({ query, caller }) => {
+    operation("getMcpConfigJson", "GET /v1/mcp/config.json", {
+      access: "engine",
+      credential: true,
+      answer: MergedConfig,
+      summary: "The servers that are switched on, as `mcpServers`",
+      description: "Values are masked; the engine's token gets them in plain text, which is audited.",
+      handler: ({ caller }) => mcp.mergedConfig(caller),
+    }),
+    operation("importMcp", "POST /v1/mcp/import", {
+      access: "admin",
+      body: ImportBody,
+      answer: Imported,
+      summary: "Take tool servers from a file; they are switched off until you switch them on",
+      handler: ({ body, caller }) => mcp.import(body, caller),
+    }),
+    operation("getMcpLogs", "GET /v1/mcp/logs", {
+      access: "admin",
+      credential: true,
+      query: t.Object({
+        server_id: t.Optional(t.String({ maxLength: 64 })),
+        ...LogQuery,
+      }),
+      summary: "What tool servers print, with remarks of this server (Server-Sent Events)",
+      description: "Frames `log` carry `{at, server_id, stream, text}`, one line each; `end` is the last.",
+      documented: { responses: LOG_RESPONSES },
+      handler: ({ query, caller }) => {
         if (query.server_id !== undefined) mcp.get(query.server_id);
         const { lines, stop } = logs.read({ server: query.server_id, ...logPartOf(query) });
         return logStream(lines, { stop, stillValid: () => stillHolds(caller), userId: caller.userId });
       },
-    ),
+    }),
   ]);
 }
 
 function engineRoutes(mcp: Mcp) {
   return operations("mcp", [
-    operation(
-      "updateMcpStatus",
-      "PATCH /v1/mcp/:id/status",
-      {
-        access: "engine",
-        params: IdPath,
-        body: StatusUpdate,
-        answer: McpServer,
-        summary: "Set a tool server's status",
-        description:
-          "`running` and `configuring` start it again; `stopped` and `error` keep it off until another status is set.",
-      },
-      ({ params, body, caller }) => mcp.setStatus(params.id, body, caller),
-    ),
-    operation(
-      "updateMcpTools",
-      "PATCH /v1/mcp/:id/tools",
-      {
-        access: "engine",
-        params: IdPath,
-        body: ToolsUpdate,
-        answer: McpServer,
-        summary: "Set which tools a server has, or ask the server",
-      },
-      ({ params, body, caller }) => mcp.setTools(params.id, body, caller),
-    ),
+    operation("updateMcpStatus", "PATCH /v1/mcp/:id/status", {
+      access: "engine",
+      params: IdPath,
+      body: StatusUpdate,
+      answer: McpServer,
+      summary: "Set a tool server's status",
+      description:
+        "`running` and `configuring` start it again; `stopped` and `error` keep it off until another status is set.",
+      handler: ({ params, body, caller }) => mcp.setStatus(params.id, body, caller),
+    }),
+    operation("updateMcpTools", "PATCH /v1/mcp/:id/tools", {
+      access: "engine",
+      params: IdPath,
+      body: ToolsUpdate,
+      answer: McpServer,
+      summary: "Set which tools a server has, or ask the server",
+      handler: ({ params, body, caller }) => mcp.setTools(params.id, body, caller),
+    }),
   ]);
 }

@@ -1,13 +1,12 @@
 /** The registry of tool servers: what administrators configure, the state of each server, and which tools are approved. */
-import { type Clock, timestamp } from "../../core/clock.ts";
-import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { timestamp } from "../../core/clock.ts";
+import { conflict, expectFound, invalidField, notFound } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { isSlug } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import type { Connections } from "./connections.ts";
 import { readTools } from "./definitions.ts";
 import { mcpServerChanged } from "./events.ts";
@@ -29,10 +28,7 @@ import { configOf, presentServer } from "./present.ts";
 import { emptyServer, mergeServer, type ServerRowDeps } from "./server-row.ts";
 import type { McpRows, ServerRow } from "./store.ts";
 
-interface McpDeps extends ServerRowDeps {
-  store: Store;
-  clock: Clock;
-  audit: Audit;
+interface McpDeps extends ServerRowDeps, Pick<Core, "store" | "clock" | "audit"> {
   rows: McpRows;
   connections: Connections;
   logs: McpLogs;
@@ -46,11 +42,7 @@ export function createMcp(deps: McpDeps) {
   const { store, clock, audit, rows, values, connections, logs } = deps;
   const present = (row: ServerRow, tools = rows.tools(row.id)): McpServer =>
     presentServer(row, tools, values, connections.stateOf(row.id));
-  const find = (id: string): ServerRow => {
-    const row = rows.find(id);
-    if (!row) throw notFound("tool server");
-    return row;
-  };
+  const find = (id: string): ServerRow => expectFound(rows.find(id), "tool server");
   const record = (action: string, caller: Caller, id: string, data: Record<string, unknown> = {}) =>
     audit({ action: `mcp_server.${action}`, actor: actorOf(caller), subject: id, address: caller.address, data });
 

@@ -8,7 +8,7 @@ import { isLoopback } from "../../core/config.ts";
 import { conflict, invalidField } from "../../core/errors.ts";
 import { isMaskable, type Masking, maskedPreview } from "../../core/masking.ts";
 import { ownJson } from "../../core/own-json.ts";
-import type { Sealer } from "../../core/sealing.ts";
+import type { Core } from "../feature.ts";
 import type { OAuthClient } from "./model.ts";
 import type { ServerRow } from "./store.ts";
 
@@ -16,8 +16,7 @@ type Values = Record<string, string>;
 
 export type McpValues = ReturnType<typeof createMcpValues>;
 
-interface McpValuesDeps {
-  sealer: Sealer;
+interface McpValuesDeps extends Pick<Core, "sealer"> {
   masking: Pick<Masking, "add">;
   /** Undefined when there is no such secret, or it cannot be opened. Each reading is audited. */
   secretOf(name: string, reader: string): string | undefined;

@@ -2,8 +2,9 @@
 import { isProblem } from "../../core/errors.ts";
 import { isAtLeast, type ProjectRole } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
-import type { MemberRow, ProjectAccess } from "../../store/project-access.ts";
-import type { Store, WriteTx } from "../../store/store.ts";
+import type { MemberRow } from "../../store/project-access.ts";
+import type { WriteTx } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 
 /** @param roles of the groups that they are in. Joins the transaction around it. */
 export type MembersOfGroups = (
@@ -12,9 +13,7 @@ export type MembersOfGroups = (
   roles: readonly { project_id: string; role: ProjectRole }[],
 ) => void;
 
-interface GroupsDeps {
-  store: Store;
-  access: ProjectAccess;
+interface GroupsDeps extends Pick<Core, "store" | "access"> {
   put(
     tx: WriteTx,
     projectId: string,

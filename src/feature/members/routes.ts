@@ -7,62 +7,48 @@ import type { Members } from "./service.ts";
 
 export const memberRoutes = (members: Members) =>
   operations("projects", [
-    operation(
-      "listProjectMembers",
-      "GET /v1/projects/:id/members",
-      {
-        access: "user",
-        query: t.Object(PageQuery),
-        answer: listOf(Member),
-        summary: "Members of a project with their roles",
-      },
-      ({ params, query, caller }) => members.list(params.id, pageOf(query), caller),
-    ),
-    operation(
-      "addProjectMember",
-      "POST /v1/projects/:id/members",
-      {
-        access: "user",
-        project: "owner",
-        body: MemberAdd,
-        answer: { 201: Member },
-        summary: "Make an account a member; a contributor unless `role` says otherwise",
-      },
-      ({ params, body, caller, answer }) =>
+    operation("listProjectMembers", "GET /v1/projects/:id/members", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(Member),
+      summary: "Members of a project with their roles",
+      handler: ({ params, query, caller }) => members.list(params.id, pageOf(query), caller),
+    }),
+    operation("addProjectMember", "POST /v1/projects/:id/members", {
+      access: "user",
+      project: "owner",
+      body: MemberAdd,
+      answer: { 201: Member },
+      summary: "Make an account a member; a contributor unless `role` says otherwise",
+      handler: ({ params, body, caller, answer }) =>
         answer.created(
           ({ user_id }) => `/v1/projects/${params.id}/members/${user_id}`,
           () => members.add(params.id, body, caller),
         ),
-    ),
-    operation(
-      "setProjectMember",
-      "PUT /v1/projects/:id/members/:user_id",
-      { access: "user", project: "owner", body: MemberUpdate, answer: Member, summary: "Give a member another role" },
-      ({ params, body, caller }) => members.set(params.id, params.user_id, body.role, caller),
-    ),
-    operation(
-      "removeProjectMember",
-      "DELETE /v1/projects/:id/members/:user_id",
-      {
-        access: "user",
-        project: "viewer",
-        answer: 204,
-        summary: "Remove a member, or leave the project",
-        description:
-          "Takes an owner, but for oneself. Work of theirs in the project is stopped before its next call of a model or a tool.",
-      },
-      ({ params, caller }) => members.remove(params.id, params.user_id, caller),
-    ),
-    operation(
-      "openProject",
-      "PUT /v1/projects/:id/access",
-      {
-        access: "user",
-        project: "owner",
-        body: AccessUpdate,
-        answer: AccessAnswer,
-        summary: "Open a project to everyone, to its members, or to its owner alone",
-      },
-      ({ params, body, caller }) => members.open(params.id, body.access, caller),
-    ),
+    }),
+    operation("setProjectMember", "PUT /v1/projects/:id/members/:user_id", {
+      access: "user",
+      project: "owner",
+      body: MemberUpdate,
+      answer: Member,
+      summary: "Give a member another role",
+      handler: ({ params, body, caller }) => members.set(params.id, params.user_id, body.role, caller),
+    }),
+    operation("removeProjectMember", "DELETE /v1/projects/:id/members/:user_id", {
+      access: "user",
+      project: "viewer",
+      answer: 204,
+      summary: "Remove a member, or leave the project",
+      description:
+        "Takes an owner, but for oneself. Work of theirs in the project is stopped before its next call of a model or a tool.",
+      handler: ({ params, caller }) => members.remove(params.id, params.user_id, caller),
+    }),
+    operation("openProject", "PUT /v1/projects/:id/access", {
+      access: "user",
+      project: "owner",
+      body: AccessUpdate,
+      answer: AccessAnswer,
+      summary: "Open a project to everyone, to its members, or to its owner alone",
+      handler: ({ params, body, caller }) => members.open(params.id, body.access, caller),
+    }),
   ]);

@@ -1,25 +1,21 @@
 /** Members of projects and their roles, and to whom a project is open. */
 
 import { normalEmail } from "../../core/email.ts";
-import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
+import { conflict, expectFound, forbidden, invalidField, notFound } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { type ProjectRole, roleIn } from "../../core/ownership.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { MemberRow, OpenTo, ProjectAccess } from "../../store/project-access.ts";
-import type { Store, WriteTx } from "../../store/store.ts";
+import type { MemberRow, OpenTo } from "../../store/project-access.ts";
+import type { WriteTx } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
+import type { Core } from "../feature.ts";
 import { membershipChanged, projectMembersChanged } from "./events.ts";
 import { createMembersOfGroups } from "./groups.ts";
 import type { Member, MemberAdd } from "./model.ts";
 
-interface MembersDeps {
-  store: Store;
-  audit: Audit;
-  access: ProjectAccess;
-}
+type MembersDeps = Pick<Core, "store" | "audit" | "access">;
 
 export type Members = ReturnType<typeof createMembers>;
 
@@ -56,11 +52,8 @@ export function createMembers({ store, audit, access }: MembersDeps) {
   const assertProject = (id: string): void => {
     if (store.statement("SELECT 1 FROM projects WHERE id = ?").get(id) === undefined) throw notFound("project");
   };
-  const memberOf = (projectId: string, userId: string): MemberRow => {
-    const row = access.member(projectId, userId);
-    if (!row) throw notFound("member of this project");
-    return row;
-  };
+  const memberOf = (projectId: string, userId: string): MemberRow =>
+    expectFound(access.member(projectId, userId), "member of this project");
   function tell(tx: WriteTx, project_id: string, userId: string | null, change: Change): void {
     tx.emit(projectMembersChanged, { project_id, data: { change } });
     // Without the project, which they may not see any more.

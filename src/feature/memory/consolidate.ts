@@ -3,11 +3,11 @@
  * superseded, its file stays; entries that seem to contradict each other are listed for a person.
  */
 import { Type as t } from "@sinclair/typebox";
-import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, timestamp } from "../../core/clock.ts";
 import { defineJob, type RunningJob } from "../../core/jobs.ts";
 import { orNull } from "../../core/schema.ts";
 import type { Caller } from "../../http/caller.ts";
-import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { Contradictions } from "./contradictions.ts";
@@ -15,9 +15,7 @@ import { type Entries, mayChange, readerOf } from "./entries.ts";
 import { type EntryRow, type Reader, visibleTo } from "./entry-index.ts";
 import { type Compared, contradiction, nearPairs, saysTheSame, stemSetOf } from "./likeness.ts";
 
-interface ConsolidationDeps {
-  store: Store;
-  clock: Clock;
+interface ConsolidationDeps extends Pick<Core, "store" | "clock"> {
   jobs: Pick<Jobs, "enqueue">;
   entries: Pick<Entries, "find" | "change" | "assertVault" | "written">;
   contradictions: Pick<Contradictions, "add">;

@@ -1,19 +1,17 @@
 /** Pairs of entries that seem to say opposite things: listed for a person, who says which one holds. Never merged. */
 
-import { type Clock, timestamp } from "../../core/clock.ts";
-import { invalidField, notFound } from "../../core/errors.ts";
+import { timestamp } from "../../core/clock.ts";
+import { expectFound, invalidField } from "../../core/errors.ts";
 import { isId, newId } from "../../core/ids.ts";
 import { ownJson } from "../../core/own-json.ts";
 import type { Caller } from "../../http/caller.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import { type Entries, readerOf, writerOf } from "./entries.ts";
 import { visibleTo } from "./entry-index.ts";
 import type { Contradiction, ContradictionVerdict } from "./model.ts";
 
-interface ContradictionsDeps {
-  store: Store;
-  clock: Clock;
+interface ContradictionsDeps extends Pick<Core, "store" | "clock"> {
   entries: Pick<Entries, "find" | "findForChange" | "change">;
 }
 
@@ -74,8 +72,7 @@ export function createContradictions({ store, clock, entries }: ContradictionsDe
     const row = isId("contradiction", id)
       ? statement<Row>(`SELECT c.* FROM memory_contradictions c WHERE c.id = ? AND ${where}`).get(id, ...values)
       : undefined;
-    if (!row) throw notFound("contradiction");
-    return row;
+    return expectFound(row, "contradiction");
   }
 
   return {

@@ -2,13 +2,13 @@
  * Entries of agents' memory as files, and the versions by which changes are undone. A private entry is its owner's alone,
  * whatever agent keeps it.
  */
-import { type Clock, timestamp } from "../../core/clock.ts";
-import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
+import { timestamp } from "../../core/clock.ts";
+import { conflict, expectFound, forbidden, invalidField, notFound } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
 import { owns } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
-import type { Store } from "../../store/store.ts";
 import type { TextFolder } from "../../store/text-folder.ts";
+import type { Core } from "../feature.ts";
 import { digestOf, type FrontMatterFormat, isEntryPath, readEntry, slugOf } from "./entry-file.ts";
 import { type EntryIndex, type EntryRow, type Reader, rowOf, type StoredEntry, visibleTo } from "./entry-index.ts";
 import { memoryWritten } from "./events.ts";
@@ -27,9 +27,7 @@ interface NewEntry extends Omit<EntryCreate, "private"> {
   trusted: boolean;
 }
 
-interface EntriesDeps {
-  store: Store;
-  clock: Clock;
+interface EntriesDeps extends Pick<Core, "store" | "clock"> {
   folder: TextFolder;
   format: FrontMatterFormat;
   index: EntryIndex;
@@ -77,8 +75,7 @@ function createLookup({
     const found = statement<StoredEntry>(
       `SELECT * FROM memory_entries e WHERE vault = ? AND entry = ? AND ${where}`,
     ).get(vault, entry, ...values);
-    if (!found) throw notFound("memory entry");
-    return rowOf(found);
+    return rowOf(expectFound(found, "memory entry"));
   }
   function findForChange(vault: string, entry: string, reader: Reader): EntryRow {
     const row = find(vault, entry, reader);

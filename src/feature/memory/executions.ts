@@ -3,14 +3,13 @@ import { notFound } from "../../core/errors.ts";
 import { firstLine } from "../../core/first-line.ts";
 import type { Caller } from "../../http/caller.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import type { Store } from "../../store/store.ts";
 import { mayRead, readable, WHOSE_SESSIONS } from "../../store/whose.ts";
+import type { Core } from "../feature.ts";
 import { type Entries, readerOf } from "./entries.ts";
 import { digestOf } from "./entry-file.ts";
 import type { ExecutionMemory, MemoryRecall, TakenBack } from "./model.ts";
 
-interface ExecutionsDeps {
-  store: Store;
+interface ExecutionsDeps extends Pick<Core, "store"> {
   entries: Pick<Entries, "find" | "fileDigest" | "save">;
 }
 

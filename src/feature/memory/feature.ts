@@ -48,13 +48,9 @@ export const memory = defineFeature(
     const folder = createTextFolder(deps.folder.vaults);
     const format = { read: readFrontMatter, update: updateFrontMatter };
     const index = createEntryIndex(store, folder, format);
-    const scores = createScores({ store, clock, stored: deps.settings });
+    const scores = createScores({ ...deps, stored: deps.settings });
     const meaning = createMeaning({
-      store,
-      clock,
-      log,
-      masking: deps.masking,
-      jobs: deps.jobs,
+      ...deps,
       embed: createEmbed({ keys: deps.providers.keys, prices: deps.providers.catalogue, clock }),
       model: () => deps.settings.get().models.embedding,
       record: (call) =>
@@ -70,8 +66,7 @@ export const memory = defineFeature(
     });
     const search = createSearch(store, scores, () => timestamp(clock.now()), meaning.near);
     const entries = createEntries({
-      store,
-      clock,
+      ...deps,
       folder,
       format,
       index,
@@ -80,14 +75,12 @@ export const memory = defineFeature(
     });
     const service = createMemory({ store, entries, search, scores });
     const executions = createExecutionMemories({ store, entries });
-    const recalls = createRecall({ store, clock, search, scores });
+    const recalls = createRecall({ ...deps, search, scores });
     const people = store.rows(users);
     const isAdmin = (id: string) => people.find({ id })?.role === "admin";
-    const contradictions = createContradictions({ store, clock, entries });
+    const contradictions = createContradictions({ ...deps, entries });
     const consolidation = createConsolidation({
-      store,
-      clock,
-      jobs: deps.jobs,
+      ...deps,
       entries,
       contradictions,
       daily: () => scores.settings().consolidate_daily,

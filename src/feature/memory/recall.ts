@@ -1,17 +1,15 @@
 /** The memory that is put into a prompt automatically. It is chosen once a session: later turns begin with the same words. */
 
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { ownJson } from "../../core/own-json.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
-import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import { type EntryRow, type Reader, rowOf, type StoredEntry, visibleTo } from "./entry-index.ts";
 import { SHARED } from "./model.ts";
 import type { Scores } from "./scores.ts";
 import type { Search } from "./search.ts";
 
-interface RecallDeps {
-  store: Store;
-  clock: Clock;
+interface RecallDeps extends Pick<Core, "store" | "clock"> {
   search: Search;
   scores: Scores;
 }

@@ -49,77 +49,63 @@ export function memoryRoutes(memory: Memory, entries: Written, scores: Scores) {
 
 function vaultRoutes(memory: Memory) {
   return operations("memory", [
-    operation(
-      "listMemoryVaults",
-      "GET /v1/memory/vaults",
-      {
-        access: "user",
-        execution: true,
-        query: t.Object(PageQuery),
-        answer: listOf(Vault),
-        summary: "Vaults with entries that you may read",
-      },
-      ({ query, caller }) => memory.vaults(pageOf(query), caller),
-    ),
-    operation(
-      "listMemoryEntries",
-      "GET /v1/memory/vaults/:agent_id",
-      {
-        access: "user",
-        execution: true,
-        params: AgentPath,
-        query: t.Object({
-          ...PageQuery,
-          entry: t.Optional(EntryName),
-          type: t.Optional(EntryType),
-          unconfirmed: t.Optional(queryBoolean({ description: "Only what nobody has confirmed yet." })),
-        }),
-        answer: listOf(MemoryEntry),
-        summary: "Entries of a vault, by path; or the one that `entry` names",
-      },
-      ({ params, query, caller }) => {
+    operation("listMemoryVaults", "GET /v1/memory/vaults", {
+      access: "user",
+      execution: true,
+      query: t.Object(PageQuery),
+      answer: listOf(Vault),
+      summary: "Vaults with entries that you may read",
+      handler: ({ query, caller }) => memory.vaults(pageOf(query), caller),
+    }),
+    operation("listMemoryEntries", "GET /v1/memory/vaults/:agent_id", {
+      access: "user",
+      execution: true,
+      params: AgentPath,
+      query: t.Object({
+        ...PageQuery,
+        entry: t.Optional(EntryName),
+        type: t.Optional(EntryType),
+        unconfirmed: t.Optional(queryBoolean({ description: "Only what nobody has confirmed yet." })),
+      }),
+      answer: listOf(MemoryEntry),
+      summary: "Entries of a vault, by path; or the one that `entry` names",
+      handler: ({ params, query, caller }) => {
         assertReadable(caller, params.agent_id);
         return memory.entries(params.agent_id, query, pageOf(query), caller);
       },
-    ),
-    operation(
-      "getMemorySearch",
-      "GET /v1/memory/search",
-      { access: "user", execution: true, query: SearchQuery, answer: Hits, summary: "Search memories, best first" },
-      ({ query, caller }) => {
+    }),
+    operation("getMemorySearch", "GET /v1/memory/search", {
+      access: "user",
+      execution: true,
+      query: SearchQuery,
+      answer: Hits,
+      summary: "Search memories, best first",
+      handler: ({ query, caller }) => {
         if (query.agent_id !== undefined) assertReadable(caller, query.agent_id);
         const { agent_id: agentId, limit } = query;
         return memory.search({ agentId, limit: limit || undefined, query: query.query }, caller);
       },
-    ),
-    operation(
-      "getMemoryShared",
-      "GET /v1/memory/shared",
-      {
-        access: "user",
-        execution: true,
-        query: t.Omit(SearchQuery, ["agent_id"]),
-        answer: Hits,
-        summary: "Search what all agents share",
-      },
-      ({ query, caller }) =>
+    }),
+    operation("getMemoryShared", "GET /v1/memory/shared", {
+      access: "user",
+      execution: true,
+      query: t.Omit(SearchQuery, ["agent_id"]),
+      answer: Hits,
+      summary: "Search what all agents share",
+      handler: ({ query, caller }) =>
         memory.search({ agentId: SHARED, query: query.query, ...(query.limit ? { limit: query.limit } : {}) }, caller),
-    ),
-    operation(
-      "getMemoryGraph",
-      "GET /v1/memory/graph/:agent_id",
-      {
-        access: "user",
-        execution: true,
-        params: AgentPath,
-        answer: MemoryGraph,
-        summary: "Entries of a vault and the links between them",
-      },
-      ({ params, caller }) => {
+    }),
+    operation("getMemoryGraph", "GET /v1/memory/graph/:agent_id", {
+      access: "user",
+      execution: true,
+      params: AgentPath,
+      answer: MemoryGraph,
+      summary: "Entries of a vault and the links between them",
+      handler: ({ params, caller }) => {
         assertReadable(caller, params.agent_id);
         return memory.graph(params.agent_id, caller);
       },
-    ),
+    }),
   ]);
 }
 
@@ -127,66 +113,57 @@ function entryRoutes(memory: Memory, { written }: Written) {
   return answeredAfter(
     written,
     operations("memory", [
-      operation(
-        "getMemoryVaultEntry",
-        "GET /v1/memory/vaults/:agent_id/entries/:entry",
-        { access: "user", execution: true, params: EntryPath, answer: MemoryEntry, summary: "One entry" },
-        ({ params, caller, answer }) => {
+      operation("getMemoryVaultEntry", "GET /v1/memory/vaults/:agent_id/entries/:entry", {
+        access: "user",
+        execution: true,
+        params: EntryPath,
+        answer: MemoryEntry,
+        summary: "One entry",
+        handler: ({ params, caller, answer }) => {
           assertReadable(caller, params.agent_id);
           return answer.tagged(memory.get(params.agent_id, params.entry, caller));
         },
-      ),
-      operation(
-        "createMemoryVaultEntry",
-        "POST /v1/memory/vaults/:agent_id/entries",
-        {
-          access: "user",
-          params: AgentPath,
-          body: EntryCreate,
-          answer: { 201: MemoryEntry },
-          summary: "Write an entry: your own, or everybody's as an administrator",
-        },
-        ({ params, body, caller, answer }) =>
+      }),
+      operation("createMemoryVaultEntry", "POST /v1/memory/vaults/:agent_id/entries", {
+        access: "user",
+        params: AgentPath,
+        body: EntryCreate,
+        answer: { 201: MemoryEntry },
+        summary: "Write an entry: your own, or everybody's as an administrator",
+        handler: ({ params, body, caller, answer }) =>
           answer.created(locationOf, () => memory.create(params.agent_id, body, caller)),
-      ),
-      operation(
-        "updateMemoryVaultEntry",
-        "PUT /v1/memory/vaults/:agent_id/entries/:entry",
-        {
-          access: "user",
-          params: EntryPath,
-          body: EntryUpdate,
-          answer: MemoryEntry,
-          summary: "Change an entry, confirm or supersede it; the old text is kept for undo",
-        },
-        ({ params, body, caller, request, answer }) => {
+      }),
+      operation("updateMemoryVaultEntry", "PUT /v1/memory/vaults/:agent_id/entries/:entry", {
+        access: "user",
+        params: EntryPath,
+        body: EntryUpdate,
+        answer: MemoryEntry,
+        summary: "Change an entry, confirm or supersede it; the old text is kept for undo",
+        handler: ({ params, body, caller, request, answer }) => {
           assertIfMatch(request, memory.get(params.agent_id, params.entry, caller));
           return answer.tagged(memory.update(params.agent_id, params.entry, body, caller));
         },
-      ),
-      operation(
-        "deleteMemoryVaultEntry",
-        "DELETE /v1/memory/vaults/:agent_id/entries/:entry",
-        { access: "user", params: EntryPath, answer: 204, summary: "Delete an entry; undo brings it back" },
-        ({ params, caller, request }) => {
+      }),
+      operation("deleteMemoryVaultEntry", "DELETE /v1/memory/vaults/:agent_id/entries/:entry", {
+        access: "user",
+        params: EntryPath,
+        answer: 204,
+        summary: "Delete an entry; undo brings it back",
+        handler: ({ params, caller, request }) => {
           assertIfMatch(request, memory.get(params.agent_id, params.entry, caller));
           memory.remove(params.agent_id, params.entry, caller);
         },
-      ),
-      operation(
-        "undoMemoryVaultEntry",
-        "POST /v1/memory/vaults/:agent_id/entries/:entry/undo",
-        {
-          access: "user",
-          params: EntryPath,
-          answer: t.Object({ entry: t.Optional(MemoryEntry) }),
-          summary: "Put an entry back as it was before its last change; no `entry` where it did not exist",
-        },
-        ({ params, caller }) => {
+      }),
+      operation("undoMemoryVaultEntry", "POST /v1/memory/vaults/:agent_id/entries/:entry/undo", {
+        access: "user",
+        params: EntryPath,
+        answer: t.Object({ entry: t.Optional(MemoryEntry) }),
+        summary: "Put an entry back as it was before its last change; no `entry` where it did not exist",
+        handler: ({ params, caller }) => {
           const entry = memory.undo(params.agent_id, params.entry, caller);
           return entry ? { entry } : {};
         },
-      ),
+      }),
     ]),
   );
 }
@@ -195,56 +172,44 @@ function scoreRoutes(memory: Memory, { written }: Written, scores: Scores) {
   return answeredAfter(
     written,
     operations("memory", [
-      operation(
-        "getMemoryScoresSettings",
-        "GET /v1/memory-scores/settings",
-        { access: "user", answer: ScoreSettings, summary: "How scores are computed" },
-        () => scores.settings(),
-      ),
-      operation(
-        "updateMemoryScoresSettings",
-        "PUT /v1/memory-scores/settings",
-        {
-          access: "admin",
-          query: t.Object({
-            reset: t.Optional(
-              t.Union([t.Literal("true"), t.Literal("false")], { description: "Defaults for the rest." }),
-            ),
-          }),
-          body: ScoreSettingsUpdate,
-          answer: ScoreSettings,
-          summary: "Change how scores are computed; weights sum to 1",
-        },
-        ({ body, query, caller }) => scores.updateSettings(body, query.reset === "true", caller),
-      ),
-      operation(
-        "listMemoryScores",
-        "GET /v1/memory-scores/:agent_id",
-        {
-          access: "user",
-          execution: true,
-          params: AgentPath,
-          query: t.Object(PageQuery),
-          answer: listOf(MemoryScore),
-          summary: "Scores of a vault's entries",
-        },
-        ({ params, query, caller }) => {
+      operation("getMemoryScoresSettings", "GET /v1/memory-scores/settings", {
+        access: "user",
+        answer: ScoreSettings,
+        summary: "How scores are computed",
+        handler: () => scores.settings(),
+      }),
+      operation("updateMemoryScoresSettings", "PUT /v1/memory-scores/settings", {
+        access: "admin",
+        query: t.Object({
+          reset: t.Optional(
+            t.Union([t.Literal("true"), t.Literal("false")], { description: "Defaults for the rest." }),
+          ),
+        }),
+        body: ScoreSettingsUpdate,
+        answer: ScoreSettings,
+        summary: "Change how scores are computed; weights sum to 1",
+        handler: ({ body, query, caller }) => scores.updateSettings(body, query.reset === "true", caller),
+      }),
+      operation("listMemoryScores", "GET /v1/memory-scores/:agent_id", {
+        access: "user",
+        execution: true,
+        params: AgentPath,
+        query: t.Object(PageQuery),
+        answer: listOf(MemoryScore),
+        summary: "Scores of a vault's entries",
+        handler: ({ params, query, caller }) => {
           assertReadable(caller, params.agent_id);
           return memory.scores(params.agent_id, pageOf(query), caller);
         },
-      ),
-      operation(
-        "updateMemoryScore",
-        "PUT /v1/memory-scores/:agent_id/:entry",
-        {
-          access: "user",
-          params: EntryPath,
-          body: ScoreUpdate,
-          answer: MemoryScore,
-          summary: "Rate, pin or set the score of an entry",
-        },
-        ({ params, body, caller }) => memory.rate(params.agent_id, params.entry, body, caller),
-      ),
+      }),
+      operation("updateMemoryScore", "PUT /v1/memory-scores/:agent_id/:entry", {
+        access: "user",
+        params: EntryPath,
+        body: ScoreUpdate,
+        answer: MemoryScore,
+        summary: "Rate, pin or set the score of an entry",
+        handler: ({ params, body, caller }) => memory.rate(params.agent_id, params.entry, body, caller),
+      }),
     ]),
   );
 }
@@ -255,41 +220,30 @@ export function executionMemoryRoutes(executions: ExecutionMemories, { written }
   return answeredAfter(
     written,
     operations("memory", [
-      operation(
-        "getExecutionMemory",
-        "GET /v1/memory/executions/:execution_id",
-        {
-          access: "user",
-          params: ExecutionPath,
-          answer: ExecutionMemory,
-          summary: "What an execution recalled and wrote",
-        },
-        ({ params, caller }) => executions.recordOf(params.execution_id, caller),
-      ),
-      operation(
-        "listMemoryRecalls",
-        "GET /v1/memory/vaults/:agent_id/entries/:entry/recalls",
-        {
-          access: "user",
-          params: EntryPath,
-          query: t.Object(PageQuery),
-          answer: listOf(MemoryRecall),
-          summary: "In which of your work an entry was recalled",
-        },
-        ({ params, query, caller }) => executions.recallsOf(params.agent_id, params.entry, pageOf(query), caller),
-      ),
-      operation(
-        "takeBackMemory",
-        "POST /v1/memory/executions/:execution_id/take-back",
-        {
-          access: "user",
-          project: "viewer",
-          params: ExecutionPath,
-          answer: TakenBack,
-          summary: "Undo all that an execution wrote into memory",
-        },
-        ({ params, caller }) => executions.takeBack(params.execution_id, caller),
-      ),
+      operation("getExecutionMemory", "GET /v1/memory/executions/:execution_id", {
+        access: "user",
+        params: ExecutionPath,
+        answer: ExecutionMemory,
+        summary: "What an execution recalled and wrote",
+        handler: ({ params, caller }) => executions.recordOf(params.execution_id, caller),
+      }),
+      operation("listMemoryRecalls", "GET /v1/memory/vaults/:agent_id/entries/:entry/recalls", {
+        access: "user",
+        params: EntryPath,
+        query: t.Object(PageQuery),
+        answer: listOf(MemoryRecall),
+        summary: "In which of your work an entry was recalled",
+        handler: ({ params, query, caller }) =>
+          executions.recallsOf(params.agent_id, params.entry, pageOf(query), caller),
+      }),
+      operation("takeBackMemory", "POST /v1/memory/executions/:execution_id/take-back", {
+        access: "user",
+        project: "viewer",
+        params: ExecutionPath,
+        answer: TakenBack,
+        summary: "Undo all that an execution wrote into memory",
+        handler: ({ params, caller }) => executions.takeBack(params.execution_id, caller),
+      }),
     ]),
   );
 }

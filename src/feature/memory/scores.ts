@@ -1,12 +1,11 @@
 /** How much an entry is worth: useful to those who recalled it, recent, often read. People may set it themselves. */
 
 import { Value } from "@sinclair/typebox/value";
-import type { Clock } from "../../core/clock.ts";
 import { DAY_MS, timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import { membersOf } from "../../core/is-object.ts";
 import type { Caller } from "../../http/caller.ts";
-import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import type { EntryRow } from "./entry-index.ts";
 import { DEFAULT_SCORE_SETTINGS, type MemoryScore, ScoreSettings } from "./model.ts";
 
@@ -15,9 +14,7 @@ type Rated = Pick<EntryRow, "vault" | "entry" | "pinned" | "updated_at">;
 
 export type Scores = ReturnType<typeof createScores>;
 
-interface ScoresDeps {
-  store: Store;
-  clock: Clock;
+interface ScoresDeps extends Pick<Core, "store" | "clock"> {
   /** Objects kept by name beside the instance's settings. */
   stored: { read(name: string): unknown; put(name: string, value: object, caller: Caller): void };
 }

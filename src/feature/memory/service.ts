@@ -2,7 +2,7 @@
 import { forbidden } from "../../core/errors.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import { type Entries, readerOf, writerOf } from "./entries.ts";
 import { type EntryRow, rowOf, type StoredEntry, visibleTo } from "./entry-index.ts";
 import {
@@ -27,8 +27,7 @@ interface EntryFilter {
   unconfirmed?: boolean | undefined;
 }
 
-interface MemoryDeps {
-  store: Store;
+interface MemoryDeps extends Pick<Core, "store"> {
   entries: Entries;
   search: Search;
   scores: Scores;
@@ -69,12 +68,7 @@ export function createMemory({ store, entries, search, scores }: MemoryDeps) {
            sum(NOT trusted) AS unconfirmed
          FROM memory_entries e WHERE ${where} AND ${own} AND vault > ? GROUP BY vault ORDER BY vault LIMIT ?`,
       ).all(...values, ...(caller.execution ? [caller.execution.agentId] : []), page.after ?? "", page.limit + 1);
-      return listAnswer(
-        rows,
-        page,
-        ({ agent_id }) => agent_id,
-        (row) => row,
-      );
+      return listAnswer(rows, page, ({ agent_id }) => agent_id);
     },
     entries(vault: string, filter: EntryFilter, page: Page, caller: Caller): ListAnswer<MemoryEntry> {
       assertVault(vault);

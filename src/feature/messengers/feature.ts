@@ -22,7 +22,7 @@ const DISCORD_AGENT = `DiscordBot (https://example.org, ${BUILD.version})`;
 export type MessengersService = Messengers & { own(act: Handle): void };
 
 export const messengers = defineFeature("messengers", (deps: Core) => {
-  const { store, clock, sealer, audit, masking, log, config, standby } = deps;
+  const { config } = deps;
   const guard = createNotifyGuard(config.notifyAllow);
   const wire: MessengerDeps = {
     resolve: guard.resolve,
@@ -36,17 +36,13 @@ export const messengers = defineFeature("messengers", (deps: Core) => {
     return openMatrix(wire, { server, token });
   };
   const service = createMessengers({
-    store,
-    clock,
-    sealer,
-    audit,
-    masking,
+    ...deps,
     open,
     assertHost: guard.assertSpelling,
     servers: { telegram: TELEGRAM_SERVER, slack: SLACK_SERVER, discord: DISCORD_SERVER },
     stateOf: (id) => poller.stateOf(id),
   });
-  const poller: Poller = createPoller({ store, clock, log, masking, standby, pause, messengers: service });
+  const poller: Poller = createPoller({ ...deps, pause, messengers: service });
   service.whenChanged((id, tx) => tx.after(() => poller.renew(id)));
   const value: MessengersService = { ...service, own: poller.own };
   return {

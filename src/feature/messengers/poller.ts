@@ -3,14 +3,13 @@
  * and the place where reading continues are one transaction, so nothing has an effect twice, whatever happens to the server.
  */
 import type { Incoming, Messenger } from "../../adapter/chat/messenger.ts";
-import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, timestamp } from "../../core/clock.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
-import type { Logger } from "../../core/log.ts";
 import type { Masking } from "../../core/masking.ts";
 import type { Standby } from "../../store/identity.ts";
 import { removeOld } from "../../store/remove-old.ts";
-import type { Store } from "../../store/store.ts";
 import { messengerUpdates, messengers as table } from "../../store/tables/messengers.ts";
+import type { Core } from "../feature.ts";
 import type { Messengers } from "./service.ts";
 
 /** What happens on something that came in. Called inside the transaction, once for each; SQL only. */
@@ -19,10 +18,7 @@ export type Handle = (
   incoming: Incoming,
 ) => ((port: Messenger, signal: AbortSignal) => Promise<void>) | undefined;
 
-interface PollerDeps {
-  store: Store;
-  clock: Clock;
-  log: Logger;
+interface PollerDeps extends Pick<Core, "store" | "clock" | "log"> {
   masking: Pick<Masking, "text">;
   standby: Pick<Standby, "whenActive">;
   messengers: Pick<Messengers, "enabled" | "open" | "find">;

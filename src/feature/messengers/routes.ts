@@ -7,56 +7,41 @@ import type { Messengers } from "./service.ts";
 
 export const messengerRoutes = (messengers: Messengers) =>
   operations("notifications", [
-    operation(
-      "listMessengers",
-      "GET /v1/messengers",
-      {
-        access: "user",
-        query: t.Object(PageQuery),
-        answer: listOf(Messenger),
-        summary: "Bots of messengers through which people are notified and answer",
-      },
-      ({ query }) => messengers.list(pageOf(query)),
-    ),
-    operation(
-      "createMessenger",
-      "POST /v1/messengers",
-      {
-        access: "admin",
-        strict: true,
-        body: MessengerCreate,
-        answer: { 201: Messenger },
-        summary: "Connect a bot of Telegram, Slack, Discord or Matrix",
-        description: "All connections are made by this server. Everybody with an account may then link a chat to it.",
-      },
-      ({ body, caller, answer }) =>
-        answer.created(
-          ({ id }) => `/v1/messengers/${id}`,
-          () => messengers.create(body, caller),
-        ),
-    ),
-    operation(
-      "getMessenger",
-      "GET /v1/messengers/:id",
-      { access: "user", answer: Messenger, summary: "A messenger, and whether it is connected" },
-      ({ params }) => messengers.get(params.id),
-    ),
-    operation(
-      "updateMessenger",
-      "PUT /v1/messengers/:id",
-      {
-        access: "admin",
-        strict: true,
-        body: MessengerUpdate,
-        answer: Messenger,
-        summary: "Change a messenger; fields that are left out stay",
-      },
-      ({ params, body, caller }) => messengers.update(params.id, body, caller),
-    ),
-    operation(
-      "deleteMessenger",
-      "DELETE /v1/messengers/:id",
-      { access: "admin", answer: 204, summary: "Delete a messenger and the channels that it carries" },
-      ({ params, caller }) => messengers.remove(params.id, caller),
-    ),
+    operation("listMessengers", "GET /v1/messengers", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(Messenger),
+      summary: "Bots of messengers through which people are notified and answer",
+      handler: ({ query }) => messengers.list(pageOf(query)),
+    }),
+    operation("createMessenger", "POST /v1/messengers", {
+      access: "admin",
+      strict: true,
+      body: MessengerCreate,
+      answer: { 201: Messenger },
+      summary: "Connect a bot of Telegram, Slack, Discord or Matrix",
+      description: "All connections are made by this server. Everybody with an account may then link a chat to it.",
+      handler: ({ body, caller, answer }) =>
+        answer.created("/v1/messengers/:id", () => messengers.create(body, caller)),
+    }),
+    operation("getMessenger", "GET /v1/messengers/:id", {
+      access: "user",
+      answer: Messenger,
+      summary: "A messenger, and whether it is connected",
+      handler: ({ params }) => messengers.get(params.id),
+    }),
+    operation("updateMessenger", "PUT /v1/messengers/:id", {
+      access: "admin",
+      strict: true,
+      body: MessengerUpdate,
+      answer: Messenger,
+      summary: "Change a messenger; fields that are left out stay",
+      handler: ({ params, body, caller }) => messengers.update(params.id, body, caller),
+    }),
+    operation("deleteMessenger", "DELETE /v1/messengers/:id", {
+      access: "admin",
+      answer: 204,
+      summary: "Delete a messenger and the channels that it carries",
+      handler: ({ params, caller }) => messengers.remove(params.id, caller),
+    }),
   ]);

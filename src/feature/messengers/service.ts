@@ -1,19 +1,17 @@
 /** Bots of messengers: who may have which, and what is stored. Reading from them is in poller.ts. */
 import { createHash } from "node:crypto";
 import type { Messenger as Port } from "../../adapter/chat/messenger.ts";
-import { type Clock, timestamp } from "../../core/clock.ts";
-import { conflict, invalidField, notFound, overLimit } from "../../core/errors.ts";
+import { timestamp } from "../../core/clock.ts";
+import { conflict, expectFound, invalidField, overLimit } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
 import { ownJson } from "../../core/own-json.ts";
-import type { Sealer } from "../../core/sealing.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import type { Audit } from "../../store/audit.ts";
-import { below } from "../../store/reader.ts";
-import type { Store, WriteTx } from "../../store/store.ts";
+import { type ListAnswer, listById, type Page } from "../../http/list.ts";
+import type { WriteTx } from "../../store/store.ts";
 import { messengers as table } from "../../store/tables/messengers.ts";
+import type { Core } from "../feature.ts";
 import type { Messenger, MessengerCreate, MessengerKind, MessengerUpdate } from "./model.ts";
 
 /** Sealed at rest. */
@@ -25,11 +23,7 @@ export interface MessengerAccess {
 
 type MessengerRow = typeof table.$inferSelect;
 
-interface MessengersDeps {
-  store: Store;
-  clock: Clock;
-  sealer: Sealer;
-  audit: Audit;
+interface MessengersDeps extends Pick<Core, "store" | "clock" | "sealer" | "audit"> {
   masking: Pick<Masking, "add">;
   /** Address of each kind's own server; Matrix has none. */
   servers: Readonly<Record<Exclude<MessengerKind, "matrix">, string>>;
@@ -47,11 +41,7 @@ export function createMessengers(deps: MessengersDeps) {
   const rows = store.rows(table);
   const changed = new Set<(id: string, tx: WriteTx) => void>();
   const removed = new Set<(id: string) => void>();
-  const find = (id: string): MessengerRow => {
-    const row = rows.find({ id });
-    if (!row) throw notFound("messenger");
-    return row;
-  };
+  const find = (id: string): MessengerRow => expectFound(rows.find({ id }), "messenger");
   const present = ({ sealed: _, token_hash: _hash, cursor: _cursor, ...row }: MessengerRow): Messenger => ({
     ...row,
     state: row.enabled ? deps.stateOf(row.id) : "off",
@@ -97,8 +87,7 @@ export function createMessengers(deps: MessengersDeps) {
     get: (id: string): Messenger => present(find(id)),
     /** Newest first. */
     list(page: Page): ListAnswer<Messenger> {
-      const found = rows.list([below("id", page)], { order: "id DESC", limit: page.limit + 1 });
-      return listAnswer(found, page, ({ id }) => id, present);
+      return listById(rows.page([], page), page, present);
     },
     enabled: (): MessengerRow[] => rows.list([{ enabled: true }]),
     /**

@@ -18,13 +18,11 @@ type Needs = Core & {
 const LOOK_MS = 15_000;
 
 export const monitor = defineFeature("monitor", (deps: Needs) => {
-  const { clock, config, masking, metrics, standby, settings, backups, status } = deps;
+  const { config, masking, metrics, settings, backups, status } = deps;
   const address = config.pushMonitorUrl;
   if (address !== undefined) masking.add("PUSH_MONITOR_URL", address);
   const service = createMonitor({
-    clock,
-    masking,
-    standby,
+    ...deps,
     address,
     ask: (address, request) => askBriefly(address, { ...request, resolve: guardFor(address).resolve }),
     everyMinutes: () => settings.get().monitor.every_minutes,

@@ -4,11 +4,11 @@ import { Monitor } from "./model.ts";
 
 export function monitorRoutes(status: () => Monitor) {
   return operations("admin", [
-    operation(
-      "getMonitor",
-      "GET /v1/admin/monitor",
-      { access: "admin", answer: Monitor, summary: "What a monitor outside is told, and whether it answers" },
-      () => status(),
-    ),
+    operation("getMonitor", "GET /v1/admin/monitor", {
+      access: "admin",
+      answer: Monitor,
+      summary: "What a monitor outside is told, and whether it answers",
+      handler: () => status(),
+    }),
   ]);
 }

@@ -9,31 +9,23 @@ import type { Notifications } from "./service.ts";
 
 export function notificationRoutes(notifications: Notifications) {
   return operations("admin", [
-    operation(
-      "listNotifications",
-      "GET /v1/admin/notifications",
-      {
-        access: "user",
-        query: t.Object({
-          ...PageQuery,
-          dismissed: t.Optional(queryBoolean({ description: "Dismissed ones instead of open ones." })),
-        }),
-        answer: listOf(Notification),
-        summary: "Notifications",
-        description: "Administrators see the system's and their own, users their own.",
-      },
-      ({ query, caller }) => notifications.list(pageOf(query), caller, { dismissed: query.dismissed }),
-    ),
-    operation(
-      "dismissNotification",
-      "POST /v1/admin/notifications/:id/dismiss",
-      {
-        access: "user",
-        params: t.Object({ id: t.String({ maxLength: 128 }) }),
-        answer: Notification,
-        summary: "Dismiss a notification",
-      },
-      ({ params, caller }) => notifications.dismiss(params.id, caller),
-    ),
+    operation("listNotifications", "GET /v1/admin/notifications", {
+      access: "user",
+      query: t.Object({
+        ...PageQuery,
+        dismissed: t.Optional(queryBoolean({ description: "Dismissed ones instead of open ones." })),
+      }),
+      answer: listOf(Notification),
+      summary: "Notifications",
+      description: "Administrators see the system's and their own, users their own.",
+      handler: ({ query, caller }) => notifications.list(pageOf(query), caller, { dismissed: query.dismissed }),
+    }),
+    operation("dismissNotification", "POST /v1/admin/notifications/:id/dismiss", {
+      access: "user",
+      params: t.Object({ id: t.String({ maxLength: 128 }) }),
+      answer: Notification,
+      summary: "Dismiss a notification",
+      handler: ({ params, caller }) => notifications.dismiss(params.id, caller),
+    }),
   ]);
 }

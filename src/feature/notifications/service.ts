@@ -2,18 +2,18 @@
  * Notifications that the system makes when something matters. One open notification per key: raising it again counts
  * up. A dismissed one stays quiet for a day; it closes by itself when its cause is gone.
  */
-import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
-import { notFound } from "../../core/errors.ts";
+import { DAY_MS, timestamp } from "../../core/clock.ts";
+import { expectFound } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import type { Masking } from "../../core/masking.ts";
 import type { Caller } from "../../http/caller.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { below, type Condition } from "../../store/reader.ts";
+import { type ListAnswer, listById, type Page } from "../../http/list.ts";
+import type { Condition } from "../../store/reader.ts";
 import { removeOld } from "../../store/remove-old.ts";
-import type { Store } from "../../store/store.ts";
 import { notifications as table } from "../../store/tables/admin.ts";
 import { readable, WHOSE } from "../../store/whose.ts";
+import type { Core } from "../feature.ts";
 import { notification } from "./events.ts";
 import type { Notification } from "./model.ts";
 
@@ -31,9 +31,7 @@ interface Notice {
 
 export type Notifications = ReturnType<typeof createNotifications>;
 
-interface NotificationsDeps {
-  store: Store;
-  clock: Clock;
+interface NotificationsDeps extends Pick<Core, "store" | "clock"> {
   masking: Pick<Masking, "text">;
 }
 
@@ -99,14 +97,12 @@ export function createNotifications({ store, clock, masking }: NotificationsDeps
       { dismissed = false }: { dismissed?: boolean | undefined } = {},
     ): ListAnswer<Notification> {
       const state: Condition = [`dismissed_at IS ${dismissed ? "NOT " : ""}NULL`];
-      const found = rows.list([mine(caller), state, below("id", page)], { order: "id DESC", limit: page.limit + 1 });
-      return listAnswer(found, page, (row) => row.id, present);
+      return listById(rows.page([mine(caller), state], page), page, present);
     },
     /** Idempotent. @throws Problem 404, also for another user's. */
     dismiss: (id: string, caller: Caller): Notification =>
       store.write(() => {
-        const row = rows.find({ id }, mine(caller));
-        if (!row) throw notFound("notification");
+        const row = expectFound(rows.find({ id }, mine(caller)), "notification");
         if (row.dismissed_at !== null) return present(row);
         const dismissed_at = now();
         rows.update({ dismissed_at }, { id });

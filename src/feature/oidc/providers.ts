@@ -1,14 +1,12 @@
 /** The configured providers. The client's secret is sealed, never answered, and never sent to another issuer. */
 import type { OidcSettings } from "../../adapter/oidc.ts";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { isLoopback } from "../../core/config.ts";
-import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { conflict, expectFound, invalidField, notFound } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
-import type { Sealer } from "../../core/sealing.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Store } from "../../store/store.ts";
 import { oidcProviders } from "../../store/tables/accounts.ts";
+import type { Core } from "../feature.ts";
 import type { OidcCreate, OidcTest, OidcUpdate } from "./model.ts";
 
 export type ProviderRow = typeof oidcProviders.$inferSelect;
@@ -22,19 +20,10 @@ export function createOidcProviders({
   clock,
   sealer,
   audit,
-}: {
-  store: Store;
-  clock: Clock;
-  sealer: Sealer;
-  audit: Audit;
-}) {
+}: Pick<Core, "store" | "clock" | "sealer" | "audit">) {
   const rows = store.rows(oidcProviders);
   /** @throws Problem 404. */
-  const find = (slug: string): ProviderRow => {
-    const row = rows.find({ slug });
-    if (!row) throw notFound("OIDC provider");
-    return row;
-  };
+  const find = (slug: string): ProviderRow => expectFound(rows.find({ slug }), "OIDC provider");
   const record = (action: string, caller: Caller, slug: string, fields: string[] = []) =>
     audit({ action, actor: actorOf(caller), subject: slug, address: caller.address, data: { fields } });
 

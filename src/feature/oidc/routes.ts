@@ -51,16 +51,12 @@ function providerRoutes({ providers, probe, site }: OidcRouteDeps) {
   };
 
   return operations("auth", [
-    operation(
-      "listOidc",
-      `GET ${PATH}`,
-      {
-        access: "public",
-        credential: true,
-        answer: t.Object({ items: t.Array(t.Union([OidcProvider, OidcButton])), next_cursor: t.Null() }),
-        summary: "Sign-on providers: the buttons; all settings for administrators",
-      },
-      ({ caller, request }) => {
+    operation("listOidc", `GET ${PATH}`, {
+      access: "public",
+      credential: true,
+      answer: t.Object({ items: t.Array(t.Union([OidcProvider, OidcButton])), next_cursor: t.Null() }),
+      summary: "Sign-on providers: the buttons; all settings for administrators",
+      handler: ({ caller, request }) => {
         const items = caller.admin
           ? providers.all().map((row) => present(row, request))
           : providers
@@ -69,72 +65,58 @@ function providerRoutes({ providers, probe, site }: OidcRouteDeps) {
               .map(({ slug, name, button }) => ({ slug, name, button }));
         return { items, next_cursor: null };
       },
-    ),
-    operation(
-      "createOidc",
-      `POST ${PATH}`,
-      {
-        access: "admin",
-        scope: "accounts",
-        body: OidcCreate,
-        answer: { 201: OidcProvider },
-        summary: "Add a sign-on provider",
-      },
-      ({ body, caller, answer, request }) =>
+    }),
+    operation("createOidc", `POST ${PATH}`, {
+      access: "admin",
+      scope: "accounts",
+      body: OidcCreate,
+      answer: { 201: OidcProvider },
+      summary: "Add a sign-on provider",
+      handler: ({ body, caller, answer, request }) =>
         answer.created(
           (provider) => `${PATH}/${provider.slug}`,
           () => present(providers.create(body, caller), request),
         ),
-    ),
-    operation(
-      "testOidc",
-      `POST ${PATH}/test`,
-      {
-        access: "admin",
-        scope: "accounts",
-        body: OidcTest,
-        answer: OidcTestResult,
-        summary: "Try a sign-on provider before it is stored: discovery, keys, redirect address, secret",
-      },
-      async ({ body, request }) => {
+    }),
+    operation("testOidc", `POST ${PATH}/test`, {
+      access: "admin",
+      scope: "accounts",
+      body: OidcTest,
+      answer: OidcTestResult,
+      summary: "Try a sign-on provider before it is stored: discovery, keys, redirect address, secret",
+      handler: async ({ body, request }) => {
         const { scopes, ...settings } = providers.draft(body);
         const redirect_uri = quietly(() => redirectUri(site, body.slug, request));
         const findings = await probe(settings, { redirectUri: redirect_uri, scopes });
         const has = (verdict: string) => findings.some((finding) => finding.verdict === verdict);
         return { verdict: has("fail") ? "fail" : has("warn") ? "warn" : "ok", redirect_uri, findings };
       },
-    ),
-    operation(
-      "getOidc",
-      `GET ${PATH}/:slug`,
-      { access: "admin", credential: true, params: IdPath, answer: OidcProvider, summary: "One sign-on provider" },
-      ({ params, request }) => present(providers.find(params.slug), request),
-    ),
-    operation(
-      "updateOidc",
-      `PUT ${PATH}/:slug`,
-      {
-        access: "admin",
-        scope: "accounts",
-        params: IdPath,
-        body: OidcUpdate,
-        answer: OidcProvider,
-        summary: "Change a sign-on provider; another issuer drops the client's secret",
-      },
-      ({ params, body, caller, request }) => present(providers.update(params.slug, body, caller), request),
-    ),
-    operation(
-      "deleteOidc",
-      `DELETE ${PATH}/:slug`,
-      {
-        access: "admin",
-        scope: "accounts",
-        params: IdPath,
-        answer: 204,
-        summary: "Remove a sign-on provider; accounts stay",
-      },
-      ({ params, caller }) => providers.remove(params.slug, caller),
-    ),
+    }),
+    operation("getOidc", `GET ${PATH}/:slug`, {
+      access: "admin",
+      credential: true,
+      params: IdPath,
+      answer: OidcProvider,
+      summary: "One sign-on provider",
+      handler: ({ params, request }) => present(providers.find(params.slug), request),
+    }),
+    operation("updateOidc", `PUT ${PATH}/:slug`, {
+      access: "admin",
+      scope: "accounts",
+      params: IdPath,
+      body: OidcUpdate,
+      answer: OidcProvider,
+      summary: "Change a sign-on provider; another issuer drops the client's secret",
+      handler: ({ params, body, caller, request }) => present(providers.update(params.slug, body, caller), request),
+    }),
+    operation("deleteOidc", `DELETE ${PATH}/:slug`, {
+      access: "admin",
+      scope: "accounts",
+      params: IdPath,
+      answer: 204,
+      summary: "Remove a sign-on provider; accounts stay",
+      handler: ({ params, caller }) => providers.remove(params.slug, caller),
+    }),
   ]);
 }
 
@@ -176,53 +158,41 @@ function signOnRoutes({ signOn, site, open }: OidcRouteDeps) {
   }
 
   return operations("auth", [
-    operation(
-      "getOidcAuthorize",
-      `GET ${PATH}/:slug/authorize`,
-      {
-        access: "public",
-        credential: true,
-        limit: "sign-on",
-        params: SlugPath,
-        query: t.Object({
-          return_to: t.Optional(t.String({ maxLength: 2_000, description: "Path of this site to end up at." })),
-        }),
-        answer: t.Object({ authorization_url: t.String(), state: t.String(), expires_in: t.Integer() }),
-        summary: "Begin a sign-on: 302 to the provider, or the address as JSON",
-        documented: { responses: { 302: { description: "To the provider." } } },
-      },
-      ({ params, query, request }) => begin(params.slug, query.return_to, request),
-    ),
-    operation(
-      "getOidcCallback",
-      `GET ${PATH}/:slug/callback`,
-      {
-        access: "public",
-        credential: true,
-        limit: "sign-on",
-        params: SlugPath,
-        summary: "The provider's answer, brought by a browser: session cookie, then 303",
-        documented: {
-          responses: {
-            303: { description: "To the page asked for." },
-            ...Object.fromEntries([400, 401, 403, 404, 409, 503].map((status) => [status, FAILED_PAGE])),
-          },
+    operation("getOidcAuthorize", `GET ${PATH}/:slug/authorize`, {
+      access: "public",
+      credential: true,
+      limit: "sign-on",
+      params: SlugPath,
+      query: t.Object({
+        return_to: t.Optional(t.String({ maxLength: 2_000, description: "Path of this site to end up at." })),
+      }),
+      answer: t.Object({ authorization_url: t.String(), state: t.String(), expires_in: t.Integer() }),
+      summary: "Begin a sign-on: 302 to the provider, or the address as JSON",
+      documented: { responses: { 302: { description: "To the provider." } } },
+      handler: ({ params, query, request }) => begin(params.slug, query.return_to, request),
+    }),
+    operation("getOidcCallback", `GET ${PATH}/:slug/callback`, {
+      access: "public",
+      credential: true,
+      limit: "sign-on",
+      params: SlugPath,
+      summary: "The provider's answer, brought by a browser: session cookie, then 303",
+      documented: {
+        responses: {
+          303: { description: "To the page asked for." },
+          ...Object.fromEntries([400, 401, 403, 404, 409, 503].map((status) => [status, FAILED_PAGE])),
         },
       },
-      ({ params, request, caller }) => arrive(params.slug, request, caller),
-    ),
-    operation(
-      "callbackOidc",
-      `POST ${PATH}/:slug/callback`,
-      {
-        access: "public",
-        limit: "sign-on",
-        params: SlugPath,
-        body: CallbackBody,
-        answer: SignedIn,
-        summary: "The provider's answer, brought by a page: tokens or a cookie",
-      },
-      async ({ params, body, request, caller, set }) => {
+      handler: ({ params, request, caller }) => arrive(params.slug, request, caller),
+    }),
+    operation("callbackOidc", `POST ${PATH}/:slug/callback`, {
+      access: "public",
+      limit: "sign-on",
+      params: SlugPath,
+      body: CallbackBody,
+      answer: SignedIn,
+      summary: "The provider's answer, brought by a page: tokens or a cookie",
+      handler: async ({ params, body, request, caller, set }) => {
         const { session = "bearer", ...given } = body;
         const parameters = new URLSearchParams(Object.entries(given).filter((pair) => pair[1] !== undefined));
         const arrived = await finish(params.slug, parameters, request, caller);
@@ -231,7 +201,7 @@ function signOnRoutes({ signOn, site, open }: OidcRouteDeps) {
         Object.assign(set.headers, { "Set-Cookie": cookies });
         return answer;
       },
-    ),
+    }),
   ]);
 }
 

@@ -40,8 +40,7 @@ export const onboarding = defineFeature(
     const rows = createOnboardingStore(store);
     const timeoutSeconds = () => settings.get().limits.timeout_seconds;
     const progress = createProgress({
-      store,
-      sessions,
+      ...deps,
       rows,
       masker: masking,
       timeoutSeconds,
@@ -53,8 +52,7 @@ export const onboarding = defineFeature(
     });
     sessions.own("onboarding", progress.owner);
     const onboardings = createOnboardings({
-      store,
-      sessions,
+      ...deps,
       rows,
       progress,
       timeoutSeconds,

@@ -3,11 +3,11 @@
 import { Type as t } from "@sinclair/typebox";
 import type { SkepEvent } from "../../core/events.ts";
 import type { Caller } from "../../http/caller.ts";
-import type { EventStreams } from "../../http/event-stream.ts";
 import { listOf, PageQuery, pageOf, queryLimit } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { queryBoolean, queryInteger } from "../../http/schema.ts";
 import { stillHolds } from "../../http/standing.ts";
+import type { Core } from "../feature.ts";
 import {
   OnboardingCreate,
   OnboardingDetail,
@@ -18,11 +18,10 @@ import {
 } from "./model.ts";
 import type { Onboardings } from "./service.ts";
 
-const locationOf = ({ id }: { id: string }) => `/v1/onboarding/sessions/${id}`;
+const LOCATION = "/v1/onboarding/sessions/:id";
 
-interface OnboardingRoutesDeps {
+interface OnboardingRoutesDeps extends Pick<Core, "streams"> {
   onboardings: Onboardings;
-  streams: EventStreams;
   /** Id of the newest event. */
   lastEvent(): number;
 }
@@ -44,88 +43,64 @@ export function onboardingRoutes({ onboardings, streams, lastEvent }: Onboarding
     });
   };
   return operations("onboarding", [
-    operation(
-      "listOnboardingSessions",
-      "GET /v1/onboarding/sessions",
-      {
-        access: "user",
-        query: t.Object({ ...PageQuery, status: t.Optional(OnboardingStatus) }),
-        answer: listOf(OnboardingSession),
-        summary: "Your onboarding sessions, newest first",
-      },
-      ({ query, caller }) => onboardings.list(query.status, pageOf(query), caller),
-    ),
-    operation(
-      "createOnboardingSession",
-      "POST /v1/onboarding/sessions",
-      {
-        access: "user",
-        scope: "runs",
-        body: OnboardingCreate,
-        answer: { 201: OnboardingSession },
-        summary: "Start an onboarding, which ends in a new project",
-      },
-      ({ body, caller, answer }) => answer.created(locationOf, () => onboardings.create(body, caller)),
-    ),
-    operation(
-      "getOnboardingSession",
-      "GET /v1/onboarding/sessions/:id",
-      {
-        access: "user",
-        query: t.Object({
-          limit: t.Optional(queryLimit(100, "Messages")),
-          before: t.Optional(queryInteger({ minimum: 0, description: "`seq` of the message before which they end." })),
-        }),
-        answer: OnboardingDetail,
-        summary: "An onboarding session with what it knows and its newest messages",
-      },
-      ({ params, query, caller }) =>
+    operation("listOnboardingSessions", "GET /v1/onboarding/sessions", {
+      access: "user",
+      query: t.Object({ ...PageQuery, status: t.Optional(OnboardingStatus) }),
+      answer: listOf(OnboardingSession),
+      summary: "Your onboarding sessions, newest first",
+      handler: ({ query, caller }) => onboardings.list(query.status, pageOf(query), caller),
+    }),
+    operation("createOnboardingSession", "POST /v1/onboarding/sessions", {
+      access: "user",
+      scope: "runs",
+      body: OnboardingCreate,
+      answer: { 201: OnboardingSession },
+      summary: "Start an onboarding, which ends in a new project",
+      handler: ({ body, caller, answer }) => answer.created(LOCATION, () => onboardings.create(body, caller)),
+    }),
+    operation("getOnboardingSession", "GET /v1/onboarding/sessions/:id", {
+      access: "user",
+      query: t.Object({
+        limit: t.Optional(queryLimit(100, "Messages")),
+        before: t.Optional(queryInteger({ minimum: 0, description: "`seq` of the message before which they end." })),
+      }),
+      answer: OnboardingDetail,
+      summary: "An onboarding session with what it knows and its newest messages",
+      handler: ({ params, query, caller }) =>
         onboardings.detail(params.id, { limit: query.limit ?? 100, before: query.before }, caller),
-    ),
-    operation(
-      "deleteOnboardingSession",
-      "DELETE /v1/onboarding/sessions/:id",
-      {
-        access: "user",
-        scope: "runs",
-        query: t.Object({ purge: t.Optional(queryBoolean({ description: "Removes what was said as well." })) }),
-        answer: 204,
-        summary: "Give up an onboarding session; its history stays unless it is purged",
-      },
-      ({ params, query, caller }) => onboardings.abandon(params.id, query.purge ?? false, caller),
-    ),
-    operation(
-      "messageOnboardingSession",
-      "POST /v1/onboarding/sessions/:id/message",
-      {
-        access: "user",
-        scope: "runs",
-        query: t.Object({
-          stream: t.Optional(queryBoolean({ description: "Answers with events, until it is your turn again." })),
-        }),
-        body: OnboardingSend,
-        answer: { 202: OnboardingSent },
-        summary: "Answer the interviewer; what it says comes as events",
-      },
-      ({ params, query, body, caller, answer }) => {
+    }),
+    operation("deleteOnboardingSession", "DELETE /v1/onboarding/sessions/:id", {
+      access: "user",
+      scope: "runs",
+      query: t.Object({ purge: t.Optional(queryBoolean({ description: "Removes what was said as well." })) }),
+      answer: 204,
+      summary: "Give up an onboarding session; its history stays unless it is purged",
+      handler: ({ params, query, caller }) => onboardings.abandon(params.id, query.purge ?? false, caller),
+    }),
+    operation("messageOnboardingSession", "POST /v1/onboarding/sessions/:id/message", {
+      access: "user",
+      scope: "runs",
+      query: t.Object({
+        stream: t.Optional(queryBoolean({ description: "Answers with events, until it is your turn again." })),
+      }),
+      body: OnboardingSend,
+      answer: { 202: OnboardingSent },
+      summary: "Answer the interviewer; what it says comes as events",
+      handler: ({ params, query, body, caller, answer }) => {
         const after = lastEvent();
         if (query.stream) {
           const { message_id, session_id } = onboardings.send(params.id, body, caller);
           return turnStream(session_id, message_id, after, caller);
         }
-        return answer.accepted(locationOf, () => onboardings.send(params.id, body, caller));
+        return answer.accepted(LOCATION, () => onboardings.send(params.id, body, caller));
       },
-    ),
-    operation(
-      "stopOnboardingSession",
-      "POST /v1/onboarding/sessions/:id/stop",
-      {
-        access: "user",
-        scope: "runs",
-        answer: OnboardingSession,
-        summary: "Stop the running reply and keep what was said",
-      },
-      ({ params, caller }) => onboardings.stop(params.id, caller),
-    ),
+    }),
+    operation("stopOnboardingSession", "POST /v1/onboarding/sessions/:id/stop", {
+      access: "user",
+      scope: "runs",
+      answer: OnboardingSession,
+      summary: "Stop the running reply and keep what was said",
+      handler: ({ params, caller }) => onboardings.stop(params.id, caller),
+    }),
   ]);
 }

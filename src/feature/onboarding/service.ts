@@ -6,9 +6,9 @@ import type { InputPart } from "../../engine/parts.ts";
 import { textPart } from "../../engine/parts.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import type { Store } from "../../store/store.ts";
 import { mayRead, WHOSE } from "../../store/whose.ts";
 import type { ChatDetail } from "../chat/model.ts";
+import type { Core } from "../feature.ts";
 import type { SessionRow, Sessions } from "../sessions/service.ts";
 import type {
   OnboardingCreate,
@@ -24,8 +24,7 @@ import { cursorOf, type Found, type OnboardingStore, onboardingId, sessionIdOf }
 
 export type Onboardings = ReturnType<typeof createOnboardings>;
 
-interface OnboardingsDeps {
-  store: Store;
+interface OnboardingsDeps extends Pick<Core, "store"> {
   sessions: Sessions;
   /** Deletes a session that has ended, with all that belongs to it. */
   removeEnded(id: string, caller: Caller): void;

@@ -15,18 +15,15 @@ type Needs = Core & {
 
 export const permissions = defineFeature(
   "permissions",
-  ({ store, bus, clock, clockwork, audit, masking, settings, sessions }: Needs) => {
+  (deps: Needs) => {
+    const { store, bus, clockwork, settings, sessions } = deps;
     const rows = createPermissionStore(store);
     const requests = createRequests({
-      store,
-      bus,
-      clock,
-      masking,
+      ...deps,
       rows,
-      sessions,
       waitMs: () => settings.get().limits.permission_minutes * MINUTE_MS,
     });
-    const service = createPermissions({ store, clock, audit, masking, rows, requests });
+    const service = createPermissions({ ...deps, rows, requests });
     const noteDue = clockwork.add({ name: "permissions", nextAt: rows.nextDeadline, run: requests.expire });
     const unsubscribe = bus.subscribe([permissionRequested], noteDue);
     sessions.whenFinished(({ id }, tx) => requests.withdraw(id, tx));

@@ -2,23 +2,22 @@
  * Requests for permission as the work that makes them sees them. A request is a row before the work is put aside for it, so a
  * person is asked once whatever happens to the server. It ends with an answer, with its time, or with the work.
  */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import type { EventRefs } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import type { Masking } from "../../core/masking.ts";
 import type { PermissionRows, Permit } from "../../engine/permission/permit.ts";
 import type { Bus } from "../../store/bus.ts";
-import type { Store, WriteTx } from "../../store/store.ts";
+import type { WriteTx } from "../../store/store.ts";
 import type { PermissionState } from "../../store/tables/permissions.ts";
+import type { Core } from "../feature.ts";
 import type { Sessions } from "../sessions/service.ts";
 import { permissionRequested, permissionResolved } from "./events.ts";
 import { messageOf } from "./present.ts";
 import type { PermissionStore, RequestRow, WorkOfRequest } from "./store.ts";
 
-interface RequestsDeps {
-  store: Store;
+interface RequestsDeps extends Pick<Core, "store" | "clock"> {
   bus: Pick<Bus, "until">;
-  clock: Clock;
   masking: Pick<Masking, "text">;
   rows: PermissionStore;
   sessions: Pick<Sessions, "tryNow">;

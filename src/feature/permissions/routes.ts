@@ -9,42 +9,35 @@ const Id = t.Optional(t.String({ maxLength: 100 }));
 
 export function permissionRoutes(permissions: PermissionService) {
   return operations("permissions", [
-    operation(
-      "getPermissionRequest",
-      "GET /v1/permissions/requests/:id",
-      { access: "user", answer: PermissionRequest, summary: "A question whether an agent may make a call" },
-      ({ params, caller }) => permissions.get(params.id, caller),
-    ),
-    operation(
-      "answerPermissionRequest",
-      "POST /v1/permissions/requests/:id/answer",
-      {
-        access: "user",
-        scope: "runs",
-        strict: true,
-        body: PermissionAnswer,
-        answer: PermissionRequest,
-        summary: "Allow or refuse the call; the work continues",
-      },
-      ({ params, body, caller }) => permissions.answer(params.id, body, caller),
-    ),
-    operation(
-      "listPermissionAnswers",
-      "GET /v1/permissions/answers",
-      {
-        access: "user",
-        query: t.Object({ ...PageQuery, agent_id: Id, run_id: Id, session_id: Id }),
-        answer: listOf(RememberedAnswer),
-        summary: "Remembered answers: what was allowed for a run, a chat or an agent; newest first",
-      },
-      ({ query: { agent_id, run_id, session_id, ...query }, caller }) =>
+    operation("getPermissionRequest", "GET /v1/permissions/requests/:id", {
+      access: "user",
+      answer: PermissionRequest,
+      summary: "A question whether an agent may make a call",
+      handler: ({ params, caller }) => permissions.get(params.id, caller),
+    }),
+    operation("answerPermissionRequest", "POST /v1/permissions/requests/:id/answer", {
+      access: "user",
+      scope: "runs",
+      strict: true,
+      body: PermissionAnswer,
+      answer: PermissionRequest,
+      summary: "Allow or refuse the call; the work continues",
+      handler: ({ params, body, caller }) => permissions.answer(params.id, body, caller),
+    }),
+    operation("listPermissionAnswers", "GET /v1/permissions/answers", {
+      access: "user",
+      query: t.Object({ ...PageQuery, agent_id: Id, run_id: Id, session_id: Id }),
+      answer: listOf(RememberedAnswer),
+      summary: "Remembered answers: what was allowed for a run, a chat or an agent; newest first",
+      handler: ({ query: { agent_id, run_id, session_id, ...query }, caller }) =>
         permissions.answers({ agent_id, run_id, session_id }, pageOf(query), caller),
-    ),
-    operation(
-      "revokePermissionAnswer",
-      "DELETE /v1/permissions/answers/:id",
-      { access: "user", scope: "runs", answer: 204, summary: "Take back a remembered answer: the rule asks again" },
-      ({ params, caller }) => permissions.revoke(params.id, caller),
-    ),
+    }),
+    operation("revokePermissionAnswer", "DELETE /v1/permissions/answers/:id", {
+      access: "user",
+      scope: "runs",
+      answer: 204,
+      summary: "Take back a remembered answer: the rule asks again",
+      handler: ({ params, caller }) => permissions.revoke(params.id, caller),
+    }),
   ]);
 }

@@ -1,22 +1,19 @@
 /** Requests for permission as people see them: what waits, the answers that they give, and those that are remembered. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { Masking } from "../../core/masking.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Store, WriteTx } from "../../store/store.ts";
-import { mayRead, WHOSE } from "../../store/whose.ts";
+import { type ListAnswer, listById, type Page } from "../../http/list.ts";
+import type { WriteTx } from "../../store/store.ts";
+import { expectReadable, mayRead, WHOSE } from "../../store/whose.ts";
+import type { Core } from "../feature.ts";
 import type { PermissionAnswer, PermissionRequest, RememberedAnswer } from "./model.ts";
 import { presentAnswer, presentRequest } from "./present.ts";
 import type { Requests } from "./requests.ts";
 import type { AnswerFilter, PermissionStore, RequestRow } from "./store.ts";
 
-interface PermissionsDeps {
-  store: Store;
-  clock: Clock;
-  audit: Audit;
+interface PermissionsDeps extends Pick<Core, "store" | "clock" | "audit"> {
   masking: Pick<Masking, "text">;
   rows: PermissionStore;
   requests: Pick<Requests, "resolve" | "isRemembered">;
@@ -103,13 +100,12 @@ export function createPermissions({ store, clock, audit, masking, rows, requests
       }),
     answers(filter: AnswerFilter, page: Page, caller: Caller): ListAnswer<RememberedAnswer> {
       const found = rows.listAnswers(filter, caller, page.after, page.limit + 1);
-      return listAnswer(found, page, ({ id }) => id, presentAnswer);
+      return listById(found, page, presentAnswer);
     },
     /** The rule asks again. @throws Problem 404, 403 for an agent's by others than administrators. */
     revoke: (id: string, caller: Caller): void =>
       store.write(() => {
-        const row = rows.answers.find({ id });
-        if (!row || !mayRead(caller, WHOSE.permission_answers, row)) throw notFound("remembered answer");
+        const row = expectReadable(caller, WHOSE.permission_answers, rows.answers.find({ id }), "remembered answer");
         if (presentAnswer(row).lasts === "agent" && !caller.admin)
           throw forbidden("Only an administrator may take back what was allowed for an agent.");
         rows.answers.remove({ id });

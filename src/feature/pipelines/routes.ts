@@ -8,75 +8,63 @@ import { operation, operations } from "../../http/operation.ts";
 import { Pipeline, PipelineBody, PipelineDetail, Validation } from "./model.ts";
 import type { Pipelines } from "./service.ts";
 
-const locationOf = (pipeline: PipelineDetail) => `/v1/pipelines/${pipeline.id}`;
-
 /** @param jsonSchema of the file format, for editors. */
 export function pipelineRoutes(pipelines: Pipelines, jsonSchema: () => Record<string, unknown>) {
   return operations("pipelines", [
-    operation(
-      "listPipelines",
-      "GET /v1/pipelines",
-      {
-        access: "user",
-        query: t.Object(PageQuery),
-        answer: listOf(Pipeline),
-        summary: "List pipelines, by id; broken ones with their problems",
-      },
-      ({ query }) => pipelines.listInTurns(pageOf(query)),
-    ),
-    operation(
-      "getPipelinesSchemaJson",
-      "GET /v1/pipelines/schema.json",
-      {
-        access: "user",
-        answer: t.Record(t.String(), t.Unknown()),
-        summary: "JSON Schema of pipeline files, for editors",
-      },
-      () => jsonSchema(),
-    ),
-    operation(
-      "validatePipeline",
-      "POST /v1/pipelines/validate",
-      { access: "user", body: PipelineBody, answer: Validation, summary: "Check a pipeline without storing it" },
-      async ({ body }) => {
+    operation("listPipelines", "GET /v1/pipelines", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(Pipeline),
+      summary: "List pipelines, by id; broken ones with their problems",
+      handler: ({ query }) => pipelines.listInTurns(pageOf(query)),
+    }),
+    operation("getPipelinesSchemaJson", "GET /v1/pipelines/schema.json", {
+      access: "user",
+      answer: t.Record(t.String(), t.Unknown()),
+      summary: "JSON Schema of pipeline files, for editors",
+      handler: () => jsonSchema(),
+    }),
+    operation("validatePipeline", "POST /v1/pipelines/validate", {
+      access: "user",
+      body: PipelineBody,
+      answer: Validation,
+      summary: "Check a pipeline without storing it",
+      handler: async ({ body }) => {
         await awaitOwnTurn();
         return pipelines.validate(body);
       },
-    ),
-    operation(
-      "getPipeline",
-      "GET /v1/pipelines/:id",
-      { access: "user", answer: PipelineDetail, summary: "One pipeline with its text" },
-      ({ params, answer }) => answer.tagged(pipelines.get(params.id)),
-    ),
-    operation(
-      "createPipeline",
-      "POST /v1/pipelines",
-      { access: "admin", body: PipelineBody, answer: { 201: PipelineDetail }, summary: "Create a pipeline" },
-      ({ body, caller, answer }) => answer.created(locationOf, () => pipelines.create(body, caller)),
-    ),
-    operation(
-      "updatePipeline",
-      "PUT /v1/pipelines/:id",
-      {
-        access: "admin",
-        body: PipelineBody,
-        answer: PipelineDetail,
-        summary: "Change a pipeline; comments in its file stay when fields are sent",
-      },
-      ({ params, body, caller, request, answer }) => {
+    }),
+    operation("getPipeline", "GET /v1/pipelines/:id", {
+      access: "user",
+      answer: PipelineDetail,
+      summary: "One pipeline with its text",
+      handler: ({ params, answer }) => answer.tagged(pipelines.get(params.id)),
+    }),
+    operation("createPipeline", "POST /v1/pipelines", {
+      access: "admin",
+      body: PipelineBody,
+      answer: { 201: PipelineDetail },
+      summary: "Create a pipeline",
+      handler: ({ body, caller, answer }) => answer.created("/v1/pipelines/:id", () => pipelines.create(body, caller)),
+    }),
+    operation("updatePipeline", "PUT /v1/pipelines/:id", {
+      access: "admin",
+      body: PipelineBody,
+      answer: PipelineDetail,
+      summary: "Change a pipeline; comments in its file stay when fields are sent",
+      handler: ({ params, body, caller, request, answer }) => {
         assertIfMatch(request, pipelines.get(params.id));
         return answer.tagged(pipelines.update(params.id, body, caller));
       },
-    ),
-    operation(
-      "deletePipeline",
-      "DELETE /v1/pipelines/:id",
-      { access: "admin", answer: 204, summary: "Delete a pipeline; runs of it continue with the copy they hold" },
-      ({ params, caller, request }) => {
+    }),
+    operation("deletePipeline", "DELETE /v1/pipelines/:id", {
+      access: "admin",
+      answer: 204,
+      summary: "Delete a pipeline; runs of it continue with the copy they hold",
+      handler: ({ params, caller, request }) => {
         assertIfMatch(request, pipelines.get(params.id));
         pipelines.remove(params.id, caller);
       },
-    ),
+    }),
   ]);
 }

@@ -8,16 +8,13 @@ import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
 import type { ParsedPipeline } from "../../engine/pipeline/parse.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Store } from "../../store/store.ts";
 import type { TextFile, TextFolder } from "../../store/text-folder.ts";
 import { activity } from "../events/events.ts";
+import type { Core } from "../feature.ts";
 import { type ChecksDeps, createChecks, type Team } from "./checks.ts";
 import type { Pipeline, PipelineBody, PipelineDetail, Validation } from "./model.ts";
 
-interface PipelinesDeps extends ChecksDeps {
-  store: Store;
-  audit: Audit;
+interface PipelinesDeps extends ChecksDeps, Pick<Core, "store" | "audit"> {
   /** The folder of agents. */
   folder: TextFolder;
   agentsOf(definition: PipelineDefinition): string[];

@@ -5,23 +5,19 @@ import type { PreferencesService } from "./service.ts";
 
 export function preferenceRoutes(preferences: PreferencesService) {
   return operations("preferences", [
-    operation(
-      "getPreferences",
-      "GET /v1/preferences",
-      { access: "user", answer: Preferences, summary: "What your pages remember, in every browser" },
-      ({ caller }) => preferences.get(caller),
-    ),
-    operation(
-      "updatePreferences",
-      "PATCH /v1/preferences",
-      {
-        access: "user",
-        strict: true,
-        body: Preferences,
-        answer: Preferences,
-        summary: "Set some of them; null removes one",
-      },
-      ({ body, caller }) => preferences.update(body, caller),
-    ),
+    operation("getPreferences", "GET /v1/preferences", {
+      access: "user",
+      answer: Preferences,
+      summary: "What your pages remember, in every browser",
+      handler: ({ caller }) => preferences.get(caller),
+    }),
+    operation("updatePreferences", "PATCH /v1/preferences", {
+      access: "user",
+      strict: true,
+      body: Preferences,
+      answer: Preferences,
+      summary: "Set some of them; null removes one",
+      handler: ({ body, caller }) => preferences.update(body, caller),
+    }),
   ]);
 }

@@ -1,16 +1,13 @@
 /** Preferences: each person's own, read and written by name. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import type { Caller } from "../../http/caller.ts";
-import type { Store } from "../../store/store.ts";
 import { preferences as table } from "../../store/tables/preferences.ts";
 import { readable, WHOSE } from "../../store/whose.ts";
+import type { Core } from "../feature.ts";
 import { PREFERENCE_BYTES, PREFERENCES_MAX, type Preferences } from "./model.ts";
 
-interface PreferencesDeps {
-  store: Store;
-  clock: Clock;
-}
+type PreferencesDeps = Pick<Core, "store" | "clock">;
 
 export type PreferencesService = ReturnType<typeof createPreferences>;
 

@@ -1,17 +1,12 @@
 /** Where visitors come in: the listener of previews, opened when it is first needed, or at once where its port is set. */
 import type { RequestHead } from "../../adapter/preview/head.ts";
 import type { OwnAnswer, openPreviewServer, Passage, PreviewServer } from "../../adapter/preview/server.ts";
-import type { Clock } from "../../core/clock.ts";
-import type { Config } from "../../core/config.ts";
-import type { Logger } from "../../core/log.ts";
 import { previewAddress } from "../../http/address.ts";
+import type { Core } from "../feature.ts";
 import type { Previews } from "./service.ts";
 import { createVisits, previewsOff, type Visits } from "./visits.ts";
 
-interface EntranceDeps {
-  config: Config;
-  clock: Clock;
-  log: Logger;
+interface EntranceDeps extends Pick<Core, "config" | "clock" | "log"> {
   previews: Previews;
   openServer: typeof openPreviewServer;
   decide(visits: Visits, request: RequestHead): OwnAnswer | Passage;

@@ -10,48 +10,36 @@ import type { Visits } from "./visits.ts";
 /** @param visits opens the listener of previews when it is first needed. @throws Problem 503 `previews_off`. */
 export function previewRoutes(previews: Previews, visits: () => Promise<Visits>) {
   return operations("previews", [
-    operation(
-      "listPreviews",
-      "GET /v1/runs/:id/previews",
-      {
-        access: "user",
-        query: t.Object(PageQuery),
-        answer: listOf(Preview),
-        summary: "Apps of a run's steps that can be looked at now, newest first",
-      },
-      ({ params, query, caller }) => previews.list(params.id, pageOf(query), caller),
-    ),
-    operation(
-      "openPreview",
-      "POST /v1/runs/:id/previews/:preview_id/tickets",
-      {
-        access: "user",
-        project: "viewer",
-        scope: "runs",
-        credential: true,
-        answer: { 201: PreviewTicket },
-        summary: "An address that opens a preview in a browser, once, within a minute",
-        description:
-          "The preview has an origin of its own: the caller's credential is not sent there. The address sets a cookie for that preview alone, which ends with the preview, and with the caller's right to read the run.",
-      },
-      async ({ params, caller, answer }) => {
+    operation("listPreviews", "GET /v1/runs/:id/previews", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(Preview),
+      summary: "Apps of a run's steps that can be looked at now, newest first",
+      handler: ({ params, query, caller }) => previews.list(params.id, pageOf(query), caller),
+    }),
+    operation("openPreview", "POST /v1/runs/:id/previews/:preview_id/tickets", {
+      access: "user",
+      project: "viewer",
+      scope: "runs",
+      credential: true,
+      answer: { 201: PreviewTicket },
+      summary: "An address that opens a preview in a browser, once, within a minute",
+      description:
+        "The preview has an origin of its own: the caller's credential is not sent there. The address sets a cookie for that preview alone, which ends with the preview, and with the caller's right to read the run.",
+      handler: async ({ params, caller, answer }) => {
         const preview = previews.find(params.id, params.preview_id, caller);
         const { url, expiresAt } = (await visits()).ticket(preview, caller);
         // Not remembered for an Idempotency-Key: it counts once.
         return answer.as(201, { url, expires_at: timestamp(expiresAt) });
       },
-    ),
-    operation(
-      "closePreview",
-      "DELETE /v1/runs/:id/previews/:preview_id",
-      {
-        access: "user",
-        scope: "runs",
-        answer: 204,
-        summary: "End an app that is kept after its step",
-        description: "409 while the step runs: cancel the run to end it.",
-      },
-      ({ params, caller }) => previews.end(params.id, params.preview_id, caller),
-    ),
+    }),
+    operation("closePreview", "DELETE /v1/runs/:id/previews/:preview_id", {
+      access: "user",
+      scope: "runs",
+      answer: 204,
+      summary: "End an app that is kept after its step",
+      description: "409 while the step runs: cancel the run to end it.",
+      handler: ({ params, caller }) => previews.end(params.id, params.preview_id, caller),
+    }),
   ]);
 }

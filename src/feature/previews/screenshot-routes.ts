@@ -7,33 +7,25 @@ import type { Screenshots } from "./screenshots.ts";
 
 export const screenshotRoutes = (screenshots: Screenshots) =>
   operations("previews", [
-    operation(
-      "listScreenshots",
-      "GET /v1/runs/:id/screenshots",
-      {
-        access: "user",
-        query: t.Object(PageQuery),
-        answer: listOf(Screenshot),
-        summary: "Pictures of the apps of a run's steps, newest first",
-      },
-      ({ params, query, caller }) => screenshots.list(params.id, pageOf(query), caller),
-    ),
-    operation(
-      "getScreenshot",
-      "GET /v1/runs/:id/screenshots/:screenshot_id",
-      {
-        access: "user",
-        summary: "A picture, as PNG",
-        documented: {
-          responses: {
-            200: {
-              description: "The picture.",
-              content: { "image/png": { schema: { type: "string" as const, format: "binary" } } },
-            },
+    operation("listScreenshots", "GET /v1/runs/:id/screenshots", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(Screenshot),
+      summary: "Pictures of the apps of a run's steps, newest first",
+      handler: ({ params, query, caller }) => screenshots.list(params.id, pageOf(query), caller),
+    }),
+    operation("getScreenshot", "GET /v1/runs/:id/screenshots/:screenshot_id", {
+      access: "user",
+      summary: "A picture, as PNG",
+      documented: {
+        responses: {
+          200: {
+            description: "The picture.",
+            content: { "image/png": { schema: { type: "string" as const, format: "binary" } } },
           },
         },
       },
-      ({ params, caller }) =>
+      handler: ({ params, caller }) =>
         new Response(Buffer.from(screenshots.bytes(params.id, params.screenshot_id, caller)), {
           headers: {
             "Content-Type": "image/png",
@@ -42,5 +34,5 @@ export const screenshotRoutes = (screenshots: Screenshots) =>
             "Cache-Control": "private, max-age=3600",
           },
         }),
-    ),
+    }),
   ]);

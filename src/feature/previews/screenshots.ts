@@ -1,21 +1,19 @@
 /** Pictures of apps, kept with their runs. */
-import { type Clock, timestamp } from "../../core/clock.ts";
-import { notFound } from "../../core/errors.ts";
+import { timestamp } from "../../core/clock.ts";
+import { expectFound } from "../../core/errors.ts";
 import { executionRefs } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { PreviewPort } from "../../engine/ports.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import type { Store } from "../../store/store.ts";
 import { screenshots as table } from "../../store/tables/previews.ts";
 import { activity } from "../events/events.ts";
+import type { Core } from "../feature.ts";
 import { screenshotsMade } from "./events.ts";
 import type { Screenshot } from "./model.ts";
 
-interface ScreenshotsDeps {
-  store: Store;
-  clock: Clock;
+interface ScreenshotsDeps extends Pick<Core, "store" | "clock"> {
   /** @throws Problem 404 when the caller may not read the run. */
   assertRun(runId: string, caller: Caller): void;
 }
@@ -61,18 +59,12 @@ export function createScreenshots({ store, clock, assertRun }: ScreenshotsDeps) 
     list(runId: string, { after, limit }: Page, caller: Caller): ListAnswer<Screenshot> {
       assertRun(runId, caller);
       const found = page.all({ run: runId, after, limit: limit + 1 });
-      return listAnswer(
-        found,
-        { after, limit },
-        ({ id }) => id,
-        (row) => row,
-      );
+      return listAnswer(found, { after, limit }, ({ id }) => id);
     },
     /** @throws Problem 404 as `list`, and for one of another run. */
     bytes(runId: string, id: string, caller: Caller): Uint8Array {
       assertRun(runId, caller);
-      const row = rows.find({ id, run_id: runId });
-      if (!row) throw notFound("screenshot of this run");
+      const row = expectFound(rows.find({ id, run_id: runId }), "screenshot of this run");
       return row.png;
     },
   };

@@ -1,23 +1,18 @@
 /** Apps of steps that people can look at: a row for each while it is there, and how it is reached. */
 import { randomBytes } from "node:crypto";
-import { type Clock, timestamp } from "../../core/clock.ts";
-import { conflict, notFound } from "../../core/errors.ts";
+import { timestamp } from "../../core/clock.ts";
+import { conflict, expectFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
-import type { Logger } from "../../core/log.ts";
 import type { Execution } from "../../engine/execution.ts";
 import type { OpenPreview, PreviewPort, StepPreview } from "../../engine/ports.ts";
 import type { Caller } from "../../http/caller.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { below } from "../../store/reader.ts";
-import type { Store } from "../../store/store.ts";
+import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { previews as table } from "../../store/tables/previews.ts";
+import type { Core } from "../feature.ts";
 import { previewChanged } from "./events.ts";
 import type { Preview } from "./model.ts";
 
-interface PreviewsDeps {
-  store: Store;
-  clock: Clock;
-  log: Logger;
+interface PreviewsDeps extends Pick<Core, "store" | "clock" | "log"> {
   /** @throws Problem 404 when the caller may not read the run. */
   assertRun(runId: string, caller: Caller): void;
 }
@@ -44,8 +39,7 @@ export function createPreviews({ store, clock, log, assertRun }: PreviewsDeps) {
   const byName = new Map<string, LivePreview>();
   const rowOf = (runId: string, id: string, caller: Caller): Preview => {
     assertRun(runId, caller);
-    const row = rows.find({ id, run_id: runId });
-    if (!row) throw notFound("preview of this run");
+    const row = expectFound(rows.find({ id, run_id: runId }), "preview of this run");
     return present(row);
   };
   return {
@@ -92,15 +86,12 @@ export function createPreviews({ store, clock, log, assertRun }: PreviewsDeps) {
     /** Newest first. */
     list(runId: string, page: Page, caller: Caller): ListAnswer<Preview> {
       assertRun(runId, caller);
-      const found = rows.list([{ run_id: runId }, below("id", page)], { order: "id DESC", limit: page.limit + 1 });
-      return listAnswer(found, page, ({ id }) => id, present);
+      return listById(rows.page([{ run_id: runId }], page), page, present);
     },
     /** @throws Problem 404 when the caller may not see it, or it is gone. */
     find(runId: string, id: string, caller: Caller): LivePreview {
       rowOf(runId, id, caller);
-      const found = live.get(id);
-      if (!found) throw notFound("preview of this run");
-      return found;
+      return expectFound(live.get(id), "preview of this run");
     },
     /** Ends one that is kept. @throws Problem 404 as `find`, 409 `step_runs`. */
     end(runId: string, id: string, caller: Caller): void {

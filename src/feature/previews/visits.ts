@@ -3,11 +3,11 @@
  * preview's address takes that once and gives a cookie of its own, for this preview and its origin alone.
  */
 import { randomBytes } from "node:crypto";
-import type { Clock } from "../../core/clock.ts";
 import { isProblem, Problem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Caller } from "../../http/caller.ts";
 import { stillHolds } from "../../http/standing.ts";
+import type { Core } from "../feature.ts";
 import type { LivePreview, Previews } from "./service.ts";
 
 const TICKET_MS = 60_000;
@@ -48,9 +48,8 @@ interface Use {
   bytes: number;
 }
 
-interface VisitsDeps {
+interface VisitsDeps extends Pick<Core, "clock"> {
   previews: Pick<Previews, "byName" | "maySee">;
-  clock: Clock;
   /** `https://*.preview.example.org`, with the port that visitors use. */
   address: string;
 }

@@ -1,12 +1,12 @@
 /** Exports a project as an archive. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { forbidden, invalidField, Problem } from "../../core/errors.ts";
 import type { Masking } from "../../core/masking.ts";
 import { takeTurns } from "../../core/turns.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type Page, pageOf } from "../../http/list.ts";
-import type { Audit } from "../../store/audit.ts";
 import type { Environments } from "../environments/service.ts";
+import type { Core } from "../feature.ts";
 import type { Project } from "../projects/model.ts";
 import type { RunViews } from "../runs/views.ts";
 import type { Secrets } from "../secrets/service.ts";
@@ -17,9 +17,7 @@ import { type FileName, packArchive } from "./archive.ts";
 import { type ArchivedProject, type ArchivedTask, type ProjectExport, RUNS_MAX, TASKS_MAX } from "./model.ts";
 import { sealSecrets } from "./sealed.ts";
 
-interface ArchiveWriterDeps {
-  clock: Clock;
-  audit: Audit;
+interface ArchiveWriterDeps extends Pick<Core, "clock" | "audit"> {
   masking: Pick<Masking, "json">;
   version: string;
   projects: { get(id: string): Project };

@@ -2,9 +2,8 @@
 import { isProblem } from "../../core/errors.ts";
 import { roleIn } from "../../core/ownership.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Store } from "../../store/store.ts";
 import type { Environments } from "../environments/service.ts";
+import type { Core } from "../feature.ts";
 import type { Job } from "../jobs/model.ts";
 import type { NewProject, Project } from "../projects/model.ts";
 import type { Secrets } from "../secrets/service.ts";
@@ -24,9 +23,7 @@ import {
 } from "./model.ts";
 import { openSecrets } from "./sealed.ts";
 
-interface ArchiveReaderDeps {
-  store: Store;
-  audit: Audit;
+interface ArchiveReaderDeps extends Pick<Core, "store" | "audit"> {
   projects: { get(id: string): Project; create(input: NewProject, caller: Caller): Project };
   tasks: {
     policies: Pick<Policies, "update">;

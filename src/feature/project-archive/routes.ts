@@ -16,29 +16,25 @@ interface ProjectArchives {
 
 export const projectArchiveRoutes = ({ write, read }: ProjectArchives) =>
   operations("projects", [
-    operation(
-      "exportProject",
-      "POST /v1/projects/:id/export",
-      {
-        access: "user",
-        scope: "read",
-        project: "viewer",
-        credential: true,
-        strict: true,
-        body: t.Optional(ProjectExport),
-        summary: "Download a project as an archive: its settings, board, policy, and the runs that you may read",
-        description:
-          "A gzipped tar with a manifest of sizes and SHA-256 digests. Values of secrets are masked in all texts. The repository is named, not copied.",
-        documented: {
-          responses: {
-            200: {
-              description: "A gzipped tar.",
-              content: { "application/gzip": { schema: { type: "string" as const, format: "binary" } } },
-            },
+    operation("exportProject", "POST /v1/projects/:id/export", {
+      access: "user",
+      scope: "read",
+      project: "viewer",
+      credential: true,
+      strict: true,
+      body: t.Optional(ProjectExport),
+      summary: "Download a project as an archive: its settings, board, policy, and the runs that you may read",
+      description:
+        "A gzipped tar with a manifest of sizes and SHA-256 digests. Values of secrets are masked in all texts. The repository is named, not copied.",
+      documented: {
+        responses: {
+          200: {
+            description: "A gzipped tar.",
+            content: { "application/gzip": { schema: { type: "string" as const, format: "binary" } } },
           },
         },
       },
-      async ({ params, body, caller }) => {
+      handler: async ({ params, body, caller }) => {
         const { name, bytes } = await write(params.id, body ?? {}, caller);
         return new Response(bytes.slice(), {
           headers: {
@@ -49,18 +45,14 @@ export const projectArchiveRoutes = ({ write, read }: ProjectArchives) =>
           },
         });
       },
-    ),
-    operation(
-      "importProject",
-      "POST /v1/project-imports",
-      {
-        access: "user",
-        upload: true,
-        body: t.Object({ ...ProjectImport.properties, file: formFile({ description: "What the export answered." }) }),
-        answer: { 201: ImportedProject },
-        summary: "Make a project of an archive: you own it, and everything in it gets an id of its own",
-      },
-      async ({ body, upload, caller, answer }) => {
+    }),
+    operation("importProject", "POST /v1/project-imports", {
+      access: "user",
+      upload: true,
+      body: t.Object({ ...ProjectImport.properties, file: formFile({ description: "What the export answered." }) }),
+      answer: { 201: ImportedProject },
+      summary: "Make a project of an archive: you own it, and everything in it gets an id of its own",
+      handler: async ({ body, upload, caller, answer }) => {
         if (!upload) throw invalidField("/file", "Send the archive as a file of a form");
         const { file: _, ...wanted } = body;
         const made = await read(upload.path, wanted, caller);
@@ -69,5 +61,5 @@ export const projectArchiveRoutes = ({ write, read }: ProjectArchives) =>
           () => made,
         );
       },
-    ),
+    }),
   ]);

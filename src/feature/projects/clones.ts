@@ -8,20 +8,17 @@ import type { Git } from "../../adapter/git.ts";
 import { actOnEach } from "../../core/act-on-each.ts";
 import { codeOf, isProblem, unavailable } from "../../core/errors.ts";
 import { defineJob, type EndedJob, type RunningJob } from "../../core/jobs.ts";
-import type { Logger } from "../../core/log.ts";
-import type { Store } from "../../store/store.ts";
 import { removeFolder } from "../../working-copy/folder.ts";
+import type { Core } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import { workspaceChanged } from "./events.ts";
 import { type RemoteDeps, withRemote } from "./remote.ts";
 import type { ProjectRow, ProjectStore } from "./store.ts";
 import type { Turns } from "./turns.ts";
 
-interface ClonesDeps extends RemoteDeps, Pick<Turns, "alone"> {
-  store: Store;
+interface ClonesDeps extends RemoteDeps, Pick<Turns, "alone">, Pick<Core, "store" | "log"> {
   rows: ProjectStore;
   jobs: Pick<Jobs, "enqueue" | "end">;
-  log: Logger;
   git: Git;
   /** Folder that holds one folder per project. */
   folder: string;

@@ -5,17 +5,16 @@ import { join } from "node:path";
 import type { Git, LfsPointer, OpenLfs } from "../../adapter/git.ts";
 import { isProblem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
-import type { Logger } from "../../core/log.ts";
 import { asText } from "../../working-copy/folder.ts";
+import type { Core } from "../feature.ts";
 import { placeOf } from "./clones.ts";
 import { type RemoteDeps, withRemote } from "./remote.ts";
 import { parseRepository } from "./repository-address.ts";
 import type { ProjectRow } from "./store.ts";
 
-interface LfsDeps extends RemoteDeps {
+interface LfsDeps extends RemoteDeps, Pick<Core, "log"> {
   git: Pick<Git, "lfsPointers" | "fetchLfs" | "placeLfs">;
   open: OpenLfs;
-  log: Logger;
   /** Folder that holds one folder per project. */
   folder: string;
   /** Of content that no fetch holds, kept beside each clone for later runs. */

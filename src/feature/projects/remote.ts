@@ -1,11 +1,10 @@
 /** A project's repository as git reaches it: the address checked again each time, with the code host's credentials. */
-import type { AddressGuard } from "../../adapter/address-guard.ts";
 import type { Remote } from "../../adapter/git.ts";
 import { isProblem } from "../../core/errors.ts";
+import type { Core } from "../feature.ts";
 import { parseRepository, type RepositoryRules } from "./repository-address.ts";
 
-export interface RemoteDeps {
-  guard: AddressGuard;
+export interface RemoteDeps extends Pick<Core, "guard"> {
   rules: RepositoryRules;
   /** Authorization header for an address of the connected code host. `fresh`: the last one was refused. */
   authorizationFor(address: string, fresh: boolean): Promise<string | undefined>;

@@ -17,7 +17,7 @@ const shownTo = (project: Project, caller: Caller): ShownProject => ({
   ...project,
   role: roleIn(caller, project.id) ?? "viewer",
 });
-const locationOf = (project: Pick<Project, "id">) => `/v1/projects/${project.id}`;
+const LOCATION = "/v1/projects/:id";
 
 /** @throws Problem 403: the command runs in everybody's runs. */
 function checked<Body extends { check?: string | null }>(body: Body, caller: Caller, before: Project | null): Body {
@@ -28,108 +28,84 @@ function checked<Body extends { check?: string | null }>(body: Body, caller: Cal
 
 export function projectRoutes(projects: Projects, updates: Pick<Updates, "start" | "reset">) {
   return operations("projects", [
-    operation(
-      "listProjects",
-      "GET /v1/projects",
-      {
-        access: "user",
-        query: t.Object({ ...PageQuery, ...ProjectQuery }),
-        answer: listOf(ShownProject),
-        summary: "List projects, newest first",
-      },
-      ({ query, caller }) => {
+    operation("listProjects", "GET /v1/projects", {
+      access: "user",
+      query: t.Object({ ...PageQuery, ...ProjectQuery }),
+      answer: listOf(ShownProject),
+      summary: "List projects, newest first",
+      handler: ({ query, caller }) => {
         const { items, next_cursor } = projects.list(query, pageOf(query), caller);
         return { items: items.map((one) => shownTo(one, caller)), next_cursor };
       },
-    ),
-    operation(
-      "createProject",
-      "POST /v1/projects",
-      {
-        access: "user",
-        body: ProjectCreate,
-        answer: { 201: ShownProject },
-        summary: "Create a project; a repository is cloned in the background",
-      },
-      ({ body, caller, answer }) =>
-        answer.created(locationOf, () => shownTo(projects.create(checked(body, caller, null), caller), caller)),
-    ),
-    operation(
-      "getProject",
-      "GET /v1/projects/:id",
-      { access: "user", answer: ShownProject, summary: "One project" },
-      ({ params, caller, answer }) => answer.tagged(shownTo(projects.get(params.id), caller)),
-    ),
-    operation(
-      "updateProject",
-      "PUT /v1/projects/:id",
-      { access: "user", project: "maintainer", body: ProjectUpdate, answer: ShownProject, summary: "Change a project" },
-      async ({ params, body, caller, answer }) => {
+    }),
+    operation("createProject", "POST /v1/projects", {
+      access: "user",
+      body: ProjectCreate,
+      answer: { 201: ShownProject },
+      summary: "Create a project; a repository is cloned in the background",
+      handler: ({ body, caller, answer }) =>
+        answer.created(LOCATION, () => shownTo(projects.create(checked(body, caller, null), caller), caller)),
+    }),
+    operation("getProject", "GET /v1/projects/:id", {
+      access: "user",
+      answer: ShownProject,
+      summary: "One project",
+      handler: ({ params, caller, answer }) => answer.tagged(shownTo(projects.get(params.id), caller)),
+    }),
+    operation("updateProject", "PUT /v1/projects/:id", {
+      access: "user",
+      project: "maintainer",
+      body: ProjectUpdate,
+      answer: ShownProject,
+      summary: "Change a project",
+      handler: async ({ params, body, caller, answer }) => {
         const updated = await projects.update(params.id, checked(body, caller, projects.get(params.id)));
         return answer.tagged(shownTo(updated, caller));
       },
-    ),
-    operation(
-      "updateProjectVision",
-      "PUT /v1/projects/:id/vision",
-      {
-        access: "user",
-        project: "maintainer",
-        body: VisionUpdate,
-        answer: ShownProject,
-        summary: "Set the project's vision",
-      },
-      ({ params, body, caller, answer }) => answer.tagged(shownTo(projects.setVision(params.id, body.vision), caller)),
-    ),
-    operation(
-      "deleteProject",
-      "DELETE /v1/projects/:id",
-      {
-        access: "user",
-        project: "owner",
-        query: t.Object({
-          force: t.Optional(oneOf("true", "false")),
-        }),
-        answer: 204,
-        summary: "Delete a project with its workspace",
-        description: "`force` is needed when branches of runs are not merged.",
-      },
-      ({ params, query, caller }) => projects.remove(params.id, query.force === "true", caller),
-    ),
-    operation(
-      "cloneProject",
-      "POST /v1/projects/:id/clone",
-      {
-        access: "user",
-        answer: { 202: ShownProject },
-        summary: "Make sure that there is a clone and that it is up to date",
-      },
-      ({ params, caller, answer }) =>
-        answer.accepted(locationOf, () => shownTo(projects.clone(params.id, caller.userId), caller)),
-    ),
-    operation(
-      "fetchProject",
-      "POST /v1/projects/:id/fetch",
-      { access: "user", answer: { 202: Job }, summary: "Bring the clone up to date, as a background job" },
-      ({ params, caller, answer }) =>
-        answer.accepted(
-          (job) => `/v1/jobs/${job.id}`,
-          () => updates.start(params.id, caller.userId),
-        ),
-    ),
-    operation(
-      "resetProject",
-      "POST /v1/projects/:id/reset",
-      {
-        access: "admin",
-        answer: ShownProject,
-        summary: "Begin again at the fetched branch, after the repository's history was rewritten",
-        description: "Merges that were not pushed are left out of the default branch; the branches of runs stay.",
-      },
-      async ({ params, caller, answer }) => {
+    }),
+    operation("updateProjectVision", "PUT /v1/projects/:id/vision", {
+      access: "user",
+      project: "maintainer",
+      body: VisionUpdate,
+      answer: ShownProject,
+      summary: "Set the project's vision",
+      handler: ({ params, body, caller, answer }) =>
+        answer.tagged(shownTo(projects.setVision(params.id, body.vision), caller)),
+    }),
+    operation("deleteProject", "DELETE /v1/projects/:id", {
+      access: "user",
+      project: "owner",
+      query: t.Object({
+        force: t.Optional(oneOf("true", "false")),
+      }),
+      answer: 204,
+      summary: "Delete a project with its workspace",
+      description: "`force` is needed when branches of runs are not merged.",
+      handler: ({ params, query, caller }) => projects.remove(params.id, query.force === "true", caller),
+    }),
+    operation("cloneProject", "POST /v1/projects/:id/clone", {
+      access: "user",
+      answer: { 202: ShownProject },
+      summary: "Make sure that there is a clone and that it is up to date",
+      handler: ({ params, caller, answer }) =>
+        answer.accepted(LOCATION, () => shownTo(projects.clone(params.id, caller.userId), caller)),
+    }),
+    operation("fetchProject", "POST /v1/projects/:id/fetch", {
+      access: "user",
+      answer: { 202: Job },
+      summary: "Bring the clone up to date, as a background job",
+      handler: ({ params, caller, answer }) =>
+        answer.accepted("/v1/jobs/:id", () => updates.start(params.id, caller.userId)),
+    }),
+    operation("resetProject", "POST /v1/projects/:id/reset", {
+      access: "admin",
+      answer: ShownProject,
+      summary: "Begin again at the fetched branch, after the repository's history was rewritten",
+      description: "Merges that were not pushed are left out of the default branch; the branches of runs stay.",
+      handler: async ({ params, caller, answer }) => {
         await updates.reset(params.id);
         return answer.tagged(shownTo(projects.get(params.id), caller));
       },
-    ),
+    }),
   ]);
 }

@@ -1,31 +1,25 @@
 /** Projects: what runs work on. The repository is cloned in the background; the row says how far that is. */
 import { readdir } from "node:fs/promises";
-import { type Clock, timestamp } from "../../core/clock.ts";
-import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { timestamp } from "../../core/clock.ts";
+import { conflict, expectFound, invalidField } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { Asker } from "../../core/ownership.ts";
 import { isBranchName } from "../../core/ref-name.ts";
 import { withoutNull } from "../../core/schema.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { ProjectAccess } from "../../store/project-access.ts";
-import type { Store } from "../../store/store.ts";
 import { mayRead, WHOSE } from "../../store/whose.ts";
+import type { Core } from "../feature.ts";
 import { boardOf, DEFAULT_COLUMNS } from "./board.ts";
 import type { Clones } from "./clones.ts";
 import type { BoardColumn, NewProject, PlainProject, Project, ProjectFilter, ProjectUpdate } from "./model.ts";
 import { parseRepository, type RepositoryRules } from "./repository-address.ts";
 import { type ProjectRow, type ProjectStore, presentProject } from "./store.ts";
 
-interface ProjectsDeps {
-  store: Store;
+interface ProjectsDeps extends Pick<Core, "store" | "clock" | "audit" | "access"> {
   rows: ProjectStore;
-  clock: Clock;
-  audit: Audit;
   clones: Clones;
   rules: RepositoryRules;
-  access: ProjectAccess;
   /** Folder that holds one folder per project. */
   folder: string;
   pipelineExists(id: string): boolean;
@@ -47,11 +41,7 @@ export function createProjects(deps: ProjectsDeps) {
   const { store, rows, clock, audit, clones, rules, folder, pipelineExists, access } = deps;
   const presented = (row: ProjectRow, counts?: Record<string, number>): Project =>
     presentProject(row, access.openTo(row.id), counts);
-  const find = (id: string): ProjectRow => {
-    const row = rows.find(id);
-    if (!row) throw notFound("project");
-    return row;
-  };
+  const find = (id: string): ProjectRow => expectFound(rows.find(id), "project");
   const assertName = (name: string, own?: string): void => {
     const holder = rows.findByName(name);
     if (holder && holder.id !== own) throw conflict("A project with this name exists. Choose another name.");

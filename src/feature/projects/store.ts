@@ -3,7 +3,7 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Asker } from "../../core/ownership.ts";
 import type { Page } from "../../http/list.ts";
 import type { OpenTo } from "../../store/project-access.ts";
-import { below, type Condition } from "../../store/reader.ts";
+import type { Condition } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { projects } from "../../store/tables/projects.ts";
 import { readable, WHOSE } from "../../store/whose.ts";
@@ -40,8 +40,7 @@ export function createProjectStore(store: Store, clock: Clock) {
     /** Newest first, one more than the page holds when there is a next one. */
     page({ name, status }: ProjectFilter, page: Page, asker: Asker): ProjectRow[] {
       const named = name === undefined ? undefined : sameName(name);
-      const where = [readable(asker, WHOSE.projects), named, { status }, below("id", page)];
-      return rows.list(where, { order: "id DESC", limit: page.limit + 1 });
+      return rows.page([readable(asker, WHOSE.projects), named, { status }], page);
     },
     inState: (state: ProjectRow["workspace_state"]): ProjectRow[] => rows.list([{ workspace_state: state }]),
     ids: (): string[] =>

@@ -9,15 +9,14 @@ import { join } from "node:path";
 import type { Git, Submodule } from "../../adapter/git.ts";
 import { codeOf, invalidField, isProblem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
-import type { Logger } from "../../core/log.ts";
+import type { Core } from "../feature.ts";
 import { placeOf } from "./clones.ts";
 import { type RemoteDeps, withRemote } from "./remote.ts";
 import { parseRepository, type RepositoryAddress } from "./repository-address.ts";
 import type { ProjectRow } from "./store.ts";
 
-interface SubmodulesDeps extends RemoteDeps {
+interface SubmodulesDeps extends RemoteDeps, Pick<Core, "log"> {
   git: Pick<Git, "submodules" | "fetchCommit" | "placeCommit">;
-  log: Logger;
   /** Folder that holds one folder per project. */
   folder: string;
 }

@@ -1,12 +1,11 @@
 /** Brings clones up to date: before runs, when somebody asks, after the history was rewritten, for another branch. */
 import { Type as t } from "@sinclair/typebox";
 import type { Git, Head } from "../../adapter/git.ts";
-import { type Clock, timestamp } from "../../core/clock.ts";
-import { conflict, invalidField, messageOf, notFound } from "../../core/errors.ts";
+import { timestamp } from "../../core/clock.ts";
+import { conflict, expectFound, invalidField, messageOf } from "../../core/errors.ts";
 import { defineJob } from "../../core/jobs.ts";
-import type { Logger } from "../../core/log.ts";
 import type { Masking } from "../../core/masking.ts";
-import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import { placeOf, reportTo } from "./clones.ts";
 import { workspaceChanged } from "./events.ts";
@@ -15,11 +14,11 @@ import type { ProjectRow, ProjectStore } from "./store.ts";
 import type { Turns } from "./turns.ts";
 import { createUpstream } from "./upstream.ts";
 
-export interface UpdatesDeps extends RemoteDeps, Pick<Turns, "inTurn" | "fetching"> {
-  store: Store;
+export interface UpdatesDeps
+  extends RemoteDeps,
+    Pick<Turns, "inTurn" | "fetching">,
+    Pick<Core, "store" | "clock" | "log"> {
   rows: ProjectStore;
-  clock: Clock;
-  log: Logger;
   git: Git;
   /** Git's messages may hold text from the remote. */
   masking: Pick<Masking, "text">;
@@ -43,11 +42,7 @@ interface FetchOptions {
 export function createUpdates(deps: UpdatesDeps) {
   const { store, rows, clock, git, folder, inTurn, fetching } = deps;
   const upstream = createUpstream(git);
-  const find = (id: string): ProjectRow => {
-    const row = rows.find(id);
-    if (!row) throw notFound("project");
-    return row;
-  };
+  const find = (id: string): ProjectRow => expectFound(rows.find(id), "project");
   /** @throws Problem 409. */
   const assertFetchable = (row: ProjectRow): string => {
     if (row.repository === null) throw conflict("The project has no repository to fetch from.", "no_repository");

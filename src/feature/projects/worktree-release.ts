@@ -3,8 +3,8 @@
  * that works in its copy, and no app of it is kept to be looked at. That is checked after each end of a run, a session or a
  * preview; a sweep finds what a crash left.
  */
-import type { Logger } from "../../core/log.ts";
-import type { Bus } from "../../store/bus.ts";
+
+import type { Core } from "../feature.ts";
 import { previewChanged } from "../previews/events.ts";
 import { RUN_ENDS } from "../runs/events.ts";
 import { sessionEnded } from "../sessions/events.ts";
@@ -12,9 +12,7 @@ import type { Works } from "./works.ts";
 import type { WorkOfProject } from "./workspace-places.ts";
 import type { Workspaces } from "./workspaces.ts";
 
-interface WorktreeReleaseDeps {
-  bus: Bus;
-  log: Logger;
+interface WorktreeReleaseDeps extends Pick<Core, "bus" | "log"> {
   works: Pick<Works, "isNeeded" | "ofSession">;
   workspaces: Pick<Workspaces, "release" | "present">;
 }

@@ -1,10 +1,9 @@
 /** How the working copy of a run or a session is made: where its branch begins, what is fetched for it, git for its agents. */
 import type { Git } from "../../adapter/git.ts";
-import { conflict, notFound, unavailable } from "../../core/errors.ts";
+import { conflict, expectFound, notFound, unavailable } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
-import type { Logger } from "../../core/log.ts";
-import type { Store } from "../../store/store.ts";
 import { activity } from "../events/events.ts";
+import type { Core } from "../feature.ts";
 import { placeOf } from "./clones.ts";
 import { type CopyPartsDeps, createCopyParts } from "./copy-parts.ts";
 import type { ProjectRow, ProjectStore } from "./store.ts";
@@ -12,9 +11,7 @@ import type { Turns } from "./turns.ts";
 import type { Works } from "./works.ts";
 import { refsOf, type WorkOfProject, type WorkspacePlaces } from "./workspace-places.ts";
 
-export interface WorktreeStartDeps extends CopyPartsDeps, Pick<Turns, "inTurn"> {
-  store: Store;
-  log: Logger;
+export interface WorktreeStartDeps extends CopyPartsDeps, Pick<Turns, "inTurn">, Pick<Core, "store" | "log"> {
   rows: ProjectStore;
   works: Works;
   git: Git;
@@ -33,8 +30,7 @@ export function createWorktreeStart(deps: WorktreeStartDeps) {
   const fetchParts = createCopyParts(deps);
   /** @throws Problem 503 `workspace_busy` while the project is being cloned, 409 `workspace_failed`, 404. */
   const assertReady = async (projectId: string): Promise<ProjectRow> => {
-    const row = rows.find(projectId);
-    if (!row) throw notFound("project");
+    const row = expectFound(rows.find(projectId), "project");
     if (row.workspace_state === "cloning") throw unavailable("workspace_busy", "The project is still being cloned.");
     if (row.workspace_state === "failed")
       throw conflict(`The project could not be cloned: ${row.workspace_error}`, "workspace_failed");

@@ -4,23 +4,17 @@
  */
 import type { Catalogue } from "../../adapter/model/catalogue.ts";
 import type { ProviderEntry } from "../../adapter/model/providers.ts";
-import { type Clock, timestamp } from "../../core/clock.ts";
-import { invalidField, notFound } from "../../core/errors.ts";
+import { timestamp } from "../../core/clock.ts";
+import { expectFound, invalidField, notFound } from "../../core/errors.ts";
 import { maskedPreview } from "../../core/masking.ts";
-import type { Sealer } from "../../core/sealing.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Store } from "../../store/store.ts";
 import { type SeenModel, providers as table, userProviderKeys } from "../../store/tables/providers.ts";
+import type { Core } from "../feature.ts";
 import { assertBaseUrl } from "./base-url.ts";
 import type { ProviderKeys, ProviderRow } from "./keys.ts";
 import type { Provider, ProviderUpdate } from "./model.ts";
 
-export interface ChangesDeps {
-  store: Store;
-  clock: Clock;
-  sealer: Sealer;
-  audit: Audit;
+export interface ChangesDeps extends Pick<Core, "store" | "clock" | "sealer" | "audit"> {
   catalogue: Pick<Catalogue, "provider">;
   keys: ProviderKeys;
   defaultModel: { get(): string | null; set(model: string | null, caller: Caller): void };
@@ -46,8 +40,7 @@ export function createProviderChanges(deps: ChangesDeps) {
     }
   };
   function update(id: string, input: ProviderUpdate, caller: Caller): Provider {
-    const entry = catalogue.provider(id);
-    if (!entry) throw notFound("provider");
+    const entry = expectFound(catalogue.provider(id), "provider");
     assertUpdate(entry, input, keys.row(id) !== undefined);
     return changing(id, () => {
       const before = keys.baseUrl(entry);

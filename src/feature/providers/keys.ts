@@ -6,13 +6,10 @@ import type { Catalogue } from "../../adapter/model/catalogue.ts";
 import type { ResolvedProvider } from "../../adapter/model/model-port.ts";
 import type { ProviderEntry } from "../../adapter/model/providers.ts";
 import { maskedPreview } from "../../core/masking.ts";
-import type { Sealer } from "../../core/sealing.ts";
-import type { Store } from "../../store/store.ts";
 import { LOCAL_USER, providers, userProviderKeys } from "../../store/tables/providers.ts";
+import type { Core } from "../feature.ts";
 
-interface KeysDeps {
-  store: Store;
-  sealer: Sealer;
+interface KeysDeps extends Pick<Core, "store" | "sealer"> {
   catalogue: Pick<Catalogue, "provider">;
   /** Provider keys and addresses of the environment, by variable name. */
   providerEnv: Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@
 
 import { Type as t } from "@sinclair/typebox";
 import type { ModelWindows } from "../../adapter/model/window-advice.ts";
-import { notFound } from "../../core/errors.ts";
+import { expectFound } from "../../core/errors.ts";
 import { personOf } from "../../http/caller.ts";
 import { assertIfMatch } from "../../http/etag.ts";
 import { listOf, PageQuery, pageOf, pageOfArray } from "../../http/list.ts";
@@ -45,53 +45,41 @@ export function providerRoutes({ providers, userKeys, test, models, windowOf }: 
   return operations("providers", [
     ...instanceRoutes({ providers, test }),
     ...modelRoutes({ models, windowOf }),
-    operation(
-      "listUserProviders",
-      "GET /v1/settings/user-providers",
-      { access: "user", query: t.Object(PageQuery), answer: listOf(UserKey), summary: "Own provider keys, masked" },
-      ({ query, caller }) => userKeys.list(pageOf(query), caller),
-    ),
-    operation(
-      "updateUserProvider",
-      "PUT /v1/settings/user-providers/:provider",
-      {
-        access: "user",
-        params: ProviderPath,
-        body: UserKeyUpdate,
-        answer: UserKey,
-        summary: "Set your own key, used first for what you start",
-      },
-      ({ params, body, caller }) => userKeys.set(params.provider, body.api_key, caller),
-    ),
-    operation(
-      "deleteUserProvider",
-      "DELETE /v1/settings/user-providers/:provider",
-      { access: "user", params: ProviderPath, answer: 204, summary: "Remove your own key" },
-      ({ params, caller }) => {
-        userKeys.remove(params.provider, caller);
-      },
-    ),
-    operation(
-      "testUserProvider",
-      "POST /v1/settings/user-providers/:provider/test",
-      {
-        access: "user",
-        params: ProviderPath,
-        answer: ProviderTest,
-        summary: "Try a provider with the key that your own work would use",
-      },
-      ({ params, caller }) => test(params.provider, {}, personOf(caller)),
-    ),
-    operation(
-      "listModels",
-      "GET /v1/models",
-      {
-        access: "user",
-        query: t.Object({ ...PageQuery, provider: t.Optional(t.String({ maxLength: 64 })) }),
-        answer: listOf(UsableModel),
-        summary: "Models that you can use now, with prices and context sizes",
-      },
-      ({ query, caller }) =>
+    operation("listUserProviders", "GET /v1/settings/user-providers", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(UserKey),
+      summary: "Own provider keys, masked",
+      handler: ({ query, caller }) => userKeys.list(pageOf(query), caller),
+    }),
+    operation("updateUserProvider", "PUT /v1/settings/user-providers/:provider", {
+      access: "user",
+      params: ProviderPath,
+      body: UserKeyUpdate,
+      answer: UserKey,
+      summary: "Set your own key, used first for what you start",
+      handler: ({ params, body, caller }) => userKeys.set(params.provider, body.api_key, caller),
+    }),
+    operation("deleteUserProvider", "DELETE /v1/settings/user-providers/:provider", {
+      access: "user",
+      params: ProviderPath,
+      answer: 204,
+      summary: "Remove your own key",
+      handler: ({ params, caller }) => userKeys.remove(params.provider, caller),
+    }),
+    operation("testUserProvider", "POST /v1/settings/user-providers/:provider/test", {
+      access: "user",
+      params: ProviderPath,
+      answer: ProviderTest,
+      summary: "Try a provider with the key that your own work would use",
+      handler: ({ params, caller }) => test(params.provider, {}, personOf(caller)),
+    }),
+    operation("listModels", "GET /v1/models", {
+      access: "user",
+      query: t.Object({ ...PageQuery, provider: t.Optional(t.String({ maxLength: 64 })) }),
+      answer: listOf(UsableModel),
+      summary: "Models that you can use now, with prices and context sizes",
+      handler: ({ query, caller }) =>
         pageOfArray(
           providers
             .usableModels(caller.userId)
@@ -99,107 +87,81 @@ export function providerRoutes({ providers, userKeys, test, models, windowOf }: 
           pageOf(query),
           (model) => model.id,
         ),
-    ),
+    }),
   ]);
 }
 
 function modelRoutes({ models, windowOf }: Pick<ProviderRoutesDeps, "models" | "windowOf">) {
   return operations("providers", [
-    operation(
-      "updateModel",
-      "PUT /v1/settings/models",
-      {
-        access: "admin",
-        strict: true,
-        body: ModelUpdate,
-        answer: UsableModel,
-        summary: "Set window, prices and abilities of one model",
+    operation("updateModel", "PUT /v1/settings/models", {
+      access: "admin",
+      strict: true,
+      body: ModelUpdate,
+      answer: UsableModel,
+      summary: "Set window, prices and abilities of one model",
+      handler: ({ body, caller }) => models.set(body, caller),
+    }),
+    operation("measureModelWindow", "POST /v1/settings/models/window", {
+      access: "admin",
+      body: t.Object({ model: ModelUpdate.properties.model }),
+      answer: ModelWindow,
+      summary: "Ask a server which window it serves; a model that is not loaded is loaded",
+      handler: async ({ body, request }) => {
+        return expectFound(await windowOf(body.model, { mayLoad: true, signal: request.signal }), "model");
       },
-      ({ body, caller }) => models.set(body, caller),
-    ),
-    operation(
-      "measureModelWindow",
-      "POST /v1/settings/models/window",
-      {
-        access: "admin",
-        body: t.Object({ model: ModelUpdate.properties.model }),
-        answer: ModelWindow,
-        summary: "Ask a server which window it serves; a model that is not loaded is loaded",
-      },
-      async ({ body, request }) => {
-        const found = await windowOf(body.model, { mayLoad: true, signal: request.signal });
-        if (!found) throw notFound("model");
-        return found;
-      },
-    ),
+    }),
   ]);
 }
 
 function instanceRoutes({ providers, test }: Pick<ProviderRoutesDeps, "providers" | "test">) {
   return operations("providers", [
-    operation(
-      "listProviders",
-      "GET /v1/settings/providers",
-      {
-        access: "admin",
-        query: t.Object(PageQuery),
-        answer: listOf(Provider),
-        summary: "Model providers, keys masked",
-      },
-      ({ query }) => providers.list(pageOf(query)),
-    ),
-    operation(
-      "getProvider",
-      "GET /v1/settings/providers/:id",
-      { access: "admin", params: IdPath, answer: Provider, summary: "One provider" },
-      ({ params, answer }) => answer.tagged(providers.get(params.id)),
-    ),
-    operation(
-      "updateProvider",
-      "PUT /v1/settings/providers/:id",
-      {
-        access: "admin",
-        params: IdPath,
-        body: ProviderUpdate,
-        answer: Provider,
-        summary: "Configure a provider, or add an OpenAI-compatible server",
-        description: "An id that begins with `custom-` adds a self-hosted server: give its `base_url`.",
-      },
-      ({ params, body, caller, request, answer }) => {
+    operation("listProviders", "GET /v1/settings/providers", {
+      access: "admin",
+      query: t.Object(PageQuery),
+      answer: listOf(Provider),
+      summary: "Model providers, keys masked",
+      handler: ({ query }) => providers.list(pageOf(query)),
+    }),
+    operation("getProvider", "GET /v1/settings/providers/:id", {
+      access: "admin",
+      params: IdPath,
+      answer: Provider,
+      summary: "One provider",
+      handler: ({ params, answer }) => answer.tagged(providers.get(params.id)),
+    }),
+    operation("updateProvider", "PUT /v1/settings/providers/:id", {
+      access: "admin",
+      params: IdPath,
+      body: ProviderUpdate,
+      answer: Provider,
+      summary: "Configure a provider, or add an OpenAI-compatible server",
+      description: "An id that begins with `custom-` adds a self-hosted server: give its `base_url`.",
+      handler: ({ params, body, caller, request, answer }) => {
         if (request.headers.has("if-match")) assertIfMatch(request, providers.get(params.id));
         return answer.tagged(providers.update(params.id, body, caller));
       },
-    ),
-    operation(
-      "deleteProvider",
-      "DELETE /v1/settings/providers/:id",
-      { access: "admin", params: IdPath, answer: 204, summary: "Forget a provider's configuration" },
-      ({ params, caller }) => {
-        providers.remove(params.id, caller);
-      },
-    ),
-    operation(
-      "testProvider",
-      "POST /v1/settings/providers/:id/test",
-      {
-        access: "admin",
-        params: IdPath,
-        body: TestBody,
-        answer: ProviderTest,
-        summary: "Try the connection and list the models live",
-      },
-      ({ params, body }) => test(params.id, body ?? {}),
-    ),
-    operation(
-      "listProvidersKeysAll",
-      "GET /v1/settings/providers/keys/all",
-      {
-        access: "admin",
-        credential: true,
-        answer: listOf(ProviderKey),
-        summary: "Every provider's key: masked, plaintext for the engine's token alone",
-      },
-      ({ caller }) => ({ items: providers.allKeys(caller), next_cursor: null }),
-    ),
+    }),
+    operation("deleteProvider", "DELETE /v1/settings/providers/:id", {
+      access: "admin",
+      params: IdPath,
+      answer: 204,
+      summary: "Forget a provider's configuration",
+      handler: ({ params, caller }) => providers.remove(params.id, caller),
+    }),
+    operation("testProvider", "POST /v1/settings/providers/:id/test", {
+      access: "admin",
+      params: IdPath,
+      body: TestBody,
+      answer: ProviderTest,
+      summary: "Try the connection and list the models live",
+      handler: ({ params, body }) => test(params.id, body ?? {}),
+    }),
+    operation("listProvidersKeysAll", "GET /v1/settings/providers/keys/all", {
+      access: "admin",
+      credential: true,
+      answer: listOf(ProviderKey),
+      summary: "Every provider's key: masked, plaintext for the engine's token alone",
+      handler: ({ caller }) => ({ items: providers.allKeys(caller), next_cursor: null }),
+    }),
   ]);
 }

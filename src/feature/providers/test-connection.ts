@@ -2,7 +2,7 @@
 import type { Catalogue } from "../../adapter/model/catalogue.ts";
 import type { Endpoint } from "../../adapter/model/endpoint.ts";
 import type { ProviderEntry } from "../../adapter/model/providers.ts";
-import { notFound } from "../../core/errors.ts";
+import { expectFound, notFound } from "../../core/errors.ts";
 import type { SeenModel } from "../../store/tables/providers.ts";
 import { assertBaseUrl } from "./base-url.ts";
 import type { ProviderKeys } from "./keys.ts";
@@ -46,8 +46,7 @@ export function createTestConnection(deps: ConnectionDeps): TestConnection {
     };
   };
   return async (id, tried, userId) => {
-    const entry = catalogue.provider(id);
-    if (!entry) throw notFound("provider");
+    const entry = expectFound(catalogue.provider(id), "provider");
     if (tried.base_url !== undefined) assertBaseUrl(tried.base_url);
     const row = keys.row(id);
     const inForce = keys.baseUrl(entry);

@@ -1,22 +1,16 @@
 /** People's own provider keys: used before the instance's for what they start, seen by nobody, administrators included. */
 import type { Catalogue } from "../../adapter/model/catalogue.ts";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { invalidField, notFound } from "../../core/errors.ts";
 import { maskedPreview } from "../../core/masking.ts";
-import type { Sealer } from "../../core/sealing.ts";
 import { actorOf, type Caller, personOf } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Store } from "../../store/store.ts";
 import { userProviderKeys as table } from "../../store/tables/providers.ts";
+import type { Core } from "../feature.ts";
 import type { ProviderKeys } from "./keys.ts";
 import type { UserKey } from "./model.ts";
 
-interface UserKeysDeps {
-  store: Store;
-  clock: Clock;
-  sealer: Sealer;
-  audit: Audit;
+interface UserKeysDeps extends Pick<Core, "store" | "clock" | "sealer" | "audit"> {
   catalogue: Pick<Catalogue, "provider">;
   keys: ProviderKeys;
   keyChanged(providerId: string, userId?: string): void;

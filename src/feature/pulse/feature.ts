@@ -28,7 +28,7 @@ type Needs = Core & {
 export const pulse = defineFeature(
   "pulse",
   (deps: Needs) => {
-    const { store, clock, clockwork, masking, contributions, providers, projects, agents, budgets, sessions } = deps;
+    const { store, clockwork, masking, contributions, providers, projects, agents, budgets, sessions } = deps;
     const rows = createPulseStore(store);
     const projectExists = projects.exists;
     const { wrongModel } = providers;
@@ -48,10 +48,8 @@ export const pulse = defineFeature(
       },
     });
     const ticks = createTicks({
-      store,
-      clock,
+      ...deps,
       rows,
-      sessions,
       obstacles,
       mask: masking.text,
       timeoutOf: (agentId) => agents.ready(agentId).settings.timeout_seconds,
@@ -64,12 +62,10 @@ export const pulse = defineFeature(
     });
     deps.standby.whenActive(changed);
     const service = createPulses({
-      store,
-      clock,
+      ...deps,
       rows,
       ticks,
       obstacles,
-      sessions,
       agentExists: agents.exists,
       projectExists,
       wrongModel,

@@ -1,20 +1,18 @@
 /** The ticks of routines, as people ask for them: listed, started by hand, ended. */
-import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { timeOf } from "../../core/time-of.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { PulseTick, TimelineTick } from "./model.ts";
 import type { PulseStore, RoutineRow, TickRow } from "./store.ts";
 import type { Ticks } from "./ticks.ts";
 import { createTimeline, keyAfter, keyText } from "./timeline.ts";
 
-export interface RoutineTicksDeps {
-  store: Store;
-  clock: Clock;
+export interface RoutineTicksDeps extends Pick<Core, "store" | "clock"> {
   rows: PulseStore;
   ticks: Pick<Ticks, "trigger">;
   sessions: Pick<Sessions, "end">;

@@ -2,12 +2,13 @@
  * What happens when a routine is due. A tick's row, the session and its execution, and the time of the next tick are one
  * transaction: a crash leaves either all of it or a routine that is still due.
  */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { conflict } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { type Plan, planOf } from "../../core/schedule.ts";
-import type { Store, WriteTx } from "../../store/store.ts";
+import type { WriteTx } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import type { SessionOwner, Sessions } from "../sessions/service.ts";
 import { pulseComplete, pulseFailed, pulseSkipped, pulseStarted } from "./events.ts";
 import type { Reason } from "./model.ts";
@@ -15,9 +16,7 @@ import type { Obstacles } from "./obstacles.ts";
 import { promptOf } from "./prompt.ts";
 import type { PulseStore, RoutineRow, TickRow } from "./store.ts";
 
-interface TicksDeps {
-  store: Store;
-  clock: Clock;
+interface TicksDeps extends Pick<Core, "store" | "clock"> {
   rows: PulseStore;
   sessions: Pick<Sessions, "open" | "queue">;
   obstacles: Obstacles;

@@ -23,123 +23,92 @@ export const commentRoutes = (deps: CommentRoutesDeps) => [...commentsOfChanges(
 
 function commentsOfChanges({ comments, reviewed }: CommentRoutesDeps) {
   return operations("changes", [
-    operation(
-      "listChangesComments",
-      "GET /v1/changes/:id/comments",
-      {
-        access: "user",
-        query: t.Object(PageQuery),
-        answer: listOf(Comment),
-        summary: "Comments on what it changed, oldest first",
-      },
-      ({ params, query, caller }) => comments.list(params.id, pageOf(query), caller),
-    ),
-    operation(
-      "createChangesComment",
-      "POST /v1/changes/:id/comments",
-      {
-        access: "user",
-        scope: "runs",
-        body: CommentCreate,
-        answer: { 201: Comment },
-        summary: "Comment on a line or a file that it changed",
-      },
-      async ({ params, body, caller, answer }) => {
+    operation("listChangesComments", "GET /v1/changes/:id/comments", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(Comment),
+      summary: "Comments on what it changed, oldest first",
+      handler: ({ params, query, caller }) => comments.list(params.id, pageOf(query), caller),
+    }),
+    operation("createChangesComment", "POST /v1/changes/:id/comments", {
+      access: "user",
+      scope: "runs",
+      body: CommentCreate,
+      answer: { 201: Comment },
+      summary: "Comment on a line or a file that it changed",
+      handler: async ({ params, body, caller, answer }) => {
         const write = await comments.add(params.id, body, caller);
-        return answer.created(({ work_id }: Comment) => `/v1/changes/${work_id}/comments`, write);
+        return answer.created("/v1/changes/:work_id/comments", write);
       },
-    ),
-    operation(
-      "deleteChangesComment",
-      "DELETE /v1/changes/:id/comments/:comment_id",
-      { access: "user", project: "viewer", scope: "runs", answer: 204, summary: "Delete a comment" },
-      ({ params, caller }) => {
-        comments.remove(params.id, params.comment_id, caller);
-      },
-    ),
-    operation(
-      "sendBackChanges",
-      "POST /v1/changes/:id/send-back",
-      {
-        access: "user",
-        scope: "runs",
-        body: t.Optional(SendBackMessage),
-        answer: { 202: Changes },
-        summary: "Have its agent work again, with the open comments as guidance",
-        description:
-          "In a chat the comments are the next message. Spawned work and a routine's tick begin again on their branch. The tasks of a swarm are retried instead.",
-      },
-      ({ params, body, caller, answer }) =>
-        answer.accepted(
-          ({ work_id }: Changes) => `/v1/changes/${work_id}`,
-          () => {
-            const { id } = reviewed.find(params.id, caller);
-            comments.sendBack(id, body ?? {}, caller);
-            return reviewed.present(reviewed.known(id));
-          },
-        ),
-    ),
+    }),
+    operation("deleteChangesComment", "DELETE /v1/changes/:id/comments/:comment_id", {
+      access: "user",
+      project: "viewer",
+      scope: "runs",
+      answer: 204,
+      summary: "Delete a comment",
+      handler: ({ params, caller }) => comments.remove(params.id, params.comment_id, caller),
+    }),
+    operation("sendBackChanges", "POST /v1/changes/:id/send-back", {
+      access: "user",
+      scope: "runs",
+      body: t.Optional(SendBackMessage),
+      answer: { 202: Changes },
+      summary: "Have its agent work again, with the open comments as guidance",
+      description:
+        "In a chat the comments are the next message. Spawned work and a routine's tick begin again on their branch. The tasks of a swarm are retried instead.",
+      handler: ({ params, body, caller, answer }) =>
+        answer.accepted("/v1/changes/:work_id", () => {
+          const { id } = reviewed.find(params.id, caller);
+          comments.sendBack(id, body ?? {}, caller);
+          return reviewed.present(reviewed.known(id));
+        }),
+    }),
   ]);
 }
 
 function commentsOfRuns({ comments, views }: CommentRoutesDeps) {
   return operations("runs", [
-    operation(
-      "listRunComments",
-      "GET /v1/runs/:id/comments",
-      {
-        access: "user",
-        query: t.Object(PageQuery),
-        answer: listOf(RunComment),
-        summary: "Comments on what the run changed, oldest first",
-      },
-      ({ params, query, caller }) => {
+    operation("listRunComments", "GET /v1/runs/:id/comments", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(RunComment),
+      summary: "Comments on what the run changed, oldest first",
+      handler: ({ params, query, caller }) => {
         const { items, ...page } = comments.list(runId(params.id), pageOf(query), caller);
         return { ...page, items: items.map(ofRun) };
       },
-    ),
-    operation(
-      "createRunComment",
-      "POST /v1/runs/:id/comments",
-      {
-        access: "user",
-        scope: "runs",
-        body: CommentCreate,
-        answer: { 201: RunComment },
-        summary: "Comment on a line or a file that the run changed",
-      },
-      async ({ params, body, caller, answer }) => {
+    }),
+    operation("createRunComment", "POST /v1/runs/:id/comments", {
+      access: "user",
+      scope: "runs",
+      body: CommentCreate,
+      answer: { 201: RunComment },
+      summary: "Comment on a line or a file that the run changed",
+      handler: async ({ params, body, caller, answer }) => {
         const write = await comments.add(runId(params.id), body, caller);
-        return answer.created(
-          ({ run_id }: RunComment) => `/v1/runs/${run_id}/comments`,
-          () => ofRun(write()),
-        );
+        return answer.created("/v1/runs/:run_id/comments", () => ofRun(write()));
       },
-    ),
-    operation(
-      "deleteRunComment",
-      "DELETE /v1/runs/:id/comments/:comment_id",
-      { access: "user", project: "viewer", scope: "runs", answer: 204, summary: "Delete a comment" },
-      ({ params, caller }) => comments.remove(runId(params.id), params.comment_id, caller),
-    ),
-    operation(
-      "sendBackRun",
-      "POST /v1/runs/:id/send-back",
-      {
-        access: "user",
-        scope: "runs",
-        body: t.Optional(SendBack),
-        answer: { 202: Run },
-        summary: "Another attempt of an ended run, with its open comments as guidance",
-      },
-      ({ params, body, caller, answer }) =>
-        answer.accepted(
-          (run: Run) => `/v1/runs/${run.id}`,
-          () => {
-            const { id } = comments.sendBack(runId(params.id), body ?? {}, caller);
-            return views.present(views.rowFor(id, caller));
-          },
-        ),
-    ),
+    }),
+    operation("deleteRunComment", "DELETE /v1/runs/:id/comments/:comment_id", {
+      access: "user",
+      project: "viewer",
+      scope: "runs",
+      answer: 204,
+      summary: "Delete a comment",
+      handler: ({ params, caller }) => comments.remove(runId(params.id), params.comment_id, caller),
+    }),
+    operation("sendBackRun", "POST /v1/runs/:id/send-back", {
+      access: "user",
+      scope: "runs",
+      body: t.Optional(SendBack),
+      answer: { 202: Run },
+      summary: "Another attempt of an ended run, with its open comments as guidance",
+      handler: ({ params, body, caller, answer }) =>
+        answer.accepted("/v1/runs/:id", () => {
+          const { id } = comments.sendBack(runId(params.id), body ?? {}, caller);
+          return views.present(views.rowFor(id, caller));
+        }),
+    }),
   ]);
 }

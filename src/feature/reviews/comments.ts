@@ -2,18 +2,18 @@
  * Comments on what a run or session changed, by users and by reviewers on the code host. What is open goes to its agents
  * as guidance when the work is sent back.
  */
-import { type Clock, timestamp } from "../../core/clock.ts";
-import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
+import { timestamp } from "../../core/clock.ts";
+import { conflict, expectFound, forbidden, invalidField } from "../../core/errors.ts";
 import { isId, newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
 import { visibleText } from "../../core/outside-text.ts";
 import { owns } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { above, among, type Condition } from "../../store/reader.ts";
-import type { Store } from "../../store/store.ts";
 import { changeComments } from "../../store/tables/reviews.ts";
+import type { Core } from "../feature.ts";
 import type { WorkRow } from "../projects/works.ts";
 import type { Comment, CommentAnswer, CommentCreate, SendBack } from "./comment-model.ts";
 import { changesCommented, runCommented } from "./events.ts";
@@ -22,9 +22,7 @@ import { type DiffLine, lineIn } from "./lines.ts";
 import type { Merging } from "./merging.ts";
 import type { Reviewed, ReviewedWork } from "./reviewed.ts";
 
-interface CommentsDeps {
-  store: Store;
-  clock: Clock;
+interface CommentsDeps extends Pick<Core, "store" | "clock"> {
   reviewed: Pick<ReviewedWork, "work" | "find" | "known">;
   /** Has the agents work again, with these words. Inside a transaction. @throws Problem 409. */
   workAgain(work: WorkRow, guidance: Guidance, caller: Caller): void;
@@ -109,7 +107,7 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
     list(workId: string, page: Page, caller: Caller): ListAnswer<Comment> {
       const { id } = reviewed.find(workId, caller);
       const found = rows.list([ofWork(id), above("id", page)], { order: "id", limit: page.limit + 1 });
-      return listAnswer(found, page, (row) => row.id, present);
+      return listById(found, page, present);
     },
     /**
      * Checks the line; the returned function writes the comment.
@@ -166,8 +164,8 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
     /** An agent's answer to a comment that its work was sent back with; a later one takes its place. @throws Problem 404. */
     answer(id: string, agentId: string, { comment_id, answer }: CommentAnswer): void {
       store.write(() => {
-        const row = rows.find({ ...ofWork(id), id: comment_id }, isSent);
-        if (!row) throw notFound("comment that this work was sent back with");
+        const found = rows.find({ ...ofWork(id), id: comment_id }, isSent);
+        const row = expectFound(found, "comment that this work was sent back with");
         const fields = { answer: mask(answer), answered_by: agentId, answered_at: timestamp(clock.now()) };
         rows.update(fields, { id: comment_id });
         emit(row, reviewed.known(id), "answered");
@@ -177,8 +175,7 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
     remove(workId: string, id: string, caller: Caller): void {
       const work = reviewed.find(workId, caller);
       store.write(() => {
-        const row = rows.find({ ...ofWork(work.id), id });
-        if (!row) throw notFound("comment on these changes");
+        const row = expectFound(rows.find({ ...ofWork(work.id), id }), "comment on these changes");
         if (row.codehost_login !== null) throw forbidden("It was written on the code host and stays.");
         if (!caller.admin && !owns(caller, row.created_by)) throw forbidden("Only its author deletes a comment.");
         rows.remove({ id });

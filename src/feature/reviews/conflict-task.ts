@@ -2,14 +2,13 @@
 import type { ConflictingFile } from "../../adapter/git.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Condition } from "../../store/reader.ts";
-import type { Store } from "../../store/store.ts";
 import { tasks as table } from "../../store/tables/tasks.ts";
+import type { Core } from "../feature.ts";
 import type { WorkBranches } from "../projects/branches.ts";
 import type { Tasks } from "../tasks/service.ts";
 import { type Reviewed, wordOf } from "./reviewed.ts";
 
-interface Parts {
-  store: Store;
+interface Parts extends Pick<Core, "store"> {
   branches: Pick<WorkBranches, "patch">;
   tasks: Pick<Tasks, "create">;
 }

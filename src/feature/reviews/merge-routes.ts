@@ -54,118 +54,89 @@ export function mergeRoutes(merging: Merging, reviewed: ReviewedWork) {
 
   function ofChanges() {
     return operations("changes", [
-      operation(
-        "listChanges",
-        "GET /v1/changes",
-        {
-          access: "user",
-          query: t.Object({ ...PageQuery, project_id: t.Optional(t.String({ maxLength: 64 })) }),
-          answer: listOf(Changes),
-          summary:
-            "Your runs, chats, swarms, spawned work and routines' ticks that work on branches of projects, newest first",
-        },
-        ({ query, caller }) => reviewed.list(query.project_id, pageOf(query), caller),
-      ),
-      operation(
-        "getChanges",
-        "GET /v1/changes/:id",
-        {
-          access: "user",
-          answer: Changes,
-          summary: "The branch that a run, a chat, a swarm, a spawned execution or a routine's tick works on",
-          description:
-            "`id` is that of any of them, or of a session. Work that an agent handed on in its own files has that agent's branch.",
-        },
-        ({ params, caller }) => reviewed.present(reviewed.find(params.id, caller)),
-      ),
-      operation(
-        "listChangesDiff",
-        "GET /v1/changes/:id/diff",
-        {
-          access: "user",
-          query: DiffQuery,
-          answer: Diff,
-          summary: "What it changed, file by file; as a patch with format=patch",
-        },
-        ({ params, query, caller }) => read(params.id, query, caller, (diff) => diff),
-      ),
-      operation(
-        "listChangesFiles",
-        "GET /v1/changes/:id/diff/files",
-        {
-          access: "user",
-          query: FilesQuery,
-          answer: ChangedFiles,
-          summary: "The files that it changed, without their lines",
-        },
-        ({ params, query, caller }) => list(params.id, query, caller),
-      ),
-      operation(
-        "mergeChanges",
-        "POST /v1/changes/:id/merge",
-        {
-          access: "user",
-          project: "maintainer",
-          scope: "publish",
-          body: t.Optional(MergeRequest),
-          answer: { 200: Merged, 202: Job },
-          summary: "Merge what it changed into a branch, or report what is in conflict",
-          description: ABOUT_MERGES,
-        },
-        async ({ params, body, request, caller, answer, set }) => {
+      operation("listChanges", "GET /v1/changes", {
+        access: "user",
+        query: t.Object({ ...PageQuery, project_id: t.Optional(t.String({ maxLength: 64 })) }),
+        answer: listOf(Changes),
+        summary:
+          "Your runs, chats, swarms, spawned work and routines' ticks that work on branches of projects, newest first",
+        handler: ({ query, caller }) => reviewed.list(query.project_id, pageOf(query), caller),
+      }),
+      operation("getChanges", "GET /v1/changes/:id", {
+        access: "user",
+        answer: Changes,
+        summary: "The branch that a run, a chat, a swarm, a spawned execution or a routine's tick works on",
+        description:
+          "`id` is that of any of them, or of a session. Work that an agent handed on in its own files has that agent's branch.",
+        handler: ({ params, caller }) => reviewed.present(reviewed.find(params.id, caller)),
+      }),
+      operation("listChangesDiff", "GET /v1/changes/:id/diff", {
+        access: "user",
+        query: DiffQuery,
+        answer: Diff,
+        summary: "What it changed, file by file; as a patch with format=patch",
+        handler: ({ params, query, caller }) => read(params.id, query, caller, (diff) => diff),
+      }),
+      operation("listChangesFiles", "GET /v1/changes/:id/diff/files", {
+        access: "user",
+        query: FilesQuery,
+        answer: ChangedFiles,
+        summary: "The files that it changed, without their lines",
+        handler: ({ params, query, caller }) => list(params.id, query, caller),
+      }),
+      operation("mergeChanges", "POST /v1/changes/:id/merge", {
+        access: "user",
+        project: "maintainer",
+        scope: "publish",
+        body: t.Optional(MergeRequest),
+        answer: { 200: Merged, 202: Job },
+        summary: "Merge what it changed into a branch, or report what is in conflict",
+        description: ABOUT_MERGES,
+        handler: async ({ params, body, request, caller, answer, set }) => {
           const merged = await merging.merge(params.id, body ?? {}, caller, waitOf(request));
           if (!("state" in merged)) return merged;
           set.headers["location"] = `/v1/jobs/${merged.id}`;
           return answer.as(202, merged);
         },
-      ),
+      }),
     ]);
   }
 
   function ofRuns() {
     return operations("runs", [
-      operation(
-        "listRunDiff",
-        "GET /v1/runs/:id/diff",
-        {
-          access: "user",
-          query: DiffQuery,
-          answer: RunDiff,
-          summary: "What the run changed, file by file; as a patch with format=patch",
-        },
-        ({ params, query, caller }) =>
+      operation("listRunDiff", "GET /v1/runs/:id/diff", {
+        access: "user",
+        query: DiffQuery,
+        answer: RunDiff,
+        summary: "What the run changed, file by file; as a patch with format=patch",
+        handler: ({ params, query, caller }) =>
           read(runId(params.id), query, caller, (diff): RunDiff => ({ run_id: diff.work_id, ...diff })),
-      ),
-      operation(
-        "listRunFiles",
-        "GET /v1/runs/:id/diff/files",
-        {
-          access: "user",
-          query: FilesQuery,
-          answer: RunFiles,
-          summary: "The files that the run changed, without their lines",
-        },
-        async ({ params, query, caller }) => ({ run_id: params.id, ...(await list(runId(params.id), query, caller)) }),
-      ),
-      operation(
-        "mergeRun",
-        "POST /v1/runs/:id/merge",
-        {
-          access: "user",
-          project: "maintainer",
-          scope: "publish",
-          body: t.Optional(MergeRequest),
-          answer: { 200: Merge, 202: Job },
-          summary: "Merge the run's work into a branch, or report what is in conflict",
-          description: ABOUT_MERGES,
-        },
-        async ({ params, body, request, caller, answer, set }) => {
+      }),
+      operation("listRunFiles", "GET /v1/runs/:id/diff/files", {
+        access: "user",
+        query: FilesQuery,
+        answer: RunFiles,
+        summary: "The files that the run changed, without their lines",
+        handler: async ({ params, query, caller }) => ({
+          run_id: params.id,
+          ...(await list(runId(params.id), query, caller)),
+        }),
+      }),
+      operation("mergeRun", "POST /v1/runs/:id/merge", {
+        access: "user",
+        project: "maintainer",
+        scope: "publish",
+        body: t.Optional(MergeRequest),
+        answer: { 200: Merge, 202: Job },
+        summary: "Merge the run's work into a branch, or report what is in conflict",
+        description: ABOUT_MERGES,
+        handler: async ({ params, body, request, caller, answer, set }) => {
           const merged = await merging.merge(runId(params.id), body ?? {}, caller, waitOf(request));
           if (!("state" in merged)) return { run_id: merged.work_id, ...merged };
           set.headers["location"] = `/v1/jobs/${merged.id}`;
           return answer.as(202, merged);
         },
-      ),
+      }),
     ]);
   }
 }

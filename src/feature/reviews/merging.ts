@@ -6,9 +6,8 @@ import type { RunningJob } from "../../core/jobs.ts";
 import { assertRole, roleIn } from "../../core/ownership.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { listAnswer, type Page } from "../../http/list.ts";
-import type { Audit } from "../../store/audit.ts";
 import type { ProjectAccess } from "../../store/project-access.ts";
-import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { WorkBranches } from "../projects/branches.ts";
@@ -21,12 +20,10 @@ import { createMergeJob, type MergePayload } from "./merge-job.ts";
 import type { ChangedFiles, Diff, Merged, MergeRequest } from "./merge-model.ts";
 import { type Reviewed, type ReviewedWork, wordOf } from "./reviewed.ts";
 
-export interface MergingDeps {
+export interface MergingDeps extends Pick<Core, "store" | "audit"> {
   access: Pick<ProjectAccess, "within">;
-  store: Store;
   reviewed: ReviewedWork;
   works: Pick<Works, "update">;
-  audit: Audit;
   branches: WorkBranches;
   tasks: Pick<Tasks, "create">;
   jobs: Pick<Jobs, "enqueue" | "get">;
@@ -48,12 +45,7 @@ export function createMerging({ store, reviewed, works, audit, branches, tasks, 
     async files(id: string, page: Page, caller: Caller): Promise<ChangedFiles> {
       const row = reviewed.find(id, caller);
       const { head, changed } = await branches.diff(row, { after: page.after, limit: page.limit + 1 });
-      const list = listAnswer(
-        changed.files,
-        page,
-        ({ path }) => path,
-        (file) => file,
-      );
+      const list = listAnswer(changed.files, page, ({ path }) => path);
       return { work_id: row.id, head, stats: changed.stats, ...list };
     },
     /** @throws Problem 404, 409 without a project. */
@@ -62,12 +54,7 @@ export function createMerging({ store, reviewed, works, audit, branches, tasks, 
       const wanted = path === undefined ? { after: page.after, limit: page.limit + 1 } : { path };
       const found = await branches.diff(row, wanted);
       const { files, stats } = found.changed;
-      const { items, next_cursor } = listAnswer(
-        files,
-        page,
-        ({ path }) => path,
-        (file) => file,
-      );
+      const { items, next_cursor } = listAnswer(files, page, ({ path }) => path);
       const shown: Diff["items"] = [];
       for (const file of items) shown.push({ ...file, ...(await branches.hunks(row, found, file.path)) });
       return {

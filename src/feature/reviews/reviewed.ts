@@ -1,12 +1,12 @@
 /** What can be reviewed: the runs and sessions that work on a branch of a project, as those who may read them find them. */
-import { conflict, notFound } from "../../core/errors.ts";
+import { conflict, expectFound, notFound } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
 import { isRunEnd, isRunStatus } from "../../core/run-states.ts";
 import type { Caller } from "../../http/caller.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { allOf, below, type Condition } from "../../store/reader.ts";
-import type { Store } from "../../store/store.ts";
 import { mayRead, own, WHOSE, WHOSE_SESSIONS } from "../../store/whose.ts";
+import type { Core } from "../feature.ts";
 import type { WorkRow, Works } from "../projects/works.ts";
 import type { RunViews } from "../runs/views.ts";
 import type { Changes } from "./merge-model.ts";
@@ -14,8 +14,7 @@ import type { Changes } from "./merge-model.ts";
 /** Work on a branch of a project. */
 export type Reviewed = WorkRow & { project_id: string; branch: string };
 
-interface ReviewedDeps {
-  store: Store;
+interface ReviewedDeps extends Pick<Core, "store"> {
   works: Works;
   views: Pick<RunViews, "rowFor">;
 }
@@ -79,8 +78,7 @@ export function createReviewed({ store, works, views }: ReviewedDeps) {
    * @throws Problem 404 also for what the caller may not read.
    */
   function rowFor(id: string, caller: Caller): WorkRow {
-    const row = works.find(workIdOf(id));
-    if (!row) throw notFound("run, chat, swarm, spawned execution or routine's tick");
+    const row = expectFound(works.find(workIdOf(id)), "run, chat, swarm, spawned execution or routine's tick");
     if (row.kind === "run") views.rowFor(row.id, caller);
     else if (!mayRead(caller, row.kind === "chat" ? WHOSE_SESSIONS.chat : WHOSE_SESSIONS.spawn, row))
       throw notFound("run, chat, swarm, spawned execution or routine's tick");
@@ -99,8 +97,7 @@ export function createReviewed({ store, works, views }: ReviewedDeps) {
   return {
     /** Whoever asks: of a run or session that was found for somebody before. @throws Problem 404, 409 `no_project`. */
     known(id: string): Reviewed {
-      const row = works.find(id);
-      if (!row) throw notFound("run or session");
+      const row = expectFound(works.find(id), "run or session");
       return onBranch(row);
     },
     /** The work, on a branch or not. @throws Problem 404. */

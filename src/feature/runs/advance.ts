@@ -1,6 +1,5 @@
 /** Advances runs, inside the transaction of what happened: asks the planner, and carries out its decisions. */
 
-import type { Clock } from "../../core/clock.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
 import type { StepStatus } from "../../core/run-states.ts";
 import type { CommandLine } from "../../engine/execution.ts";
@@ -18,14 +17,14 @@ import type { RunProject } from "../../engine/pipeline/rows.ts";
 import { settingsOf } from "../../engine/pipeline/scope.ts";
 import { answerApproval, planAgain, planRestart, planStop } from "../../engine/pipeline/steering.ts";
 import type { WriteTx } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import type { SessionDraft, TurnDraft } from "../sessions/model.ts";
 import { stepRetrying } from "./events.ts";
 import { openRunRecord, type RunRecord, type StepExtras } from "./run-record.ts";
 import type { RunRow, RunStore, StepRow } from "./store.ts";
 
-interface AdvanceDeps {
+interface AdvanceDeps extends Pick<Core, "clock"> {
   store: RunStore;
-  clock: Clock;
   projectOf(run: RunRow): RunProject | null;
   /** Queues the agent's work. @param session the one that an earlier attempt began, or what to open. */
   execute(session: string | SessionDraft, turn: TurnDraft): { id: string; session_id: string };

@@ -5,8 +5,7 @@ import { assertRole } from "../../core/ownership.ts";
 import { isRunEnd } from "../../core/run-states.ts";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import type { Advance } from "./advance.ts";
 import type { Run, RunRestart } from "./model.ts";
 import type { RunLimits } from "./run-limits.ts";
@@ -20,12 +19,10 @@ interface SentBack {
   outside?: string | undefined;
 }
 
-interface AttemptsDeps {
-  store: Store;
+interface AttemptsDeps extends Pick<Core, "store" | "audit"> {
   rows: RunStore;
   views: Pick<RunViews, "rowFor">;
   advance: Advance;
-  audit: Audit;
   limits: RunLimits;
   /** The run as it is now. */
   shown(id: string): Run;

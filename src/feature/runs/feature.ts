@@ -42,7 +42,7 @@ type Needs = Core & {
 export const runs = defineFeature(
   "runs",
   (deps: Needs) => {
-    const { store, bus, clock, clockwork, audit, sessions, permissions, settings, projects, agents } = deps;
+    const { store, bus, clock, clockwork, sessions, permissions, settings, projects, agents } = deps;
     const rows = createRunStore(store);
     const views = createRunViews(rows, store.sqlite);
     const { configOf, assertReady } = createRunAgents(agents.ready);
@@ -57,12 +57,10 @@ export const runs = defineFeature(
       agentAttempts: (agentId) => configOf(agentId).max_attempts ?? settings.get().limits.max_attempts,
     });
     const runs = createRuns({
-      store,
+      ...deps,
       rows,
       views,
-      clock,
       advance,
-      audit,
       assertReady,
       tryNow: (runId) => sessions.tryNow({ runId }),
       providerWait: (runId) => sessions.providerWait({ runId }),

@@ -40,7 +40,7 @@ const HistoryQuery = t.Object({
   status: t.Optional(t.Union([RunStatus, t.Literal("terminal")])),
   since: t.Optional(Since),
 });
-const locationOf = (run: Run) => `/v1/runs/${run.id}`;
+const LOCATION = "/v1/runs/:id";
 
 interface RunRoutesDeps {
   runs: Runs;
@@ -50,142 +50,119 @@ interface RunRoutesDeps {
 
 export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
   return operations("runs", [
-    operation(
-      "listRuns",
-      "GET /v1/runs",
-      {
-        access: "user",
-        query: RunsQuery,
-        answer: listOf(Run),
-        summary: "List runs, newest first",
-      },
-      ({ query, caller }) => views.list(query, pageOf(query), caller),
-    ),
-    operation(
-      "createRun",
-      "POST /v1/runs",
-      {
-        access: "user",
-        scope: "runs",
-        body: RunCreate,
-        answer: { 201: Run },
-        summary: "Create a run of a pipeline",
-        description: "A `traceparent` header makes the run a part of the caller's trace, where traces are exported.",
-      },
-      ({ body, caller, request, answer }) =>
-        answer.created(locationOf, () =>
+    operation("listRuns", "GET /v1/runs", {
+      access: "user",
+      query: RunsQuery,
+      answer: listOf(Run),
+      summary: "List runs, newest first",
+      handler: ({ query, caller }) => views.list(query, pageOf(query), caller),
+    }),
+    operation("createRun", "POST /v1/runs", {
+      access: "user",
+      scope: "runs",
+      body: RunCreate,
+      answer: { 201: Run },
+      summary: "Create a run of a pipeline",
+      description: "A `traceparent` header makes the run a part of the caller's trace, where traces are exported.",
+      handler: ({ body, caller, request, answer }) =>
+        answer.created(LOCATION, () =>
           runs.create(body, caller, { trace: readTraceParent(request.headers.get("traceparent")) }),
         ),
-    ),
-    operation(
-      "getRun",
-      "GET /v1/runs/:id",
-      { access: "user", answer: RunDetail, summary: "One run, with the inputs it was started with" },
-      ({ params, caller }) => ({ ...views.one(params.id, caller), provider_wait: runs.providerWait(params.id) }),
-    ),
-    operation(
-      "cancelRun",
-      "POST /v1/runs/:id/cancel",
-      { access: "user", project: "viewer", scope: "runs", answer: { 202: Run }, summary: "Cancel a run" },
-      ({ params, caller, answer }) => answer.accepted(locationOf, () => runs.cancel(params.id, caller)),
-    ),
-    operation(
-      "tryRunNow",
-      "POST /v1/runs/:id/try-now",
-      {
-        access: "user",
-        scope: "runs",
-        answer: { 202: Run },
-        summary: "Ask a provider again at once, whose quota the run waits for",
-      },
-      ({ params, caller, answer }) => answer.accepted(locationOf, () => runs.tryNow(params.id, caller)),
-    ),
-    operation(
-      "restartRun",
-      "POST /v1/runs/:id/restart",
-      {
-        access: "user",
-        scope: "runs",
-        body: t.Optional(RunRestart),
-        answer: { 202: Run },
-        summary: "Restart an ended run, from its first step not succeeded or from a named step",
-      },
-      ({ params, body, caller, answer }) =>
-        answer.accepted(locationOf, () => runs.restart(params.id, body ?? {}, caller)),
-    ),
-    operation(
-      "approveRun",
-      "POST /v1/runs/:id/approve",
-      { access: "user", scope: "runs", body: Approval, answer: Run, summary: "Answer a step that waits for a person" },
-      ({ params, body, caller, answer }) => answer.done(() => runs.approve(params.id, body, caller)),
-    ),
-    operation(
-      "listSteps",
-      "GET /v1/steps/:run_id",
-      {
-        access: "user",
-        query: t.Object(PageQuery),
-        answer: listOf(Step),
-        tag: "steps",
-        summary: "Steps of a run in order, every attempt",
-      },
-      ({ params, query, caller }) => views.steps(params.run_id, pageOf(query), caller),
-    ),
-    operation(
-      "getStep",
-      "GET /v1/steps/:run_id/:step_id",
-      { access: "user", params: StepPath, answer: Step, tag: "steps", summary: "One step, its latest attempt" },
-      ({ params, caller }) => views.step(params.run_id, params.step_id, undefined, caller),
-    ),
-    operation(
-      "getStepOutput",
-      "GET /v1/steps/:run_id/:step_id/output",
-      {
-        access: "user",
-        params: StepPath,
-        query: t.Object({ attempt: t.Optional(queryInteger({ minimum: 1 })) }),
-        answer: StepOutput,
-        tag: "steps",
-        summary: "Output of a step; as text with Accept: text/plain",
-      },
-      ({ params, query, caller, request }) => {
+    }),
+    operation("getRun", "GET /v1/runs/:id", {
+      access: "user",
+      answer: RunDetail,
+      summary: "One run, with the inputs it was started with",
+      handler: ({ params, caller }) => ({
+        ...views.one(params.id, caller),
+        provider_wait: runs.providerWait(params.id),
+      }),
+    }),
+    operation("cancelRun", "POST /v1/runs/:id/cancel", {
+      access: "user",
+      project: "viewer",
+      scope: "runs",
+      answer: { 202: Run },
+      summary: "Cancel a run",
+      handler: ({ params, caller, answer }) => answer.accepted(LOCATION, () => runs.cancel(params.id, caller)),
+    }),
+    operation("tryRunNow", "POST /v1/runs/:id/try-now", {
+      access: "user",
+      scope: "runs",
+      answer: { 202: Run },
+      summary: "Ask a provider again at once, whose quota the run waits for",
+      handler: ({ params, caller, answer }) => answer.accepted(LOCATION, () => runs.tryNow(params.id, caller)),
+    }),
+    operation("restartRun", "POST /v1/runs/:id/restart", {
+      access: "user",
+      scope: "runs",
+      body: t.Optional(RunRestart),
+      answer: { 202: Run },
+      summary: "Restart an ended run, from its first step not succeeded or from a named step",
+      handler: ({ params, body, caller, answer }) =>
+        answer.accepted(LOCATION, () => runs.restart(params.id, body ?? {}, caller)),
+    }),
+    operation("approveRun", "POST /v1/runs/:id/approve", {
+      access: "user",
+      scope: "runs",
+      body: Approval,
+      answer: Run,
+      summary: "Answer a step that waits for a person",
+      handler: ({ params, body, caller, answer }) => answer.done(() => runs.approve(params.id, body, caller)),
+    }),
+    operation("listSteps", "GET /v1/steps/:run_id", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(Step),
+      tag: "steps",
+      summary: "Steps of a run in order, every attempt",
+      handler: ({ params, query, caller }) => views.steps(params.run_id, pageOf(query), caller),
+    }),
+    operation("getStep", "GET /v1/steps/:run_id/:step_id", {
+      access: "user",
+      params: StepPath,
+      answer: Step,
+      tag: "steps",
+      summary: "One step, its latest attempt",
+      handler: ({ params, caller }) => views.step(params.run_id, params.step_id, undefined, caller),
+    }),
+    operation("getStepOutput", "GET /v1/steps/:run_id/:step_id/output", {
+      access: "user",
+      params: StepPath,
+      query: t.Object({ attempt: t.Optional(queryInteger({ minimum: 1 })) }),
+      answer: StepOutput,
+      tag: "steps",
+      summary: "Output of a step; as text with Accept: text/plain",
+      handler: ({ params, query, caller, request }) => {
         const output = views.output(params.run_id, params.step_id, query.attempt, caller);
         if (!request.headers.get("accept")?.includes("text/plain")) return output;
         return new Response(output.text, { headers: { "Content-Type": "text/plain; charset=utf-8" } });
       },
-    ),
-    operation(
-      "listAgentRuns",
-      "GET /v1/agents/:id/runs",
-      {
-        access: "user",
-        query: t.Object(PageQuery),
-        answer: listOf(Run),
-        tag: "agents",
-        summary: "Runs that the agent took part in, newest first",
-      },
-      ({ params, query, caller }) => {
+    }),
+    operation("listAgentRuns", "GET /v1/agents/:id/runs", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(Run),
+      tag: "agents",
+      summary: "Runs that the agent took part in, newest first",
+      handler: ({ params, query, caller }) => {
         if (!agents.exists(params.id)) throw notFound("agent");
         return views.ofAgent(params.id, pageOf(query), caller);
       },
-    ),
-    operation(
-      "listRunHistory",
-      "GET /v1/internal/run-history",
-      {
-        access: "user",
-        execution: true,
-        query: HistoryQuery,
-        answer: listOf(HistoryItem),
-        tag: "history",
-        summary: "Execution history",
-      },
-      ({ query, caller }) => {
+    }),
+    operation("listRunHistory", "GET /v1/internal/run-history", {
+      access: "user",
+      execution: true,
+      query: HistoryQuery,
+      answer: listOf(HistoryItem),
+      tag: "history",
+      summary: "Execution history",
+      handler: ({ query, caller }) => {
         if (query.agent_id !== undefined) assertOwnAgent(caller, query.agent_id);
         const { items, next_cursor } = views.history(query, pageOf(query), caller);
         return { items: caller.execution ? items.map(withheld) : items, next_cursor };
       },
-    ),
+    }),
   ]);
 }
 

@@ -1,6 +1,6 @@
 /** Runs: created from a pipeline, driven by the planner step by step, cancelled, restarted, approved. */
 import { actOnEach } from "../../core/act-on-each.ts";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { conflict, invalid, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { assertRole } from "../../core/ownership.ts";
@@ -10,8 +10,7 @@ import type { Ending } from "../../engine/execution.ts";
 import { type PipelineDefinition, stepName } from "../../engine/pipeline/definition.ts";
 import { checkInputs } from "../../engine/pipeline/scope.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import type { SessionOwner } from "../sessions/service.ts";
 import type { Advance, StepReport } from "./advance.ts";
 import type { ApprovalList } from "./approvals.ts";
@@ -26,16 +25,13 @@ import type { RunViews } from "./views.ts";
 /** What a pass over runs whose time is over may take. */
 const TICK_MS = 8;
 
-interface RunsDeps extends RunLimitsDeps {
+interface RunsDeps extends RunLimitsDeps, Pick<Core, "store" | "clock" | "audit"> {
   /** What of a run waits for a provider's quota is tried at once. @returns how much did. */
   tryNow(runId: string): number;
   providerWait(runId: string): RunDetail["provider_wait"];
-  store: Store;
   rows: RunStore;
   views: RunViews;
-  clock: Clock;
   advance: Advance;
-  audit: Audit;
   /** @throws Problem 404 unknown, 422 with its problems when it is invalid. */
   pipelineOf(id: string): PipelineDefinition;
   /** @throws Problem 404. */

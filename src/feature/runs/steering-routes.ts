@@ -38,101 +38,78 @@ interface SteeringDeps {
 
 export function steeringRoutes({ runs, views, rows, approvals, overview, sums, timelineOf }: SteeringDeps) {
   return operations("runs", [
-    operation(
-      "listApprovals",
-      "GET /v1/approvals",
-      {
-        access: "user",
-        query: t.Object({
-          ...PageQuery,
-          state: t.Optional(oneOf("waiting", "answered")),
-          kind: t.Optional(oneOf("step", "permission")),
-        }),
-        answer: listOf(AnyApproval),
-        summary: "What waits for a person, with what each answer does; newest first",
-      },
-      ({ query, caller }) => approvals.list(query.state ?? "waiting", query.kind, pageOf(query), caller),
-    ),
-    operation(
-      "answerApprovals",
-      "POST /v1/approvals",
-      { access: "user", body: ApprovalAnswers, answer: Outcomes, summary: "Answer several approvals, each on its own" },
-      ({ body, caller }) => ({ items: approvals.answer(body.answers, caller) }),
-    ),
-    operation(
-      "getRunPlan",
-      "GET /v1/runs/:id/plan",
-      { access: "user", answer: RunPlan, summary: "The run's own pipeline as a graph, with the state of each step" },
-      ({ params, caller }) => {
+    operation("listApprovals", "GET /v1/approvals", {
+      access: "user",
+      query: t.Object({
+        ...PageQuery,
+        state: t.Optional(oneOf("waiting", "answered")),
+        kind: t.Optional(oneOf("step", "permission")),
+      }),
+      answer: listOf(AnyApproval),
+      summary: "What waits for a person, with what each answer does; newest first",
+      handler: ({ query, caller }) => approvals.list(query.state ?? "waiting", query.kind, pageOf(query), caller),
+    }),
+    operation("answerApprovals", "POST /v1/approvals", {
+      access: "user",
+      body: ApprovalAnswers,
+      answer: Outcomes,
+      summary: "Answer several approvals, each on its own",
+      handler: ({ body, caller }) => ({ items: approvals.answer(body.answers, caller) }),
+    }),
+    operation("getRunPlan", "GET /v1/runs/:id/plan", {
+      access: "user",
+      answer: RunPlan,
+      summary: "The run's own pipeline as a graph, with the state of each step",
+      handler: ({ params, caller }) => {
         const run = views.rowFor(params.id, caller);
         return planOf(run, rows.stepsOf(run.id));
       },
-    ),
-    operation(
-      "getRunTimeline",
-      "GET /v1/runs/:id/timeline",
-      {
-        access: "user",
-        answer: RunTimeline,
-        summary: "When each attempt of the run's steps waited, worked and asked a model",
-        description: "The newest 1,000 attempts, without what they were asked and gave.",
-      },
-      ({ params, caller }) => timelineOf(views.rowFor(params.id, caller)),
-    ),
-    operation(
-      "listRunsAtWork",
-      "GET /v1/runs/at-work",
-      {
-        access: "user",
-        query: t.Object(PageQuery),
-        answer: listOf(RunAtWork),
-        summary: "Runs at work and in the queue, each with its steps and the agent's last words; newest first",
-        description: "At most 20 in one answer.",
-      },
-      ({ query, caller }) => {
+    }),
+    operation("getRunTimeline", "GET /v1/runs/:id/timeline", {
+      access: "user",
+      answer: RunTimeline,
+      summary: "When each attempt of the run's steps waited, worked and asked a model",
+      description: "The newest 1,000 attempts, without what they were asked and gave.",
+      handler: ({ params, caller }) => timelineOf(views.rowFor(params.id, caller)),
+    }),
+    operation("listRunsAtWork", "GET /v1/runs/at-work", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(RunAtWork),
+      summary: "Runs at work and in the queue, each with its steps and the agent's last words; newest first",
+      description: "At most 20 in one answer.",
+      handler: ({ query, caller }) => {
         const page = pageOf(query);
         const limit = Math.min(page.limit, AT_WORK_MAX);
         const { items, next_cursor } = views.list({ status: "running,queued" }, { ...page, limit }, caller);
         return { items: overview.atWork(items), next_cursor };
       },
-    ),
-    operation(
-      "listRunDays",
-      "GET /v1/runs/days",
-      {
-        access: "user",
-        query: t.Object({
-          days: t.Optional(queryInteger({ minimum: 1, maximum: DAYS_MAX, description: `Default ${DAYS}.` })),
-        }),
-        answer: t.Object({ items: t.Array(RunDay) }, { title: "RunDays" }),
-        summary: "How the runs of the last days ended, by the day (UTC) on which they were created; oldest first",
-        description: "Your own; an administrator's answer counts everybody's.",
-      },
-      ({ query, caller }) => ({ items: overview.days(query.days ?? DAYS, caller) }),
-    ),
-    operation(
-      "listRunSums",
-      "GET /v1/runs/sums",
-      {
-        access: "user",
-        query: t.Object({ by: SumsBy }),
-        answer: t.Object({ items: t.Array(RunSum) }, { title: "RunSums" }),
-        summary: "How the latest runs of each pipeline or project ended, and what they cost",
-        description: `The newest ${SUMMED_MAX / 1_000},000 runs of the last ${SUM_DAYS} days; your own, and for an administrator everybody's.`,
-      },
-      ({ query, caller }) => ({ items: sums.read(query.by, caller) }),
-    ),
-    operation(
-      "steerRuns",
-      "POST /v1/runs/bulk",
-      {
-        access: "user",
-        scope: "runs",
-        body: BulkRuns,
-        answer: Outcomes,
-        summary: "Cancel or restart several runs, each on its own",
-      },
-      ({ body, caller }) => {
+    }),
+    operation("listRunDays", "GET /v1/runs/days", {
+      access: "user",
+      query: t.Object({
+        days: t.Optional(queryInteger({ minimum: 1, maximum: DAYS_MAX, description: `Default ${DAYS}.` })),
+      }),
+      answer: t.Object({ items: t.Array(RunDay) }, { title: "RunDays" }),
+      summary: "How the runs of the last days ended, by the day (UTC) on which they were created; oldest first",
+      description: "Your own; an administrator's answer counts everybody's.",
+      handler: ({ query, caller }) => ({ items: overview.days(query.days ?? DAYS, caller) }),
+    }),
+    operation("listRunSums", "GET /v1/runs/sums", {
+      access: "user",
+      query: t.Object({ by: SumsBy }),
+      answer: t.Object({ items: t.Array(RunSum) }, { title: "RunSums" }),
+      summary: "How the latest runs of each pipeline or project ended, and what they cost",
+      description: `The newest ${SUMMED_MAX / 1_000},000 runs of the last ${SUM_DAYS} days; your own, and for an administrator everybody's.`,
+      handler: ({ query, caller }) => ({ items: sums.read(query.by, caller) }),
+    }),
+    operation("steerRuns", "POST /v1/runs/bulk", {
+      access: "user",
+      scope: "runs",
+      body: BulkRuns,
+      answer: Outcomes,
+      summary: "Cancel or restart several runs, each on its own",
+      handler: ({ body, caller }) => {
         const act: Record<Static<typeof BulkRuns>["action"], (id: string) => string> = {
           cancel: (id) => runs.cancel(id, caller).status,
           restart: (id) => runs.restart(id, {}, caller).status,
@@ -140,6 +117,6 @@ export function steeringRoutes({ runs, views, rows, approvals, overview, sums, t
         const items = body.run_ids.map((run_id) => ({ run_id }));
         return { items: eachOnItsOwn(items, ({ run_id }) => act[body.action](run_id)) };
       },
-    ),
+    }),
   ]);
 }

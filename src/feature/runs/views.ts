@@ -1,6 +1,6 @@
 /** Reading runs: who may see which, and how rows are shown. */
 import { msBetween, timestamp } from "../../core/clock.ts";
-import { invalidField, notFound } from "../../core/errors.ts";
+import { expectFound, invalidField } from "../../core/errors.ts";
 import { isRunEnd, isRunStatus, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
 import { pick } from "../../core/typed-keys.ts";
 import { kindOfStep } from "../../engine/pipeline/definition.ts";
@@ -8,7 +8,7 @@ import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import { createRowCache } from "../../store/row-cache.ts";
 import type { Store } from "../../store/store.ts";
-import { mayRead, WHOSE } from "../../store/whose.ts";
+import { expectReadable, WHOSE } from "../../store/whose.ts";
 import type { HistoryItem, Run, RunDetail, Step, StepOutput } from "./model.ts";
 import type { Progress } from "./plan.ts";
 import { progressByRun } from "./progress.ts";
@@ -185,18 +185,13 @@ export function createRunViews(store: RunStore, sqlite: Store["sqlite"]) {
     since: sinceOf(query.since),
     ...ownership(caller),
   });
-  const rowFor = (id: string, caller: Caller): RunRow => {
-    const row = store.run(id);
-    if (!row || !mayRead(caller, WHOSE.runs, row)) throw notFound("run");
-    return row;
-  };
+  const rowFor = (id: string, caller: Caller): RunRow => expectReadable(caller, WHOSE.runs, store.run(id), "run");
   const stepRow = (runId: string, step: string, attempt: number | undefined, caller: Caller): StepRow => {
     const rows = store.stepsOf(rowFor(runId, caller).id);
     const named = rows.filter((row) => row.step_id === step && (attempt === undefined || row.attempt === attempt));
     // A step with for_each is its aggregate; its items are read by their ids.
     const found = rows.find((row) => row.id === step) ?? named.findLast((row) => row.item_index === null);
-    if (!found) throw notFound("step in this run");
-    return found;
+    return expectFound(found, "step in this run");
   };
   return {
     present,

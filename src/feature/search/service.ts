@@ -3,7 +3,6 @@ import type { Asker } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { ListAnswer, Page } from "../../http/list.ts";
 import { allOf, createReader } from "../../store/reader.ts";
-import type { Store } from "../../store/store.ts";
 import { projects } from "../../store/tables/projects.ts";
 import { tasks } from "../../store/tables/tasks.ts";
 import type { TextFolder } from "../../store/text-folder.ts";
@@ -12,6 +11,7 @@ import { readable, WHOSE } from "../../store/whose.ts";
 import type { Agent } from "../agents/model.ts";
 import type { Chats } from "../chat/service.ts";
 import type { DocumentHit } from "../documents/model.ts";
+import type { Core } from "../feature.ts";
 import type { FoundSymbol } from "../knowledge-graph/service.ts";
 import type { MemoryHit } from "../memory/model.ts";
 import type { Pipeline } from "../pipelines/model.ts";
@@ -22,8 +22,7 @@ import type { Found } from "./model.ts";
 
 type Kind = Found["kind"];
 
-interface SearchDeps {
-  store: Store;
+interface SearchDeps extends Pick<Core, "store"> {
   agents: { named(): Pick<Agent, "id" | "name" | "description">[] };
   pipelines: { named(): Pick<Pipeline, "id" | "name" | "description">[]; look(): Generator<void> };
   skills: { look(): Generator<void>; list(page: Page, reader: SkillReader): ListAnswer<Skill> };

@@ -1,18 +1,14 @@
 /** Secrets in plaintext, for the work of agents that were granted them and for parts of the server. Each reading is audited. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { entryAllows } from "../../core/network.ts";
-import type { Audit } from "../../store/audit.ts";
 import { among, type Condition } from "../../store/reader.ts";
-import type { Store } from "../../store/store.ts";
 import { secretGrants, secrets } from "../../store/tables/secrets.ts";
+import type { Core } from "../feature.ts";
 import type { SecretEdge } from "./model.ts";
 import type { SecretValues } from "./values.ts";
 
-export interface ReadingsDeps {
-  store: Store;
-  clock: Clock;
+export interface ReadingsDeps extends Pick<Core, "store" | "clock" | "audit"> {
   values: Pick<SecretValues, "open">;
-  audit: Audit;
   /** Agents that have started the session and hand on no more than they have themselves. */
   boundsOf(sessionId: string): string[];
   /** @throws Problem 404. */

@@ -9,8 +9,6 @@ import { Secret, SecretCreate, SecretUpdate } from "./model.ts";
 import type { Secrets } from "./service.ts";
 import { damagedText } from "./values.ts";
 
-const locationOf = (secret: Secret) => `/v1/secrets/${secret.secret_id}`;
-
 /**
  * Who may read plaintext: the engine token, or the token of a running execution of that agent. Open to anybody only
  * while no engine token is configured and no credentials are required.
@@ -23,94 +21,72 @@ function assertMayReadEnv(caller: Caller, agentId: string, engineTokenSet: boole
 
 export function secretRoutes(secrets: Secrets, { engineTokenSet }: { engineTokenSet: boolean }) {
   return operations("secrets", [
-    operation(
-      "listSecrets",
-      "GET /v1/secrets",
-      {
-        access: "user",
-        credential: true,
-        query: t.Object(PageQuery),
-        answer: listOf(Secret),
-        summary: "List secrets, masked",
-      },
-      ({ query }) => secrets.list(pageOf(query)),
-    ),
-    operation(
-      "createSecret",
-      "POST /v1/secrets",
-      { access: "admin", body: SecretCreate, answer: { 201: Secret }, summary: "Create a secret" },
-      ({ body, caller, answer }) => answer.created(locationOf, () => secrets.create(body, caller)),
-    ),
-    operation(
-      "getSecret",
-      "GET /v1/secrets/:id",
-      {
-        access: "user",
-        credential: true,
-        params: t.Object({ id: t.String({ description: "Id or name." }) }),
-        answer: Secret,
-        summary: "One secret, masked",
-      },
-      ({ params }) => secrets.get(params.id),
-    ),
-    operation(
-      "updateSecret",
-      "PUT /v1/secrets/:id",
-      {
-        access: "admin",
-        params: t.Object({ id: t.String({ description: "Id or name." }) }),
-        body: SecretUpdate,
-        answer: Secret,
-        summary: "Change or rotate a secret",
-      },
-      ({ params, body, caller }) => secrets.update(params.id, body, caller),
-    ),
-    operation(
-      "deleteSecret",
-      "DELETE /v1/secrets/:id",
-      {
-        access: "admin",
-        params: t.Object({ id: t.String({ description: "Id or name." }) }),
-        answer: 204,
-        summary: "Delete a secret and all its grants",
-      },
-      ({ params, caller }) => secrets.remove(params.id, caller),
-    ),
-    operation(
-      "createSecretGrant",
-      "POST /v1/secrets/:id/grant/:agent_id",
-      { access: "admin", answer: Secret, summary: "Grant a secret to an agent" },
-      ({ params, caller }) => secrets.grant(params.id, params.agent_id, caller),
-    ),
-    operation(
-      "deleteSecretGrant",
-      "DELETE /v1/secrets/:id/grant/:agent_id",
-      { access: "admin", answer: 204, summary: "Revoke a secret from an agent" },
-      ({ params, caller }) => secrets.revoke(params.id, params.agent_id, caller),
-    ),
-    operation(
-      "listSecretsAgents",
-      "GET /v1/secrets/agents/:agent_id",
-      {
-        access: "user",
-        credential: true,
-        query: t.Object(PageQuery),
-        answer: listOf(Secret),
-        summary: "Secrets granted to an agent, masked",
-      },
-      ({ params, query }) => secrets.grantedTo(params.agent_id, pageOf(query)),
-    ),
-    operation(
-      "getSecretsAgentEnv",
-      "GET /v1/secrets/agents/:agent_id/env",
-      {
-        access: "env",
-        execution: true,
-        credential: true,
-        answer: t.Object({}, { additionalProperties: t.String() }),
-        summary: "Plaintext environment of an agent, for the engine",
-      },
-      ({ params, caller }) => {
+    operation("listSecrets", "GET /v1/secrets", {
+      access: "user",
+      credential: true,
+      query: t.Object(PageQuery),
+      answer: listOf(Secret),
+      summary: "List secrets, masked",
+      handler: ({ query }) => secrets.list(pageOf(query)),
+    }),
+    operation("createSecret", "POST /v1/secrets", {
+      access: "admin",
+      body: SecretCreate,
+      answer: { 201: Secret },
+      summary: "Create a secret",
+      handler: ({ body, caller, answer }) =>
+        answer.created("/v1/secrets/:secret_id", () => secrets.create(body, caller)),
+    }),
+    operation("getSecret", "GET /v1/secrets/:id", {
+      access: "user",
+      credential: true,
+      params: t.Object({ id: t.String({ description: "Id or name." }) }),
+      answer: Secret,
+      summary: "One secret, masked",
+      handler: ({ params }) => secrets.get(params.id),
+    }),
+    operation("updateSecret", "PUT /v1/secrets/:id", {
+      access: "admin",
+      params: t.Object({ id: t.String({ description: "Id or name." }) }),
+      body: SecretUpdate,
+      answer: Secret,
+      summary: "Change or rotate a secret",
+      handler: ({ params, body, caller }) => secrets.update(params.id, body, caller),
+    }),
+    operation("deleteSecret", "DELETE /v1/secrets/:id", {
+      access: "admin",
+      params: t.Object({ id: t.String({ description: "Id or name." }) }),
+      answer: 204,
+      summary: "Delete a secret and all its grants",
+      handler: ({ params, caller }) => secrets.remove(params.id, caller),
+    }),
+    operation("createSecretGrant", "POST /v1/secrets/:id/grant/:agent_id", {
+      access: "admin",
+      answer: Secret,
+      summary: "Grant a secret to an agent",
+      handler: ({ params, caller }) => secrets.grant(params.id, params.agent_id, caller),
+    }),
+    operation("deleteSecretGrant", "DELETE /v1/secrets/:id/grant/:agent_id", {
+      access: "admin",
+      answer: 204,
+      summary: "Revoke a secret from an agent",
+      handler: ({ params, caller }) => secrets.revoke(params.id, params.agent_id, caller),
+    }),
+    operation("listSecretsAgents", "GET /v1/secrets/agents/:agent_id", {
+      access: "user",
+      credential: true,
+      query: t.Object(PageQuery),
+      answer: listOf(Secret),
+      summary: "Secrets granted to an agent, masked",
+      handler: ({ params, query }) => secrets.grantedTo(params.agent_id, pageOf(query)),
+    }),
+    operation("getSecretsAgentEnv", "GET /v1/secrets/agents/:agent_id/env", {
+      access: "env",
+      execution: true,
+      credential: true,
+      answer: t.Object({}, { additionalProperties: t.String() }),
+      summary: "Plaintext environment of an agent, for the engine",
+      handler: ({ params, caller }) => {
         assertMayReadEnv(caller, params.agent_id, engineTokenSet);
         const { env, damaged } = secrets.envOf(params.agent_id, {
           actor: actorOf(caller),
@@ -120,6 +96,6 @@ export function secretRoutes(secrets: Secrets, { engineTokenSet }: { engineToken
         if (damaged.length > 0) throw conflict(damagedText(damaged), "secret_damaged", { secrets: damaged });
         return env;
       },
-    ),
+    }),
   ]);
 }

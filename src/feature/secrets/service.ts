@@ -1,13 +1,12 @@
 /** Secrets: sealed at rest, masked on read, given in plaintext only to the engine and only when granted. */
 import { timestamp } from "../../core/clock.ts";
-import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { conflict, expectFound, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { isMaskable, MIN_MASKED_LENGTH, maskedPreview } from "../../core/masking.ts";
 import { withoutNull } from "../../core/schema.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { below } from "../../store/reader.ts";
+import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { secretGrants, secrets } from "../../store/tables/secrets.ts";
 import { isReservedName, type Secret, type SecretCreate, type SecretEdge, type SecretUpdate } from "./model.ts";
 import { createReadings, grantedTo, type ReadingsDeps } from "./readings.ts";
@@ -49,11 +48,8 @@ const assertEdge = (edge: SecretEdge, value: string | undefined): void => {
 export function createSecrets(deps: SecretsDeps) {
   const { store, clock, values, audit, agentExists } = deps;
   const [rows, grants] = [store.rows(secrets), store.rows(secretGrants)];
-  const find = (idOrName: string): Row => {
-    const row = rows.find({ id: idOrName }) ?? rows.find({ name: idOrName });
-    if (!row) throw notFound("secret");
-    return row;
-  };
+  const find = (idOrName: string): Row =>
+    expectFound(rows.find({ id: idOrName }) ?? rows.find({ name: idOrName }), "secret");
   const present = ({ id, sealed: _, ...row }: Row): Secret => ({
     secret_id: id,
     id,
@@ -76,8 +72,7 @@ export function createSecrets(deps: SecretsDeps) {
   return {
     ...createReadings({ ...deps, assertAgent }),
     list(page: Page): ListAnswer<Secret> {
-      const found = rows.list([below("id", page)], { order: "id DESC", limit: page.limit + 1 });
-      return listAnswer(found, page, (row) => row.id, present);
+      return listById(rows.page([], page), page, present);
     },
     /** @throws Problem 404. */
     get: (idOrName: string): Secret => present(find(idOrName)),
@@ -148,8 +143,7 @@ export function createSecrets(deps: SecretsDeps) {
     },
     grantedTo(agentId: string, page: Page): ListAnswer<Secret> {
       assertAgent(agentId);
-      const found = rows.list([grantedTo(agentId), below("id", page)], { order: "id DESC", limit: page.limit + 1 });
-      return listAnswer(found, page, (row) => row.id, present);
+      return listById(rows.page([grantedTo(agentId)], page), page, present);
     },
   };
 }

@@ -2,20 +2,16 @@
  * The plain values of stored secrets: opened in one place, and masked from the start until long after they were
  * replaced, since a workspace or a running agent may still hold the old one.
  */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
-import type { Sealer } from "../../core/sealing.ts";
 import { among } from "../../store/reader.ts";
-import type { Store } from "../../store/store.ts";
 import { replacedSecrets, secrets } from "../../store/tables/secrets.ts";
+import type { Core } from "../feature.ts";
 import type { Notifications } from "../notifications/service.ts";
 
-interface SecretValuesDeps {
-  store: Store;
-  clock: Clock;
-  sealer: Sealer;
+interface SecretValuesDeps extends Pick<Core, "store" | "clock" | "sealer"> {
   masking: Pick<Masking, "add">;
   notifications: Pick<Notifications, "notify" | "resolve">;
 }

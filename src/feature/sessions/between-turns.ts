@@ -2,11 +2,10 @@
 import { conflict, unavailable } from "../../core/errors.ts";
 import type { BetweenTurns } from "../../engine/between-turns.ts";
 import type { Execution } from "../../engine/execution.ts";
-import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import { type ExecutionRow, type SessionRow, type SessionStore, toExecution } from "./store.ts";
 
-interface BetweenTurnsDeps {
-  store: Store;
+interface BetweenTurnsDeps extends Pick<Core, "store"> {
   rows: SessionStore;
   /** @throws Problem 404. */
   known(sessionId: string): SessionRow;

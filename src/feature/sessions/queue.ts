@@ -1,18 +1,17 @@
 /** Executions that wait, are taken, given back and wait for somebody: which of them this process has. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { outputWithdrawn } from "../../engine/events.ts";
 import type { Execution, ExecutionRows } from "../../engine/execution.ts";
 import { kindOf } from "../../engine/kinds.ts";
-import type { Store, WriteTx } from "../../store/store.ts";
+import type { WriteTx } from "../../store/store.ts";
 import { activity } from "../events/events.ts";
+import type { Core } from "../feature.ts";
 import { sessionStarted, turnStarted } from "./events.ts";
 import type { Lifecycle, SessionOwner } from "./lifecycle.ts";
 import { type SessionRow, type SessionStore, toExecution, type Work } from "./store.ts";
 
-export interface QueueDeps {
-  store: Store;
-  clock: Clock;
+export interface QueueDeps extends Pick<Core, "store" | "clock"> {
   rows: SessionStore;
   lifecycle: Lifecycle;
   ownerOf(kind: SessionRow["kind"]): SessionOwner | undefined;

@@ -12,10 +12,7 @@ import type { OutsideMarks } from "./outside.ts";
 import { createExecutionQueue, type QueueDeps } from "./queue.ts";
 import type { Transcript } from "./transcript.ts";
 
-interface RowsDeps extends ModelCallsDeps, Omit<QueueDeps, "chargeCutCall"> {
-  transcript: Transcript;
-  outside: OutsideMarks;
-}
+type RowsDeps = ModelCallsDeps & Omit<QueueDeps, "chargeCutCall"> & { transcript: Transcript; outside: OutsideMarks };
 
 const shown = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);
 const CRASHED =

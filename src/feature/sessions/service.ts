@@ -2,14 +2,15 @@
  * Sessions of agents, for the features that start them: open one, queue turns in it, steer or stop it. Everything joins
  * the caller's transaction; what has to happen outside of it happens after its commit.
  */
-import { type Clock, timestamp } from "../../core/clock.ts";
-import { conflict, notFound } from "../../core/errors.ts";
+import { timestamp } from "../../core/clock.ts";
+import { conflict, expectFound, notFound } from "../../core/errors.ts";
 import type { BetweenTurns } from "../../engine/between-turns.ts";
 import type { CallPurpose, Execution, StopRequest } from "../../engine/execution.ts";
 import { kindOf, type SessionKind } from "../../engine/kinds.ts";
 import type { ModelReply } from "../../engine/model.ts";
 import type { Scheduler } from "../../engine/scheduler.ts";
-import type { Store, WriteTx } from "../../store/store.ts";
+import type { WriteTx } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import { createBetweenTurns } from "./between-turns.ts";
 import { sessionStarted } from "./events.ts";
 import { createLifecycle, type SessionOwner } from "./lifecycle.ts";
@@ -24,9 +25,7 @@ import { createTurns } from "./turns.ts";
 export type { SessionOwner } from "./lifecycle.ts";
 export type { ExecutionRow, SessionRow, Work } from "./store.ts";
 
-interface SessionsDeps {
-  store: Store;
-  clock: Clock;
+interface SessionsDeps extends Pick<Core, "store" | "clock"> {
   /** Before work begins. @throws Problem 413 `workspaces_full` where files of that user leave no room for more. */
   assertWorkspaces(userId: string | null): void;
   /** Writes the model call's row and event. */
@@ -63,11 +62,7 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
     recordCall,
   });
 
-  const known = (id: string): SessionRow => {
-    const row = rows.session(id);
-    if (!row) throw notFound("session");
-    return row;
-  };
+  const known = (id: string): SessionRow => expectFound(rows.session(id), "session");
   const between = createBetweenTurns({ store, rows, known });
   const wake = () => engine?.wake();
 

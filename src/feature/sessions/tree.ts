@@ -2,7 +2,7 @@
  * A session and those it started are a tree: one owner, limited depth and size, and one budget. A session with a
  * budget of its own below another one's has it set aside there; what it did not spend goes back when it ends.
  */
-import { conflict, notFound } from "../../core/errors.ts";
+import { conflict, expectFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { toNano, toUsd } from "../../core/money.ts";
@@ -57,8 +57,7 @@ export function createTree({ statement }: Store, rows: SessionStore) {
     reserve(after.lender_id, unspent(after) - unspent({ ...after, spent_nano: after.spent_nano - nano }));
   };
   const parentOf = (id: string): SessionRow => {
-    const parent = rows.session(id);
-    if (!parent) throw notFound("session");
+    const parent = expectFound(rows.session(id), "session");
     if (parent.ended_at !== null || parent.stopping)
       throw conflict("The session has ended; it cannot start anything.", "session_ended");
     if (parent.depth >= LIMITS.sessionTreeDepth)

@@ -7,27 +7,23 @@ import type { SettingsService } from "./service.ts";
 
 export function settingsRoutes(settings: SettingsService) {
   return operations("settings", [
-    operation(
-      "getSettings",
-      "GET /v1/settings",
-      { access: "admin", answer: Settings, summary: "All settings" },
-      ({ answer }) => answer.tagged(settings.get()),
-    ),
-    operation(
-      "updateSettings",
-      "PUT /v1/settings",
-      {
-        access: "admin",
-        strict: true,
-        body: SettingsUpdate,
-        answer: Settings,
-        summary: "Change settings",
-        description: "Fields that are left out stay, null puts one back to its default, unknown ones are refused.",
-      },
-      ({ request, body: input, caller, answer }) => {
+    operation("getSettings", "GET /v1/settings", {
+      access: "admin",
+      answer: Settings,
+      summary: "All settings",
+      handler: ({ answer }) => answer.tagged(settings.get()),
+    }),
+    operation("updateSettings", "PUT /v1/settings", {
+      access: "admin",
+      strict: true,
+      body: SettingsUpdate,
+      answer: Settings,
+      summary: "Change settings",
+      description: "Fields that are left out stay, null puts one back to its default, unknown ones are refused.",
+      handler: ({ request, body: input, caller, answer }) => {
         assertIfMatch(request, settings.get());
         return answer.tagged(settings.update(input, caller));
       },
-    ),
+    }),
   ]);
 }

@@ -5,23 +5,19 @@
 
 import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { isObject } from "../../core/is-object.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { checkedPlan } from "../../core/schedule.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Store } from "../../store/store.ts";
 import { settings as table } from "../../store/tables/settings.ts";
+import type { Core } from "../feature.ts";
 import { settingsChanged } from "./events.ts";
 import { DEFAULT_SETTINGS, type ModelPurpose, Settings, type SettingsUpdate } from "./model.ts";
 
-interface SettingsDeps {
-  store: Store;
-  clock: Clock;
-  audit: Audit;
+interface SettingsDeps extends Pick<Core, "store" | "clock" | "audit"> {
   /** Whether models can be of this provider, be it configured or not. */
   isProvider(id: string): boolean;
   /** @throws Problem 422 for a folder in which no backups can be written. */

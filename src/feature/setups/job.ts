@@ -1,10 +1,9 @@
 /** The job that sets a project up: one at a time for each project, and again where that was asked for meanwhile. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import type { Clock } from "../../core/clock.ts";
-import { conflict, notFound, unavailable } from "../../core/errors.ts";
+import { conflict, expectFound, unavailable } from "../../core/errors.ts";
 import { defineJob } from "../../core/jobs.ts";
-import type { Store } from "../../store/store.ts";
 import type { Environment } from "../environments/model.ts";
+import type { Core } from "../feature.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { Project } from "../projects/model.ts";
@@ -13,9 +12,7 @@ import type { SetupStart } from "./model.ts";
 import { KEPT_EACH, type SetupRows } from "./rows.ts";
 import { assertReady, type SetUpDeps, type SetupRow, setUpProject } from "./set-up.ts";
 
-export interface SetupJobDeps extends Omit<SetUpDeps, "setUps" | "builds" | "clock"> {
-  store: Store;
-  clock: Clock;
+export interface SetupJobDeps extends Omit<SetUpDeps, "setUps" | "builds" | "clock">, Pick<Core, "store" | "clock"> {
   jobs: Pick<Jobs, "enqueue" | "live" | "end">;
   /** Undefined where there is none, for the reason in `why`. */
   setUps: SetUpDeps["setUps"] | undefined;
@@ -85,8 +82,7 @@ export function createSetupJob(deps: SetupJobDeps) {
   });
   /** @throws Problem 404, 409 `no_environment`, 503 `setup_unsupported`. */
   function start(projectId: string, { again = false }: SetupStart, userId: string | undefined): Job {
-    const project = projects.find(projectId);
-    if (!project) throw notFound("project");
+    const project = expectFound(projects.find(projectId), "project");
     if (!deps.setUps) throw unavailable("setup_unsupported", deps.why);
     if (!isNeeded(project))
       throw conflict(

@@ -1,16 +1,14 @@
 /** Images of set-ups: those that no row names are removed, and so are old rows with theirs. */
-import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, timestamp } from "../../core/clock.ts";
 import { messageOf } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
-import type { Logger } from "../../core/log.ts";
 import { ownJson } from "../../core/own-json.ts";
+import type { Core } from "../feature.ts";
 import type { Job } from "../jobs/model.ts";
 import { KEPT_EACH, type SetupRows } from "./rows.ts";
 import type { SetUpDeps, SetupRow } from "./set-up.ts";
 
-export interface SetupLayersDeps {
-  clock: Clock;
-  log: Logger;
+export interface SetupLayersDeps extends Pick<Core, "clock" | "log"> {
   setUps: SetUpDeps["setUps"] | undefined;
   setups: Pick<SetupRows, "rows" | "recipeFor" | "newest">;
   /** The set-up of the project that waits or is under way. */

@@ -1,13 +1,12 @@
 /** Rows of set-ups, by what the environment of their project says now. */
-import type { Store } from "../../store/store.ts";
 import { projectSetups } from "../../store/tables/setups.ts";
 import type { AcceptedDockerfile, Environment } from "../environments/model.ts";
+import type { Core } from "../feature.ts";
 import type { Project } from "../projects/model.ts";
 import { type Recipe, recipeOf } from "./recipe.ts";
 import type { SetupRow } from "./set-up.ts";
 
-export interface SetupRowsDeps {
-  store: Store;
+export interface SetupRowsDeps extends Pick<Core, "store"> {
   environmentOf(projectId: string): Environment | undefined;
   dockerfileOf(projectId: string): AcceptedDockerfile | null;
   /** The image of sandboxes where an environment names none. */

@@ -3,7 +3,7 @@
  * depend on, and given to sandboxes as an image. Rows say what there is; images that no row names are removed.
  */
 import { HOUR_MS, timestamp } from "../../core/clock.ts";
-import { notFound, unavailable } from "../../core/errors.ts";
+import { expectFound, notFound, unavailable } from "../../core/errors.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type Finding, warn } from "../doctor/model.ts";
 import type { Project } from "../projects/model.ts";
@@ -57,8 +57,7 @@ export function createSetups(deps: SetupsDeps) {
     },
     /** @throws Problem 404. */
     get(projectId: string): ProjectSetup {
-      const project = projects.find(projectId);
-      if (!project) throw notFound("project");
+      const project = expectFound(projects.find(projectId), "project");
       const { row, recipe, ...now } = stateOf(project);
       return { project_id: projectId, ...now, last: row ? lastOf(row) : null, check: checkOf(row, recipe) };
     },

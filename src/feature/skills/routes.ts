@@ -28,75 +28,62 @@ function viewOf(caller: Caller, agentId: string | undefined): string | undefined
 
 export function skillRoutes(skills: Skills) {
   return operations("skills", [
-    operation(
-      "listSkills",
-      "GET /v1/skills",
-      {
-        access: "user",
-        execution: true,
-        query: t.Object({ ...PageQuery, ...agentQuery("What that agent sees; absent: all of every level.") }),
-        answer: listOf(Skill),
-        summary: "List skills, by name",
-      },
-      ({ query, caller }) => skills.listInTurns(pageOf(query), readerOf(caller), viewOf(caller, query.agent_id)),
-    ),
-    operation(
-      "getSkill",
-      "GET /v1/skills/:name",
-      {
-        access: "user",
-        execution: true,
-        query: t.Object(agentQuery("As that agent sees it: its own, else everybody's.")),
-        answer: Skill,
-        summary: "One skill with its instructions",
-      },
-      ({ params, query, caller, answer }) =>
+    operation("listSkills", "GET /v1/skills", {
+      access: "user",
+      execution: true,
+      query: t.Object({ ...PageQuery, ...agentQuery("What that agent sees; absent: all of every level.") }),
+      answer: listOf(Skill),
+      summary: "List skills, by name",
+      handler: ({ query, caller }) =>
+        skills.listInTurns(pageOf(query), readerOf(caller), viewOf(caller, query.agent_id)),
+    }),
+    operation("getSkill", "GET /v1/skills/:name", {
+      access: "user",
+      execution: true,
+      query: t.Object(agentQuery("As that agent sees it: its own, else everybody's.")),
+      answer: Skill,
+      summary: "One skill with its instructions",
+      handler: ({ params, query, caller, answer }) =>
         answer.tagged(skills.get(params.name, readerOf(caller), viewOf(caller, query.agent_id))),
-    ),
-    operation(
-      "createSkill",
-      "POST /v1/skills",
-      { access: "admin", body: SkillCreate, answer: { 201: Skill }, summary: "Create a skill" },
-      ({ body, answer }) => answer.created(locationOf, () => skills.create(body)),
-    ),
-    operation(
-      "updateSkill",
-      "PUT /v1/skills/:name",
-      {
-        access: "user",
-        query: Level,
-        body: SkillUpdate,
-        answer: Skill,
-        summary: "Change or confirm a skill: your own, or any as an administrator; comments in its file stay",
-      },
-      ({ params, query, body, caller, request, answer }) => {
+    }),
+    operation("createSkill", "POST /v1/skills", {
+      access: "admin",
+      body: SkillCreate,
+      answer: { 201: Skill },
+      summary: "Create a skill",
+      handler: ({ body, answer }) => answer.created(locationOf, () => skills.create(body)),
+    }),
+    operation("updateSkill", "PUT /v1/skills/:name", {
+      access: "user",
+      query: Level,
+      body: SkillUpdate,
+      answer: Skill,
+      summary: "Change or confirm a skill: your own, or any as an administrator; comments in its file stay",
+      handler: ({ params, query, body, caller, request, answer }) => {
         assertIfMatch(request, skills.own(params.name, readerOf(caller), query.agent_id));
         return answer.tagged(skills.update(params.name, body, readerOf(caller), query.agent_id));
       },
-    ),
-    operation(
-      "deleteSkill",
-      "DELETE /v1/skills/:name",
-      { access: "user", query: Level, answer: 204, summary: "Delete a skill" },
-      ({ params, query, caller, request }) => {
+    }),
+    operation("deleteSkill", "DELETE /v1/skills/:name", {
+      access: "user",
+      query: Level,
+      answer: 204,
+      summary: "Delete a skill",
+      handler: ({ params, query, caller, request }) => {
         assertIfMatch(request, skills.own(params.name, readerOf(caller), query.agent_id));
         skills.remove(params.name, readerOf(caller), query.agent_id);
       },
-    ),
-    operation(
-      "updateSkillEnabled",
-      "PATCH /v1/skills/:name/enabled",
-      {
-        access: "user",
-        query: Level,
-        body: t.Object({ enabled: t.Boolean() }),
-        answer: Skill,
-        summary: "Switch a skill on or off",
-      },
-      ({ params, query, body, caller, request, answer }) => {
+    }),
+    operation("updateSkillEnabled", "PATCH /v1/skills/:name/enabled", {
+      access: "user",
+      query: Level,
+      body: t.Object({ enabled: t.Boolean() }),
+      answer: Skill,
+      summary: "Switch a skill on or off",
+      handler: ({ params, query, body, caller, request, answer }) => {
         assertIfMatch(request, skills.own(params.name, readerOf(caller), query.agent_id));
         return answer.tagged(skills.update(params.name, { enabled: body.enabled }, readerOf(caller), query.agent_id));
       },
-    ),
+    }),
   ]);
 }

@@ -5,9 +5,9 @@ import { didYouMean } from "../../core/near.ts";
 import { owns } from "../../core/ownership.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import { oncePerSnapshot } from "../../store/once-per-snapshot.ts";
-import type { Store } from "../../store/store.ts";
 import type { TextFolder } from "../../store/text-folder.ts";
 import { activity } from "../events/events.ts";
+import type { Core } from "../feature.ts";
 import { type Authorship, createAgentSkills } from "./agent-skills.ts";
 import type { Skill, SkillCreate, SkillUpdate } from "./model.ts";
 import { createSeenSkills, mayRead, type SkillReader } from "./seen.ts";
@@ -15,8 +15,7 @@ import { createSkillFiles, type FrontMatterFormat, levelFolder, type SkillFile }
 
 export type { SkillReader } from "./seen.ts";
 
-interface SkillsDeps {
-  store: Store;
+interface SkillsDeps extends Pick<Core, "store"> {
   /** The folder of agents. */
   folder: TextFolder;
   format: FrontMatterFormat;

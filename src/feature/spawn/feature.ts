@@ -20,10 +20,9 @@ type Needs = Core & {
 };
 
 export const spawn = defineFeature("spawn", (deps: Needs) => {
-  const { store, bus, settings, providers, projects, agents, sessions, tasks } = deps;
+  const { bus, settings, providers, projects, agents, tasks } = deps;
   const service = createSpawns({
-    store,
-    sessions,
+    ...deps,
     assertAgent: (id) => void agents.ready(id),
     projectExists: projects.exists,
     taskExists(projectId, taskId) {

@@ -8,50 +8,35 @@ import type { Spawns } from "./service.ts";
 
 export function spawnRoutes(spawns: Spawns) {
   return operations("spawn", [
-    operation(
-      "executeSpawnExecutor",
-      "POST /v1/spawn-executor/execute",
-      {
-        access: "user",
-        scope: "runs",
-        body: SpawnRequest,
-        answer: { 202: SpawnedExecution },
-        summary: "Hand one piece of work to an agent",
-      },
-      ({ body, caller, answer }) =>
-        answer.accepted(
-          ({ id }) => `/v1/spawn-executor/${id}`,
-          () => spawns.execute(body, caller),
-        ),
-    ),
-    operation(
-      "listSpawnExecutor",
-      "GET /v1/spawn-executor",
-      {
-        access: "user",
-        query: t.Object(PageQuery),
-        answer: listOf(SpawnedExecution),
-        summary: "Spawned executions, newest first",
-      },
-      ({ query, caller }) => spawns.list(pageOf(query), caller),
-    ),
-    operation(
-      "getSpawnExecutor",
-      "GET /v1/spawn-executor/:id",
-      { access: "user", answer: SpawnedExecution, summary: "The state of a spawned execution, with its result" },
-      ({ params, caller }) => spawns.get(params.id, caller),
-    ),
-    operation(
-      "cancelSpawnExecutor",
-      "POST /v1/spawn-executor/:id/cancel",
-      {
-        access: "user",
-        project: "viewer",
-        scope: "runs",
-        answer: SpawnedExecution,
-        summary: "Cancel a spawned execution and all that it started",
-      },
-      ({ params, caller }) => spawns.cancel(params.id, caller),
-    ),
+    operation("executeSpawnExecutor", "POST /v1/spawn-executor/execute", {
+      access: "user",
+      scope: "runs",
+      body: SpawnRequest,
+      answer: { 202: SpawnedExecution },
+      summary: "Hand one piece of work to an agent",
+      handler: ({ body, caller, answer }) =>
+        answer.accepted("/v1/spawn-executor/:id", () => spawns.execute(body, caller)),
+    }),
+    operation("listSpawnExecutor", "GET /v1/spawn-executor", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(SpawnedExecution),
+      summary: "Spawned executions, newest first",
+      handler: ({ query, caller }) => spawns.list(pageOf(query), caller),
+    }),
+    operation("getSpawnExecutor", "GET /v1/spawn-executor/:id", {
+      access: "user",
+      answer: SpawnedExecution,
+      summary: "The state of a spawned execution, with its result",
+      handler: ({ params, caller }) => spawns.get(params.id, caller),
+    }),
+    operation("cancelSpawnExecutor", "POST /v1/spawn-executor/:id/cancel", {
+      access: "user",
+      project: "viewer",
+      scope: "runs",
+      answer: SpawnedExecution,
+      summary: "Cancel a spawned execution and all that it started",
+      handler: ({ params, caller }) => spawns.cancel(params.id, caller),
+    }),
   ]);
 }

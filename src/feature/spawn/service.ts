@@ -6,18 +6,16 @@ import { textOf } from "../../engine/parts.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { below } from "../../store/reader.ts";
-import type { Store } from "../../store/store.ts";
 import { sessions as table } from "../../store/tables/sessions.ts";
 import { mayRead, readable, WHOSE_SESSIONS } from "../../store/whose.ts";
+import type { Core } from "../feature.ts";
 import type { SessionDraft } from "../sessions/model.ts";
 import type { SessionRow, Sessions } from "../sessions/service.ts";
 import type { HandedOn, SpawnedExecution, SpawnRequest } from "./model.ts";
 
 export type Spawns = ReturnType<typeof createSpawns>;
 
-interface SpawnsDeps {
-  store: Store;
+interface SpawnsDeps extends Pick<Core, "store"> {
   sessions: Sessions;
   /** @throws Problem 404 unknown, 409 switched off. */
   assertAgent(id: string): void;
@@ -110,8 +108,8 @@ export function createSpawns(deps: SpawnsDeps) {
     /** The caller's own, an administrator's all; newest first. */
     list(page: Page, caller: Caller): ListAnswer<SpawnedExecution> {
       const after = page.after === null ? null : sessionId(page.after);
-      const where = [["kind = 'spawn'"] as const, readable(caller, WHOSE_SESSIONS.spawn), below("id", { after })];
-      const rows = all.list(where, { order: "id DESC", limit: page.limit + 1 });
+      const where = [["kind = 'spawn'"] as const, readable(caller, WHOSE_SESSIONS.spawn)];
+      const rows = all.page(where, { ...page, after });
       return listAnswer(rows, page, ({ id }) => spawnId(id), present);
     },
     /** @throws Problem 404, 409 when it has ended. */

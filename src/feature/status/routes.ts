@@ -15,46 +15,42 @@ interface StatusDeps {
 
 export function statusRoutes(deps: StatusDeps) {
   return operations("status", [
-    operation(
-      "getStatus",
-      "GET /v1/status",
-      { access: "public", answer: StatusAnswer, summary: "Health, bus and summary counts" },
-      async ({ caller }) => {
+    operation("getStatus", "GET /v1/status", {
+      access: "public",
+      answer: StatusAnswer,
+      summary: "Health, bus and summary counts",
+      handler: async ({ caller }) => {
         const { status, version, setup_required, broker, ...rest } = await deps.status();
         if (caller.kind === "anonymous")
           return { status, version, setup_required, broker: { connected: broker.connected } };
         return { status, version, setup_required, broker, ...rest };
       },
-    ),
-    operation(
-      "getHealthz",
-      "GET /healthz",
-      { access: "public", answer: t.Object({ status: t.Literal("ok") }), summary: "The process answers" },
-      () => ({ status: "ok" as const }),
-    ),
-    operation(
-      "getReadyz",
-      "GET /readyz",
-      { access: "public", answer: t.Object({ status: t.Literal("ready") }), summary: "The database takes writes" },
-      () => {
+    }),
+    operation("getHealthz", "GET /healthz", {
+      access: "public",
+      answer: t.Object({ status: t.Literal("ok") }),
+      summary: "The process answers",
+      handler: () => ({ status: "ok" as const }),
+    }),
+    operation("getReadyz", "GET /readyz", {
+      access: "public",
+      answer: t.Object({ status: t.Literal("ready") }),
+      summary: "The database takes writes",
+      handler: () => {
         const reason = deps.notReady();
         if (reason) throw unavailable("not_ready", reason);
         return { status: "ready" as const };
       },
-    ),
-    operation(
-      "getMetrics",
-      "GET /metrics",
-      {
-        access: "user",
-        summary: "Prometheus metrics",
-        documented: {
-          responses: {
-            200: { description: "Prometheus text.", content: { "text/plain": { schema: { type: "string" } } } },
-          },
+    }),
+    operation("getMetrics", "GET /metrics", {
+      access: "user",
+      summary: "Prometheus metrics",
+      documented: {
+        responses: {
+          200: { description: "Prometheus text.", content: { "text/plain": { schema: { type: "string" } } } },
         },
       },
-      async () => new Response(await deps.metrics(), { headers: { "Content-Type": deps.metricsType } }),
-    ),
+      handler: async () => new Response(await deps.metrics(), { headers: { "Content-Type": deps.metricsType } }),
+    }),
   ]);
 }

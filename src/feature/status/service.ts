@@ -1,19 +1,14 @@
 /** The server's health and summary counts. */
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Clock } from "../../core/clock.ts";
 import type { Config } from "../../core/config.ts";
 import { messageOf } from "../../core/errors.ts";
 import { hasAdministrator } from "../../store/administrators.ts";
-import type { Bus } from "../../store/bus.ts";
 import type { Standby } from "../../store/identity.ts";
-import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import type { Status } from "./model.ts";
 
-interface StatusSources {
-  store: Store;
-  bus: Bus;
-  clock: Clock;
+interface StatusSources extends Pick<Core, "store" | "bus" | "clock"> {
   version: string;
   /** Whether credentials are required. */
   authRequired: boolean;

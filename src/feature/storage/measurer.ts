@@ -1,15 +1,11 @@
 /** Keeps the sizes of workspaces: measured after work in them, and now and then. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { isId } from "../../core/ids.ts";
-import type { Logger } from "../../core/log.ts";
 import { takeTurns } from "../../core/turns.ts";
-import type { Store } from "../../store/store.ts";
 import { openFolder } from "../../working-copy/folder.ts";
+import type { Core } from "../feature.ts";
 
-interface MeasurerDeps {
-  store: Store;
-  clock: Clock;
-  log: Logger;
+interface MeasurerDeps extends Pick<Core, "store" | "clock" | "log"> {
   /** Path of the folder that holds those of runs and chats. */
   folder: string;
   measure(

@@ -9,21 +9,18 @@ const who = { user_id: t.Optional(t.String({ maxLength: 64, description: "Admini
 
 export const storageRoutes = (storage: StorageService) =>
   operations("users", [
-    operation(
-      "getStorage",
-      "GET /v1/storage",
-      { access: "user", query: t.Object(who), answer: Storage, summary: "What you have stored, and how much you may" },
-      ({ query, caller }) => storage.of(query.user_id, caller),
-    ),
-    operation(
-      "listWorkspaces",
-      "GET /v1/storage/workspaces",
-      {
-        access: "user",
-        query: t.Object({ ...PageQuery, ...who }),
-        answer: listOf(Workspace),
-        summary: "The folders of your runs and chats, the largest first",
-      },
-      ({ query, caller }) => storage.workspaces(query.user_id, pageOf(query), caller),
-    ),
+    operation("getStorage", "GET /v1/storage", {
+      access: "user",
+      query: t.Object(who),
+      answer: Storage,
+      summary: "What you have stored, and how much you may",
+      handler: ({ query, caller }) => storage.of(query.user_id, caller),
+    }),
+    operation("listWorkspaces", "GET /v1/storage/workspaces", {
+      access: "user",
+      query: t.Object({ ...PageQuery, ...who }),
+      answer: listOf(Workspace),
+      summary: "The folders of your runs and chats, the largest first",
+      handler: ({ query, caller }) => storage.workspaces(query.user_id, pageOf(query), caller),
+    }),
   ]);

@@ -79,12 +79,7 @@ export function createStorage({ store, limits, hasAccounts }: StorageDeps) {
            ORDER BY bytes DESC, name DESC LIMIT @most`,
         )
         .all({ user, bytes: bytes === undefined ? null : Number(bytes), after: after ?? null, most: page.limit + 1 });
-      return listAnswer(
-        rows,
-        page,
-        (row) => `${row.bytes} ${row.id}`,
-        (row) => row,
-      );
+      return listAnswer(rows, page, (row) => `${row.bytes} ${row.id}`);
     },
     /** @param bytes of what is to be stored. @throws Problem 413 `quota_exceeded`. */
     assertRoom(bytes: number, userId: string | undefined): void {

@@ -21,10 +21,11 @@ type Needs = Core & {
 
 export const swarm = defineFeature(
   "swarm",
-  ({ store, clock, clockwork, bus, settings, providers, projects, agents, sessions }: Needs) => {
+  (deps: Needs) => {
+    const { store, clock, clockwork, bus, settings, providers, projects, agents, sessions } = deps;
     const timeoutSeconds = () => settings.get().limits.timeout_seconds;
     const rows = createSwarmRows(store);
-    const progress = createProgress({ store, clock, rows, sessions, timeoutSeconds });
+    const progress = createProgress({ ...deps, rows, timeoutSeconds });
     sessions.own("swarm", progress.owner);
     const deadlinesChanged = clockwork.add({
       name: "swarms",
@@ -39,11 +40,9 @@ export const swarm = defineFeature(
         }),
     });
     const swarms = createSwarms({
-      store,
-      clock,
+      ...deps,
       rows,
       progress,
-      sessions,
       timeoutSeconds,
       deadlinesChanged,
       assertAgent: (id) => void agents.ready(id),

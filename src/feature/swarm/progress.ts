@@ -2,19 +2,18 @@
  * How a swarm continues. Every change is in the transaction of its cause: a task's start or end, a cancel. So a
  * crash leaves no intermediate state, and a start has nothing to repair.
  */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { conflict, isProblem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { quoted } from "../../core/quoted.ts";
 import type { Ending } from "../../engine/execution.ts";
-import type { Store, WriteTx } from "../../store/store.ts";
+import type { WriteTx } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import type { SessionOwner, SessionRow, Sessions } from "../sessions/service.ts";
 import { swarmComplete, swarmTaskComplete, swarmTaskFailed, swarmTaskStarted } from "./events.ts";
 import type { SwarmRow, SwarmRows, TaskRow } from "./store.ts";
 
-interface ProgressDeps {
-  store: Store;
-  clock: Clock;
+interface ProgressDeps extends Pick<Core, "store" | "clock"> {
   rows: SwarmRows;
   sessions: Sessions;
   /** For tasks that name none. */

@@ -8,71 +8,52 @@ import type { Swarms } from "./service.ts";
 
 export function swarmRoutes(swarms: Swarms) {
   return operations("swarm", [
-    operation(
-      "executeSwarm",
-      "POST /v1/swarm/execute",
-      {
-        access: "user",
-        scope: "runs",
-        body: SwarmRequest,
-        answer: { 202: Swarm },
-        summary: "Start a swarm",
-        description:
-          "Tasks run as soon as those that they depend on have succeeded. `agent_id` does those that name no agent.",
-      },
-      ({ body, caller, answer }) =>
-        answer.accepted(
-          ({ id }) => `/v1/swarm/${id}`,
-          () => swarms.execute(body, caller),
-        ),
-    ),
-    operation(
-      "listSwarm",
-      "GET /v1/swarm",
-      { access: "user", query: t.Object(PageQuery), answer: listOf(Swarm), summary: "Swarms, newest first" },
-      ({ query, caller }) => swarms.list(pageOf(query), caller),
-    ),
-    operation(
-      "getSwarm",
-      "GET /v1/swarm/:id",
-      { access: "user", answer: Swarm, summary: "The state of a swarm" },
-      ({ params, caller }) => swarms.get(params.id, caller),
-    ),
-    operation(
-      "listSwarmTasks",
-      "GET /v1/swarm/:id/tasks",
-      {
-        access: "user",
-        query: t.Object(PageQuery),
-        answer: listOf(SwarmTask),
-        summary: "Tasks of a swarm with their outputs, in the order in which they were given",
-      },
-      ({ params, query, caller }) => swarms.tasks(params.id, pageOf(query), caller),
-    ),
-    operation(
-      "cancelSwarm",
-      "POST /v1/swarm/:id/cancel",
-      {
-        access: "user",
-        project: "viewer",
-        scope: "runs",
-        answer: Swarm,
-        summary: "Cancel a swarm and all that its tasks started",
-      },
-      ({ params, caller }) => swarms.cancel(params.id, caller),
-    ),
-    operation(
-      "retrySwarmTask",
-      "POST /v1/swarm/:id/tasks/:key/retry",
-      {
-        access: "user",
-        scope: "runs",
-        answer: Swarm,
-        summary: "Do a task again that did not succeed",
-        description:
-          "What depends on it follows; where `on_failure` is `cancel_all`, all that did not succeed. An ended swarm continues.",
-      },
-      ({ params, caller }) => swarms.retry(params.id, params.key, caller),
-    ),
+    operation("executeSwarm", "POST /v1/swarm/execute", {
+      access: "user",
+      scope: "runs",
+      body: SwarmRequest,
+      answer: { 202: Swarm },
+      summary: "Start a swarm",
+      description:
+        "Tasks run as soon as those that they depend on have succeeded. `agent_id` does those that name no agent.",
+      handler: ({ body, caller, answer }) => answer.accepted("/v1/swarm/:id", () => swarms.execute(body, caller)),
+    }),
+    operation("listSwarm", "GET /v1/swarm", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(Swarm),
+      summary: "Swarms, newest first",
+      handler: ({ query, caller }) => swarms.list(pageOf(query), caller),
+    }),
+    operation("getSwarm", "GET /v1/swarm/:id", {
+      access: "user",
+      answer: Swarm,
+      summary: "The state of a swarm",
+      handler: ({ params, caller }) => swarms.get(params.id, caller),
+    }),
+    operation("listSwarmTasks", "GET /v1/swarm/:id/tasks", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(SwarmTask),
+      summary: "Tasks of a swarm with their outputs, in the order in which they were given",
+      handler: ({ params, query, caller }) => swarms.tasks(params.id, pageOf(query), caller),
+    }),
+    operation("cancelSwarm", "POST /v1/swarm/:id/cancel", {
+      access: "user",
+      project: "viewer",
+      scope: "runs",
+      answer: Swarm,
+      summary: "Cancel a swarm and all that its tasks started",
+      handler: ({ params, caller }) => swarms.cancel(params.id, caller),
+    }),
+    operation("retrySwarmTask", "POST /v1/swarm/:id/tasks/:key/retry", {
+      access: "user",
+      scope: "runs",
+      answer: Swarm,
+      summary: "Do a task again that did not succeed",
+      description:
+        "What depends on it follows; where `on_failure` is `cancel_all`, all that did not succeed. An ended swarm continues.",
+      handler: ({ params, caller }) => swarms.retry(params.id, params.key, caller),
+    }),
   ]);
 }

@@ -1,13 +1,13 @@
 /** Swarms as people and agents ask for them: checked, started, read, cancelled. */
-import { type Clock, DAY_SECONDS, timestamp } from "../../core/clock.ts";
+import { DAY_SECONDS, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Asker } from "../../core/ownership.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import type { Store } from "../../store/store.ts";
 import { mayRead, WHOSE } from "../../store/whose.ts";
+import type { Core } from "../feature.ts";
 import type { SessionDraft } from "../sessions/model.ts";
 import type { SessionRow, Sessions } from "../sessions/service.ts";
 import type { Swarm, SwarmPlan, SwarmRequest, SwarmTask } from "./model.ts";
@@ -18,9 +18,7 @@ import { createSwarmViews } from "./views.ts";
 
 export type Swarms = ReturnType<typeof createSwarms>;
 
-interface SwarmsDeps {
-  store: Store;
-  clock: Clock;
+interface SwarmsDeps extends Pick<Core, "store" | "clock"> {
   rows: SwarmRows;
   progress: Progress;
   sessions: Sessions;

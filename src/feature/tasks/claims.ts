@@ -1,18 +1,16 @@
 /** Tasks that agents hold: each for a time, which the agent lengthens while it is at work. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { conflict } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { ExecutionHolder } from "../../engine/tokens.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import type { TaskChecks } from "./checks.ts";
 import type { Task, TaskClaim } from "./model.ts";
 import { CLAIMABLE, type TaskRules } from "./rules.ts";
 import type { TaskRow, TaskStore } from "./store.ts";
 
-export interface ClaimsDeps {
-  store: Store;
-  clock: Clock;
+export interface ClaimsDeps extends Pick<Core, "store" | "clock"> {
   rows: TaskStore;
   rules: TaskRules;
   checks: Pick<TaskChecks, "assertAgent" | "obstacle">;

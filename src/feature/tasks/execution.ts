@@ -8,7 +8,7 @@ import { LIMITS } from "../../core/limits.ts";
 import { ABOUT_UNCONFIRMED, quotedOutside } from "../../core/outside-text.ts";
 import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
 import type { ProjectAccess } from "../../store/project-access.ts";
-import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import type { PlainProject } from "../projects/model.ts";
 import type { Run, RunCreate } from "../runs/model.ts";
 import type { Stage } from "./model.ts";
@@ -37,9 +37,8 @@ export interface RunState {
 
 export type TaskExecution = ReturnType<typeof createTaskExecution>;
 
-interface TaskExecutionDeps {
+interface TaskExecutionDeps extends Pick<Core, "store"> {
   access: Pick<ProjectAccess, "within">;
-  store: Store;
   rows: TaskStore;
   rules: TaskRules;
   policies: Policies;

@@ -55,18 +55,17 @@ export const tasks = defineFeature(
       works: worksOf(store),
     });
     const execution = createTaskExecution({
-      store,
+      ...deps,
       rows,
       rules,
       policies,
       projectOf,
-      access,
       createRun: runs.create,
       mask: deps.masking.text,
       runState: runStates(store),
       awaitsPull: pullsAwaited(store),
     });
-    const importTasks = defineImport({ store, tasks: service, rows, access });
+    const importTasks = defineImport({ ...deps, tasks: service, rows });
     const importInto = (projectId: string, input: TaskImport, caller: Caller, outside?: string) => {
       const { name } = projectOf(projectId);
       const options = { subject: name, userId: caller.userId, projectId };

@@ -15,39 +15,31 @@ interface PolicyRoutesDeps {
 
 export function policyRoutes({ policies, resolve }: PolicyRoutesDeps) {
   return operations("tasks", [
-    operation(
-      "getProjectWorkflowPolicy",
-      "GET /v1/projects/:id/workflow-policy",
-      { access: "user", answer: WorkflowPolicy, summary: "Stages that work of each kind goes through" },
-      ({ params, answer }) => answer.tagged(policies.get(params.id)),
-    ),
-    operation(
-      "updateProjectWorkflowPolicy",
-      "PUT /v1/projects/:id/workflow-policy",
-      {
-        access: "user",
-        project: "maintainer",
-        strict: true,
-        body: WorkflowPolicyUpdate,
-        answer: WorkflowPolicy,
-        summary: "Change the workflow policy",
-      },
-      ({ params, request, body: input, answer }) => {
+    operation("getProjectWorkflowPolicy", "GET /v1/projects/:id/workflow-policy", {
+      access: "user",
+      answer: WorkflowPolicy,
+      summary: "Stages that work of each kind goes through",
+      handler: ({ params, answer }) => answer.tagged(policies.get(params.id)),
+    }),
+    operation("updateProjectWorkflowPolicy", "PUT /v1/projects/:id/workflow-policy", {
+      access: "user",
+      project: "maintainer",
+      strict: true,
+      body: WorkflowPolicyUpdate,
+      answer: WorkflowPolicy,
+      summary: "Change the workflow policy",
+      handler: ({ params, request, body: input, answer }) => {
         assertIfMatch(request, policies.get(params.id));
         return answer.tagged(policies.update(params.id, input));
       },
-    ),
-    operation(
-      "resolveWorkflowProjectTask",
-      "POST /v1/projects/:id/tasks/:tid/resolve-workflow",
-      {
-        access: "user",
-        project: "viewer",
-        body: t.Optional(WorkflowRequest),
-        answer: ResolvedWorkflow,
-        summary: "What is to be done for a task, and what is next",
-      },
-      ({ params, body }) => resolve(params.id, params.tid, body?.work_type),
-    ),
+    }),
+    operation("resolveWorkflowProjectTask", "POST /v1/projects/:id/tasks/:tid/resolve-workflow", {
+      access: "user",
+      project: "viewer",
+      body: t.Optional(WorkflowRequest),
+      answer: ResolvedWorkflow,
+      summary: "What is to be done for a task, and what is next",
+      handler: ({ params, body }) => resolve(params.id, params.tid, body?.work_type),
+    }),
   ]);
 }

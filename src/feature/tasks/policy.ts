@@ -1,8 +1,8 @@
 /** Workflow policies of projects, and what they mean for one task. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
-import type { Store } from "../../store/store.ts";
 import { workflowPolicies } from "../../store/tables/tasks.ts";
+import type { Core } from "../feature.ts";
 import type { PlainProject } from "../projects/model.ts";
 import type { Rules, Stage, WorkType } from "./model.ts";
 import type { ResolvedWorkflow, WorkflowPolicy } from "./policy-model.ts";
@@ -10,9 +10,7 @@ import type { TaskRow } from "./store.ts";
 
 export type Policies = ReturnType<typeof createPolicies>;
 
-interface PoliciesDeps {
-  store: Store;
-  clock: Clock;
+interface PoliciesDeps extends Pick<Core, "store" | "clock"> {
   /** @throws Problem 404. */
   projectOf(id: string): PlainProject;
   agentExists(id: string): boolean;

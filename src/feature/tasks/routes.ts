@@ -26,8 +26,6 @@ import {
 import { TaskExecute } from "./policy-model.ts";
 import type { Tasks } from "./service.ts";
 
-const locationOf = ({ project_id, id }: Task) => `/v1/projects/${project_id}/tasks/${id}`;
-
 interface TaskRoutesDeps {
   tasks: Tasks;
   execution: TaskExecution;
@@ -38,122 +36,102 @@ interface TaskRoutesDeps {
 export function taskRoutes({ tasks, execution, importTasks }: TaskRoutesDeps) {
   return operations("tasks", [
     ...changeRoutes(tasks),
-    operation(
-      "listProjectTasks",
-      "GET /v1/projects/:id/tasks",
-      {
-        access: "user",
-        query: t.Object({
-          ...PageQuery,
-          ...TaskQuery,
-          ready: t.Optional(queryBoolean({ description: "Unclaimed, and all that it depends on is done." })),
-        }),
-        answer: listOf(Task),
-        summary: "Tasks in the board's order; what is ready by priority first",
-      },
-      ({ params, query }) => tasks.list(params.id, query, pageOf(query)),
-    ),
-    operation(
-      "createProjectTask",
-      "POST /v1/projects/:id/tasks",
-      { access: "user", body: TaskCreate, answer: { 201: Task }, summary: "Create a task" },
-      ({ params, body, caller, answer }) => answer.created(locationOf, () => tasks.create(params.id, body, caller)),
-    ),
-    operation(
-      "updateProjectTasks",
-      "PATCH /v1/projects/:id/tasks",
-      {
-        access: "user",
-        body: TaskBulk,
-        answer: TaskBulkAnswer,
-        summary: "Change several tasks; each says how it went",
-      },
-      ({ params, body, caller }) => tasks.bulk(params.id, body, caller),
-    ),
-    operation(
-      "importProjectTask",
-      "POST /v1/projects/:id/tasks/import",
-      { access: "user", body: TaskImport, answer: { 202: Job }, summary: "Create many tasks, as a background job" },
-      ({ params, body, caller, answer }) =>
-        answer.accepted(
-          (job) => `/v1/jobs/${job.id}`,
-          () => importTasks(params.id, body, caller),
-        ),
-    ),
-    operation(
-      "executeProjectTask",
-      "POST /v1/projects/:id/tasks/:tid/execute",
-      {
-        access: "user",
-        body: t.Optional(TaskExecute),
-        answer: { 202: Run },
-        summary: "Have agents do the task: starts the run of its next stages",
-      },
-      ({ params, body, caller, answer }) =>
-        answer.accepted(
-          (run) => `/v1/runs/${run.id}`,
-          () => execution.execute(params.id, params.tid, body ?? {}, caller),
-        ),
-    ),
+    operation("listProjectTasks", "GET /v1/projects/:id/tasks", {
+      access: "user",
+      query: t.Object({
+        ...PageQuery,
+        ...TaskQuery,
+        ready: t.Optional(queryBoolean({ description: "Unclaimed, and all that it depends on is done." })),
+      }),
+      answer: listOf(Task),
+      summary: "Tasks in the board's order; what is ready by priority first",
+      handler: ({ params, query }) => tasks.list(params.id, query, pageOf(query)),
+    }),
+    operation("createProjectTask", "POST /v1/projects/:id/tasks", {
+      access: "user",
+      body: TaskCreate,
+      answer: { 201: Task },
+      summary: "Create a task",
+      handler: ({ params, body, caller, answer }) =>
+        answer.created("/v1/projects/:project_id/tasks/:id", () => tasks.create(params.id, body, caller)),
+    }),
+    operation("updateProjectTasks", "PATCH /v1/projects/:id/tasks", {
+      access: "user",
+      body: TaskBulk,
+      answer: TaskBulkAnswer,
+      summary: "Change several tasks; each says how it went",
+      handler: ({ params, body, caller }) => tasks.bulk(params.id, body, caller),
+    }),
+    operation("importProjectTask", "POST /v1/projects/:id/tasks/import", {
+      access: "user",
+      body: TaskImport,
+      answer: { 202: Job },
+      summary: "Create many tasks, as a background job",
+      handler: ({ params, body, caller, answer }) =>
+        answer.accepted("/v1/jobs/:id", () => importTasks(params.id, body, caller)),
+    }),
+    operation("executeProjectTask", "POST /v1/projects/:id/tasks/:tid/execute", {
+      access: "user",
+      body: t.Optional(TaskExecute),
+      answer: { 202: Run },
+      summary: "Have agents do the task: starts the run of its next stages",
+      handler: ({ params, body, caller, answer }) =>
+        answer.accepted("/v1/runs/:id", () => execution.execute(params.id, params.tid, body ?? {}, caller)),
+    }),
   ]);
 }
 
 function changeRoutes(tasks: Tasks) {
   return operations("tasks", [
-    operation(
-      "getProjectTask",
-      "GET /v1/projects/:id/tasks/:tid",
-      { access: "user", answer: Task, summary: "One task" },
-      ({ params }) => tasks.get(params.id, params.tid),
-    ),
-    operation(
-      "updateProjectTask",
-      "PUT /v1/projects/:id/tasks/:tid",
-      { access: "user", body: TaskUpdate, answer: Task, summary: "Change a task; its status changes by a transition" },
-      ({ params, body, caller }) => tasks.update(params.id, params.tid, body, caller),
-    ),
-    operation(
-      "deleteProjectTask",
-      "DELETE /v1/projects/:id/tasks/:tid",
-      { access: "user", answer: 204, summary: "Delete a task" },
-      ({ params, caller }) => tasks.remove(params.id, params.tid, caller),
-    ),
-    operation(
-      "listProjectTaskHistory",
-      "GET /v1/projects/:id/tasks/:tid/history",
-      {
-        access: "user",
-        query: t.Object(PageQuery),
-        answer: listOf(TaskHistoryEntry),
-        summary: "What happened to a task, newest first",
-      },
-      ({ params, query }) => tasks.history(params.id, params.tid, pageOf(query)),
-    ),
-    operation(
-      "claimProjectTask",
-      "POST /v1/projects/:id/tasks/:tid/claim",
-      {
-        access: "user",
-        body: TaskClaim,
-        answer: Claimed,
-        summary: "Claim a task for an agent, lengthen its lease, or give it back",
-      },
-      ({ params, body, caller }) => {
+    operation("getProjectTask", "GET /v1/projects/:id/tasks/:tid", {
+      access: "user",
+      answer: Task,
+      summary: "One task",
+      handler: ({ params }) => tasks.get(params.id, params.tid),
+    }),
+    operation("updateProjectTask", "PUT /v1/projects/:id/tasks/:tid", {
+      access: "user",
+      body: TaskUpdate,
+      answer: Task,
+      summary: "Change a task; its status changes by a transition",
+      handler: ({ params, body, caller }) => tasks.update(params.id, params.tid, body, caller),
+    }),
+    operation("deleteProjectTask", "DELETE /v1/projects/:id/tasks/:tid", {
+      access: "user",
+      answer: 204,
+      summary: "Delete a task",
+      handler: ({ params, caller }) => tasks.remove(params.id, params.tid, caller),
+    }),
+    operation("listProjectTaskHistory", "GET /v1/projects/:id/tasks/:tid/history", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(TaskHistoryEntry),
+      summary: "What happened to a task, newest first",
+      handler: ({ params, query }) => tasks.history(params.id, params.tid, pageOf(query)),
+    }),
+    operation("claimProjectTask", "POST /v1/projects/:id/tasks/:tid/claim", {
+      access: "user",
+      body: TaskClaim,
+      answer: Claimed,
+      summary: "Claim a task for an agent, lengthen its lease, or give it back",
+      handler: ({ params, body, caller }) => {
         assertOwnAgent(caller, body.agent_id);
         return tasks.claim(params.id, params.tid, body, caller);
       },
-    ),
-    operation(
-      "transitionProjectTask",
-      "POST /v1/projects/:id/tasks/:tid/transition",
-      { access: "user", body: TaskTransition, answer: Transitioned, summary: "Move a task to another status" },
-      ({ params, body, caller }) => tasks.transition(params.id, params.tid, body, caller),
-    ),
-    operation(
-      "moveProjectTask",
-      "POST /v1/projects/:id/tasks/:tid/move",
-      { access: "user", body: TaskMove, answer: Task, summary: "Put a task at another place of the board" },
-      ({ params, body, caller }) => tasks.move(params.id, params.tid, body, caller),
-    ),
+    }),
+    operation("transitionProjectTask", "POST /v1/projects/:id/tasks/:tid/transition", {
+      access: "user",
+      body: TaskTransition,
+      answer: Transitioned,
+      summary: "Move a task to another status",
+      handler: ({ params, body, caller }) => tasks.transition(params.id, params.tid, body, caller),
+    }),
+    operation("moveProjectTask", "POST /v1/projects/:id/tasks/:tid/move", {
+      access: "user",
+      body: TaskMove,
+      answer: Task,
+      summary: "Put a task at another place of the board",
+      handler: ({ params, body, caller }) => tasks.move(params.id, params.tid, body, caller),
+    }),
   ]);
 }

@@ -140,12 +140,7 @@ export function createTasks(deps: TasksDeps) {
     },
     history(projectId: string, id: string, page: Page): ListAnswer<TaskHistoryEntry> {
       rowOf(projectId, id);
-      return listAnswer(
-        rows.history(id, page),
-        page,
-        (entry) => String(entry.id),
-        (entry) => entry,
-      );
+      return listAnswer(rows.history(id, page), page, (entry) => String(entry.id));
     },
   };
 }

@@ -3,7 +3,7 @@
  * the instance, so that memory does not grow and a restart loses nothing. What waited too long is left out and counted. What
  * was sent but not confirmed is sent again, as the same spans.
  */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Logger } from "../../core/log.ts";
@@ -11,13 +11,12 @@ import type { Masking } from "../../core/masking.ts";
 import type { EventLog } from "../../store/event-log.ts";
 import type { Standby } from "../../store/identity.ts";
 import type { Store } from "../../store/store.ts";
+import type { Core } from "../feature.ts";
 import { type Attributes, type OtlpSpan, writeAttributes } from "./span.ts";
 import { TRACED, type TracedEvent } from "./spans.ts";
 import type { Target } from "./target.ts";
 
-interface ExporterDeps {
-  store: Store;
-  clock: Clock;
+interface ExporterDeps extends Pick<Core, "store" | "clock"> {
   log: Pick<Logger, "warn">;
   masking: Pick<Masking, "text">;
   standby: Pick<Standby, "since">;

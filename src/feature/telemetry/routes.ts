@@ -4,11 +4,11 @@ import { Telemetry } from "./model.ts";
 
 export function telemetryRoutes(status: () => Telemetry) {
   return operations("admin", [
-    operation(
-      "getTelemetry",
-      "GET /v1/admin/telemetry",
-      { access: "admin", answer: Telemetry, summary: "Whether traces are sent, and taken" },
-      () => status(),
-    ),
+    operation("getTelemetry", "GET /v1/admin/telemetry", {
+      access: "admin",
+      answer: Telemetry,
+      summary: "Whether traces are sent, and taken",
+      handler: () => status(),
+    }),
   ]);
 }

@@ -8,35 +8,28 @@ const TEXT = { "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Opti
 
 export function transcriptRoutes(transcripts: Transcripts) {
   return operations("sessions", [
-    operation(
-      "listSessionTranscript",
-      "GET /v1/sessions/:id/transcript",
-      {
-        access: "user",
-        query: t.Object({
-          ...PageQuery,
-          q: t.Optional(t.String({ maxLength: 200, description: "Only messages that hold this text." })),
-        }),
-        answer: listOf(TranscriptMessage),
-        summary: "What a session said and did, newest message first",
-      },
-      ({ params, query, caller }) => transcripts.page(params.id, query.q, pageOf(query), caller),
-    ),
-    operation(
-      "getSessionCallOutput",
-      "GET /v1/sessions/:id/calls/:call_id/output",
-      {
-        access: "user",
-        summary: "All that is stored of a tool call's output, as text",
-        description:
-          "Of an output over 32 kB its beginning and end; the text says under which path of the workspace the whole is.",
-        documented: {
-          responses: {
-            200: { description: "The output.", content: { "text/plain": { schema: { type: "string" } } } },
-          },
+    operation("listSessionTranscript", "GET /v1/sessions/:id/transcript", {
+      access: "user",
+      query: t.Object({
+        ...PageQuery,
+        q: t.Optional(t.String({ maxLength: 200, description: "Only messages that hold this text." })),
+      }),
+      answer: listOf(TranscriptMessage),
+      summary: "What a session said and did, newest message first",
+      handler: ({ params, query, caller }) => transcripts.page(params.id, query.q, pageOf(query), caller),
+    }),
+    operation("getSessionCallOutput", "GET /v1/sessions/:id/calls/:call_id/output", {
+      access: "user",
+      summary: "All that is stored of a tool call's output, as text",
+      description:
+        "Of an output over 32 kB its beginning and end; the text says under which path of the workspace the whole is.",
+      documented: {
+        responses: {
+          200: { description: "The output.", content: { "text/plain": { schema: { type: "string" } } } },
         },
       },
-      ({ params, caller }) => new Response(transcripts.outputOf(params.id, params.call_id, caller), { headers: TEXT }),
-    ),
+      handler: ({ params, caller }) =>
+        new Response(transcripts.outputOf(params.id, params.call_id, caller), { headers: TEXT }),
+    }),
   ]);
 }

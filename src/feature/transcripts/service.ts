@@ -6,7 +6,7 @@ import { type ListAnswer, listAnswer, numberAfter, type Page } from "../../http/
 import { type Condition, contains } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { messages, sessions, toolCalls } from "../../store/tables/sessions.ts";
-import { mayRead, WHOSE } from "../../store/whose.ts";
+import { expectReadable, WHOSE } from "../../store/whose.ts";
 import type { TranscriptMessage } from "./model.ts";
 
 type MessageRow = typeof messages.$inferSelect;
@@ -86,10 +86,8 @@ function holding(id: string, text: string): Condition {
 export function createTranscripts({ rows }: Pick<Store, "rows">) {
   const [said, called, known] = [rows(messages), rows(toolCalls), rows(sessions)];
   /** @throws Problem 404. */
-  const assertReadable = (id: string, caller: Caller): void => {
-    const row = known.find({ id });
-    if (!row || !mayRead(caller, WHOSE.sessions, row)) throw notFound("session");
-  };
+  const assertReadable = (id: string, caller: Caller): void =>
+    void expectReadable(caller, WHOSE.sessions, known.find({ id }), "session");
   return {
     /** All that is stored of what a call gave. @throws Problem 404 when either is unknown, or another user's. */
     outputOf(id: string, call: string, caller: Caller): string {

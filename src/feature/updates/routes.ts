@@ -5,22 +5,18 @@ import type { Updates } from "./service.ts";
 
 export function updateRoutes(updates: Updates) {
   return operations("updates", [
-    operation(
-      "getUpdatesVersion",
-      "GET /v1/updates/version",
-      { access: "user", answer: Version, summary: "What this build is" },
-      () => updates.version(),
-    ),
-    operation(
-      "getUpdatesCheck",
-      "GET /v1/updates/check",
-      {
-        access: "user",
-        answer: UpdateCheck,
-        summary: "Whether there is a newer version",
-        description: "Contacts nothing unless UPDATE_CHECK_URL is set; the answer is signed by the release key.",
-      },
-      () => updates.check(),
-    ),
+    operation("getUpdatesVersion", "GET /v1/updates/version", {
+      access: "user",
+      answer: Version,
+      summary: "What this build is",
+      handler: () => updates.version(),
+    }),
+    operation("getUpdatesCheck", "GET /v1/updates/check", {
+      access: "user",
+      answer: UpdateCheck,
+      summary: "Whether there is a newer version",
+      description: "Contacts nothing unless UPDATE_CHECK_URL is set; the answer is signed by the release key.",
+      handler: () => updates.check(),
+    }),
   ]);
 }

@@ -64,17 +64,13 @@ function filterOf(query: (typeof CallQuery)["static"], caller: Caller): CallFilt
 export function usageRoutes({ usage, trends, clock, budgets }: UsageRoutesDeps) {
   return operations("usage", [
     ...callRoutes(usage),
-    operation(
-      "getUsage",
-      "GET /v1/usage",
-      {
-        access: "user",
-        query: UsageQuery,
-        answer: Usage,
-        summary: "Your usage in a period, and what is left of the budgets",
-        description: "This month (UTC) by default. Where nobody logs in: everybody's.",
-      },
-      ({ query, caller }) => {
+    operation("getUsage", "GET /v1/usage", {
+      access: "user",
+      query: UsageQuery,
+      answer: Usage,
+      summary: "Your usage in a period, and what is left of the budgets",
+      description: "This month (UTC) by default. Where nobody logs in: everybody's.",
+      handler: ({ query, caller }) => {
         const userId = ownerOf(caller, query.user_id, caller.userId);
         const to = query.to === undefined ? clock.now() : timeOf(query.to, "to");
         const from = query.from === undefined ? startOfMonth(to) : timeOf(query.from, "from");
@@ -89,18 +85,14 @@ export function usageRoutes({ usage, trends, clock, budgets }: UsageRoutesDeps) 
           forecast: usage.forecast(userId),
         };
       },
-    ),
-    operation(
-      "listUsageHistory",
-      "GET /v1/usage/history",
-      {
-        access: "user",
-        query: HistoryQuery,
-        answer: listOf(HistoryBucket),
-        summary: "Usage by hour, day or month, oldest first",
-        description: CSV,
-      },
-      ({ query, caller, request }) => {
+    }),
+    operation("listUsageHistory", "GET /v1/usage/history", {
+      access: "user",
+      query: HistoryQuery,
+      answer: listOf(HistoryBucket),
+      summary: "Usage by hour, day or month, oldest first",
+      description: CSV,
+      handler: ({ query, caller, request }) => {
         const granularity = query.granularity ?? "day";
         const to = query.to === undefined ? clock.now() + 1 : timeOf(query.to, "to");
         const from = query.from === undefined ? defaultFrom(granularity, to) : timeOf(query.from, "from");
@@ -109,67 +101,51 @@ export function usageRoutes({ usage, trends, clock, budgets }: UsageRoutesDeps) 
         if (wantsCsv(request)) return csvResponse(`usage-by-${granularity}`, BUCKET_COLUMNS, items.map(bucketCells));
         return { items, next_cursor: null };
       },
-    ),
-    operation(
-      "getUsageTrend",
-      "GET /v1/usage/trend",
-      {
-        access: "user",
-        query: TrendQuery,
-        answer: UsageTrend,
-        summary: "Spend of each day by model, agent or project, and how the day's runs ended",
-        description: "Whole days (UTC), the last thirty by default; the eight dearest and the sum of the others.",
-      },
-      ({ query, caller }) => {
+    }),
+    operation("getUsageTrend", "GET /v1/usage/trend", {
+      access: "user",
+      query: TrendQuery,
+      answer: UsageTrend,
+      summary: "Spend of each day by model, agent or project, and how the day's runs ended",
+      description: "Whole days (UTC), the last thirty by default; the eight dearest and the sum of the others.",
+      handler: ({ query, caller }) => {
         const to = query.to === undefined ? clock.now() + 1 : timeOf(query.to, "to");
         const from = query.from === undefined ? defaultFrom("day", to) : timeOf(query.from, "from");
         const userId = ownerOf(caller, query.user_id, caller.userId);
         return trends.read(query.by ?? "model", { from, to, userId }, caller);
       },
-    ),
+    }),
   ]);
 }
 
 function callRoutes(usage: UsageLog) {
   return operations("usage", [
-    operation(
-      "listLlmCalls",
-      "GET /v1/llm-calls",
-      {
-        access: "user",
-        query: CallQuery,
-        answer: listOf(LlmCall),
-        summary: "Model calls, newest first",
-        description: CSV,
-      },
-      ({ query, caller, request }) => {
+    operation("listLlmCalls", "GET /v1/llm-calls", {
+      access: "user",
+      query: CallQuery,
+      answer: listOf(LlmCall),
+      summary: "Model calls, newest first",
+      description: CSV,
+      handler: ({ query, caller, request }) => {
         const filter = filterOf(query, caller);
         if (wantsCsv(request)) return csvResponse("llm-calls", CALL_COLUMNS, callCells(usage.each(filter)));
         return usage.list(pageOf(query), filter);
       },
-    ),
-    operation(
-      "getLlmCallsSummary",
-      "GET /v1/llm-calls/summary",
-      {
-        access: "user",
-        query: SummaryQuery,
-        answer: UsageSummary,
-        summary: "Totals, and by provider, model, agent and day",
-      },
-      ({ query, caller }) => usage.summary(filterOf(query, caller)),
-    ),
-    operation(
-      "getLlmCall",
-      "GET /v1/llm-calls/:id",
-      {
-        access: "user",
-        params: t.Object({ id: t.String({ maxLength: 100 }) }),
-        answer: LlmCall,
-        summary: "One model call",
-      },
-      ({ params, caller }) => usage.get(params.id, caller),
-    ),
+    }),
+    operation("getLlmCallsSummary", "GET /v1/llm-calls/summary", {
+      access: "user",
+      query: SummaryQuery,
+      answer: UsageSummary,
+      summary: "Totals, and by provider, model, agent and day",
+      handler: ({ query, caller }) => usage.summary(filterOf(query, caller)),
+    }),
+    operation("getLlmCall", "GET /v1/llm-calls/:id", {
+      access: "user",
+      params: t.Object({ id: t.String({ maxLength: 100 }) }),
+      answer: LlmCall,
+      summary: "One model call",
+      handler: ({ params, caller }) => usage.get(params.id, caller),
+    }),
   ]);
 }
 

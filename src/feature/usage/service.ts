@@ -1,7 +1,6 @@
 /** The log of model calls: one row per call, written by its maker in the same transaction. */
 
-import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
-import { notFound } from "../../core/errors.ts";
+import { DAY_MS, timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { toNano, toUsd } from "../../core/money.ts";
 import type { CallPurpose, Execution } from "../../engine/execution.ts";
@@ -10,18 +9,17 @@ import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { below } from "../../store/reader.ts";
 import { removeOld } from "../../store/remove-old.ts";
-import type { Store, WriteTx } from "../../store/store.ts";
+import type { WriteTx } from "../../store/store.ts";
 import { llmCalls as table } from "../../store/tables/usage.ts";
-import { mayRead, WHOSE } from "../../store/whose.ts";
+import { expectReadable, WHOSE } from "../../store/whose.ts";
+import type { Core } from "../feature.ts";
 import { llmCall } from "./events.ts";
 import type { Forecast, Granularity, HistoryBucket, LlmCall, LlmCallRecord, UsageSummary } from "./model.ts";
 import { bucketsOf, prefixOf, startOfDay, startOfMonth } from "./period.ts";
 import { type CallFilter, conditionsOf, createSums, NO_TOTALS } from "./sums.ts";
 import { createTotals, NOBODY } from "./totals.ts";
 
-interface UsageDeps {
-  store: Store;
-  clock: Clock;
+interface UsageDeps extends Pick<Core, "store" | "clock"> {
   /** Called with every call inside its transaction: budgets, the watch over keys. */
   onRecorded: readonly ((tx: WriteTx, call: LlmCall) => void)[];
 }
@@ -122,8 +120,7 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps) {
       listAnswer(page(filter, asked.after, asked.limit + 1), asked, (row) => row.id, present),
     /** @throws Problem 404. */
     get(id: string, caller: Caller): LlmCall {
-      const row = rows.find({ id });
-      if (!row || !mayRead(caller, WHOSE.llm_calls, row)) throw notFound("model call");
+      const row = expectReadable(caller, WHOSE.llm_calls, rows.find({ id }), "model call");
       return present(row);
     },
     breakdown,

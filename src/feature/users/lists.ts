@@ -1,9 +1,9 @@
 /** Lists of users, oldest first: plain, and for administrators with the log-ins, keys and providers of each. */
-import { type Clock, timestamp } from "../../core/clock.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { timestamp } from "../../core/clock.ts";
+import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import type { Condition } from "../../store/reader.ts";
-import type { Store } from "../../store/store.ts";
 import { apiKeys, authSessions, identities, users } from "../../store/tables/accounts.ts";
+import type { Core } from "../feature.ts";
 import type { StorageService } from "../storage/service.ts";
 import { type ManagedUser, presentUser, type User, type UserRow } from "./model.ts";
 
@@ -14,9 +14,7 @@ interface UserFilter {
   search?: string | undefined;
 }
 
-export interface UserListsDeps {
-  store: Store;
-  clock: Clock;
+export interface UserListsDeps extends Pick<Core, "store" | "clock"> {
   storedBy: StorageService["usedBy"];
 }
 
@@ -44,10 +42,8 @@ export function createUserLists({ store, clock, storedBy }: UserListsDeps) {
     };
   }
   return {
-    list: (page: Page, filter?: UserFilter): ListAnswer<User> =>
-      listAnswer(rowsOf(page, filter), page, (row) => row.id, presentUser),
+    list: (page: Page, filter?: UserFilter): ListAnswer<User> => listById(rowsOf(page, filter), page, presentUser),
     /** The same with log-ins, keys and providers of each. */
-    manage: (page: Page, filter?: UserFilter): ListAnswer<ManagedUser> =>
-      listAnswer(rowsOf(page, filter), page, (row) => row.id, managed),
+    manage: (page: Page, filter?: UserFilter): ListAnswer<ManagedUser> => listById(rowsOf(page, filter), page, managed),
   };
 }

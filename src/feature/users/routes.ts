@@ -12,69 +12,54 @@ const search = t.Optional(t.String({ maxLength: 256, description: "Part of an ad
 
 export function userRoutes(users: Users) {
   return operations("users", [
-    operation(
-      "listUsers",
-      "GET /v1/users",
-      { access: "admin", query: t.Object(filter), answer: listOf(User), summary: "List users" },
-      ({ query }) => users.list(pageOf(query), query),
-    ),
-    operation(
-      "listUserAccounts",
-      "GET /v1/admin/users",
-      {
-        access: "admin",
-        query: t.Object({ ...filter, search }),
-        answer: listOf(ManagedUser),
-        tag: "admin",
-        summary: "Users with their log-ins, keys and providers",
-      },
-      ({ query }) => users.manage(pageOf(query), query),
-    ),
-    operation(
-      "createUser",
-      "POST /v1/users",
-      {
-        access: "admin",
-        scope: "accounts",
-        body: UserCreate,
-        answer: { 201: User },
-        summary: "Create a user; without a password it signs on through a provider",
-      },
-      async ({ body, caller, answer }) => {
+    operation("listUsers", "GET /v1/users", {
+      access: "admin",
+      query: t.Object(filter),
+      answer: listOf(User),
+      summary: "List users",
+      handler: ({ query }) => users.list(pageOf(query), query),
+    }),
+    operation("listUserAccounts", "GET /v1/admin/users", {
+      access: "admin",
+      query: t.Object({ ...filter, search }),
+      answer: listOf(ManagedUser),
+      tag: "admin",
+      summary: "Users with their log-ins, keys and providers",
+      handler: ({ query }) => users.manage(pageOf(query), query),
+    }),
+    operation("createUser", "POST /v1/users", {
+      access: "admin",
+      scope: "accounts",
+      body: UserCreate,
+      answer: { 201: User },
+      summary: "Create a user; without a password it signs on through a provider",
+      handler: async ({ body, caller, answer }) => {
         const { commit } = await users.prepare(body, caller);
-        return answer.created((user) => `/v1/users/${user.id}`, commit);
+        return answer.created("/v1/users/:id", commit);
       },
-    ),
-    operation(
-      "getUser",
-      "GET /v1/users/:id",
-      { access: "user", answer: User, summary: "One user; only administrators see others" },
-      ({ params, caller }) => users.get(params.id, caller),
-    ),
-    operation(
-      "updateUser",
-      "PUT /v1/users/:id",
-      {
-        access: "user",
-        scope: "accounts",
-        body: UserUpdate,
-        answer: ChangedUser,
-        summary: "Change a user; your own account: name, and password with the current one",
-      },
-      ({ params, body, caller }) => users.update(params.id, body, caller),
-    ),
-    operation(
-      "deleteUser",
-      "DELETE /v1/users/:id",
-      {
-        access: "user",
-        scope: "accounts",
-        answer: 204,
-        summary: "Delete a user, or your own account",
-        description:
-          "Its keys and sessions end; what it owned passes to the administrator who deletes it, else to the first one.",
-      },
-      ({ params, caller }) => users.remove(params.id, caller),
-    ),
+    }),
+    operation("getUser", "GET /v1/users/:id", {
+      access: "user",
+      answer: User,
+      summary: "One user; only administrators see others",
+      handler: ({ params, caller }) => users.get(params.id, caller),
+    }),
+    operation("updateUser", "PUT /v1/users/:id", {
+      access: "user",
+      scope: "accounts",
+      body: UserUpdate,
+      answer: ChangedUser,
+      summary: "Change a user; your own account: name, and password with the current one",
+      handler: ({ params, body, caller }) => users.update(params.id, body, caller),
+    }),
+    operation("deleteUser", "DELETE /v1/users/:id", {
+      access: "user",
+      scope: "accounts",
+      answer: 204,
+      summary: "Delete a user, or your own account",
+      description:
+        "Its keys and sessions end; what it owned passes to the administrator who deletes it, else to the first one.",
+      handler: ({ params, caller }) => users.remove(params.id, caller),
+    }),
   ]);
 }

@@ -5,14 +5,13 @@
  */
 import { timestamp } from "../../core/clock.ts";
 import { normalEmail } from "../../core/email.ts";
-import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { conflict, expectFound, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { otherAdministrator } from "../../store/administrators.ts";
-import type { Audit } from "../../store/audit.ts";
 import { recoveryCodes, users } from "../../store/tables/accounts.ts";
 import { mayRead, WHOSE } from "../../store/whose.ts";
-import type { HandOver } from "../feature.ts";
+import type { Core, HandOver } from "../feature.ts";
 import { createUserLists, type UserListsDeps } from "./lists.ts";
 import {
   type ChangedUser,
@@ -24,8 +23,7 @@ import {
   type UserUpdate,
 } from "./model.ts";
 
-interface UsersDeps extends UserListsDeps {
-  audit: Audit;
+interface UsersDeps extends UserListsDeps, Pick<Core, "audit"> {
   passwords: { hash(password: string): Promise<string> };
   /** @throws Problem 422. */
   assertGoodPassword(password: string, email: string): void;
@@ -48,11 +46,7 @@ export type Users = ReturnType<typeof createUsers>;
 export function createUsers(deps: UsersDeps) {
   const { store, clock, audit, passwords } = deps;
   const [rows, codes] = [store.rows(users), store.rows(recoveryCodes)];
-  const rowOf = (id: string): UserRow => {
-    const row = rows.find({ id });
-    if (!row) throw notFound("user");
-    return row;
-  };
+  const rowOf = (id: string): UserRow => expectFound(rows.find({ id }), "user");
   const visible = (id: string, caller: Caller): UserRow => {
     if (!mayRead(caller, WHOSE.users, { id })) throw notFound("user");
     return rowOf(id);

@@ -38,77 +38,62 @@ export function voiceRoutes({ voices, services, settings, kept }: VoiceRoutesDep
     (await services.hosted(userId)).voices(AbortSignal.timeout(VOICES_MS));
   return operations("voice", [
     ...settingsRoutes(settings),
-    operation(
-      "listTtsVoices",
-      "GET /v1/tts/voices",
-      {
-        access: "user",
-        query: t.Object(PageQuery),
-        answer: listOf(Voice),
-        summary: "Voices of the hosted speech service",
-      },
-      async ({ query, caller }) => pageOfArray(await hostedVoices(caller.userId), pageOf(query), ({ id }) => id),
-    ),
-    operation(
-      "getTtsVoice",
-      "GET /v1/tts/voices/:voice_id",
-      {
-        access: "user",
-        params: t.Object({ voice_id: Id }),
-        answer: Voice,
-        summary: "One voice of the hosted speech service",
-      },
-      async ({ params, caller }) => {
+    operation("listTtsVoices", "GET /v1/tts/voices", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(Voice),
+      summary: "Voices of the hosted speech service",
+      handler: async ({ query, caller }) =>
+        pageOfArray(await hostedVoices(caller.userId), pageOf(query), ({ id }) => id),
+    }),
+    operation("getTtsVoice", "GET /v1/tts/voices/:voice_id", {
+      access: "user",
+      params: t.Object({ voice_id: Id }),
+      answer: Voice,
+      summary: "One voice of the hosted speech service",
+      handler: async ({ params, caller }) => {
         const voice = (await hostedVoices(caller.userId)).find(({ id }) => id === params.voice_id);
         if (!voice) throw notFound("voice");
         return voice;
       },
-    ),
-    operation(
-      "listTtsLocalvoiceProfiles",
-      "GET /v1/tts/localvoice/profiles",
-      {
-        access: "user",
-        query: t.Object(PageQuery),
-        answer: listOf(Voice),
-        summary: "Voices of the local speech service",
-      },
-      async ({ query }) =>
+    }),
+    operation("listTtsLocalvoiceProfiles", "GET /v1/tts/localvoice/profiles", {
+      access: "user",
+      query: t.Object(PageQuery),
+      answer: listOf(Voice),
+      summary: "Voices of the local speech service",
+      handler: async ({ query }) =>
         pageOfArray(await services.local().voices(AbortSignal.timeout(VOICES_MS)), pageOf(query), ({ id }) => id),
-    ),
-    operation(
-      "getTtsLocalvoiceHealth",
-      "GET /v1/tts/localvoice/health",
-      { access: "user", answer: LocalVoiceHealth, summary: "Whether the local speech service answers" },
-      () => services.localHealth(AbortSignal.timeout(VOICES_MS)),
-    ),
-    operation(
-      "synthesizeTt",
-      "POST /v1/internal/tts/synthesize",
-      {
-        access: "engine",
-        execution: true,
-        body: Synthesize,
-        summary: "Speak a text as an agent",
-        documented: {
-          responses: {
-            200: {
-              description:
-                "The sound, as it is made. `X-Tts-Call-Id` names the row of /v1/tts-calls. With `Accept: application/json` it is kept as an attachment.",
-              content: {
-                ...Object.fromEntries(
-                  ["audio/mpeg", "audio/wav", "audio/ogg"].map((type) => [
-                    type,
-                    { schema: { type: "string" as const, format: "binary" } },
-                  ]),
-                ),
-                "application/json": { schema: SpeechKept as never },
-              },
+    }),
+    operation("getTtsLocalvoiceHealth", "GET /v1/tts/localvoice/health", {
+      access: "user",
+      answer: LocalVoiceHealth,
+      summary: "Whether the local speech service answers",
+      handler: () => services.localHealth(AbortSignal.timeout(VOICES_MS)),
+    }),
+    operation("synthesizeTt", "POST /v1/internal/tts/synthesize", {
+      access: "engine",
+      execution: true,
+      body: Synthesize,
+      summary: "Speak a text as an agent",
+      documented: {
+        responses: {
+          200: {
+            description:
+              "The sound, as it is made. `X-Tts-Call-Id` names the row of /v1/tts-calls. With `Accept: application/json` it is kept as an attachment.",
+            content: {
+              ...Object.fromEntries(
+                ["audio/mpeg", "audio/wav", "audio/ogg"].map((type) => [
+                  type,
+                  { schema: { type: "string" as const, format: "binary" } },
+                ]),
+              ),
+              "application/json": { schema: SpeechKept as never },
             },
           },
         },
       },
-      async ({ body, caller, request }) => {
+      handler: async ({ body, caller, request }) => {
         assertOwnAgent(caller, body.agent_id);
         const spoken = await voices.synthesize(body, caller, request.signal);
         const { callId, mediaType, audio } = spoken;
@@ -118,71 +103,55 @@ export function voiceRoutes({ voices, services, settings, kept }: VoiceRoutesDep
           headers: { "Content-Type": mediaType, "X-Tts-Call-Id": callId, "Cache-Control": "no-store" },
         });
       },
-    ),
-    operation(
-      "listTtsCalls",
-      "GET /v1/tts-calls",
-      {
-        access: "user",
-        query: t.Object({ ...PageQuery, agent_id: t.Optional(Id), provider: t.Optional(Id) }),
-        answer: listOf(TtsCall),
-        summary: "Speech that was made, newest first",
-      },
-      ({ query, caller }) => voices.calls(query, pageOf(query), caller),
-    ),
+    }),
+    operation("listTtsCalls", "GET /v1/tts-calls", {
+      access: "user",
+      query: t.Object({ ...PageQuery, agent_id: t.Optional(Id), provider: t.Optional(Id) }),
+      answer: listOf(TtsCall),
+      summary: "Speech that was made, newest first",
+      handler: ({ query, caller }) => voices.calls(query, pageOf(query), caller),
+    }),
   ]);
 }
 
 function settingsRoutes(settings: VoiceSettings) {
   const AgentPath = t.Object({ id: Id });
   return operations("voice", [
-    operation(
-      "getTtsSettings",
-      "GET /v1/admin/tts-settings",
-      { access: "admin", answer: TtsSettings, summary: "Voice settings of the instance" },
-      ({ answer }) => answer.tagged(settings.instance()),
-    ),
-    operation(
-      "updateTtsSettings",
-      "PUT /v1/admin/tts-settings",
-      {
-        access: "admin",
-        strict: true,
-        body: TtsSettingsUpdate,
-        answer: TtsSettings,
-        summary: "Change the voice settings of the instance",
-      },
-      ({ request, body: input, caller, answer }) => {
+    operation("getTtsSettings", "GET /v1/admin/tts-settings", {
+      access: "admin",
+      answer: TtsSettings,
+      summary: "Voice settings of the instance",
+      handler: ({ answer }) => answer.tagged(settings.instance()),
+    }),
+    operation("updateTtsSettings", "PUT /v1/admin/tts-settings", {
+      access: "admin",
+      strict: true,
+      body: TtsSettingsUpdate,
+      answer: TtsSettings,
+      summary: "Change the voice settings of the instance",
+      handler: ({ request, body: input, caller, answer }) => {
         assertIfMatch(request, settings.instance());
         return answer.tagged(settings.updateInstance(input, caller));
       },
-    ),
-    operation(
-      "getAgentTtsSettings",
-      "GET /v1/agents/:id/tts-settings",
-      {
-        access: "user",
-        params: AgentPath,
-        answer: AgentTtsSettings,
-        summary: "Voice settings of an agent, and those in effect for it",
-      },
-      ({ params, answer }) => answer.tagged(settings.agent(params.id)),
-    ),
-    operation(
-      "updateAgentTtsSettings",
-      "PUT /v1/agents/:id/tts-settings",
-      {
-        access: "admin",
-        params: AgentPath,
-        strict: true,
-        body: OwnTtsSettingsUpdate,
-        answer: AgentTtsSettings,
-        summary: "Change the voice settings of an agent; null follows the instance",
-      },
-      ({ params, request, body: input, caller, answer }) => {
+    }),
+    operation("getAgentTtsSettings", "GET /v1/agents/:id/tts-settings", {
+      access: "user",
+      params: AgentPath,
+      answer: AgentTtsSettings,
+      summary: "Voice settings of an agent, and those in effect for it",
+      handler: ({ params, answer }) => answer.tagged(settings.agent(params.id)),
+    }),
+    operation("updateAgentTtsSettings", "PUT /v1/agents/:id/tts-settings", {
+      access: "admin",
+      params: AgentPath,
+      strict: true,
+      body: OwnTtsSettingsUpdate,
+      answer: AgentTtsSettings,
+      summary: "Change the voice settings of an agent; null follows the instance",
+      handler: ({ params, request, body: input, caller, answer }) => {
         assertIfMatch(request, settings.agent(params.id));
         return answer.tagged(settings.updateAgent(params.id, input, caller));
       },
-    ),
+    }),
   ]);
 }

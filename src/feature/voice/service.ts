@@ -1,6 +1,6 @@
 /** Speech of agents: made by the service that the settings choose, piece by piece, remembered, and logged with its cost. */
 import type { SpeechFormat, SpeechService } from "../../adapter/speech/speech.ts";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, isProblem, messageOf, unavailable } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -8,12 +8,11 @@ import type { Masking } from "../../core/masking.ts";
 import { toNano, toUsd } from "../../core/money.ts";
 import { joinWavs } from "../../core/wav.ts";
 import type { Caller } from "../../http/caller.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { below } from "../../store/reader.ts";
+import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { removeOld } from "../../store/remove-old.ts";
-import type { Store } from "../../store/store.ts";
 import { ttsCalls } from "../../store/tables/voice.ts";
 import { readable, WHOSE } from "../../store/whose.ts";
+import type { Core } from "../feature.ts";
 import { MEDIA_TYPES, type Synthesize, type TtsCall } from "./model.ts";
 import type { SpeechServices } from "./services.ts";
 import type { VoiceSettings } from "./settings.ts";
@@ -34,9 +33,7 @@ interface CallFilter {
 
 export type Voices = ReturnType<typeof createVoices>;
 
-interface VoicesDeps {
-  store: Store;
-  clock: Clock;
+interface VoicesDeps extends Pick<Core, "store" | "clock"> {
   masking: Pick<Masking, "text">;
   settings: VoiceSettings;
   services: SpeechServices;
@@ -145,9 +142,8 @@ export function createVoices({ store, clock, masking, settings, services, cache 
     },
     /** The caller's own, an administrator's all; newest first. */
     calls({ agent_id, provider }: CallFilter, page: Page, caller: Caller): ListAnswer<TtsCall> {
-      const where = [readable(caller, WHOSE.tts_calls), { agent_id, provider }, below("id", page)];
-      const found = rows.list(where, { order: "id DESC", limit: page.limit + 1 });
-      return listAnswer(found, page, ({ id }) => id, present);
+      const found = rows.page([readable(caller, WHOSE.tts_calls), { agent_id, provider }], page);
+      return listById(found, page, present);
     },
     /** Removes rows made before that time (ms since the epoch). */
     prune: (before: number): boolean => removeOld(store, "tts_calls", "created_at < ?", timestamp(before)),

@@ -2,21 +2,17 @@
 
 import type { TObject } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
 import { isObject } from "../../core/is-object.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Store } from "../../store/store.ts";
 import { agentTtsSettings } from "../../store/tables/voice.ts";
+import type { Core } from "../feature.ts";
 import { type AgentTtsSettings, DEFAULT_TTS_SETTINGS, OwnTtsSettings, TtsSettings } from "./model.ts";
 
 export type VoiceSettings = ReturnType<typeof createVoiceSettings>;
 
-interface VoiceSettingsDeps {
-  store: Store;
-  clock: Clock;
-  audit: Audit;
+interface VoiceSettingsDeps extends Pick<Core, "store" | "clock" | "audit"> {
   agentExists(agentId: string): boolean;
   /** Objects kept by name beside the instance's settings. */
   stored: { read(name: string): unknown; put(name: string, value: object, caller: Caller): void };

@@ -15,17 +15,13 @@ const Entry = t.Object({ email: t.String(), created_at: t.String({ format: "date
 export function waitlistRoutes({ store, clock }: { store: Store; clock: Clock }) {
   const entries = store.rows(waitlist);
   return operations("waitlist", [
-    operation(
-      "waitlist",
-      "POST /v1/waitlist",
-      {
-        access: "public",
-        limit: "waitlist",
-        body: t.Object({ email: t.String({ maxLength: EMAIL_CHARACTERS, pattern: EMAIL_PATTERN }) }),
-        answer: { 202: t.Object({ status: t.Literal("accepted") }) },
-        summary: "Join the waitlist",
-      },
-      ({ body, set }) => {
+    operation("waitlist", "POST /v1/waitlist", {
+      access: "public",
+      limit: "waitlist",
+      body: t.Object({ email: t.String({ maxLength: EMAIL_CHARACTERS, pattern: EMAIL_PATTERN }) }),
+      answer: { 202: t.Object({ status: t.Literal("accepted") }) },
+      summary: "Join the waitlist",
+      handler: ({ body, set }) => {
         store.write(() => {
           if (entries.count() >= LIMITS.waitlistEntries) return;
           entries.insertIfNew({ email: normalEmail(body.email), created_at: timestamp(clock.now()) });
@@ -33,21 +29,17 @@ export function waitlistRoutes({ store, clock }: { store: Store; clock: Clock })
         set.status = 202;
         return { status: "accepted" as const };
       },
-    ),
-    operation(
-      "listWaitlist",
-      "GET /v1/waitlist",
-      { access: "admin", query: t.Object(PageQuery), answer: listOf(Entry), summary: "Who waits, by address" },
-      ({ query }) => {
+    }),
+    operation("listWaitlist", "GET /v1/waitlist", {
+      access: "admin",
+      query: t.Object(PageQuery),
+      answer: listOf(Entry),
+      summary: "Who waits, by address",
+      handler: ({ query }) => {
         const page = pageOf(query);
         const rows = entries.list([above("email", page)], { order: "email", limit: page.limit + 1 });
-        return listAnswer(
-          rows,
-          page,
-          (row) => row.email,
-          (row) => row,
-        );
+        return listAnswer(rows, page, (row) => row.email);
       },
-    ),
+    }),
   ]);
 }
