@@ -123,13 +123,7 @@ export function createApiUsage({ store, clock }: { store: Store; clock: Clock })
   };
 }
 
-interface Sums {
-  requests: number;
-  errors: number;
-  refused: number;
-  average_ms: number;
-  max_ms: number;
-}
+type Sums = ApiUsage["totals"];
 const SUMS = `coalesce(sum(requests), 0) AS requests,
   coalesce(sum(requests) FILTER (WHERE status >= 500), 0) AS errors,
   coalesce(sum(requests) FILTER (WHERE status BETWEEN 400 AND 499), 0) AS refused,

@@ -20,26 +20,7 @@ interface AdminRoutesDeps {
   pullImage: PullImage;
 }
 
-export function adminRoutes(deps: AdminRoutesDeps) {
-  const { apiUsage } = deps;
-  return operations("admin", [
-    ...containerRoutes(deps),
-    operation("getApiUsage", "GET /v1/admin/api-usage", {
-      access: "admin",
-      query: t.Object({
-        from: t.Optional(Day),
-        to: t.Optional(Day),
-        route: t.Optional(t.String({ maxLength: 256 })),
-        user: t.Optional(t.String({ maxLength: 100 })),
-      }),
-      answer: ApiUsage,
-      summary: "Requests by route, status, user and day",
-      handler: ({ query }) => apiUsage.report(query),
-    }),
-  ]);
-}
-
-function containerRoutes({ containers, pullImage }: Pick<AdminRoutesDeps, "containers" | "pullImage">) {
+export function adminRoutes({ apiUsage, containers, pullImage }: AdminRoutesDeps) {
   return operations("admin", [
     operation("listContainers", "GET /v1/admin/containers", {
       access: "admin",
@@ -71,6 +52,18 @@ function containerRoutes({ containers, pullImage }: Pick<AdminRoutesDeps, "conta
         await pullImage.assertReady();
         return answer.accepted("/v1/jobs/:id", () => pullImage.start(body.image, caller));
       },
+    }),
+    operation("getApiUsage", "GET /v1/admin/api-usage", {
+      access: "admin",
+      query: t.Object({
+        from: t.Optional(Day),
+        to: t.Optional(Day),
+        route: t.Optional(t.String({ maxLength: 256 })),
+        user: t.Optional(t.String({ maxLength: 100 })),
+      }),
+      answer: ApiUsage,
+      summary: "Requests by route, status, user and day",
+      handler: ({ query }) => apiUsage.report(query),
     }),
   ]);
 }

@@ -78,23 +78,18 @@ export function createAgents(deps: AgentsDeps) {
     return [...new Set(has.map(({ name }) => name))];
   };
   const present = (agent: StoredAgent): Agent => {
-    const { id, name, emoji, role, description, enabled, config, problems, sourceFile, updatedAt } = agent;
+    const { text: _text, prompt: _prompt, sourceFile, updatedAt, ...shown } = agent;
+    const { id, config } = shown;
     return {
-      id,
-      name,
-      emoji,
-      role,
-      description,
+      ...shown,
       model: config.model ?? null,
       tools: toolsOf(agent),
-      enabled,
       config: settingsOf(agent),
       rules: (config.permissions ?? []).map(textOfRule),
       skills: ports.skillsOf(id),
       counts: ports.countsOf(id),
       status: ports.isWorking(id) ? "working" : "idle",
       source_file: sourceFile,
-      problems,
       updated_at: updatedAt,
     };
   };

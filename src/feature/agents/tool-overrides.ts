@@ -68,12 +68,11 @@ export function createToolOverrides({ store, clock, toolNames }: ToolOverridesDe
       return row;
     },
     /** @throws Problem 404 when there is none. */
-    remove(agentId: string, tool: string): void {
+    remove: (agentId: string, tool: string): void =>
       store.write(() => {
         if (all.remove({ agent_id: agentId, tool }) === 0) throw notFound("override");
         publish(agentId, tool, null);
-      });
-    },
+      }),
     removeAll(agentId: string): void {
       store.write(() => all.remove({ agent_id: agentId }));
     },

@@ -176,7 +176,7 @@ export function createAttachments(deps: AttachmentsDeps) {
       for (const sha256 of await content.olderThan(before)) if (!isHeld(sha256)) await content.remove(sha256);
     },
     /** Removes a deleted user's files. */
-    removeOf(userId: string): void {
+    removeOf: (userId: string): void =>
       store.write(() => {
         const own = rows.list([{ user_id: userId }]);
         rows.remove({ user_id: userId });
@@ -184,8 +184,7 @@ export function createAttachments(deps: AttachmentsDeps) {
           userId,
           own.flatMap(({ sha256, text_sha256 }) => (text_sha256 === null ? [sha256] : [sha256, text_sha256])),
         );
-      });
-    },
+      }),
     dropOf,
     /** Removes content that no row refers to. Waits for what was sent a short while ago. */
     async dropUnheld(sha256: string): Promise<void> {

@@ -3,6 +3,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
+import { orNull, Time } from "../../core/schema.ts";
 import { listById, listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { idsSince } from "../../store/id-range.ts";
@@ -11,16 +12,15 @@ import type { Condition } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { audit } from "../../store/tables/foundation.ts";
 
-const Nullable = t.Union([t.String(), t.Null()]);
 const AuditRow = t.Object({
   id: t.String(),
-  at: t.String({ format: "date-time" }),
+  at: Time,
   action: t.String(),
   actor: t.String(),
-  actor_name: t.Union([t.String(), t.Null()], { description: "As it is called now; null where it has no name." }),
-  subject: Nullable,
-  subject_name: t.Union([t.String(), t.Null()], { description: "As for the actor." }),
-  address: Nullable,
+  actor_name: orNull(t.String(), { description: "As it is called now; null where it has no name." }),
+  subject: orNull(t.String()),
+  subject_name: orNull(t.String(), { description: "As for the actor." }),
+  address: orNull(t.String()),
   data: t.Record(t.String(), t.Unknown()),
 });
 const Filter = t.Object({

@@ -72,23 +72,21 @@ export function createApiKeys({ store, clock, audit }: { store: Store; clock: Cl
       return present(row);
     },
     /** @throws Problem 404 unless it is that user's. */
-    remove(userId: string, id: string, actor: string, address?: string): void {
+    remove: (userId: string, id: string, actor: string, address?: string): void =>
       store.write(() => {
         if (keys.remove({ id, user_id: userId }) === 0) throw notFound("API key");
         audit({ action: "api_key.revoked", actor, subject: id, address, data: { user_id: userId } });
-      });
-    },
+      }),
     /**
      * Ends the keys of log-ins, or all keys, after a new password. `except` is the key that the change was made with. @returns those still valid.
      */
-    passwordChanged(userId: string, { all, except }: { all: boolean; except?: string | undefined }): ApiKey[] {
-      return store.write(() => {
+    passwordChanged: (userId: string, { all, except }: { all: boolean; except?: string | undefined }): ApiKey[] =>
+      store.write(() => {
         const others = except === undefined ? undefined : (["id <> ?", except] as const);
         keys.remove({ user_id: userId, kind: all ? undefined : "login" }, others);
         const left = keys.list([{ user_id: userId }], { order: "id DESC" });
         return left.map(present).filter(({ expired }) => !expired);
-      });
-    },
+      }),
     /** The key and its user while both are valid. */
     find(key: string): { key: Row; user: UserRow } | undefined {
       if (!key.startsWith(TOKEN_PREFIXES.apiKey)) return undefined;

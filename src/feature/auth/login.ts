@@ -10,7 +10,7 @@ import { users } from "../../store/tables/accounts.ts";
 import type { Core } from "../feature.ts";
 import type { UserRow } from "../users/model.ts";
 import { type Attempts, attemptKey } from "./attempts.ts";
-import type { SecondFactorNeeded, SessionKind } from "./model.ts";
+import type { LoginBody, SecondFactorNeeded, SessionKind } from "./model.ts";
 import type { Passwords } from "./passwords.ts";
 import type { Opened, Sessions, Visitor } from "./sessions.ts";
 import { newToken, tokenHash } from "./tokens.ts";
@@ -62,11 +62,7 @@ export function createLogin({ store, clock, audit, passwords, attempts, sessions
   return {
     /** @throws Problem 401 `wrong_credentials`, 429 `account_locked`, 503 `busy`. */
     async login(
-      {
-        email: given,
-        password,
-        session = "bearer",
-      }: { email: string; password: string; session?: SessionKind | undefined },
+      { email: given, password, session = "bearer" }: LoginBody,
       visitor: Visitor,
     ): Promise<Opened | SecondFactorNeeded> {
       const email = normalEmail(given);

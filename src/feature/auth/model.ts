@@ -21,6 +21,7 @@ export const LoginBody = t.Object({
   password: GivenPassword,
   session: t.Optional(SessionKind),
 });
+export type LoginBody = Static<typeof LoginBody>;
 export const SecondFactorBody = t.Object({
   pending_token: Token,
   code: t.Optional(t.String({ maxLength: 32 })),
@@ -34,6 +35,7 @@ export const SetupBody = t.Object({
   setup_token: t.Optional(t.String({ maxLength: 256 })),
   session: t.Optional(SessionKind),
 });
+export type SetupBody = Static<typeof SetupBody>;
 export const RefreshBody = t.Object({ refresh_token: Token });
 export const LogoutBody = t.Optional(
   t.Object({

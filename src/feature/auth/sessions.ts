@@ -150,12 +150,11 @@ export function createSessions({ store, clock, audit, sealer, accessTokens }: Se
         .map((row) => presentSession(row, currentId));
     },
     /** @throws Problem 404 unless it is that user's. */
-    revoke(userId: string, id: string): void {
+    revoke: (userId: string, id: string): void =>
       store.write(() => {
         if (rows.remove({ id, user_id: userId }) === 0) throw notFound("session");
         audit({ action: "session.revoked", actor: userId, subject: id });
-      });
-    },
+      }),
     /** Ends all of a user's sessions, or all but one. */
     endAll(userId: string, except?: string): void {
       store.write(() => rows.remove({ user_id: userId }, except === undefined ? undefined : ["id <> ?", except]));

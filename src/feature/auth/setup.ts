@@ -12,18 +12,10 @@ import { hasAdministrator } from "../../store/administrators.ts";
 import { users } from "../../store/tables/accounts.ts";
 import type { Core } from "../feature.ts";
 import { newUserRow } from "../users/model.ts";
-import type { SessionKind } from "./model.ts";
+import type { SetupBody } from "./model.ts";
 import { assertGoodPassword, type Passwords } from "./passwords.ts";
 import type { Opened, Sessions, Visitor } from "./sessions.ts";
 import { newToken } from "./tokens.ts";
-
-interface SetupInput {
-  email: string;
-  password: string;
-  display_name?: string | undefined;
-  setup_token?: string | undefined;
-  session?: SessionKind | undefined;
-}
 
 interface SetupDeps extends Pick<Core, "store" | "clock" | "audit"> {
   passwords: Passwords;
@@ -49,7 +41,7 @@ export function createSetup({ store, clock, audit, passwords, sessions, tokenPat
      * @throws Problem 409 `already_set_up`, 403 `setup_token_wrong`, 422.
      */
     async run(
-      { email: given, password, display_name, setup_token = "", session = "bearer" }: SetupInput,
+      { email: given, password, display_name, setup_token = "", session = "bearer" }: SetupBody,
       visitor: Visitor,
       viaProxy: boolean,
     ): Promise<Opened> {

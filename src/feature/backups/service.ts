@@ -6,12 +6,13 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type as t } from "@sinclair/typebox";
+import { attempt } from "../../core/attempt.ts";
 import { expectFound, Problem } from "../../core/errors.ts";
 import { defineJob, type EndedJob, type RunningJob } from "../../core/jobs.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
-import type { BackupReport } from "../../store/backup.ts";
+import type { createBackupWriter } from "../../store/backup-worker.ts";
 import type { Core } from "../feature.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
@@ -31,19 +32,7 @@ interface BackupsDeps extends Pick<Core, "clock" | "audit"> {
   /** Of a scheduled one, in the transaction of its job's end. */
   ended(job: Pick<EndedJob, "state" | "error">): void;
   /** Writes one in another process. @throws Problem with what is in the way and the remedy. */
-  write(file: string, options: WriteOptions): Promise<BackupReport>;
-}
-
-interface WriteOptions {
-  signal: AbortSignal;
-  progress(report: BackupProgress): void;
-}
-
-interface BackupProgress {
-  files: number;
-  bytes: number;
-  /** Bytes to pack, in total. */
-  total: number;
+  write: ReturnType<typeof createBackupWriter>;
 }
 
 export type Backups = ReturnType<typeof createBackups>;
@@ -71,13 +60,8 @@ export function createBackups(deps: BackupsDeps) {
   const pathOf = (id: string) => join(folderOf(id), id + EXTENSION);
   const reportOf = (id: string) => join(folderOf(id), id + REPORT);
   /** Null where there is no report: the process ended before it was written, or somebody put the file there. */
-  const leftOut = (id: string): string[] | null => {
-    try {
-      return ownJson<string[]>(readFileSync(reportOf(id), "utf8"));
-    } catch {
-      return null;
-    }
-  };
+  const leftOut = (id: string): string[] | null =>
+    attempt(() => ownJson<string[]>(readFileSync(reportOf(id), "utf8"))) ?? null;
   const read = (id: string): Backup | undefined => {
     const stat = NAME.test(id + EXTENSION) ? lstatSync(pathOf(id), { throwIfNoEntry: false }) : undefined;
     if (!stat?.isFile()) return undefined;
@@ -90,13 +74,7 @@ export function createBackups(deps: BackupsDeps) {
   /** @throws Problem 404. */
   const get = (id: string): Backup => expectFound(read(id), "backup");
   /** None when somebody removed the folder, or its disk is not there. */
-  const namesIn = (path: string): string[] => {
-    try {
-      return readdirSync(path);
-    } catch {
-      return [];
-    }
-  };
+  const namesIn = (path: string): string[] => attempt(() => readdirSync(path)) ?? [];
   /** In a folder that others may use as well only what is our own counts. */
   const isOurs = (path: string, id: string): boolean => path === folder || isScheduled(id);
   const idsIn = (path: string): string[] =>

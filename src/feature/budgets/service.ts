@@ -3,12 +3,14 @@
  * logged calls and nothing else, so a restart changes nothing. Calls under way hold their estimate, so that many at
  * once cannot pass a limit together.
  */
+
 import { timestamp } from "../../core/clock.ts";
 import { ADMINISTRATORS, type EventRefs } from "../../core/events.ts";
 import { toNano, toUsd } from "../../core/money.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
 import { budgetNotices } from "../../store/tables/usage.ts";
 import type { Core } from "../feature.ts";
+import type { Notifications } from "../notifications/service.ts";
 import type { Settings } from "../settings/model.ts";
 import type { BudgetState, LlmCall } from "../usage/model.ts";
 import { budgetExceeded, budgetWarning } from "./events.ts";
@@ -18,13 +20,7 @@ interface BudgetsDeps extends Pick<Core, "store" | "clock"> {
   limits(): Settings["budgets"];
   /** Limits that the agent, run or pipeline sets. */
   ownLimits?(spender: Spender): OwnLimits;
-  notify(notice: {
-    level: "warning" | "error";
-    title: string;
-    detail: string;
-    key: string;
-    userId?: string | undefined;
-  }): void;
+  notify: Notifications["notify"];
 }
 
 interface Exceeded {

@@ -19,14 +19,7 @@ export function createCommandRows(store: Store, clock: Clock) {
     const id = newId("phoneCommand");
     rows.insert({
       id,
-      pipeline_id: null,
-      project_id: null,
       task: "",
-      message: null,
-      yes_hash: null,
-      no_hash: null,
-      outcome: null,
-      run_id: null,
       expires_at: timestamp(clock.now() + LIMITS.phoneCommandMinutes * 60_000),
       created_at: timestamp(clock.now()),
       ...row,

@@ -120,8 +120,6 @@ export function createQuestions({ store, access, clock, audit, runs, permissions
       rows.insert({
         ...asked,
         id: newId("notificationQuestion"),
-        message: null,
-        outcome: null,
         expires_at: deadline !== null && deadline < latest ? deadline : latest,
         created_at: timestamp(clock.now()),
       });

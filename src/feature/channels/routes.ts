@@ -22,8 +22,40 @@ const ChannelPath = t.Object({ id: t.String({ maxLength: 128 }) });
 
 export function channelRoutes(channels: Channels, deliveries: Deliveries, answers: Answers, pushKey: () => string) {
   return operations("notifications", [
-    ...deliveryRoutes(deliveries),
-    ...answerRoutes(channels, answers),
+    operation("listNotificationChannelDeliveries", "GET /v1/notification-channels/:id/deliveries", {
+      access: "user",
+      params: ChannelPath,
+      query: t.Object(PageQuery),
+      answer: listOf(NotificationDelivery),
+      summary: "What was sent to a channel, and what happened to it",
+      handler: ({ params, query, caller }) => deliveries.list(params.id, pageOf(query), caller),
+    }),
+    operation("testNotificationChannel", "POST /v1/notification-channels/:id/test", {
+      access: "user",
+      params: ChannelPath,
+      answer: NotificationDelivery,
+      summary: "Send a test now",
+      description: "One attempt; `state` and `error` say what happened to it.",
+      handler: ({ params, caller, request }) => deliveries.test(params.id, caller, request.signal),
+    }),
+    operation("createNotificationChannelCode", "POST /v1/notification-channels/:id/code", {
+      access: "user",
+      params: ChannelPath,
+      credential: true,
+      answer: LinkCode,
+      summary: "A code that links a chat to a channel of a messenger",
+      description: "It works once, for a quarter of an hour. A chat that is linked stays until then.",
+      handler: ({ params, caller }) => channels.newCode(params.id, caller),
+    }),
+    operation("answerFromPhone", "POST /v1/phone-answers", {
+      access: "public",
+      strict: true,
+      body: PhoneAnswer,
+      answer: PhoneAnswerResult,
+      summary: "What a button of an ntfy message does",
+      description: "The token is the credential: it answers one question in one way, once, until it expires.",
+      handler: ({ body }) => answers.answerTopic(body.token),
+    }),
     operation("getPushKey", "GET /v1/push-key", {
       access: "user",
       credential: true,
@@ -75,50 +107,6 @@ export function channelRoutes(channels: Channels, deliveries: Deliveries, answer
       answer: 204,
       summary: "Delete a notification channel and what was sent there",
       handler: ({ params, caller }) => channels.remove(params.id, caller),
-    }),
-  ]);
-}
-
-function deliveryRoutes(deliveries: Deliveries) {
-  return operations("notifications", [
-    operation("listNotificationChannelDeliveries", "GET /v1/notification-channels/:id/deliveries", {
-      access: "user",
-      params: ChannelPath,
-      query: t.Object(PageQuery),
-      answer: listOf(NotificationDelivery),
-      summary: "What was sent to a channel, and what happened to it",
-      handler: ({ params, query, caller }) => deliveries.list(params.id, pageOf(query), caller),
-    }),
-    operation("testNotificationChannel", "POST /v1/notification-channels/:id/test", {
-      access: "user",
-      params: ChannelPath,
-      answer: NotificationDelivery,
-      summary: "Send a test now",
-      description: "One attempt; `state` and `error` say what happened to it.",
-      handler: ({ params, caller, request }) => deliveries.test(params.id, caller, request.signal),
-    }),
-  ]);
-}
-
-function answerRoutes(channels: Channels, answers: Answers) {
-  return operations("notifications", [
-    operation("createNotificationChannelCode", "POST /v1/notification-channels/:id/code", {
-      access: "user",
-      params: ChannelPath,
-      credential: true,
-      answer: LinkCode,
-      summary: "A code that links a chat to a channel of a messenger",
-      description: "It works once, for a quarter of an hour. A chat that is linked stays until then.",
-      handler: ({ params, caller }) => channels.newCode(params.id, caller),
-    }),
-    operation("answerFromPhone", "POST /v1/phone-answers", {
-      access: "public",
-      strict: true,
-      body: PhoneAnswer,
-      answer: PhoneAnswerResult,
-      summary: "What a button of an ntfy message does",
-      description: "The token is the credential: it answers one question in one way, once, until it expires.",
-      handler: ({ body }) => answers.answerTopic(body.token),
     }),
   ]);
 }

@@ -159,13 +159,12 @@ export function createChannels(deps: ChannelsDeps) {
         return present(changed);
       });
     },
-    remove(id: string, caller: Caller): void {
+    remove: (id: string, caller: Caller): void =>
       store.write(() => {
         const row = rowFor(id, caller);
         rows.remove({ id });
         record("notification_channel.deleted", caller, row);
-      });
-    },
+      }),
     /** Another code to link a chat with. @throws Problem 404, 409 for a channel that is no messenger's. */
     newCode: (id: string, caller: Caller): LinkCode =>
       store.write(() => {

@@ -1,4 +1,5 @@
 import { SCRIPTED_MODEL } from "../../adapter/model/scripted.ts";
+import { attempt } from "../../core/attempt.ts";
 import type { Agents } from "../agents/service.ts";
 import type { AttachmentService } from "../attachments/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
@@ -27,13 +28,7 @@ type Needs = Core & {
 export const chat = defineFeature("chat", (deps: Needs) => {
   const { store, streams, eventLog, settings, providers, projects, agents, sessions, attachments } = deps;
   const { catalogue } = providers;
-  const modelOfAgent = (id: string): string | null | undefined => {
-    try {
-      return agents.ready(id).agent.config.model;
-    } catch {
-      return undefined;
-    }
-  };
+  const modelOfAgent = (id: string) => attempt(() => agents.ready(id).agent.config.model);
   const work = chatJobs(deps);
   const chats = createChats({
     work,

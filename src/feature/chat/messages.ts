@@ -48,16 +48,15 @@ export function createMessages(deps: MessagesDeps) {
       find(id, caller);
       return listWaiting(id).map(presentQueued);
     },
-    edit(id: string, messageId: string, message: string, caller: Caller): QueuedMessage {
-      return store.write(() => {
+    edit: (id: string, messageId: string, message: string, caller: Caller): QueuedMessage =>
+      store.write(() => {
         find(id, caller);
         const old = listWaiting(id).find(({ message_id }) => message_id === messageId);
         const kept = (old?.input ?? []).filter(
           (part): part is InputPart => part.type === "image" || part.type === "file",
         );
         return presentQueued(sessions.edit(id, messageId, [...kept, textPart(message)]));
-      });
-    },
+      }),
     withdraw: (id: string, messageId: string, caller: Caller): void =>
       store.write(() => {
         find(id, caller);

@@ -47,7 +47,29 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
         (kind === "turn_ended" && data["message_id"] === messageId) || kind === "session_ended",
     });
   return operations("chat", [
-    ...messageRoutes(chats),
+    // Messages that wait for their turn.
+    operation("listChatSessionQueue", "GET /v1/chat/sessions/:id/queue", {
+      access: "user",
+      answer: listOf(QueuedMessage),
+      summary: "Messages that wait for their turn, in order",
+      handler: ({ params, caller }) => ({ items: chats.queued(params.id, caller), next_cursor: null }),
+    }),
+    operation("updateChatSessionQueue", "PUT /v1/chat/sessions/:id/queue/:message_id", {
+      access: "user",
+      scope: "runs",
+      body: t.Object({ message: t.String({ minLength: 1, maxLength: LIMITS.textCharacters }) }),
+      answer: QueuedMessage,
+      summary: "Change a message that waits",
+      handler: ({ params, body, caller }) => chats.edit(params.id, params.message_id, body.message, caller),
+    }),
+    operation("deleteChatSessionQueue", "DELETE /v1/chat/sessions/:id/queue/:message_id", {
+      access: "user",
+      project: "viewer",
+      scope: "runs",
+      answer: 204,
+      summary: "Withdraw a message that waits",
+      handler: ({ params, caller }) => chats.withdraw(params.id, params.message_id, caller),
+    }),
     operation("listChatSessions", "GET /v1/chat/sessions", {
       access: "user",
       query: t.Object({
@@ -129,34 +151,6 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
       handler: ({ params, caller }) => chats.tryNow(params.id, caller),
     }),
     ...transcriptRoutes(chats),
-  ]);
-}
-
-/** Messages that wait for their turn. */
-function messageRoutes(chats: Chats) {
-  return operations("chat", [
-    operation("listChatSessionQueue", "GET /v1/chat/sessions/:id/queue", {
-      access: "user",
-      answer: listOf(QueuedMessage),
-      summary: "Messages that wait for their turn, in order",
-      handler: ({ params, caller }) => ({ items: chats.queued(params.id, caller), next_cursor: null }),
-    }),
-    operation("updateChatSessionQueue", "PUT /v1/chat/sessions/:id/queue/:message_id", {
-      access: "user",
-      scope: "runs",
-      body: t.Object({ message: t.String({ minLength: 1, maxLength: LIMITS.textCharacters }) }),
-      answer: QueuedMessage,
-      summary: "Change a message that waits",
-      handler: ({ params, body, caller }) => chats.edit(params.id, params.message_id, body.message, caller),
-    }),
-    operation("deleteChatSessionQueue", "DELETE /v1/chat/sessions/:id/queue/:message_id", {
-      access: "user",
-      project: "viewer",
-      scope: "runs",
-      answer: 204,
-      summary: "Withdraw a message that waits",
-      handler: ({ params, caller }) => chats.withdraw(params.id, params.message_id, caller),
-    }),
   ]);
 }
 

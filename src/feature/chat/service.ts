@@ -134,7 +134,7 @@ export function createChats(deps: ChatsDeps) {
         throw conflict("The chat waits for no provider.", "chat_not_waiting");
       return shown(id);
     },
-    end(id: string, purge: boolean, caller: Caller): void {
+    end: (id: string, purge: boolean, caller: Caller): void =>
       store.write(() => {
         const row = find(id, caller);
         if (row.ended_at === null) sessions.end(id);
@@ -142,8 +142,7 @@ export function createChats(deps: ChatsDeps) {
         if (sessions.find(id)?.ended_at === null)
           throw conflict("The reply is being stopped. Delete it again in a moment.", "session_busy");
         deps.removeEnded(id, caller);
-      });
-    },
+      }),
     /** A new chat that begins with all up to that message; a job gives it the files. */
     fork: (id: string, messageId: string, caller: Caller): ChatFork =>
       store.write(() => {

@@ -1,13 +1,10 @@
 /** Who may start something: what the host says about them, never what a payload says. */
 import type { CodeHost } from "../../adapter/codehost/code-host.ts";
+import type { Rule } from "./model.ts";
 
 const RANKS = ["none", "read", "write", "admin"];
 
-export interface ActorRule {
-  permission: "read" | "write" | "admin";
-  /** Logins of bots, each by itself. */
-  bots: readonly string[];
-}
+export type ActorRule = Pick<Rule, "permission" | "bots">;
 export const WRITERS: ActorRule = { permission: "write", bots: [] };
 
 /** @returns why not, or undefined when the actor may. */

@@ -134,11 +134,10 @@ export function createDeliveries(deps: DeliveriesDeps) {
       });
     },
     find,
-    end(id: string, { state, ...fields }: Pick<DeliveryRow, "state"> & Partial<DeliveryRow>): void {
+    end: (id: string, { state, ...fields }: Pick<DeliveryRow, "state"> & Partial<DeliveryRow>): void =>
       store.write(() => {
         if (find(id)) change(id, { state, ...fields, finished_at: now() });
-      });
-    },
+      }),
     list: ({ state }: { state?: Delivery["state"] | undefined }, page: Page): ListAnswer<Delivery> =>
       listById(rows.page([{ state }], page), page, present),
     /** Acts again on one that failed. @throws Problem 404, 409. */

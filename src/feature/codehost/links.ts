@@ -64,42 +64,21 @@ export function createLinks(store: Store, clock: Clock) {
     behind: (): string[] => store.statement<string>(BEHIND).pluck().all(),
     insert(draft: Pick<LinkRow, "run_id" | "repository"> & Partial<LinkRow>): LinkRow {
       const at = timestamp(clock.now());
-      const row: LinkRow = {
-        rule_id: null,
-        number: null,
-        comment_id: null,
-        comment_text: null,
-        read_only: false,
-        wants_pull: false,
-        pull_title: null,
-        pull_body: null,
-        pull_base: null,
-        pull_number: null,
-        pull_url: null,
-        pull_state: null,
-        pushed_commit: null,
-        again: false,
-        attempts: 0,
-        state: "pending",
-        error: null,
-        created_at: at,
-        updated_at: at,
-        ...draft,
-      };
+      const fresh = { read_only: false, wants_pull: false, again: false, attempts: 0, state: "pending" } as const;
       return store.write(() => {
-        rows.insert(row);
+        rows.insert({ ...fresh, created_at: at, updated_at: at, ...draft });
+        const row = find(draft.run_id)!;
         publish(row, "linked");
         return row;
       });
     },
     /** @param change what its event says; no event when absent. */
-    update(runId: string, fields: Partial<LinkRow>, change?: Change): LinkRow {
-      return store.write(() => {
+    update: (runId: string, fields: Partial<LinkRow>, change?: Change): LinkRow =>
+      store.write(() => {
         rows.update({ ...fields, updated_at: timestamp(clock.now()) }, { run_id: runId });
         const row = find(runId)!;
         if (change) publish(row, change);
         return row;
-      });
-    },
+      }),
   };
 }

@@ -71,30 +71,6 @@ export function codeHostRoutes({ connection, deliveries, projectOf, standby }: C
         return { ...(await connection.status()), webhook: { ...webhook, ...deliveries.counts() } };
       },
     }),
-    ...connectionRoutes(connection),
-    operation("listCodehostDeliveries", "GET /v1/codehost/deliveries", {
-      access: "admin",
-      query: t.Object({ ...PageQuery, state: t.Optional(DeliveryState) }),
-      answer: listOf(Delivery),
-      summary: "What the code host sent and the result, newest first",
-      handler: ({ query }) => deliveries.list(query, pageOf(query)),
-    }),
-    operation("retryDelivery", "POST /v1/codehost/deliveries/:id/retry", {
-      access: "admin",
-      params: t.Object({ id: t.String({ maxLength: 100 }) }),
-      answer: { 202: Delivery },
-      summary: "Act again on a delivery that failed",
-      handler: ({ params, answer }) =>
-        answer.accepted(
-          () => "/v1/codehost/deliveries",
-          () => deliveries.retry(params.id),
-        ),
-    }),
-  ]);
-}
-
-function connectionRoutes(connection: CodeHostConnection) {
-  return operations("codehost", [
     operation("getCodehostConnection", "GET /v1/codehost/connection", {
       access: "admin",
       answer: Connection,
@@ -114,6 +90,24 @@ function connectionRoutes(connection: CodeHostConnection) {
       answer: 204,
       summary: "Forget the stored connection; the environment counts again",
       handler: ({ caller }) => connection.reset(caller),
+    }),
+    operation("listCodehostDeliveries", "GET /v1/codehost/deliveries", {
+      access: "admin",
+      query: t.Object({ ...PageQuery, state: t.Optional(DeliveryState) }),
+      answer: listOf(Delivery),
+      summary: "What the code host sent and the result, newest first",
+      handler: ({ query }) => deliveries.list(query, pageOf(query)),
+    }),
+    operation("retryDelivery", "POST /v1/codehost/deliveries/:id/retry", {
+      access: "admin",
+      params: t.Object({ id: t.String({ maxLength: 100 }) }),
+      answer: { 202: Delivery },
+      summary: "Act again on a delivery that failed",
+      handler: ({ params, answer }) =>
+        answer.accepted(
+          () => "/v1/codehost/deliveries",
+          () => deliveries.retry(params.id),
+        ),
     }),
   ]);
 }

@@ -82,13 +82,12 @@ export function createRules(deps: RulesDeps) {
         record("codehost_rule.updated", caller, row);
         return present(row);
       }),
-    remove(id: string, caller: Caller): void {
+    remove: (id: string, caller: Caller): void =>
       store.write(() => {
         const row = rowOf(id);
         rows.remove({ id });
         record("codehost_rule.deleted", caller, row);
-      });
-    },
+      }),
     /** Those in force for that event in that repository, oldest first. */
     matching: (repository: string, event: RuleRow["event"]): RuleRow[] =>
       rows.list([{ enabled: true, event }, ["repository = ? COLLATE NOCASE", repository]], { order: "id" }),

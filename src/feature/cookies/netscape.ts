@@ -3,6 +3,8 @@
  * fields separated by tabs: domain, include subdomains, path, secure, expiry (Unix seconds, 0 for a session), name, value.
  * A line that begins with `#HttpOnly_` is a cookie; any other `#` begins a comment.
  */
+
+import { attempt } from "../../core/attempt.ts";
 import { invalidField } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { takeTurns } from "../../core/turns.ts";
@@ -46,7 +48,8 @@ export async function readNetscapeCookies(text: string): Promise<Cookie[]> {
     if (fields.length !== 7) throw wrong(`a cookie has seven fields separated by tabs; this one has ${fields.length}`);
     if (fields.some((field) => CONTROL.test(field))) throw wrong("a control character");
     const [host = "", subdomains = "", path = "", secure = "", expiry = "", name = "", value = ""] = fields;
-    const domain = canonicalOr(host.replace(/^\./, ""), canonicalDomain);
+    // The library throws at hosts beyond ASCII that no address can have.
+    const domain = attempt(() => canonicalDomain(host.replace(/^\./, "")));
     if (!domain || !/^[a-z0-9.\-_:[\]]+$/.test(domain)) throw wrong("the domain is not one");
     const flags = [subdomains, secure].map((flag) => flag.toUpperCase());
     if (flags.some((flag) => flag !== "TRUE" && flag !== "FALSE")) throw wrong("fields 2 and 4 must be TRUE or FALSE");
@@ -71,15 +74,6 @@ export async function readNetscapeCookies(text: string): Promise<Cookie[]> {
   if (cookies.length === 0)
     throw invalidField("/file", "There is no cookie in the file. Export it in Netscape format.");
   return cookies;
-}
-
-/** The library throws at hosts beyond ASCII that no address can have. */
-function canonicalOr(host: string, canonicalDomain: (host: string) => string | undefined): string | undefined {
-  try {
-    return canonicalDomain(host);
-  } catch {
-    return undefined;
-  }
 }
 
 /** One by one: a file of nothing but line ends has a million. */
@@ -114,10 +108,5 @@ export function writeNetscapeCookies(cookies: readonly Cookie[], now: number): s
 const isAddress = (domain: string): boolean => /^[\d.]+$/.test(domain) || domain.includes(":");
 
 /** Whether somebody can own the domain: it is more than a public suffix such as `co.uk`. */
-function isOwned(domain: string, suffixOf: (domain: string, options: object) => string | undefined): boolean {
-  try {
-    return suffixOf(domain, { allowSpecialUseDomain: true, ignoreError: true }) !== undefined;
-  } catch {
-    return false;
-  }
-}
+const isOwned = (domain: string, suffixOf: (domain: string, options: object) => string | undefined): boolean =>
+  attempt(() => suffixOf(domain, { allowSpecialUseDomain: true, ignoreError: true })) !== undefined;

@@ -3,6 +3,7 @@
  * they were granted to. An agent that two users share works with the cookies of the one it works for.
  */
 
+import { attempt } from "../../core/attempt.ts";
 import { timestamp } from "../../core/clock.ts";
 import { conflict, expectFound, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -74,7 +75,8 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
   const cookiesOf = ({ sealed }: Pick<Row, "sealed">) => ownJson<Cookie[]>(sealer.open(sealed));
   const masks = createCookieMasks(masking);
   for (const row of sets.list([["id IN (SELECT cookie_set_id FROM cookie_grants)"]])) {
-    const cookies = orNothing(() => cookiesOf(row));
+    const cookies = attempt(() => cookiesOf(row));
+    // What is damaged, or was sealed with another key, is nobody's to use.
     if (cookies) masks.learnNow(row.owner_id ?? undefined, cookies);
   }
 
@@ -105,13 +107,12 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
         return present(row);
       });
     },
-    remove(id: string, caller: Caller): void {
+    remove: (id: string, caller: Caller): void =>
       store.write(() => {
         const row = find(id, caller);
         sets.remove({ id });
         record("cookies.deleted", caller, row);
-      });
-    },
+      }),
     /** The caller's sets that the agent was granted. */
     grantedTo(agentId: string, page: Page, caller: Caller): ListAnswer<CookieSet> {
       assertAgent(agentId);
@@ -130,13 +131,12 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
         return present(row);
       });
     },
-    revoke(id: string, agentId: string, caller: Caller): void {
+    revoke: (id: string, agentId: string, caller: Caller): void =>
       store.write(() => {
         const row = find(id, caller);
         if (grants.remove({ cookie_set_id: id, agent_id: agentId }) > 0)
           record("cookies.revoked", caller, row, { agent_id: agentId });
-      });
-    },
+      }),
     /**
      * The cookie file for one execution, and the names of sets that cannot be opened.
      * @returns no text when its agent was granted none of its user's cookies.
@@ -144,7 +144,7 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
     fileFor(execution: Worker): { text: string | undefined; damaged: string[] } {
       const opened = setsFor(execution).map(({ name, sealed }) => ({
         name,
-        cookies: orNothing(() => cookiesOf({ sealed })),
+        cookies: attempt(() => cookiesOf({ sealed })),
       }));
       const damaged = opened.filter(({ cookies }) => !cookies).map(({ name }) => name);
       const names = opened.filter(({ cookies }) => cookies).map(({ name }) => name);
@@ -161,15 +161,6 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
       store.write(() => sets.remove({ owner_id: userId }));
     },
   };
-}
-
-/** Undefined for what is damaged or was sealed with another key. */
-function orNothing<T>(open: () => T): T | undefined {
-  try {
-    return open();
-  } catch {
-    return undefined;
-  }
 }
 
 /** When the last of them expires; null when one has no expiry. */

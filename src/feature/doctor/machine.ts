@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DockerClient } from "../../adapter/docker.ts";
+import { attempt } from "../../core/attempt.ts";
 import type { Config } from "../../core/config.ts";
 import { messageOf } from "../../core/errors.ts";
 import { amount, type Finding, fail, folderFindings, imageFinding, ok, warn } from "./model.ts";
@@ -124,13 +125,8 @@ export function checkBounds(config: Config, root = "/"): Finding[] {
   return findings;
 }
 
-function text(root: string, path: string): string | undefined {
-  try {
-    return readFileSync(join(root, path), "utf8").trim();
-  } catch {
-    return undefined;
-  }
-}
+const text = (root: string, path: string): string | undefined =>
+  attempt(() => readFileSync(join(root, path), "utf8").trim());
 
 const number = (value: string | undefined): number | undefined =>
   value !== undefined && /^\d+$/.test(value) ? Number(value) : undefined;

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
+import { attempt } from "../../core/attempt.ts";
 import type { Config } from "../../core/config.ts";
 import { messageOf } from "../../core/errors.ts";
 import { createSealer, keyFromText } from "../../core/sealing.ts";
@@ -31,7 +32,7 @@ export function checkSecrets({ data, secretEncryptionKey, secretKeyEphemeral }: 
     if (!secretEncryptionKey && secretKeyEphemeral)
       return ok(CHECK, `${rows.length}, sealed with the running server's own key (SECRET_KEY_EPHEMERAL)`);
     const sealer = createSealer(() => keyOf(data, secretEncryptionKey));
-    const damaged = rows.filter(({ sealed }) => !opens(() => sealer.open(sealed)));
+    const damaged = rows.filter(({ sealed }) => attempt(() => sealer.open(sealed)) === undefined);
     if (damaged.length === 0) return ok(CHECK, `${rows.length}, all of which can be opened`);
     const names = damaged.map(({ name }) => name).sort();
     const shown = names.slice(0, MAX_NAMED).join(", ");
@@ -49,13 +50,4 @@ type SecretsConfig = Pick<Config, "data" | "secretEncryptionKey" | "secretKeyEph
 function keyOf(data: string, given: string | undefined): Uint8Array {
   if (given) return keyFromText(given);
   return Buffer.from(readFileSync(join(data, "keys", "secrets.key"), "utf8").trim(), "hex");
-}
-
-function opens(open: () => unknown): boolean {
-  try {
-    open();
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -30,7 +30,28 @@ const IngestBody = t.Object(
 
 export function documentRoutes(documents: Documents, transcripts: Transcripts) {
   return operations("documents", [
-    ...ingestRoutes(documents, transcripts),
+    operation("ingestDocument", "POST /v1/ingest/document", {
+      access: "user",
+      scope: "runs",
+      upload: true,
+      body: IngestBody,
+      answer: { 202: Document },
+      summary: "Hand in a document: a file as a form, or as JSON its text or an attachment of yours",
+      handler: async ({ body, upload, caller, answer }) => {
+        const { file: _, ...fields } = body;
+        const make = await documents.receive(fields, upload, caller);
+        return answer.accepted("/v1/jobs/:job_id", make);
+      },
+    }),
+    operation("ingestTranscript", "POST /v1/ingest/transcript", {
+      access: "user",
+      scope: "runs",
+      body: TranscriptRequest,
+      answer: { 202: TranscriptAccepted },
+      summary: "Hand in a transcript: an agent writes summary, decisions and action items to its memory",
+      handler: async ({ body, caller, answer }) =>
+        answer.accepted("/v1/documents/:document_id", await transcripts.receive(body, caller)),
+    }),
     operation("listDocuments", "GET /v1/documents", {
       access: "user",
       query: t.Object({
@@ -78,33 +99,6 @@ export function documentRoutes(documents: Documents, transcripts: Transcripts) {
       answer: Section,
       summary: "Read one section: by its id, its heading or a page; the first one otherwise",
       handler: ({ params, query, caller }) => documents.section(params.id, query, caller),
-    }),
-  ]);
-}
-
-function ingestRoutes(documents: Documents, transcripts: Transcripts) {
-  return operations("documents", [
-    operation("ingestDocument", "POST /v1/ingest/document", {
-      access: "user",
-      scope: "runs",
-      upload: true,
-      body: IngestBody,
-      answer: { 202: Document },
-      summary: "Hand in a document: a file as a form, or as JSON its text or an attachment of yours",
-      handler: async ({ body, upload, caller, answer }) => {
-        const { file: _, ...fields } = body;
-        const make = await documents.receive(fields, upload, caller);
-        return answer.accepted("/v1/jobs/:job_id", make);
-      },
-    }),
-    operation("ingestTranscript", "POST /v1/ingest/transcript", {
-      access: "user",
-      scope: "runs",
-      body: TranscriptRequest,
-      answer: { 202: TranscriptAccepted },
-      summary: "Hand in a transcript: an agent writes summary, decisions and action items to its memory",
-      handler: async ({ body, caller, answer }) =>
-        answer.accepted("/v1/documents/:document_id", await transcripts.receive(body, caller)),
     }),
   ]);
 }

@@ -167,7 +167,7 @@ export function createDocuments(deps: DocumentsDeps) {
       return search(request, asker);
     },
     /** A deleted user's own documents are deleted; those of a project pass to the heir. Inside the deleting transaction. */
-    handOver(from: string, to: string | null): void {
+    handOver: (from: string, to: string | null): void =>
       store.write(() => {
         const files = store.statement<{ sha256: string }>(
           "SELECT sha256 FROM documents WHERE user_id = ? AND project_id IS NULL",
@@ -176,8 +176,7 @@ export function createDocuments(deps: DocumentsDeps) {
         store.statement("DELETE FROM documents WHERE user_id = ? AND project_id IS NULL").run(from);
         deps.dropOf(from, digests);
         store.statement("UPDATE documents SET user_id = ? WHERE user_id = ?").run(to, from);
-      });
-    },
+      }),
   };
 }
 

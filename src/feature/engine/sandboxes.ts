@@ -91,14 +91,7 @@ async function openDriver(deps: Needs): Promise<Sandboxes> {
       carries: config.sandboxWorkspace === "detached",
       clock,
     });
-  const driver = containers && {
-    ...containers,
-    async start(...how: Parameters<SandboxDriver["start"]>) {
-      // Before the container is there: one whose start is reported as failed would be nobody's.
-      used.remember();
-      return await containers.start(...how);
-    },
-  };
+  const driver = containers && used.noteStarts(containers);
   const engine = docker && driver && { driver, ping: docker.ping, wasUsed: used.was };
   const choice = await chooseSandbox(config.sandbox, engine, inProcess);
   const close = async () => (choice.driver === driver ? driver?.close() : undefined);
@@ -135,13 +128,7 @@ async function openHosts(deps: Needs): Promise<Sandboxes> {
   });
   const [first, ...others] = parts.map(({ host }) => host);
   const hosted = createHostedSandboxes([first!, ...others], clock);
-  const driver = {
-    ...hosted,
-    async start(...how: Parameters<SandboxDriver["start"]>) {
-      used.remember();
-      return await hosted.start(...how);
-    },
-  };
+  const driver = used.noteStarts(hosted);
   const found = await hosted.look();
   const there = found.filter(({ away }) => away === undefined);
   const each = async (ask: "make" | "canMake", image: string) =>
@@ -195,10 +182,14 @@ function rememberedUse(store: Store) {
   let known = rows.find({ name: CONTAINERS_USED }) !== undefined;
   return {
     was: () => known,
-    remember() {
-      if (known) return;
-      store.write(() => rows.insertIfNew({ name: CONTAINERS_USED, value: "true" }));
-      known = true;
-    },
+    noteStarts: <Driver extends SandboxDriver>(driver: Driver): Driver => ({
+      ...driver,
+      async start(...how) {
+        // Before the container is there: one whose start is reported as failed would be nobody's.
+        if (!known) store.write(() => rows.insertIfNew({ name: CONTAINERS_USED, value: "true" }));
+        known = true;
+        return await driver.start(...how);
+      },
+    }),
   };
 }

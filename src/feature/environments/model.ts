@@ -17,7 +17,12 @@ const Line = t.String({
   description: "One line without control characters.",
 });
 
-const VariableName = "^[A-Za-z_][A-Za-z0-9_]{0,99}$";
+const Variables = (options: { description?: string } = {}) =>
+  t.Record(
+    t.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,99}$" }),
+    t.String({ maxLength: 4_000, pattern: "^[^\\x00]*$", description: "Text without null bytes." }),
+    { maxProperties: MAX_VARIABLES, additionalProperties: false, ...options },
+  );
 
 const RepositoryPath = t.String({
   minLength: 1,
@@ -31,16 +36,7 @@ export const EnvironmentBuild = t.Object(
   {
     dockerfile: RepositoryPath,
     context: t.Optional(RepositoryPath),
-    args: t.Optional(
-      t.Record(
-        t.String({ pattern: VariableName }),
-        t.String({ maxLength: 4_000, pattern: "^[^\\x00]*$", description: "Text without null bytes." }),
-        {
-          maxProperties: MAX_VARIABLES,
-          additionalProperties: false,
-        },
-      ),
-    ),
+    args: t.Optional(Variables()),
   },
   { title: "EnvironmentBuild", additionalProperties: false },
 );
@@ -64,15 +60,9 @@ export const Environment = t.Object(
     image: t.Optional(ImageName),
     build: t.Optional(EnvironmentBuild),
     env: t.Optional(
-      t.Record(
-        t.String({ pattern: VariableName }),
-        t.String({ maxLength: 4_000, pattern: "^[^\\x00]*$", description: "Text without null bytes." }),
-        {
-          maxProperties: MAX_VARIABLES,
-          additionalProperties: false,
-          description: "Variables of every command. No place for secrets: everybody who sees the project reads them.",
-        },
-      ),
+      Variables({
+        description: "Variables of every command. No place for secrets: everybody who sees the project reads them.",
+      }),
     ),
     setup: t.Optional(Line),
     check: t.Optional(Line),

@@ -5,6 +5,7 @@
  */
 import { posix } from "node:path";
 import { Value } from "@sinclair/typebox/value";
+import { attempt } from "../../core/attempt.ts";
 import { isObject } from "../../core/is-object.ts";
 import { hashJson } from "../../core/json-hash.ts";
 import { visibleText } from "../../core/outside-text.ts";
@@ -112,12 +113,8 @@ function devcontainerPart(textOf: TextOf): Part | undefined {
   const path = DEVCONTAINERS.find((file) => textOf(file) !== undefined);
   if (path === undefined) return dockerfilePart(textOf);
   const failed = (why: string): Part => ({ files: [path], definition: {}, notes: [`${path}: ${why}`] });
-  let read: unknown;
-  try {
-    read = readJsonWithComments(textOf(path) ?? "");
-  } catch {
-    return failed("it is not JSON.");
-  }
+  const read = attempt(() => readJsonWithComments(textOf(path) ?? ""));
+  if (read === undefined) return failed("it is not JSON.");
   if (!isObject(read)) return failed("it is not an object.");
   const notes: string[] = [];
   const definition: Environment = {};

@@ -168,12 +168,11 @@ export function createEnvironments(deps: EnvironmentsDeps) {
       return await get(id);
     },
     /** Sandboxes are started as the agents' files and the settings say. @throws Problem 404. */
-    remove(id: string, caller: Caller): void {
+    remove: (id: string, caller: Caller): void =>
       store.write(() => {
         assertProject(id);
         if (rows.remove({ project_id: id }) === 0) throw notFound("environment");
         record("removed", id, caller);
-      });
-    },
+      }),
   };
 }

@@ -151,7 +151,7 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
       if (attempt?.status === "running") advance(attempt.eval_id);
     },
     /** Ends its runs and everything that has not begun. */
-    cancel(row: EvalRow, caller: Caller): void {
+    cancel: (row: EvalRow, caller: Caller): void =>
       store.write((tx) => {
         for (const attempt of attempts.of(row.id).filter(isOpen)) {
           const run = attempt.run_id === null ? undefined : runs.rows.run(attempt.run_id);
@@ -160,8 +160,7 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
           if (run) collect(attempt);
         }
         end(tx, row, "cancelled");
-      });
-    },
+      }),
   };
 }
 

@@ -1,19 +1,11 @@
 /** What an attempt's ended run says. */
-import type { RunStatus, StepStatus } from "../../core/run-states.ts";
+import type { RunRow, StepRow } from "../runs/store.ts";
 import { CHECK_STEP, WORK_STEP } from "./definition.ts";
 import { rewardIn } from "./reward.ts";
 import type { AttemptRow } from "./store.ts";
 
-interface EndedStep {
-  step_id: string;
-  status: StepStatus;
-  outputs: Record<string, unknown>;
-  error: { code: string; message: string } | null;
-}
-interface EndedRun {
-  status: RunStatus;
-  error: { code: string; message: string } | null;
-}
+type EndedStep = Pick<StepRow, "step_id" | "status" | "outputs" | "error">;
+type EndedRun = Pick<RunRow, "status" | "error">;
 
 /** Failures that say nothing of the agent: the provider, the machine, or the eval itself. */
 const NOT_ITS_OWN =

@@ -4,6 +4,8 @@
  * tests looks at it there, and prints a line with at most so many bytes of it; this server opens no file. Whatever is not
  * exactly one number from 0 to 1 is a fault of the task, and never a pass.
  */
+
+import { attempt } from "../../core/attempt.ts";
 import { membersOf } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
 
@@ -51,10 +53,6 @@ function numberIn(text: string): number | undefined {
 }
 
 function numberInJson(text: string): number | undefined {
-  try {
-    const value = membersOf(readJson(text))["reward"];
-    return typeof value === "number" && !Number.isNaN(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = membersOf(attempt(() => readJson(text)))["reward"];
+  return typeof value === "number" && !Number.isNaN(value) ? value : undefined;
 }

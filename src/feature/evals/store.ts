@@ -2,7 +2,8 @@
 import { toUsd } from "../../core/money.ts";
 import { allOf, type Condition, createReader } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
-import { evalAttempts } from "../../store/tables/evals.ts";
+import { evalAttempts, type evals } from "../../store/tables/evals.ts";
+import type { Eval } from "./model.ts";
 
 const COLUMNS = [
   ...(["id", "eval_id", "task", "worker", "agent_id", "model", "harness", "number", "status", "run_id"] as const),
@@ -12,18 +13,7 @@ const COLUMNS = [
 
 export type AttemptRow = Omit<typeof evalAttempts.$inferSelect, "turns">;
 
-/** Of an eval. */
-interface EvalTotals {
-  tasks: number;
-  total: number;
-  ended: number;
-  passed: number;
-  failed: number;
-  errors: number;
-  cost_usd: number;
-  calls_without_price: number;
-  tokens: number;
-}
+type EvalTotals = Omit<Eval, keyof typeof evals.$inferSelect>;
 
 const TOTALS = `
   SELECT eval_id, count(DISTINCT task) AS tasks, count(*) AS total, sum(status NOT IN ('queued', 'running')) AS ended,

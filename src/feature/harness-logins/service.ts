@@ -2,6 +2,8 @@
  * People's own log-ins at the vendors of external agents: sealed, used only for the work of the person who stored it, by
  * the agents that they named. Nobody reads one back, administrators included.
  */
+
+import { attempt } from "../../core/attempt.ts";
 import { timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { hasOwnLogin, OWN_LOGINS, type OwnLoginName } from "../../core/harness-names.ts";
@@ -41,22 +43,9 @@ export function createHarnessLogins(deps: HarnessLoginsDeps) {
     for (const token of loginTokens(login)) masking.add("own log-in", token);
     return login;
   };
-  const present = ({ harness, masked_login, agents, created_at, updated_at, last_used_at }: Row): HarnessLogin[] =>
+  const present = ({ harness, sealed_login: _, user_id: _user, ...row }: Row): HarnessLogin[] =>
     // One of a program that this version does not know any more is not shown.
-    hasOwnLogin(harness)
-      ? [
-          {
-            harness,
-            masked_login,
-            agents,
-            created_at,
-            updated_at,
-            last_used_at,
-            hosts: [...OWN_LOGINS[harness].hosts],
-            not_held: NOT_HELD,
-          },
-        ]
-      : [];
+    hasOwnLogin(harness) ? [{ ...row, harness, hosts: [...OWN_LOGINS[harness].hosts], not_held: NOT_HELD }] : [];
   const assertAgents = (agents: readonly string[]): void => {
     const unknown = agents.find((id) => id !== EVERY && !agentExists(id));
     if (unknown !== undefined) throw invalidField("/agents", `There is no agent ${unknown.slice(0, 64)}`);
@@ -87,19 +76,15 @@ export function createHarnessLogins(deps: HarnessLoginsDeps) {
       });
     },
     /** @throws Problem 404 when there is none. */
-    remove(harness: OwnLoginName, caller: Caller): void {
+    remove: (harness: OwnLoginName, caller: Caller): void =>
       store.write(() => {
         if (rows.remove({ user_id: personOf(caller), harness }) === 0) throw notFound("log-in");
         const actor = actorOf(caller);
         audit({ action: "harness_login.removed", actor, subject: harness, address: caller.address });
-      });
-    },
+      }),
     /** Opens every log-in once, so that all are masked; one that cannot be opened is reported where it is used. */
     maskAll(): void {
-      for (const row of rows.list([]))
-        try {
-          mask(sealer.open(row.sealed_login));
-        } catch {}
+      for (const row of rows.list([])) attempt(() => mask(sealer.open(row.sealed_login)));
     },
     /** A deleted user's log-ins are deleted, never passed to an heir. */
     removeOf: (user_id: string): void => void store.write(() => rows.remove({ user_id })),
@@ -154,15 +139,7 @@ function loginIn(harness: OwnLoginName, text: string): string {
   const login = text.trim();
   if (Buffer.byteLength(login) > LIMITS.secretValueBytes || login.includes("\0"))
     throw invalidField("/login", `A log-in has at most ${LIMITS.secretValueBytes} bytes`);
-  const isRight = form === "json" ? isJsonObject(login) : /^[\x21-\x7e]{8,4096}$/.test(login);
+  const isRight = form === "json" ? isObject(attempt(() => readJson(login))) : /^[\x21-\x7e]{8,4096}$/.test(login);
   if (!isRight) throw invalidField("/login", `The log-in of ${harness} is ${what}`);
   return login;
-}
-
-function isJsonObject(text: string): boolean {
-  try {
-    return isObject(readJson(text));
-  } catch {
-    return false;
-  }
 }

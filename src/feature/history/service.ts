@@ -112,7 +112,7 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
     preview,
     remove,
     /** Deletes a session that has ended: its rows at once, the rest in the background. Joins the transaction around it. */
-    removeEnded(sessionId: string, caller: Caller): void {
+    removeEnded: (sessionId: string, caller: Caller): void =>
       store.write(() => {
         const id = newId("deletion");
         const begun_at = timestamp(clock.now());
@@ -123,8 +123,7 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
           while (!rows.remove("session", session));
         }
         enqueue(id, sessionId, caller.userId);
-      });
-    },
+      }),
     /** Deletes runs and sessions by age or size. Joins the transaction around it. */
     removeOld(
       ids: readonly { kind: "run" | "session"; id: string; project_id: string | null }[],

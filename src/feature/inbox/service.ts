@@ -95,7 +95,7 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote,
           );
         assertRoom(from, to);
         const id = newId("message");
-        const row: Row = {
+        messages.insert({
           id,
           user_id: from.userId ?? null,
           to_agent: to,
@@ -105,10 +105,7 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote,
           outside,
           from_session_id: from.sessionId,
           created_at: timestamp(clock.now()),
-          read_at: null,
-          read_execution_id: null,
-        };
-        messages.insert(row);
+        });
         const data = { message_id: id, from_agent: from.agentId, to_agent: to };
         tx.emit(agentMessageSent, { ...executionRefs(from), agent_id: to, data });
       });

@@ -135,22 +135,21 @@ export function createJobs({ store, clock, clockwork, log, masking, audit, stand
       return row.payload;
     },
     /** Changes a job that has not started. @returns false when it has. */
-    alter(id: string, { payload, runAt }: { payload?: unknown; runAt?: number }): boolean {
-      return store.write(({ after }) => {
+    alter: (id: string, { payload, runAt }: { payload?: unknown; runAt?: number }): boolean =>
+      store.write(({ after }) => {
         if (rows.find(id)?.state !== "queued") return false;
         rows.update(id, { payload, run_at: runAt && Math.ceil(runAt) });
         after(runner.look);
         return true;
-      });
-    },
+      }),
     /** @throws Problem 404, also for another user's. */
     get: (id: string, caller: Caller): Job => present(rowFor(id, caller)),
     list(page: Page, caller: Caller): ListAnswer<Job> {
       return listById(rows.page(page, caller), page, present);
     },
     /** Asks it to stop; its state says when it has. @throws Problem 404, 409 when it has ended. */
-    cancel(id: string, caller: Caller): Job {
-      return store.write(() => {
+    cancel: (id: string, caller: Caller): Job =>
+      store.write(() => {
         const row = rowFor(id, caller);
         if (!caller.admin && !owns(caller, row.user_id)) throw notFound("job");
         if (row.finished_at !== null) throw conflict(`The job has ${row.state} already.`, "job_ended");
@@ -158,8 +157,7 @@ export function createJobs({ store, clock, clockwork, log, masking, audit, stand
           throw conflict("The job has gone too far to be cancelled; it finishes.", "job_finishes");
         audit({ action: "job.cancelled", actor: actorOf(caller), subject: id, address: caller.address });
         return present(requestCancel(row));
-      });
-    },
+      }),
     /** Ends the live job of that key, no matter who started it. @returns once nothing of it runs any more. */
     async end(definition: Pick<JobDefinition, "kind">, key: string): Promise<void> {
       const row = rows.live(definition.kind, key);

@@ -3,7 +3,7 @@ import { conflict, expectFound, forbidden, invalidField, isProblem, unavailable 
 import { ownJson } from "../../core/own-json.ts";
 import { type Asker, roleIn } from "../../core/ownership.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
-import { OLDER } from "../../graph/model.ts";
+import { type GraphNode, OLDER } from "../../graph/model.ts";
 import type { GraphClient, RemoteGraph } from "../../graph/serve/client.ts";
 import type { FreshAnswers } from "../../graph/serve/fresh-answers.ts";
 import type { GraphPlace } from "../../graph/serve/session.ts";
@@ -35,15 +35,10 @@ interface KnowledgeGraphDeps {
   copyPlaceOf(projectId: string, workId: string): GraphPlace | undefined;
 }
 
-export interface FoundSymbol {
-  project_id: string;
-  id: string;
-  label: string;
-  name: string;
-  qualified_name: string;
-  file_path: string;
-  start_line: number;
-}
+export type FoundSymbol = { project_id: string } & Pick<
+  GraphNode,
+  "id" | "label" | "name" | "qualified_name" | "file_path" | "start_line"
+>;
 
 export type KnowledgeGraph = ReturnType<typeof createKnowledgeGraph>;
 
