@@ -5,7 +5,7 @@ import { forbidden, invalidField, Problem } from "../../core/errors.ts";
 import type { Masking } from "../../core/masking.ts";
 import { shownOf } from "../../core/schema.ts";
 import { takeTurns } from "../../core/turns.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, actorOf, type Caller } from "../../http/caller.ts";
 import { type Page, pageOf } from "../../http/list.ts";
 import type { Environments } from "../environments/service.ts";
 import type { Core } from "../feature.ts";
@@ -119,7 +119,7 @@ export function createArchiveWriter(deps: ArchiveWriterDeps) {
     if (sealed !== undefined) files.set("secrets.json", sealed);
     const bytes = await packArchive(files, { skep: deps.version, created_at: now() });
     const data = { name, secrets: wanted.secrets ?? [] };
-    audit({ action: "project.exported", actor: actorOf(caller), subject: id, address: caller.address, data });
+    audit({ action: "project.exported", ...actedBy(caller), subject: id, data });
     return { name, bytes };
   }
 

@@ -9,7 +9,7 @@ import { type TraceParent, writeTraceParent } from "../../core/trace-context.ts"
 import type { Ending } from "../../engine/execution.ts";
 import { type PipelineDefinition, stepName } from "../../engine/pipeline/definition.ts";
 import { checkInputs } from "../../engine/pipeline/scope.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, actorOf, type Caller } from "../../http/caller.ts";
 import type { Core } from "../feature.ts";
 import type { SessionOwner } from "../sessions/service.ts";
 import type { Advance, StepReport } from "./advance.ts";
@@ -119,7 +119,7 @@ export function createRuns(deps: RunsDeps) {
         const row = views.rowFor(id, caller);
         if (isRunEnd(row.status)) throw conflict(`The run has ${row.status} already.`, "run_ended");
         advance.cancel(tx, id);
-        audit({ action: "run.cancelled", actor: actorOf(caller), subject: id, address: caller.address });
+        audit({ action: "run.cancelled", ...actedBy(caller), subject: id });
         return shown(id);
       });
     },
@@ -155,9 +155,8 @@ export function createRuns(deps: RunsDeps) {
         advance.answer(tx, step, { approved, comment });
         audit({
           action: "run.approval",
-          actor: actorOf(caller),
+          ...actedBy(caller),
           subject: id,
-          address: caller.address,
           data: { step_id: step.step_id, step_name: stepName(row.definition, step.step_id), approved },
         });
         return shown(id);
