@@ -24,6 +24,9 @@ export const PageQuery = {
 export const listOf = <T extends TSchema>(item: T) =>
   t.Object({ items: t.Array(item), next_cursor: t.Union([t.String(), t.Null()]) });
 
+/** The query and the answer of an operation that lists, where nothing else can be asked for. */
+export const pagesOf = <T extends TSchema>(item: T) => ({ query: t.Object(PageQuery), answer: listOf(item) });
+
 export interface Page {
   /** 1 to 200. */
   limit: number;

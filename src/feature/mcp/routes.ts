@@ -1,7 +1,7 @@
 /** /v1/mcp: tool servers. Administrators configure them; an engine may report what it found. */
 
 import { Type as t } from "@sinclair/typebox";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { pageOf, pagesOf } from "../../http/list.ts";
 import { LOG_RESPONSES, LogQuery, logPartOf, logStream } from "../../http/log-frames.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { stillHolds } from "../../http/standing.ts";
@@ -30,8 +30,7 @@ export function mcpRoutes(mcp: Mcp, logs: McpLogs, proposals: Proposals) {
     operation("listMcp", "GET /v1/mcp", {
       access: "admin",
       credential: true,
-      query: t.Object(PageQuery),
-      answer: listOf(McpServer),
+      ...pagesOf(McpServer),
       summary: "Tool servers",
       handler: ({ query }) => mcp.list(pageOf(query)),
     }),

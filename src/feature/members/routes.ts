@@ -1,6 +1,5 @@
 /** /v1/projects/{id}/members, /v1/projects/{id}/access. */
-import { Type as t } from "@sinclair/typebox";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { AccessAnswer, AccessUpdate, Member, MemberAdd, MemberUpdate } from "./model.ts";
 import type { Members } from "./service.ts";
@@ -9,8 +8,7 @@ export const memberRoutes = (members: Members) =>
   operations("projects", [
     operation("listProjectMembers", "GET /v1/projects/:id/members", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(Member),
+      ...pagesOf(Member),
       summary: "Members of a project with their roles",
       handler: ({ params, query, caller }) => members.list(params.id, pageOf(query), caller),
     }),

@@ -3,7 +3,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { assertOwnAgent, type Caller } from "../../http/caller.ts";
 import { assertIfMatch } from "../../http/etag.ts";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { listOf, PageQuery, pageOf, pagesOf } from "../../http/list.ts";
 import { answeredAfter, operation, operations } from "../../http/operation.ts";
 import { queryBoolean } from "../../http/schema.ts";
 import type { Entries } from "./entries.ts";
@@ -52,8 +52,7 @@ function vaultRoutes(memory: Memory) {
     operation("listMemoryVaults", "GET /v1/memory/vaults", {
       access: "user",
       execution: true,
-      query: t.Object(PageQuery),
-      answer: listOf(Vault),
+      ...pagesOf(Vault),
       summary: "Vaults with entries that you may read",
       handler: ({ query, caller }) => memory.vaults(pageOf(query), caller),
     }),
@@ -194,8 +193,7 @@ function scoreRoutes(memory: Memory, { written }: Written, scores: Scores) {
         access: "user",
         execution: true,
         params: AgentPath,
-        query: t.Object(PageQuery),
-        answer: listOf(MemoryScore),
+        ...pagesOf(MemoryScore),
         summary: "Scores of a vault's entries",
         handler: ({ params, query, caller }) => {
           assertReadable(caller, params.agent_id);
@@ -230,8 +228,7 @@ export function executionMemoryRoutes(executions: ExecutionMemories, { written }
       operation("listMemoryRecalls", "GET /v1/memory/vaults/:agent_id/entries/:entry/recalls", {
         access: "user",
         params: EntryPath,
-        query: t.Object(PageQuery),
-        answer: listOf(MemoryRecall),
+        ...pagesOf(MemoryRecall),
         summary: "In which of your work an entry was recalled",
         handler: ({ params, query, caller }) =>
           executions.recallsOf(params.agent_id, params.entry, pageOf(query), caller),

@@ -1,6 +1,5 @@
 /** /v1/messengers. */
-import { Type as t } from "@sinclair/typebox";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { Messenger, MessengerCreate, MessengerUpdate } from "./model.ts";
 import type { Messengers } from "./service.ts";
@@ -9,8 +8,7 @@ export const messengerRoutes = (messengers: Messengers) =>
   operations("notifications", [
     operation("listMessengers", "GET /v1/messengers", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(Messenger),
+      ...pagesOf(Messenger),
       summary: "Bots of messengers through which people are notified and answer",
       handler: ({ query }) => messengers.list(pageOf(query)),
     }),

@@ -1,10 +1,10 @@
 /** A notification as it is shown. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { orNull } from "../../core/schema.ts";
+import { oneOf, orNull } from "../../core/schema.ts";
 
 const Time = t.String({ format: "date-time" });
 
-const NotificationLevel = t.Union([t.Literal("info"), t.Literal("warning"), t.Literal("error")]);
+const NotificationLevel = oneOf("info", "warning", "error");
 export const Notification = t.Object({
   id: t.String(),
   level: NotificationLevel,

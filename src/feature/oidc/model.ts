@@ -1,7 +1,9 @@
 /** Providers of single sign-on. */
+
 import { type Static, Type as t } from "@sinclair/typebox";
 import { SLUG } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { oneOf, orNull } from "../../core/schema.ts";
 import { Role } from "../members/model.ts";
 
 const Name = t.String({ minLength: 1, maxLength: LIMITS.nameCharacters });
@@ -19,7 +21,7 @@ const fields = {
     description: "https address, or http on loopback, as its discovery document says.",
   }),
   client_id: Name,
-  client_secret: t.Union([t.String({ minLength: 1, maxLength: 4_096 }), t.Null()], {
+  client_secret: orNull(t.String({ minLength: 1, maxLength: 4_096 }), {
     description: "Never in an answer. A change of the issuer drops it unless it is sent along.",
   }),
   scopes: Words(20),
@@ -31,7 +33,7 @@ const fields = {
     description:
       "Domains of addresses whose accounts may be linked or created; `*` is any. Empty links known addresses of any domain.",
   }),
-  role_claim: t.Union([Name, t.Null()], { description: "Claim that holds the role, e.g. groups; a dot goes deeper." }),
+  role_claim: orNull(Name, { description: "Claim that holds the role, e.g. groups; a dot goes deeper." }),
   admin_values: Words(50),
   group_claim: t.String({
     minLength: 1,
@@ -60,7 +62,7 @@ export const OidcProvider = t.Object({
   id: t.String({ description: "The same as slug." }),
   ...answered,
   client_secret_set: t.Boolean(),
-  redirect_uri: t.Union([t.String(), t.Null()], {
+  redirect_uri: orNull(t.String(), {
     description: "To register at the provider; null while PUBLIC_URL is needed.",
   }),
   created_at: t.String({ format: "date-time" }),
@@ -88,7 +90,7 @@ export const OidcTest = t.Object({
   issuer: fields.issuer,
   client_id: fields.client_id,
   client_secret: t.Optional(
-    t.Union([t.String({ minLength: 1, maxLength: 4_096 }), t.Null()], {
+    orNull(t.String({ minLength: 1, maxLength: 4_096 }), {
       description: "Without it the stored one of this slug is tried, where the issuer is the same.",
     }),
   ),
@@ -96,16 +98,16 @@ export const OidcTest = t.Object({
 });
 export type OidcTest = Static<typeof OidcTest>;
 
-const Verdict = t.Union([t.Literal("ok"), t.Literal("warn"), t.Literal("fail")]);
+const Verdict = oneOf("ok", "warn", "fail");
 export const OidcTestResult = t.Object({
   verdict: Verdict,
-  redirect_uri: t.Union([t.String(), t.Null()], { description: "To register at the provider." }),
+  redirect_uri: orNull(t.String(), { description: "To register at the provider." }),
   findings: t.Array(
     t.Object({
       check: t.String({ description: "discovery, keys, redirect, secret or scopes." }),
       verdict: Verdict,
       detail: t.String(),
-      remedy: t.Union([t.String(), t.Null()]),
+      remedy: orNull(t.String()),
     }),
   ),
 });
@@ -115,5 +117,5 @@ export const CallbackBody = t.Object({
   state: t.String({ minLength: 1, maxLength: 256 }),
   iss: t.Optional(t.String({ maxLength: 2_000 })),
   error: t.Optional(t.String({ maxLength: 256 })),
-  session: t.Optional(t.Union([t.Literal("bearer"), t.Literal("cookie")])),
+  session: t.Optional(oneOf("bearer", "cookie")),
 });

@@ -1,7 +1,7 @@
 /** Pipelines as the API shows them. The format itself belongs to the engine. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
-import { Time } from "../../core/schema.ts";
+import { orNull, Time } from "../../core/schema.ts";
 import { DEFAULTS, INPUTS, STEP } from "../../engine/pipeline/definition.ts";
 import { FileProblem } from "../skills/model.ts";
 
@@ -34,10 +34,10 @@ export const PipelineBody = t.Object({
   source: t.Optional(t.String({ minLength: 1, maxLength: LIMITS.textCharacters, description: "YAML, whole." })),
   id: t.Optional(t.String({ maxLength: 64 })),
   name: t.Optional(t.String({ maxLength: LIMITS.nameCharacters })),
-  description: t.Optional(t.Union([t.String(), t.Null()])),
-  version: t.Optional(t.Union([t.Integer(), t.Null()])),
-  defaults: t.Optional(t.Union([Loose, t.Null()])),
-  inputs: t.Optional(t.Union([Loose, t.Null()])),
+  description: t.Optional(orNull(t.String())),
+  version: t.Optional(orNull(t.Integer())),
+  defaults: t.Optional(orNull(Loose)),
+  inputs: t.Optional(orNull(Loose)),
   steps: t.Optional(t.Array(Loose, { description: "As in the file; see /v1/pipelines/schema.json." })),
 });
 export type PipelineBody = Static<typeof PipelineBody>;

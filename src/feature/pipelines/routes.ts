@@ -3,7 +3,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { awaitOwnTurn } from "../../core/turns.ts";
 import { assertIfMatch } from "../../http/etag.ts";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { Pipeline, PipelineBody, PipelineDetail, Validation } from "./model.ts";
 import type { Pipelines } from "./service.ts";
@@ -13,8 +13,7 @@ export function pipelineRoutes(pipelines: Pipelines, jsonSchema: () => Record<st
   return operations("pipelines", [
     operation("listPipelines", "GET /v1/pipelines", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(Pipeline),
+      ...pagesOf(Pipeline),
       summary: "List pipelines, by id; broken ones with their problems",
       handler: ({ query }) => pipelines.listInTurns(pageOf(query)),
     }),

@@ -1,7 +1,6 @@
 /** /v1/runs/{id}/previews: apps of a run's steps that can be looked at. */
-import { Type as t } from "@sinclair/typebox";
 import { timestamp } from "../../core/clock.ts";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { Preview, PreviewTicket } from "./model.ts";
 import type { Previews } from "./service.ts";
@@ -12,8 +11,7 @@ export function previewRoutes(previews: Previews, visits: () => Promise<Visits>)
   return operations("previews", [
     operation("listPreviews", "GET /v1/runs/:id/previews", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(Preview),
+      ...pagesOf(Preview),
       summary: "Apps of a run's steps that can be looked at now, newest first",
       handler: ({ params, query, caller }) => previews.list(params.id, pageOf(query), caller),
     }),

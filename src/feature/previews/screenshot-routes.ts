@@ -1,6 +1,5 @@
 /** /v1/runs/{id}/screenshots: pictures of the apps of a run's steps. */
-import { Type as t } from "@sinclair/typebox";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { Screenshot } from "./model.ts";
 import type { Screenshots } from "./screenshots.ts";
@@ -9,8 +8,7 @@ export const screenshotRoutes = (screenshots: Screenshots) =>
   operations("previews", [
     operation("listScreenshots", "GET /v1/runs/:id/screenshots", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(Screenshot),
+      ...pagesOf(Screenshot),
       summary: "Pictures of the apps of a run's steps, newest first",
       handler: ({ params, query, caller }) => screenshots.list(params.id, pageOf(query), caller),
     }),

@@ -1,7 +1,7 @@
 /** Model providers as the API shows them: keys masked, models with what is known about them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
-import { orNull } from "../../core/schema.ts";
+import { oneOf, orNull } from "../../core/schema.ts";
 
 const Price = orNull(t.Number({ minimum: 0, maximum: 100_000, description: "USD per million tokens; null: unknown." }));
 const Window = orNull(t.Integer({ minimum: 1, maximum: 100_000_000, description: "Tokens; null: unknown." }));
@@ -23,16 +23,9 @@ export const ProviderModel = t.Object({
 });
 export type ProviderModel = Static<typeof ProviderModel>;
 
-const ProviderKind = t.Union([
-  t.Literal("anthropic"),
-  t.Literal("openai"),
-  t.Literal("google"),
-  t.Literal("openai-compatible"),
-  t.Literal("ollama"),
-  t.Literal("scripted"),
-]);
+const ProviderKind = oneOf("anthropic", "openai", "google", "openai-compatible", "ollama", "scripted");
 
-const KeySource = t.Union([t.Literal("user"), t.Literal("instance"), t.Literal("env"), t.Literal("none")]);
+const KeySource = oneOf("user", "instance", "env", "none");
 
 export const Provider = t.Object({
   id: t.String(),
@@ -130,7 +123,7 @@ export const UserKeyUpdate = t.Object({ api_key: Key });
 
 export const ProviderKey = t.Object({
   provider: t.String(),
-  source: t.Union([t.Literal("instance"), t.Literal("env")]),
+  source: oneOf("instance", "env"),
   masked_key: t.String(),
   api_key: t.Optional(t.String({ description: "For the engine's token alone." })),
   base_url: orNull(t.String()),

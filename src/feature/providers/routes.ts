@@ -5,7 +5,7 @@ import type { ModelWindows } from "../../adapter/model/window-advice.ts";
 import { expectFound } from "../../core/errors.ts";
 import { personOf } from "../../http/caller.ts";
 import { assertIfMatch } from "../../http/etag.ts";
-import { listOf, PageQuery, pageOf, pageOfArray } from "../../http/list.ts";
+import { listOf, PageQuery, pageOf, pageOfArray, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import {
   ModelUpdate,
@@ -47,8 +47,7 @@ export function providerRoutes({ providers, userKeys, test, models, windowOf }: 
     ...modelRoutes({ models, windowOf }),
     operation("listUserProviders", "GET /v1/settings/user-providers", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(UserKey),
+      ...pagesOf(UserKey),
       summary: "Own provider keys, masked",
       handler: ({ query, caller }) => userKeys.list(pageOf(query), caller),
     }),
@@ -117,8 +116,7 @@ function instanceRoutes({ providers, test }: Pick<ProviderRoutesDeps, "providers
   return operations("providers", [
     operation("listProviders", "GET /v1/settings/providers", {
       access: "admin",
-      query: t.Object(PageQuery),
-      answer: listOf(Provider),
+      ...pagesOf(Provider),
       summary: "Model providers, keys masked",
       handler: ({ query }) => providers.list(pageOf(query)),
     }),

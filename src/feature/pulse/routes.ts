@@ -1,7 +1,7 @@
 /** /v1/pulse-routines. */
 
 import { Type as t } from "@sinclair/typebox";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { listOf, PageQuery, pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import {
   PulseRoutine,
@@ -41,8 +41,7 @@ export function pulseRoutes(pulses: Pulses) {
     operation("listPulseRoutines", "GET /v1/pulse-routines/:agent_id", {
       access: "user",
       params: AgentPath,
-      query: t.Object(PageQuery),
-      answer: listOf(PulseRoutine),
+      ...pagesOf(PulseRoutine),
       summary: "Your routines of an agent",
       handler: ({ params, query, caller }) => pulses.list(params.agent_id, pageOf(query), caller),
     }),
@@ -105,8 +104,7 @@ function tickRoutes(pulses: Pulses) {
     operation("listPulseRoutineTicks", "GET /v1/pulse-routines/:agent_id/:id/ticks", {
       access: "user",
       params: RoutinePath,
-      query: t.Object(PageQuery),
-      answer: listOf(PulseTick),
+      ...pagesOf(PulseTick),
       summary: "The result of each time at which a routine was due, newest first",
       handler: ({ params, query, caller }) => pulses.ticks(params.agent_id, params.id, pageOf(query), caller),
     }),

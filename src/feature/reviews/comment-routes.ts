@@ -1,7 +1,7 @@
 /** Comments on what runs and sessions changed, and sending the work back with them. */
 
 import { Type as t } from "@sinclair/typebox";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { Run } from "../runs/model.ts";
 import type { RunViews } from "../runs/views.ts";
@@ -25,8 +25,7 @@ function commentsOfChanges({ comments, reviewed }: CommentRoutesDeps) {
   return operations("changes", [
     operation("listChangesComments", "GET /v1/changes/:id/comments", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(Comment),
+      ...pagesOf(Comment),
       summary: "Comments on what it changed, oldest first",
       handler: ({ params, query, caller }) => comments.list(params.id, pageOf(query), caller),
     }),
@@ -71,8 +70,7 @@ function commentsOfRuns({ comments, views }: CommentRoutesDeps) {
   return operations("runs", [
     operation("listRunComments", "GET /v1/runs/:id/comments", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(RunComment),
+      ...pagesOf(RunComment),
       summary: "Comments on what the run changed, oldest first",
       handler: ({ params, query, caller }) => {
         const { items, ...page } = comments.list(runId(params.id), pageOf(query), caller);

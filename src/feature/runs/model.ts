@@ -24,7 +24,7 @@ export const Run = t.Object({
   task_id: orNull(t.String()),
   status: RunStatus,
   outputs: Outputs,
-  error: t.Union([t.Object({ code: t.String(), message: t.String(), step_id: t.Optional(t.String()) }), t.Null()]),
+  error: orNull(t.Object({ code: t.String(), message: t.String(), step_id: t.Optional(t.String()) })),
   model: orNull(t.String()),
   cost_usd: t.Number(),
   calls_without_price: CallsWithoutPrice,
@@ -83,8 +83,8 @@ const BudgetUsd = t.Number({
 export const RunCreate = t.Object({
   pipeline_id: t.String({ maxLength: 64 }),
   task_description: t.String({ minLength: 1, maxLength: LIMITS.textCharacters }),
-  human_context: t.Optional(t.Union([Text, t.Null()])),
-  project_name: t.Optional(t.Union([t.String({ maxLength: LIMITS.nameCharacters }), t.Null()])),
+  human_context: t.Optional(orNull(Text)),
+  project_name: t.Optional(orNull(t.String({ maxLength: LIMITS.nameCharacters }))),
   inputs: t.Optional(t.Record(t.String(), Text)),
   model: t.Optional(t.String({ maxLength: LIMITS.nameCharacters })),
   task_id: t.Optional(t.String({ maxLength: LIMITS.nameCharacters })),
@@ -111,17 +111,17 @@ export const Step = t.Object({
   run_id: t.String(),
   step_id: t.String({ description: "Name in the pipeline." }),
   kind: oneOf(...STEP_KINDS),
-  index: t.Union([t.Integer(), t.Null()]),
+  index: orNull(t.Integer()),
   agent_id: orNull(t.String()),
   status: StepStatus,
   attempt: t.Integer(),
   max_attempts: t.Integer(),
   inputs: Outputs,
   outputs: Outputs,
-  error: t.Union([StepError, t.Null()]),
+  error: orNull(StepError),
   model: orNull(t.String()),
   session_id: orNull(t.String({ description: "Attempts of one visit share a session." })),
-  ended_by: t.Union([oneOf("complete", "text"), t.Null()], {
+  ended_by: orNull(oneOf("complete", "text"), {
     description:
       "Of a success: the agent called `complete`, or stopped without it even after a reminder, so that its last text is the result.",
   }),
@@ -144,7 +144,7 @@ export const StepOutput = t.Object({
   attempt: t.Integer(),
   text: t.String(),
   outputs: Outputs,
-  structured: t.Union([Outputs, t.Null()]),
+  structured: orNull(Outputs),
 });
 export type StepOutput = Static<typeof StepOutput>;
 
@@ -164,6 +164,6 @@ export const HistoryItem = t.Object({
   calls_without_price: CallsWithoutPrice,
   started_at: orNull(Time),
   finished_at: orNull(Time),
-  duration_ms: t.Union([t.Integer(), t.Null()]),
+  duration_ms: orNull(t.Integer()),
 });
 export type HistoryItem = Static<typeof HistoryItem>;

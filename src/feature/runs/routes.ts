@@ -4,7 +4,7 @@ import { Type as t } from "@sinclair/typebox";
 import { notFound } from "../../core/errors.ts";
 import { readTraceParent } from "../../core/trace-context.ts";
 import { assertOwnAgent } from "../../http/caller.ts";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { listOf, PageQuery, pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { queryInteger } from "../../http/schema.ts";
 import { Approval, HistoryItem, Run, RunCreate, RunDetail, RunRestart, RunStatus, Step, StepOutput } from "./model.ts";
@@ -112,8 +112,7 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
     }),
     operation("listSteps", "GET /v1/steps/:run_id", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(Step),
+      ...pagesOf(Step),
       tag: "steps",
       summary: "Steps of a run in order, every attempt",
       handler: ({ params, query, caller }) => views.steps(params.run_id, pageOf(query), caller),
@@ -141,8 +140,7 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
     }),
     operation("listAgentRuns", "GET /v1/agents/:id/runs", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(Run),
+      ...pagesOf(Run),
       tag: "agents",
       summary: "Runs that the agent took part in, newest first",
       handler: ({ params, query, caller }) => {

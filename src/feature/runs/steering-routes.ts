@@ -2,7 +2,7 @@
 
 import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf } from "../../core/schema.ts";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { listOf, PageQuery, pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { queryInteger } from "../../http/schema.ts";
 import { AnyApproval, ApprovalAnswers, type ApprovalList, BulkOutcome, eachOnItsOwn } from "./approvals.ts";
@@ -74,8 +74,7 @@ export function steeringRoutes({ runs, views, rows, approvals, overview, sums, t
     }),
     operation("listRunsAtWork", "GET /v1/runs/at-work", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(RunAtWork),
+      ...pagesOf(RunAtWork),
       summary: "Runs at work and in the queue, each with its steps and the agent's last words; newest first",
       description: "At most 20 in one answer.",
       handler: ({ query, caller }) => {

@@ -20,7 +20,7 @@ const StepAttempt = t.Object(
     id: t.String(),
     step_id: t.String({ description: "Name in the pipeline." }),
     kind: oneOf(...STEP_KINDS),
-    index: t.Union([t.Integer(), t.Null()]),
+    index: orNull(t.Integer()),
     agent_id: orNull(t.String()),
     status: StepStatus,
     attempt: t.Integer(),

@@ -4,7 +4,7 @@ import { LIMITS } from "../../core/limits.ts";
 import { HOST_ENTRY } from "../../core/network.ts";
 import { oneOf, orNull } from "../../core/schema.ts";
 
-const SecretType = t.Union([t.Literal("api_key"), t.Literal("token"), t.Literal("ssh_key"), t.Literal("custom")]);
+const SecretType = oneOf("api_key", "token", "ssh_key", "custom");
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 

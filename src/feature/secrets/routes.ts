@@ -3,7 +3,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { conflict, forbidden } from "../../core/errors.ts";
 import { actorOf, assertOwnAgent, type Caller } from "../../http/caller.ts";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { Secret, SecretCreate, SecretUpdate } from "./model.ts";
 import type { Secrets } from "./service.ts";
@@ -24,8 +24,7 @@ export function secretRoutes(secrets: Secrets, { engineTokenSet }: { engineToken
     operation("listSecrets", "GET /v1/secrets", {
       access: "user",
       credential: true,
-      query: t.Object(PageQuery),
-      answer: listOf(Secret),
+      ...pagesOf(Secret),
       summary: "List secrets, masked",
       handler: ({ query }) => secrets.list(pageOf(query)),
     }),
@@ -75,8 +74,7 @@ export function secretRoutes(secrets: Secrets, { engineTokenSet }: { engineToken
     operation("listSecretsAgents", "GET /v1/secrets/agents/:agent_id", {
       access: "user",
       credential: true,
-      query: t.Object(PageQuery),
-      answer: listOf(Secret),
+      ...pagesOf(Secret),
       summary: "Secrets granted to an agent, masked",
       handler: ({ params, query }) => secrets.grantedTo(params.agent_id, pageOf(query)),
     }),

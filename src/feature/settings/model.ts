@@ -4,7 +4,7 @@ import { DAY_SECONDS } from "../../core/clock.ts";
 import { ImageName } from "../../core/image-name.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { RuntimeName } from "../../core/runtime-name.ts";
-import { orNull } from "../../core/schema.ts";
+import { oneOf, orNull } from "../../core/schema.ts";
 
 const strict = { additionalProperties: false } as const;
 const ModelId = orNull(
@@ -135,8 +135,8 @@ export const Settings = t.Object(
     ),
     sandbox: t.Object(
       {
-        image: t.Union([ImageName, t.Null()], { description: "Null: AGENT_IMAGE." }),
-        network: t.Union([t.Literal("none"), t.Literal("bridge")]),
+        image: orNull(ImageName, { description: "Null: AGENT_IMAGE." }),
+        network: oneOf("none", "bridge"),
         runtime: orNull(RuntimeName),
         memory_mb: t.Integer({ minimum: 64, maximum: 1_048_576 }),
         cpus: t.Number({ minimum: 0.1, maximum: 256 }),
@@ -216,7 +216,7 @@ export const SettingsUpdate = t.Object(
 export type SettingsUpdate = { [G in keyof Settings]?: { [F in keyof Settings[G]]?: Settings[G][F] | null } };
 
 function fieldsOf({ properties }: TObject): TObject {
-  const fields = Object.entries(properties).map(([name, field]) => [name, t.Optional(t.Union([field, t.Null()]))]);
+  const fields = Object.entries(properties).map(([name, field]) => [name, t.Optional(orNull(field))]);
   return t.Object(Object.fromEntries(fields), strict);
 }
 

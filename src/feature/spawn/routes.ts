@@ -1,7 +1,6 @@
 /** /v1/spawn-executor. */
 
-import { Type as t } from "@sinclair/typebox";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { SpawnedExecution, SpawnRequest } from "./model.ts";
 import type { Spawns } from "./service.ts";
@@ -19,8 +18,7 @@ export function spawnRoutes(spawns: Spawns) {
     }),
     operation("listSpawnExecutor", "GET /v1/spawn-executor", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(SpawnedExecution),
+      ...pagesOf(SpawnedExecution),
       summary: "Spawned executions, newest first",
       handler: ({ query, caller }) => spawns.list(pageOf(query), caller),
     }),

@@ -1,8 +1,10 @@
 /** What /v1/status answers; a caller without a credential gets the first four. */
+
 import { type Static, Type as t } from "@sinclair/typebox";
+import { oneOf, orNull } from "../../core/schema.ts";
 
 export const Status = t.Object({
-  status: t.Union([t.Literal("ok"), t.Literal("degraded")]),
+  status: oneOf("ok", "degraded"),
   version: t.String(),
   setup_required: t.Boolean({ description: "Credentials are required and there is no administrator yet." }),
   broker: t.Object({
@@ -20,10 +22,10 @@ export const Status = t.Object({
     shell: t.Boolean(),
     reason: t.String({ description: "Why agents work there; where something is missing, how to change it." }),
   }),
-  start_failures: t.Array(t.Object({ feature: t.String(), when: t.Union([t.Literal("start"), t.Literal("resume")]) }), {
+  start_failures: t.Array(t.Object({ feature: t.String(), when: oneOf("start", "resume") }), {
     description: "Parts that could not start, or could not continue what was left. /v1/doctor says why.",
   }),
-  standby: t.Union([t.String({ format: "date-time" }), t.Null()], {
+  standby: orNull(t.String({ format: "date-time" }), {
     description:
       "Since when this instance stands by, as a copy of another; null when it works. See POST /v1/admin/activate.",
   }),

@@ -1,7 +1,6 @@
 /** /v1/swarm. */
 
-import { Type as t } from "@sinclair/typebox";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { Swarm, SwarmRequest, SwarmTask } from "./model.ts";
 import type { Swarms } from "./service.ts";
@@ -20,8 +19,7 @@ export function swarmRoutes(swarms: Swarms) {
     }),
     operation("listSwarm", "GET /v1/swarm", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(Swarm),
+      ...pagesOf(Swarm),
       summary: "Swarms, newest first",
       handler: ({ query, caller }) => swarms.list(pageOf(query), caller),
     }),
@@ -33,8 +31,7 @@ export function swarmRoutes(swarms: Swarms) {
     }),
     operation("listSwarmTasks", "GET /v1/swarm/:id/tasks", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(SwarmTask),
+      ...pagesOf(SwarmTask),
       summary: "Tasks of a swarm with their outputs, in the order in which they were given",
       handler: ({ params, query, caller }) => swarms.tasks(params.id, pageOf(query), caller),
     }),

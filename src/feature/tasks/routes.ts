@@ -2,7 +2,7 @@
 
 import { Type as t } from "@sinclair/typebox";
 import { assertOwnAgent, type Caller } from "../../http/caller.ts";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { listOf, PageQuery, pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { queryBoolean } from "../../http/schema.ts";
 import { Job } from "../jobs/model.ts";
@@ -104,8 +104,7 @@ function changeRoutes(tasks: Tasks) {
     }),
     operation("listProjectTaskHistory", "GET /v1/projects/:id/tasks/:tid/history", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(TaskHistoryEntry),
+      ...pagesOf(TaskHistoryEntry),
       summary: "What happened to a task, newest first",
       handler: ({ params, query }) => tasks.history(params.id, params.tid, pageOf(query)),
     }),

@@ -1,6 +1,6 @@
 /** Model calls as logged, and what they add up to. Money is kept in whole billionths of a dollar, so sums are exact. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { orNull } from "../../core/schema.ts";
+import { oneOf, orNull } from "../../core/schema.ts";
 import { recordOf } from "../../core/typed-keys.ts";
 import type { ModelReply } from "../../engine/model.ts";
 import { PageQuery } from "../../http/list.ts";
@@ -26,13 +26,13 @@ export const LlmCall = t.Object({
   purpose: t.String({ description: "turn, summary, embedding, …" }),
   provider: t.String(),
   model: t.String(),
-  key_source: t.Union([t.Literal("user"), t.Literal("instance"), t.Literal("env"), t.Literal("none")]),
+  key_source: oneOf("user", "instance", "env", "none"),
   ...tokenCounts,
   estimated: t.Boolean({
     description: "The counts are estimated from the texts: the provider gave none, or impossible ones.",
   }),
   cost_usd: orNull(t.Number({ description: "Null: the price is not known." })),
-  cost_source: t.Union([t.Literal("table"), t.Literal("provider"), t.Literal("unknown")]),
+  cost_source: oneOf("table", "provider", "unknown"),
   duration_ms: t.Integer(),
   time_to_first_token_ms: orNull(t.Integer()),
   attempts: t.Integer(),
@@ -113,7 +113,7 @@ export const Usage = t.Object({
   forecast: Forecast,
 });
 
-export const Granularity = t.Union([t.Literal("hour"), t.Literal("day"), t.Literal("month")]);
+export const Granularity = oneOf("hour", "day", "month");
 export type Granularity = Static<typeof Granularity>;
 export const HistoryBucket = t.Composite([
   t.Object({ start_at: t.String({ format: "date-time" }), end_at: t.String({ format: "date-time" }) }),
@@ -121,7 +121,7 @@ export const HistoryBucket = t.Composite([
 ]);
 export type HistoryBucket = Static<typeof HistoryBucket>;
 
-export const TrendBy = t.Union([t.Literal("model"), t.Literal("agent"), t.Literal("project")]);
+export const TrendBy = oneOf("model", "agent", "project");
 export type TrendBy = Static<typeof TrendBy>;
 const Outcomes = t.Object({
   succeeded: t.Integer(),

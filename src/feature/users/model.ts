@@ -2,12 +2,12 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { EMAIL_CHARACTERS, EMAIL_PATTERN } from "../../core/email.ts";
 import { LIMITS } from "../../core/limits.ts";
-import { shownOf } from "../../core/schema.ts";
+import { oneOf, orNull, shownOf } from "../../core/schema.ts";
 import type { users } from "../../store/tables/accounts.ts";
 
 export type UserRow = typeof users.$inferSelect;
 
-export const Role = t.Union([t.Literal("admin"), t.Literal("user")]);
+export const Role = oneOf("admin", "user");
 export const Email = t.String({ maxLength: EMAIL_CHARACTERS, pattern: EMAIL_PATTERN });
 export const DisplayName = t.String({
   minLength: 1,
@@ -32,7 +32,7 @@ export const User = t.Object({
   active: t.Boolean(),
   two_factor_enabled: t.Boolean(),
   has_password: t.Boolean({ description: "False for accounts that only sign on through a provider." }),
-  last_login_at: t.Union([Time, t.Null()]),
+  last_login_at: orNull(Time),
   created_at: Time,
 });
 export type User = Static<typeof User>;

@@ -1,20 +1,14 @@
 /** Voices, the settings that choose one, and the log of speech made. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
-import { orNull } from "../../core/schema.ts";
+import { oneOf, orNull } from "../../core/schema.ts";
 
 const strict = { additionalProperties: false } as const;
 const Name = t.String({ minLength: 1, maxLength: LIMITS.nameCharacters });
 
-export const SpeechProvider = t.Union([
-  t.Literal("openai"),
-  t.Literal("elevenlabs"),
-  t.Literal("localvoice"),
-  t.Literal("espeak-ng"),
-  t.Literal("piper"),
-]);
+export const SpeechProvider = oneOf("openai", "elevenlabs", "localvoice", "espeak-ng", "piper");
 export type SpeechProvider = Static<typeof SpeechProvider>;
-const SpeechFormat = t.Union([t.Literal("mp3"), t.Literal("wav"), t.Literal("opus")]);
+const SpeechFormat = oneOf("mp3", "wav", "opus");
 export const MEDIA_TYPES = { mp3: "audio/mpeg", wav: "audio/wav", opus: "audio/ogg" } as const;
 
 const Speed = t.Number({ minimum: 0.25, maximum: 4, description: "1 is the voice's own speed." });

@@ -5,7 +5,7 @@ import { notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { assertOwnAgent, type Caller } from "../../http/caller.ts";
 import { assertIfMatch } from "../../http/etag.ts";
-import { listOf, PageQuery, pageOf, pageOfArray } from "../../http/list.ts";
+import { listOf, PageQuery, pageOf, pageOfArray, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import {
   AgentTtsSettings,
@@ -40,8 +40,7 @@ export function voiceRoutes({ voices, services, settings, kept }: VoiceRoutesDep
     ...settingsRoutes(settings),
     operation("listTtsVoices", "GET /v1/tts/voices", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(Voice),
+      ...pagesOf(Voice),
       summary: "Voices of the hosted speech service",
       handler: async ({ query, caller }) =>
         pageOfArray(await hostedVoices(caller.userId), pageOf(query), ({ id }) => id),
@@ -59,8 +58,7 @@ export function voiceRoutes({ voices, services, settings, kept }: VoiceRoutesDep
     }),
     operation("listTtsLocalvoiceProfiles", "GET /v1/tts/localvoice/profiles", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(Voice),
+      ...pagesOf(Voice),
       summary: "Voices of the local speech service",
       handler: async ({ query }) =>
         pageOfArray(await services.local().voices(AbortSignal.timeout(VOICES_MS)), pageOf(query), ({ id }) => id),

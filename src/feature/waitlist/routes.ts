@@ -4,7 +4,7 @@ import { Type as t } from "@sinclair/typebox";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { EMAIL_CHARACTERS, EMAIL_PATTERN, normalEmail } from "../../core/email.ts";
 import { LIMITS } from "../../core/limits.ts";
-import { listAnswer, listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { listAnswer, pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { above } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
@@ -32,8 +32,7 @@ export function waitlistRoutes({ store, clock }: { store: Store; clock: Clock })
     }),
     operation("listWaitlist", "GET /v1/waitlist", {
       access: "admin",
-      query: t.Object(PageQuery),
-      answer: listOf(Entry),
+      ...pagesOf(Entry),
       summary: "Who waits, by address",
       handler: ({ query }) => {
         const page = pageOf(query);
