@@ -1,5 +1,6 @@
 /** /v1/runs/{id}/screenshots: pictures of the apps of a run's steps. */
 import { Type as t } from "@sinclair/typebox";
+import { describeFile } from "../../http/file-answer.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { Screenshot } from "./model.ts";
@@ -17,14 +18,7 @@ export const screenshotRoutes = (screenshots: Screenshots) =>
     operation("getScreenshot", "GET /v1/runs/:id/screenshots/:screenshot_id", {
       access: "user",
       summary: "A picture, as PNG",
-      documented: {
-        responses: {
-          200: {
-            description: "The picture.",
-            content: { "image/png": { schema: { type: "string" as const, format: "binary" } } },
-          },
-        },
-      },
+      documented: { responses: { 200: describeFile("image/png", "The picture.") } },
       handler: ({ params, caller }) =>
         new Response(Buffer.from(screenshots.bytes(params.id, params.screenshot_id, caller)), {
           headers: {
