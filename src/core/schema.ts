@@ -1,5 +1,14 @@
 /** Small schemas that API models share. */
-import { type SchemaOptions, type TLiteral, type TSchema, type TUnion, Type as t } from "@sinclair/typebox";
+import {
+  type SchemaOptions,
+  type TLiteral,
+  type TObject,
+  type TProperties,
+  type TSchema,
+  type TUnion,
+  Type as t,
+} from "@sinclair/typebox";
+import { keysOf, pick } from "./typed-keys.ts";
 
 /** One of these words. */
 export const oneOf = <const Words extends readonly [string, ...string[]]>(...words: Words) =>
@@ -8,6 +17,13 @@ export const oneOf = <const Words extends readonly [string, ...string[]]>(...wor
   }>;
 
 export const orNull = <T extends TSchema>(schema: T, options?: SchemaOptions) => t.Union([schema, t.Null()], options);
+
+/** Of a row what the schema names, too: the members that are shown under their own names. */
+export const shownOf = <P extends TProperties, Row extends object>({ properties }: TObject<P>, row: Row) =>
+  pick(
+    row,
+    keysOf(properties).filter((name): name is keyof P & keyof Row & string => Object.hasOwn(row, name)),
+  );
 
 /** RFC 3339, UTC, milliseconds. */
 export const Time = t.String({ format: "date-time" });

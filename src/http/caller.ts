@@ -73,3 +73,6 @@ export function actorOf(caller: Caller): string {
   if (caller.kind === "execution") return `execution:${caller.execution?.id}`;
   return caller.kind;
 }
+
+/** The same with the caller's address. */
+export const actedBy = (caller: Caller) => ({ actor: actorOf(caller), address: caller.address });

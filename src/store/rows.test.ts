@@ -36,6 +36,14 @@ test("a row is read as it was inserted, with JSON, booleans and nulls, and as th
   expect(built.select().from(cookieSets).where(eq(cookieSets.id, "ck_4")).get()).toEqual(set("ck_4", "usr_b"));
 });
 
+test("an added row is answered as it is read: what was left out is empty, extra members are not kept", () => {
+  const { expires_at: _, ...given } = set("ck_5", null);
+  const added = sets.add({ ...given, ...{ more: 1 } });
+  expect(added).toEqual({ ...given, expires_at: null });
+  expect(sets.find({ id: "ck_5" })).toEqual(added);
+  sets.remove({ id: "ck_5" });
+});
+
 test("values and conditions must all hold; null means an empty column, undefined any value", () => {
   const ids = (...where: Parameters<typeof sets.find>) => sets.list(where, { order: "id" }).map(({ id }) => id);
   expect(ids({ owner_id: null })).toEqual(["ck_2"]);

@@ -31,7 +31,8 @@ export function createRows<T extends SQLiteTable>(statement: Prepare, table: T) 
   const columns: Record<string, SQLiteColumn> = getTableColumns(table);
   const names = Object.keys(columns);
   const decoded = names.filter((key) => /^(json|boolean)$/.test(columns[key]!.dataType));
-  const select = `SELECT ${names.map((key) => `${name}."${columns[key]!.name}" AS "${key}"`).join(", ")} FROM ${name}`;
+  const selected = names.map((key) => `"${columns[key]!.name}" AS "${key}"`).join(", ");
+  const select = `SELECT ${selected} FROM ${name}`;
 
   const encode = (key: string, value: unknown): unknown =>
     value === null ? null : columns[key]!.mapToDriverValue(value);
@@ -105,6 +106,13 @@ export function createRows<T extends SQLiteTable>(statement: Prepare, table: T) 
     insert(row: T["$inferInsert"]): void {
       const { text, values } = inserted(row);
       statement(text).run(...values);
+    },
+    /** Inserts the row. @returns it as it is read: what was left out is empty, or has its default. */
+    add(row: T["$inferInsert"]): T["$inferSelect"] {
+      const { text, values } = inserted(row);
+      const added = statement<Record<string, unknown>>(`${text} RETURNING ${selected}`).get(...values);
+      if (!added) throw new Error(`nothing was inserted into ${name}`);
+      return decode(added);
     },
     /** Inserts the row unless there is one with the same key. @returns whether it did. */
     insertIfNew(row: T["$inferInsert"]): boolean {

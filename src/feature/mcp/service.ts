@@ -4,7 +4,7 @@ import { conflict, expectFound, invalidField, notFound } from "../../core/errors
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { isSlug } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { Core } from "../feature.ts";
 import type { Connections } from "./connections.ts";
@@ -44,7 +44,7 @@ export function createMcp(deps: McpDeps) {
     presentServer(row, tools, values, connections.stateOf(row.id));
   const find = (id: string): ServerRow => expectFound(rows.find(id), "tool server");
   const record = (action: string, caller: Caller, id: string, data: Record<string, unknown> = {}) =>
-    audit({ action: `mcp_server.${action}`, actor: actorOf(caller), subject: id, address: caller.address, data });
+    audit({ action: `mcp_server.${action}`, ...actedBy(caller), subject: id, data });
 
   function create({ id, ...input }: McpCreate, caller: Caller): McpServer {
     if (!isSlug(id) || RESERVED_IDS.has(id)) throw invalidField("/id", "This word is reserved");

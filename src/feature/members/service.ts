@@ -5,7 +5,7 @@ import { conflict, expectFound, forbidden, invalidField, notFound } from "../../
 import { isId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { type ProjectRole, roleIn } from "../../core/ownership.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { MemberRow, OpenTo } from "../../store/project-access.ts";
 import type { WriteTx } from "../../store/store.ts";
@@ -60,7 +60,7 @@ export function createMembers({ store, audit, access }: MembersDeps) {
     if (userId !== null) tx.emit(membershipChanged, { user_id: userId, data: { change } });
   }
   const record = (action: string, projectId: string, caller: Caller, data: Record<string, unknown>): void =>
-    audit({ action, actor: actorOf(caller), subject: projectId, address: caller.address, data });
+    audit({ action, ...actedBy(caller), subject: projectId, data });
   /** @throws Problem 404. */
   function accountOf(named: string): { id: string } {
     const account = isId("user", named) ? accounts.find({ id: named }) : accounts.find({ email: normalEmail(named) });

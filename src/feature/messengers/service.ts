@@ -7,7 +7,7 @@ import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
 import { ownJson } from "../../core/own-json.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import type { WriteTx } from "../../store/store.ts";
 import { messengers as table } from "../../store/tables/messengers.ts";
@@ -48,7 +48,7 @@ export function createMessengers(deps: MessengersDeps) {
   });
   const accessOf = ({ sealed }: MessengerRow) => ownJson<MessengerAccess>(sealer.open(sealed));
   const record = (action: string, caller: Caller, { id, name, kind, target }: MessengerRow) =>
-    audit({ action, actor: actorOf(caller), subject: id, address: caller.address, data: { name, kind, target } });
+    audit({ action, ...actedBy(caller), subject: id, data: { name, kind, target } });
 
   function checkAccess(kind: MessengerKind, { server, token, app_token }: Partial<MessengerAccess>): MessengerAccess {
     if (token === undefined) throw invalidField("/token", "Must be given");

@@ -4,7 +4,7 @@ import { timestamp } from "../../core/clock.ts";
 import { isLoopback } from "../../core/config.ts";
 import { conflict, expectFound, invalidField, notFound } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, type Caller } from "../../http/caller.ts";
 import { oidcProviders } from "../../store/tables/accounts.ts";
 import type { Core } from "../feature.ts";
 import type { OidcCreate, OidcTest, OidcUpdate } from "./model.ts";
@@ -25,7 +25,7 @@ export function createOidcProviders({
   /** @throws Problem 404. */
   const find = (slug: string): ProviderRow => expectFound(rows.find({ slug }), "OIDC provider");
   const record = (action: string, caller: Caller, slug: string, fields: string[] = []) =>
-    audit({ action, actor: actorOf(caller), subject: slug, address: caller.address, data: { fields } });
+    audit({ action, ...actedBy(caller), subject: slug, data: { fields } });
 
   /** @throws Problem 422. */
   function assertProjects({ group_roles }: ProviderRow): void {

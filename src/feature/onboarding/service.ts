@@ -1,7 +1,9 @@
 /** Onboardings: one interviewer after the other asks what to build, and the last makes the project. Each is visible to its owner alone. */
+
 import { timestamp } from "../../core/clock.ts";
 import { conflict, notFound } from "../../core/errors.ts";
 import { toUsd } from "../../core/money.ts";
+import { shownOf } from "../../core/schema.ts";
 import type { InputPart } from "../../engine/parts.ts";
 import { textPart } from "../../engine/parts.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -10,13 +12,13 @@ import { mayRead, WHOSE } from "../../store/whose.ts";
 import type { ChatDetail } from "../chat/model.ts";
 import type { Core } from "../feature.ts";
 import type { SessionRow, Sessions } from "../sessions/service.ts";
-import type {
-  OnboardingCreate,
-  OnboardingDetail,
-  OnboardingSend,
-  OnboardingSent,
+import {
+  type OnboardingCreate,
+  type OnboardingDetail,
+  type OnboardingSend,
+  type OnboardingSent,
   OnboardingSession,
-  OnboardingStatus,
+  type OnboardingStatus,
 } from "./model.ts";
 import type { Progress } from "./progress.ts";
 import { interviewerOf } from "./relay.ts";
@@ -134,23 +136,12 @@ export function createOnboardings(deps: OnboardingsDeps) {
 }
 
 function present({ row, session }: Found): OnboardingSession {
-  const { id, agent_id, title, message_count, tokens, created_at, last_activity_at, status } = session;
   return {
-    id: onboardingId(id),
-    session_id: id,
-    agent_id,
-    title,
-    message_count,
-    tokens,
-    created_at,
-    last_activity_at,
-    status: row.status,
-    phase: row.phase,
-    context: row.context,
-    project_id: row.project_id,
-    busy: status === "queued" || status === "running",
+    ...shownOf(OnboardingSession, session),
+    ...shownOf(OnboardingSession, row),
+    id: onboardingId(session.id),
+    busy: session.status === "queued" || session.status === "running",
     cost_usd: toUsd(session.spent_nano),
-    calls_without_price: session.calls_without_price,
   };
 }
 

@@ -102,7 +102,7 @@ export function createRequests({ store, bus, clock, masking, rows, sessions, wai
             state: "denied",
             why: "Not made: a person would be asked, and this is too long to be read. Do it in smaller parts.",
           };
-        const row: RequestRow = {
+        const row = rows.insert({
           id: newId("permission"),
           session_id: execution.sessionId,
           execution_id: execution.id,
@@ -114,14 +114,9 @@ export function createRequests({ store, bus, clock, masking, rows, sessions, wai
           rules,
           can_remember: !isUncertain,
           state: "waiting",
-          lasts: null,
-          comment: null,
-          answered_by: null,
           created_at: now(),
           deadline: clock.now() + waitMs(),
-          answered_at: null,
-        };
-        rows.insert(row);
+        });
         const { tool, can_remember, deadline } = row;
         tx.emit(permissionRequested, {
           ...refsOf(row, work),

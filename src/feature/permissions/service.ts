@@ -3,7 +3,7 @@ import { timestamp } from "../../core/clock.ts";
 import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { Masking } from "../../core/masking.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import type { WriteTx } from "../../store/store.ts";
 import { expectReadable, mayRead, WHOSE } from "../../store/whose.ts";
@@ -111,9 +111,8 @@ export function createPermissions({ store, clock, audit, masking, rows, requests
         rows.answers.remove({ id });
         audit({
           action: "permission.revoke",
-          actor: actorOf(caller),
+          ...actedBy(caller),
           subject: id,
-          address: caller.address,
           data: { agent_id: row.agent_id, rule: row.rule },
         });
       }),

@@ -41,7 +41,7 @@ export function createPermissionStore({ rows, statement }: Pick<Store, "rows" | 
   const requests = rows(permissionRequests);
   const answers = rows(permissionAnswers);
   return {
-    insert: requests.insert,
+    insert: requests.add,
     find: (id: string): RequestRow | undefined => requests.find({ id }),
     ofCall: (session_id: string, call_id: string): RequestRow | undefined => requests.find({ session_id, call_id }),
     update: (id: string, change: Partial<RequestRow>): number => requests.update(change, { id }),

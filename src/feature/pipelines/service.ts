@@ -6,7 +6,7 @@ import { isSlug } from "../../core/ids.ts";
 import { didYouMean } from "../../core/near.ts";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
 import type { ParsedPipeline } from "../../engine/pipeline/parse.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { TextFile, TextFolder } from "../../store/text-folder.ts";
 import { activity } from "../events/events.ts";
@@ -85,7 +85,7 @@ export function createPipelines(deps: PipelinesDeps) {
   };
   const record = (change: string, id: string, caller: Caller): void =>
     store.write(({ emit }) => {
-      audit({ action: `pipeline.${change}`, actor: actorOf(caller), subject: id, address: caller.address });
+      audit({ action: `pipeline.${change}`, ...actedBy(caller), subject: id });
       emit(activity, { data: { title: `pipeline ${id} ${change}`, pipeline_id: id } });
     });
 

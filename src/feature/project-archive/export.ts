@@ -1,9 +1,11 @@
 /** Exports a project as an archive. */
+
 import { timestamp } from "../../core/clock.ts";
 import { forbidden, invalidField, Problem } from "../../core/errors.ts";
 import type { Masking } from "../../core/masking.ts";
+import { shownOf } from "../../core/schema.ts";
 import { takeTurns } from "../../core/turns.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, actorOf, type Caller } from "../../http/caller.ts";
 import { type Page, pageOf } from "../../http/list.ts";
 import type { Environments } from "../environments/service.ts";
 import type { Core } from "../feature.ts";
@@ -14,7 +16,7 @@ import type { Task } from "../tasks/model.ts";
 import type { Policies } from "../tasks/policy.ts";
 import type { Tasks } from "../tasks/service.ts";
 import { type FileName, packArchive } from "./archive.ts";
-import { type ArchivedProject, type ArchivedTask, type ProjectExport, RUNS_MAX, TASKS_MAX } from "./model.ts";
+import { ArchivedProject, type ArchivedTask, type ProjectExport, RUNS_MAX, TASKS_MAX } from "./model.ts";
 import { sealSecrets } from "./sealed.ts";
 
 interface ArchiveWriterDeps extends Pick<Core, "clock" | "audit"> {
@@ -88,8 +90,6 @@ export function createArchiveWriter(deps: ArchiveWriterDeps) {
 
   async function write(id: string, wanted: ProjectExport, caller: Caller) {
     const project = projects.get(id);
-    const { name, description, repository, default_branch, default_pipeline_id, check } = project;
-    const { scip_path, fetch_before_run, vision, columns } = project;
     // What others did in it is theirs, for administrators too.
     const asOwn = caller.kind === "local" ? caller : { ...caller, admin: false };
     const board = await every(
@@ -102,18 +102,8 @@ export function createArchiveWriter(deps: ArchiveWriterDeps) {
       RUNS_MAX,
       () => undefined,
     );
-    const fields: ArchivedProject = {
-      name,
-      description,
-      repository,
-      default_branch,
-      default_pipeline_id,
-      check,
-      scip_path,
-      fetch_before_run,
-      vision,
-      columns,
-    };
+    const fields: ArchivedProject = shownOf(ArchivedProject, project);
+    const { name } = project;
     const { exists, rules, wait_for_merge } = tasks.policies.get(id);
     const environment = environments.of(id);
     const masked = <T>(value: T): T => deps.masking.json(value);
@@ -129,7 +119,7 @@ export function createArchiveWriter(deps: ArchiveWriterDeps) {
     if (sealed !== undefined) files.set("secrets.json", sealed);
     const bytes = await packArchive(files, { skep: deps.version, created_at: now() });
     const data = { name, secrets: wanted.secrets ?? [] };
-    audit({ action: "project.exported", actor: actorOf(caller), subject: id, address: caller.address, data });
+    audit({ action: "project.exported", ...actedBy(caller), subject: id, data });
     return { name, bytes };
   }
 

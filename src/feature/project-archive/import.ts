@@ -1,7 +1,7 @@
 /** Makes a project from an archive. Everything in it gets a new id, and belongs to the person who imports it. */
 import { isProblem } from "../../core/errors.ts";
 import { roleIn } from "../../core/ownership.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, type Caller } from "../../http/caller.ts";
 import type { Environments } from "../environments/service.ts";
 import type { Core } from "../feature.ts";
 import type { Job } from "../jobs/model.ts";
@@ -126,7 +126,7 @@ export function createArchiveReader(deps: ArchiveReaderDeps) {
       if (policy) tasks.policies.update(project.id, policy);
       const job = own.length === 0 ? null : tasks.importInto(project.id, { tasks: own }, caller, input.outside);
       const data = { name: project.name, tasks: own.length };
-      audit({ action: "project.imported", actor: actorOf(caller), subject: project.id, address: caller.address, data });
+      audit({ action: "project.imported", ...actedBy(caller), subject: project.id, data });
       return { project, job };
     });
     const { id } = made.project;

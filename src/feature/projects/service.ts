@@ -6,7 +6,7 @@ import { newId } from "../../core/ids.ts";
 import type { Asker } from "../../core/ownership.ts";
 import { isBranchName } from "../../core/ref-name.ts";
 import { withoutNull } from "../../core/schema.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { mayRead, WHOSE } from "../../store/whose.ts";
 import type { Core } from "../feature.ts";
@@ -159,7 +159,7 @@ export function createProjects(deps: ProjectsDeps) {
         if (access.openTo(id) === "everyone") access.forget(id);
         rows.remove(row);
         const data = { name: row.name };
-        audit({ action: "project.deleted", actor: actorOf(caller), subject: id, address: caller.address, data });
+        audit({ action: "project.deleted", ...actedBy(caller), subject: id, data });
       });
       await deps.discard(id);
     },

@@ -7,7 +7,7 @@ import type { ProviderEntry } from "../../adapter/model/providers.ts";
 import { timestamp } from "../../core/clock.ts";
 import { expectFound, invalidField, notFound } from "../../core/errors.ts";
 import { maskedPreview } from "../../core/masking.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, type Caller } from "../../http/caller.ts";
 import { type SeenModel, providers as table, userProviderKeys } from "../../store/tables/providers.ts";
 import type { Core } from "../feature.ts";
 import { assertBaseUrl } from "./base-url.ts";
@@ -52,7 +52,7 @@ export function createProviderChanges(deps: ChangesDeps) {
       if (input.default !== undefined) setDefault(id, input.default, caller);
       const { api_key, ...shown } = input;
       const data = { fields: Object.keys(shown), key: keyWord(api_key, moved) };
-      audit({ action: "provider.updated", actor: actorOf(caller), subject: id, address: caller.address, data });
+      audit({ action: "provider.updated", ...actedBy(caller), subject: id, data });
       if (moved || api_key !== undefined) deps.keyChanged(id);
       return get(id);
     });
@@ -82,7 +82,7 @@ export function createProviderChanges(deps: ChangesDeps) {
         const before = keys.baseUrl(entry);
         if (rows.remove({ id }) === 0) throw notFound("provider configuration");
         if (id.startsWith("custom-") || before !== keys.baseUrl(entry)) userKeys.remove({ provider_id: id });
-        audit({ action: "provider.removed", actor: actorOf(caller), subject: id, address: caller.address });
+        audit({ action: "provider.removed", ...actedBy(caller), subject: id });
         deps.keyChanged(id);
       });
     },

@@ -6,7 +6,7 @@ import { DAY_MS, timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
 import { didYouMean } from "../../core/near.ts";
 import { ownJson } from "../../core/own-json.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import { type SeenModel, userProviderKeys } from "../../store/tables/providers.ts";
@@ -162,8 +162,7 @@ export function createProviders(deps: ProvidersDeps) {
       if (plain)
         audit({
           action: "provider.keys_read",
-          actor: actorOf(caller),
-          address: caller.address,
+          ...actedBy(caller),
           data: { providers: found.map((key) => key.provider) },
         });
       return found;

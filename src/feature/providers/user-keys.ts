@@ -3,7 +3,7 @@ import type { Catalogue } from "../../adapter/model/catalogue.ts";
 import { timestamp } from "../../core/clock.ts";
 import { invalidField, notFound } from "../../core/errors.ts";
 import { maskedPreview } from "../../core/masking.ts";
-import { actorOf, type Caller, personOf } from "../../http/caller.ts";
+import { actedBy, type Caller, personOf } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import { userProviderKeys as table } from "../../store/tables/providers.ts";
 import type { Core } from "../feature.ts";
@@ -32,8 +32,7 @@ export function createUserKeys({ store, clock, sealer, audit, catalogue, keys, k
       updated_at: row.updated_at,
     };
   };
-  const record = (action: string, caller: Caller, subject: string) =>
-    audit({ action, actor: actorOf(caller), subject, address: caller.address });
+  const record = (action: string, caller: Caller, subject: string) => audit({ action, ...actedBy(caller), subject });
 
   return {
     list(page: Page, caller: Caller): ListAnswer<UserKey> {

@@ -71,7 +71,7 @@ export function createPulseStore({ rows: rowsOf, statement }: Pick<Store, "rows"
       return tickRows.list(where, { order: "due_at, id", limit: most });
     },
     live: (routineId: string): TickRow[] => tickRows.list([{ routine_id: routineId, finished_at: null }]),
-    insertTick: tickRows.insert,
+    insertTick: tickRows.add,
     updateTick: (id: string, change: Partial<TickRow>): void => void tickRows.update(change, { id }),
     /** The result of the session's work. */
     resultOf: (sessionId: string) => done.list([{ session_id: sessionId }], { order: "id DESC", limit: 1 })[0],

@@ -44,24 +44,16 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
   const now = () => timestamp(clock.now());
 
   function add(routine: RoutineRow, { due, cause, caughtUp }: Tick, rest: Partial<TickRow>): TickRow {
-    const row: TickRow = {
+    return rows.insertTick({
       id: newId("pulseTick"),
       routine_id: routine.id,
       due_at: due,
       cause,
       caught_up: caughtUp,
       status: "queued",
-      reason_code: null,
-      reason: null,
-      summary: null,
-      session_id: null,
       created_at: now(),
-      started_at: null,
-      finished_at: null,
       ...rest,
-    };
-    rows.insertTick(row);
-    return row;
+    });
   }
   const isLate = (due: number): boolean => clock.now() - due > LIMITS.tickLateMs;
   /** Times long past get rows and no events, so that a server that was down does not start with a burst of events. */

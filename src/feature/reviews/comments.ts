@@ -31,10 +31,7 @@ interface CommentsDeps extends Pick<Core, "store" | "clock"> {
   mask(text: string): string;
 }
 
-type NewComment = Omit<
-  CommentRow,
-  "id" | "run_id" | "session_id" | "created_at" | "sent_at" | "answer" | "answered_by" | "answered_at"
->;
+type NewComment = Omit<typeof changeComments.$inferInsert, "id" | "run_id" | "session_id" | "created_at">;
 type CommentedWork = Pick<Reviewed, "id" | "project_id" | "user_id">;
 
 export interface Guidance {
@@ -95,11 +92,7 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
   /** Inside a transaction. */
   function insert(work: CommentedWork, fields: NewComment): CommentRow {
     const at = timestamp(clock.now());
-    const unanswered = { answer: null, answered_by: null, answered_at: null };
-    const isRun = isId("run", work.id);
-    const of = { run_id: isRun ? work.id : null, session_id: isRun ? null : work.id };
-    const row = { id: newId("comment"), ...of, ...fields, created_at: at, sent_at: null, ...unanswered };
-    rows.insert(row);
+    const row = rows.add({ id: newId("comment"), ...ofWork(work.id), ...fields, created_at: at });
     emit(row, work, "added");
     return row;
   }
@@ -129,9 +122,6 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
           quote: quote === null ? null : mask(quote).slice(0, QUOTE_CHARACTERS),
           body: mask(input.body),
           created_by: caller.userId ?? null,
-          codehost_login: null,
-          codehost_id: null,
-          url: null,
         });
         return present(row);
       };

@@ -1,7 +1,9 @@
 /** What can be reviewed: the runs and sessions that work on a branch of a project, as those who may read them find them. */
+
 import { conflict, expectFound, notFound } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
 import { isRunEnd, isRunStatus } from "../../core/run-states.ts";
+import { shownOf } from "../../core/schema.ts";
 import type { Caller } from "../../http/caller.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { allOf, below, type Condition } from "../../store/reader.ts";
@@ -9,7 +11,7 @@ import { mayRead, own, WHOSE, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { Core } from "../feature.ts";
 import type { WorkRow, Works } from "../projects/works.ts";
 import type { RunViews } from "../runs/views.ts";
-import type { Changes } from "./merge-model.ts";
+import { Changes } from "./merge-model.ts";
 
 /** Work on a branch of a project. */
 export type Reviewed = WorkRow & { project_id: string; branch: string };
@@ -127,20 +129,13 @@ export function createReviewed({ store, works, views }: ReviewedDeps) {
   };
 
   function present(row: Reviewed): Changes {
-    const { id, title, agent_id, project_id, branch, base_commit, merged_commit, merged_into, ended_at } = row;
     return {
-      work_id: id,
+      ...shownOf(Changes, row),
+      work_id: row.id,
       kind: wordOf(row),
-      title: title.trim().slice(0, TITLE_CHARACTERS),
-      agent_id,
-      project_id,
-      branch,
-      base_commit,
+      title: row.title.trim().slice(0, TITLE_CHARACTERS),
       notice: row.workspace_notice,
-      merged_commit,
-      merged_into,
       at_work: isAtWork(row),
-      ended_at,
     };
   }
 }

@@ -4,7 +4,7 @@ import { LIMITS } from "../../core/limits.ts";
 import { assertRole } from "../../core/ownership.ts";
 import { isRunEnd } from "../../core/run-states.ts";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, type Caller } from "../../http/caller.ts";
 import type { Core } from "../feature.ts";
 import type { Advance } from "./advance.ts";
 import type { Run, RunRestart } from "./model.ts";
@@ -70,7 +70,7 @@ export function createAttempts({ store, rows, views, advance, audit, limits, sho
         });
         if (from_step === undefined) advance.again(tx, id);
         else advance.restart(tx, id, from_step);
-        audit({ action: "run.sent_back", actor: actorOf(caller), subject: id, address: caller.address });
+        audit({ action: "run.sent_back", ...actedBy(caller), subject: id });
         return shown(id);
       });
     },

@@ -93,7 +93,7 @@ export function openRunRecord(
     const defined = definedAs(step.step_id);
     const agent_id = agentOf(defined);
     const { index: item_index, ...planned } = step;
-    const added: StepRow = {
+    const added = store.insertStep({
       ...planned,
       item_index,
       agent_id,
@@ -101,14 +101,8 @@ export function openRunRecord(
       position: stored.size,
       created_at: at,
       text: "",
-      model: null,
-      session_id: null,
-      execution_id: null,
       data: {},
-      deadline: null,
-      finished_at: null,
-    };
-    store.insertStep(added);
+    });
     stored.set(keyOf(step), added);
     return added;
   }

@@ -9,7 +9,7 @@ import { type TraceParent, writeTraceParent } from "../../core/trace-context.ts"
 import type { Ending } from "../../engine/execution.ts";
 import { type PipelineDefinition, stepName } from "../../engine/pipeline/definition.ts";
 import { checkInputs } from "../../engine/pipeline/scope.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, actorOf, type Caller } from "../../http/caller.ts";
 import type { Core } from "../feature.ts";
 import type { SessionOwner } from "../sessions/service.ts";
 import type { Advance, StepReport } from "./advance.ts";
@@ -69,7 +69,7 @@ export function createRuns(deps: RunsDeps) {
   const limits = createRunLimits(deps);
   const { restart, sendBack } = createAttempts({ ...deps, shown, limits });
 
-  const newRun = (input: RunCreate, definition: PipelineDefinition, caller: Caller): Omit<NewRun, "outside"> => {
+  const newRun = (input: RunCreate, definition: PipelineDefinition, caller: Caller): NewRun => {
     const project = input.project_name ? deps.projectNamed(input.project_name, caller) : undefined;
     assertRole(caller, project?.id, "contributor");
     const inputs = inputsOf(definition, input);
@@ -90,22 +90,10 @@ export function createRuns(deps: RunsDeps) {
       task_id: input.task_id ?? null,
       status: "queued",
       outputs: {},
-      error: null,
-      base_commit: null,
-      workspace_notice: null,
-      merged_commit: null,
-      merged_into: null,
-      merged_head: null,
       branch: project ? `run/${id}` : null,
       created_by: caller.userId ?? null,
       budget_usd: input.budget_usd ?? definition.defaults?.budget_usd ?? null,
-      restarted_from: null,
-      cost_nano: 0,
-      calls_without_price: 0,
-      tokens: 0,
       created_at: now(),
-      started_at: null,
-      finished_at: null,
     };
   };
 
@@ -114,10 +102,10 @@ export function createRuns(deps: RunsDeps) {
     create(input: RunCreate, caller: Caller, { made, outside, base, trace }: RunOrigin = {}): Run {
       const definition = made ?? deps.pipelineOf(input.pipeline_id);
       deps.assertReady(definition);
-      const row = { ...newRun(input, definition, caller), outside: outside ?? null, base_commit: base ?? null };
+      const asked = { ...newRun(input, definition, caller), outside, base_commit: base };
       return store.write((tx) => {
-        limits.assertRoom(row.created_by);
-        rows.insertRun(row);
+        limits.assertRoom(caller.userId ?? null);
+        const row = rows.insertRun(asked);
         if (trace) rows.insertTrace(row.id, writeTraceParent(trace));
         const { id, pipeline_id, task_description } = row;
         tx.emit(runCreated, { ...refsOf(row), data: { pipeline_id, task_description } });
@@ -131,7 +119,7 @@ export function createRuns(deps: RunsDeps) {
         const row = views.rowFor(id, caller);
         if (isRunEnd(row.status)) throw conflict(`The run has ${row.status} already.`, "run_ended");
         advance.cancel(tx, id);
-        audit({ action: "run.cancelled", actor: actorOf(caller), subject: id, address: caller.address });
+        audit({ action: "run.cancelled", ...actedBy(caller), subject: id });
         return shown(id);
       });
     },
@@ -167,9 +155,8 @@ export function createRuns(deps: RunsDeps) {
         advance.answer(tx, step, { approved, comment });
         audit({
           action: "run.approval",
-          actor: actorOf(caller),
+          ...actedBy(caller),
           subject: id,
-          address: caller.address,
           data: { step_id: step.step_id, step_name: stepName(row.definition, step.step_id), approved },
         });
         return shown(id);

@@ -17,7 +17,7 @@ import { Run } from "./model.ts";
 
 type StoredRun = typeof runs.$inferSelect;
 export type RunRow = StoredRun & { definition: PipelineDefinition };
-export type NewRun = Omit<RunRow, "definition_id" | "version">;
+export type NewRun = Omit<typeof runs.$inferInsert, "definition_id"> & { definition: PipelineDefinition };
 export type StepRow = typeof steps.$inferSelect;
 
 interface Spent {
@@ -143,10 +143,10 @@ export function createRunStore({ rows, statement }: Pick<Store, "rows" | "statem
     return reader.all(`${joined} ${where} ORDER BY run_agents.run_id DESC LIMIT ?`, ...values, limit);
   }
   return {
-    insertRun: ({ definition, ...row }: NewRun) =>
-      runRows.insert({ ...row, definition_id: definitions.keep(definition) }),
+    insertRun: ({ definition, ...row }: NewRun): RunRow =>
+      defined(runRows.add({ ...row, definition_id: definitions.keep(definition) })),
     insertTrace: (run_id: string, traceparent: string) => rows(runTraces).insert({ run_id, traceparent }),
-    insertStep: stepRows.insert,
+    insertStep: stepRows.add,
     updateRun: (id: string, change: Partial<StoredRun>) => void runRows.update(change, { id }),
     updateStep: (id: string, change: Partial<StepRow>) => void stepRows.update(change, { id }),
     run(id: string): RunRow | undefined {

@@ -1,6 +1,6 @@
 /** When the attempts of a run's steps waited, worked and asked a model, without what they were asked and gave. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { oneOf, orNull, Time } from "../../core/schema.ts";
+import { oneOf, orNull, shownOf, Time } from "../../core/schema.ts";
 import { kindOfStep, type PipelineStep, STEP_KINDS } from "../../engine/pipeline/definition.ts";
 import type { Store } from "../../store/store.ts";
 import { CallsWithoutPrice } from "../usage/model.ts";
@@ -144,26 +144,17 @@ export function timelineOf({ statement }: Pick<Store, "statement">, { id, defini
   }
   const steps = new Map(definition.steps.map((step) => [step.id, step]));
   const items = rows.map((row): StepAttempt => {
-    const { id, step_id, item_index, agent_id, status, attempt, visit, session_id, started_at, finished_at } = row;
-    const { cost_nano, calls_without_price } = row;
+    const { step_id, item_index, session_id, cost_nano, calls_without_price } = row;
     const spent = spentOf({ cost_nano: cost_nano ?? 0, calls_without_price: calls_without_price ?? 0, tokens: 0 });
     return {
-      id,
-      step_id,
+      ...shownOf(StepAttempt, row),
       kind: kindOf(steps.get(step_id), item_index),
       index: item_index,
-      agent_id,
-      status,
-      attempt,
-      visit,
       superseded: row.superseded === 1,
-      session_id,
       cost_usd: spent.cost_usd,
       calls_without_price: spent.calls_without_price,
       // Its row is there from the start of the run; waiting for the steps before it is no time in the queue.
-      queued_at: row.queued_at ?? started_at ?? row.created_at,
-      started_at,
-      finished_at,
+      queued_at: row.queued_at ?? row.started_at ?? row.created_at,
       model_time: modelTimeOf(row, bySession.get(session_id ?? "") ?? []),
     };
   });

@@ -2,6 +2,7 @@
 import { msBetween, timestamp } from "../../core/clock.ts";
 import { expectFound, invalidField } from "../../core/errors.ts";
 import { isRunEnd, isRunStatus, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
+import { shownOf } from "../../core/schema.ts";
 import { pick } from "../../core/typed-keys.ts";
 import { kindOfStep } from "../../engine/pipeline/definition.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -9,7 +10,7 @@ import { type ListAnswer, listAnswer, type Page, pageOfArray } from "../../http/
 import { createRowCache } from "../../store/row-cache.ts";
 import type { Store } from "../../store/store.ts";
 import { expectReadable, WHOSE } from "../../store/whose.ts";
-import type { HistoryItem, Run, RunDetail, Step, StepOutput } from "./model.ts";
+import { HistoryItem, type Run, type RunDetail, Step, StepOutput } from "./model.ts";
 import type { Progress } from "./plan.ts";
 import { progressByRun } from "./progress.ts";
 import {
@@ -61,71 +62,25 @@ function kindIn({ definition }: RunRow, { step_id, item_index }: StepRow): Step[
   return step === undefined || item_index !== null ? "agent" : kindOfStep(step);
 }
 
-const presentStep = (row: StepRow, kind: Step["kind"], work: ReturnType<RunStore["workOf"]>): Step => {
-  const {
-    id,
-    run_id,
-    step_id,
-    agent_id,
-    attempt,
-    max_attempts,
-    inputs,
-    outputs,
-    error,
-    model,
-    session_id,
-    started_at,
-    finished_at,
-    status,
-  } = row;
-  return {
-    id,
-    run_id,
-    step_id,
-    kind,
-    index: row.item_index,
-    agent_id,
-    status,
-    attempt,
-    max_attempts,
-    inputs,
-    outputs,
-    error,
-    model,
-    session_id,
-    ...work,
-    // Its row is there from the start of the run; waiting for the steps before it is no time in the queue.
-    queued_at: work.queued_at ?? started_at ?? row.created_at,
-    started_at,
-    finished_at,
-  };
-};
+const presentStep = (row: StepRow, kind: Step["kind"], work: ReturnType<RunStore["workOf"]>): Step => ({
+  ...shownOf(Step, row),
+  kind,
+  index: row.item_index,
+  ...work,
+  // Its row is there from the start of the run; waiting for the steps before it is no time in the queue.
+  queued_at: work.queued_at ?? row.started_at ?? row.created_at,
+});
 
 const toHistory = (row: ListedRun, rows: readonly ProgressRow[]): HistoryItem => {
-  const { pipeline_id, project_id, task_id, outputs, outside, error, started_at, finished_at } = row;
-  const duration_ms = started_at && finished_at ? msBetween(started_at, finished_at) : null;
-  const taken = rows.map(({ step_id, agent_id, status, attempt }) => ({
-    step_id,
-    agent_id,
-    status,
-    attempt,
-  }));
+  const { started_at, finished_at } = row;
   const { cost_usd, calls_without_price } = spentOf(row);
   return {
+    ...shownOf(HistoryItem, row),
     run_id: row.id,
-    pipeline_id,
-    project_id,
-    task_id,
-    status: row.status,
-    error,
-    outputs,
-    outside,
-    steps: taken,
+    steps: rows.map(({ step_id, agent_id, status, attempt }) => ({ step_id, agent_id, status, attempt })),
     cost_usd,
     calls_without_price,
-    started_at,
-    finished_at,
-    duration_ms,
+    duration_ms: started_at && finished_at ? msBetween(started_at, finished_at) : null,
   };
 };
 
@@ -217,16 +172,7 @@ export function createRunViews(store: RunStore, sqlite: Store["sqlite"]) {
     },
     output(runId: string, step: string, attempt: number | undefined, caller: Caller): StepOutput {
       const row = stepRow(runId, step, attempt, caller);
-      const structured = Object.keys(row.outputs).length > 0 ? row.outputs : null;
-      return {
-        run_id: runId,
-        step_id: row.step_id,
-        status: row.status,
-        attempt: row.attempt,
-        text: row.text,
-        outputs: row.outputs,
-        structured,
-      };
+      return { ...shownOf(StepOutput, row), structured: Object.keys(row.outputs).length > 0 ? row.outputs : null };
     },
     history(query: ListQuery, page: Page, caller: Caller): ListAnswer<HistoryItem> {
       const found = store.page(filterOf(query, caller), page.after, page.limit + 1);

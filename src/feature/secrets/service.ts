@@ -5,7 +5,7 @@ import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { isMaskable, MIN_MASKED_LENGTH, maskedPreview } from "../../core/masking.ts";
 import { withoutNull } from "../../core/schema.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { secretGrants, secrets } from "../../store/tables/secrets.ts";
 import { isReservedName, type Secret, type SecretCreate, type SecretEdge, type SecretUpdate } from "./model.ts";
@@ -61,13 +61,7 @@ export function createSecrets(deps: SecretsDeps) {
     if (!agentExists(agentId)) throw notFound("agent");
   };
   const record = (action: string, caller: Caller, row: Row, data: Record<string, unknown> = {}) =>
-    audit({
-      action,
-      actor: actorOf(caller),
-      subject: row.id,
-      address: caller.address,
-      data: { name: row.name, ...data },
-    });
+    audit({ action, ...actedBy(caller), subject: row.id, data: { name: row.name, ...data } });
 
   return {
     ...createReadings({ ...deps, assertAgent }),

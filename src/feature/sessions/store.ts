@@ -104,84 +104,54 @@ const HARNESS_SESSION = `SELECT harness_session FROM executions
 /** Where a new session is in its tree, and which budget and branch it has. */
 type SessionPlace = Pick<SessionRow, "id" | "root_id" | "depth" | "purse_id" | "lender_id" | "work_id" | "branch">;
 
-function newSession(draft: SessionDraft, place: SessionPlace, at: string): SessionRow {
+function newSession(
+  { model, budget_usd, ...draft }: SessionDraft,
+  place: SessionPlace,
+  at: string,
+): typeof sessions.$inferInsert {
   return {
+    ...draft,
     ...place,
-    kind: draft.kind,
-    agent_id: draft.agent_id,
-    user_id: draft.user_id ?? null,
-    parent_id: draft.parent_id ?? null,
-    call_id: draft.call_id ?? null,
     tree_size: 1,
-    run_id: draft.run_id ?? null,
-    step_id: draft.step_id ?? null,
-    project_id: draft.project_id ?? null,
-    task_id: draft.task_id ?? null,
-    title: draft.title ?? null,
-    wanted_model: draft.model ?? null,
-    model: null,
-    tools: draft.tools ?? null,
+    wanted_model: model,
     status: "open",
     stopping: false,
-    budget_nano: draft.budget_usd === undefined ? null : toNano(draft.budget_usd),
+    budget_nano: budget_usd === undefined ? null : toNano(budget_usd),
     spent_nano: 0,
     reserved_nano: 0,
     tokens: 0,
-    context_tokens: null,
     execution_count: 0,
     message_count: 0,
     created_at: at,
     last_activity_at: at,
-    ended_at: null,
-    outside: draft.outside ?? null,
-    calls_without_price: 0,
-    base_commit: null,
-    workspace_notice: null,
-    merged_commit: null,
-    merged_into: null,
-    merged_head: null,
   };
 }
 
-function newExecution(of: SessionRow, turn: TurnDraft, at: string): ExecutionRow {
+function newExecution(of: SessionRow, turn: TurnDraft, at: string): typeof executions.$inferInsert {
   return {
     id: newId("execution"),
     session_id: of.id,
     agent_id: of.agent_id,
     run_id: of.run_id,
-    step_row_id: turn.step_row_id ?? null,
+    step_row_id: turn.step_row_id,
     status: "queued",
     steers: turn.mode === "steer",
     urgent: turn.mode === "interrupt",
     message_id: newId("message"),
     input: typeof turn.input === "string" ? [textPart(turn.input)] : turn.input,
-    prompt_id: null,
-    command: turn.command ?? null,
+    command: turn.command,
     contract: turn.contract ?? { outputs: [], schema: null },
     skills: turn.skills ?? [],
-    wanted_model: turn.model ?? null,
-    model: null,
+    wanted_model: turn.model,
     timeout_seconds: turn.timeout_seconds,
-    lease_owner: null,
     not_before: 0,
-    stop: null,
     turns: 0,
     cost_nano: 0,
     tokens: 0,
-    calls_without_price: 0,
     outputs: {},
-    ended_by: null,
-    waits_for: null,
     waited_ms: 0,
-    waiting_since: null,
-    provider_until: null,
-    calling: null,
-    harness_session: null,
     text: "",
-    error: null,
     created_at: at,
-    started_at: null,
-    finished_at: null,
   };
 }
 
@@ -217,16 +187,10 @@ export function createSessionStore(
     session,
     execution,
     work,
-    insertSession(draft: SessionDraft, place: SessionPlace): SessionRow {
-      const row = newSession(draft, place, now());
-      sessionRows.insert(row);
-      return row;
-    },
-    insertExecution(of: SessionRow, turn: TurnDraft): ExecutionRow {
-      const row = newExecution(of, turn, now());
-      executionRows.insert(row);
-      return row;
-    },
+    insertSession: (draft: SessionDraft, place: SessionPlace): SessionRow =>
+      sessionRows.add(newSession(draft, place, now())),
+    insertExecution: (of: SessionRow, turn: TurnDraft): ExecutionRow =>
+      executionRows.add(newExecution(of, turn, now())),
     updateSession: (id: string, change: Partial<SessionRow>) => void sessionRows.update(change, { id }),
     /** @returns how many waited for a provider. */
     endProviderWaits: (where: { runId: string } | { sessionId: string }): number =>

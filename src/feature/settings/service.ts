@@ -11,7 +11,7 @@ import { ADMINISTRATORS } from "../../core/events.ts";
 import { isObject } from "../../core/is-object.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { checkedPlan } from "../../core/schedule.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, actorOf, type Caller } from "../../http/caller.ts";
 import { settings as table } from "../../store/tables/settings.ts";
 import type { Core } from "../feature.ts";
 import { settingsChanged } from "./events.ts";
@@ -73,13 +73,7 @@ export function createSettings(deps: SettingsDeps) {
     store.write(({ emit }) => {
       rows.put({ name, ...row }, ["name"]);
       emit(settingsChanged, { user_id: ADMINISTRATORS, data: { name, changed } });
-      audit({
-        action: "settings.updated",
-        actor: actorOf(caller),
-        subject: name,
-        address: caller.address,
-        data: { changed },
-      });
+      audit({ action: "settings.updated", ...actedBy(caller), subject: name, data: { changed } });
     });
   };
   const text = store.sqlite.prepare("SELECT value FROM settings WHERE name = ?").pluck();

@@ -1,7 +1,9 @@
 /** Spawned executions: sessions of the kind `spawn`, one execution each. Their ids are their sessions' with another prefix. */
+
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { toUsd } from "../../core/money.ts";
 import type { Asker } from "../../core/ownership.ts";
+import { shownOf } from "../../core/schema.ts";
 import { textOf } from "../../engine/parts.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -11,7 +13,7 @@ import { mayRead, readable, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { Core } from "../feature.ts";
 import type { SessionDraft } from "../sessions/model.ts";
 import type { SessionRow, Sessions } from "../sessions/service.ts";
-import type { HandedOn, SpawnedExecution, SpawnRequest } from "./model.ts";
+import { type HandedOn, SpawnedExecution, type SpawnRequest } from "./model.ts";
 
 export type Spawns = ReturnType<typeof createSpawns>;
 
@@ -46,15 +48,10 @@ export function createSpawns(deps: SpawnsDeps) {
   };
   const present = (session: SessionRow): SpawnedExecution => {
     const work = sessions.latest(session.id);
-    const { id, agent_id, project_id, task_id, tokens, created_at, ended_at } = session;
     return {
-      id: spawnId(id),
-      agent_id,
-      session_id: id,
-      project_id,
-      task_id,
-      tokens,
-      created_at,
+      ...shownOf(SpawnedExecution, session),
+      id: spawnId(session.id),
+      session_id: session.id,
       status: work?.status ?? "cancelled",
       prompt: textOf(work?.input ?? []),
       output: work?.text || null,
@@ -62,9 +59,8 @@ export function createSpawns(deps: SpawnsDeps) {
       error: work?.error ?? null,
       model: work?.model ?? session.wanted_model,
       cost_usd: toUsd(session.spent_nano),
-      calls_without_price: session.calls_without_price,
       started_at: work?.started_at ?? null,
-      finished_at: work?.finished_at ?? ended_at,
+      finished_at: work?.finished_at ?? session.ended_at,
     };
   };
   return {

@@ -2,6 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { EMAIL_CHARACTERS, EMAIL_PATTERN } from "../../core/email.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { shownOf } from "../../core/schema.ts";
 import type { users } from "../../store/tables/accounts.ts";
 
 export type UserRow = typeof users.$inferSelect;
@@ -89,15 +90,9 @@ export const UserUpdate = t.Object({
 export type UserUpdate = Static<typeof UserUpdate>;
 
 export const presentUser = (row: UserRow): User => ({
-  id: row.id,
-  email: row.email,
-  display_name: row.display_name,
-  role: row.role,
-  active: row.active,
+  ...shownOf(User, row),
   two_factor_enabled: row.totp_enabled,
   has_password: row.password_hash !== null,
-  last_login_at: row.last_login_at,
-  created_at: row.created_at,
 });
 
 /** A row for a new user; the address in normal form. */

@@ -7,7 +7,7 @@ import { timestamp } from "../../core/clock.ts";
 import { normalEmail } from "../../core/email.ts";
 import { conflict, expectFound, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, type Caller } from "../../http/caller.ts";
 import { otherAdministrator } from "../../store/administrators.ts";
 import { recoveryCodes, users } from "../../store/tables/accounts.ts";
 import { mayRead, WHOSE } from "../../store/whose.ts";
@@ -52,7 +52,7 @@ export function createUsers(deps: UsersDeps) {
     return rowOf(id);
   };
   const record = (action: string, caller: Caller, subject: string, data: Record<string, unknown> = {}) =>
-    audit({ action, actor: actorOf(caller), subject, address: caller.address, data });
+    audit({ action, ...actedBy(caller), subject, data });
   const assertNotLast = (row: UserRow) => {
     if (row.role === "admin" && row.active && otherAdministrator(store, row.id) === undefined)
       throw conflict("This is the last administrator. Make another one first.", "last_administrator");

@@ -5,7 +5,7 @@ import { Value } from "@sinclair/typebox/value";
 import { timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
 import { isObject } from "../../core/is-object.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, type Caller } from "../../http/caller.ts";
 import { agentTtsSettings } from "../../store/tables/voice.ts";
 import type { Core } from "../feature.ts";
 import { type AgentTtsSettings, DEFAULT_TTS_SETTINGS, OwnTtsSettings, TtsSettings } from "./model.ts";
@@ -71,13 +71,7 @@ export function createVoiceSettings({ store, clock, audit, agentExists, stored }
         const updated_at = timestamp(clock.now());
         rows.put({ agent_id: agentId, own, updated_at }, ["agent_id"]);
         const data = { fields: Object.keys(input) };
-        audit({
-          action: "agent.voice_updated",
-          actor: actorOf(caller),
-          subject: agentId,
-          address: caller.address,
-          data,
-        });
+        audit({ action: "agent.voice_updated", ...actedBy(caller), subject: agentId, data });
         return agent(agentId);
       });
     },
