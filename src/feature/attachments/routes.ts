@@ -2,6 +2,7 @@
 
 import { Type as t } from "@sinclair/typebox";
 import { invalidField, Problem } from "../../core/errors.ts";
+import { describeFile } from "../../http/file-answer.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { formFile } from "../../http/schema.ts";
 import { Attachment } from "./model.ts";
@@ -46,14 +47,8 @@ export function attachmentRoutes(attachments: AttachmentService) {
       summary: "Download a file, whole or a range of it",
       documented: {
         responses: {
-          200: {
-            description: "The file's bytes.",
-            content: { "application/octet-stream": { schema: { type: "string" as const, format: "binary" } } },
-          },
-          206: {
-            description: "The range that was asked for.",
-            content: { "application/octet-stream": { schema: { type: "string" as const, format: "binary" } } },
-          },
+          200: describeFile("application/octet-stream", "The file's bytes."),
+          206: describeFile("application/octet-stream", "The range that was asked for."),
         },
       },
       handler: ({ params, caller, request }) => {

@@ -5,10 +5,5 @@ import { auditRoutes } from "./routes.ts";
 
 export const audit = defineFeature("audit-log", ({ store }: Core) => ({
   routes: () => auditRoutes(store),
-  prunes: [
-    {
-      keep: "audit_days",
-      run: (before) => removeOld(store, "audit", "at < ?", timestamp(before)),
-    },
-  ],
+  prunes: [{ keep: "audit_days", run: (before) => removeOld(store, "audit", "at < ?", timestamp(before)) }],
 }));

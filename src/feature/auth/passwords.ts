@@ -8,6 +8,8 @@ import { availableParallelism } from "node:os";
 import PQueue from "p-queue";
 import { invalidField, Problem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
+import type { UserRow } from "../users/model.ts";
+import { type Attempts, attemptKey } from "./attempts.ts";
 
 export type Passwords = ReturnType<typeof createPasswords>;
 
@@ -55,3 +57,23 @@ export function assertGoodPassword(password: string, email: string): void {
     throw invalidField("/password", "A password must not be the e-mail address");
   if (new Set(lower).size < 4) throw invalidField("/password", "A password needs at least four different characters");
 }
+
+export type CheckPassword = ReturnType<typeof createPasswordCheck>;
+
+/**
+ * Asks for the current password before a change: wrong ones count towards the account's lock.
+ * @returns true if it is the user's password. @throws Problem 429 locked, 503 busy.
+ */
+export const createPasswordCheck =
+  ({ attempts, passwords }: { attempts: Attempts; passwords: Passwords }) =>
+  async (user: UserRow, password: string): Promise<boolean> => {
+    const attempt = attempts.begin(attemptKey("password", user.email));
+    try {
+      const same = await passwords.verify(password, user.password_hash);
+      if (same) attempt.succeeded();
+      else attempt.failed();
+      return same;
+    } finally {
+      attempt.released();
+    }
+  };

@@ -10,7 +10,7 @@ import { recoveryCodes, users } from "../../store/tables/accounts.ts";
 import type { Core } from "../feature.ts";
 import type { UserRow } from "../users/model.ts";
 import { type Attempts, attemptKey } from "./attempts.ts";
-import type { CheckPassword } from "./password-check.ts";
+import type { CheckPassword } from "./passwords.ts";
 
 /** Loaded when somebody uses a second factor. */
 const totp = lazy((): typeof import("./totp.ts") => require("./totp.ts"));

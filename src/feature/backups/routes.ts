@@ -1,6 +1,7 @@
 /** /v1/admin/backups. */
 
 import { Type as t } from "@sinclair/typebox";
+import { answerArchive, describeFile } from "../../http/file-answer.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { Job } from "../jobs/model.ts";
@@ -42,23 +43,8 @@ export function backupRoutes(backups: Backups, schedule: Pick<BackupClock, "stat
       access: "admin",
       params: BackupPath,
       summary: "Download a backup, for `skep restore`",
-      documented: {
-        responses: {
-          200: {
-            description: "A gzipped tar.",
-            content: { "application/gzip": { schema: { type: "string" as const, format: "binary" } } },
-          },
-        },
-      },
-      handler: ({ params, caller }) =>
-        new Response(Bun.file(backups.download(params.id, caller)), {
-          headers: {
-            "Content-Type": "application/gzip",
-            "Content-Disposition": `attachment; filename="${params.id}.tar.gz"`,
-            "X-Content-Type-Options": "nosniff",
-            "Cache-Control": "private, no-store",
-          },
-        }),
+      documented: { responses: { 200: describeFile("application/gzip", "A gzipped tar.") } },
+      handler: ({ params, caller }) => answerArchive(Bun.file(backups.download(params.id, caller)), params.id),
     }),
     operation("deleteBackup", "DELETE /v1/admin/backups/:id", {
       access: "admin",

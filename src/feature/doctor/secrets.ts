@@ -1,13 +1,13 @@
 /** Whether what is sealed in the data folder can be opened with the key that there is. Reads only; shows no value. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { attempt } from "../../core/attempt.ts";
 import type { Config } from "../../core/config.ts";
 import { messageOf } from "../../core/errors.ts";
 import { createSealer, keyFromText } from "../../core/sealing.ts";
 import { databasePath } from "../../store/store.ts";
 import { type Finding, fail, ok } from "./model.ts";
+import { readDatabase } from "./storage.ts";
 
 const CHECK = "secrets";
 const MAX_NAMED = 20;
@@ -24,10 +24,8 @@ const SEALED = `
 export function checkSecrets({ data, secretEncryptionKey, secretKeyEphemeral }: SecretsConfig): Finding {
   const path = databasePath(data);
   if (!existsSync(path)) return ok(CHECK, "none yet");
-  let db: Database.Database | undefined;
   try {
-    db = new Database(path, { readonly: true, timeout: 5_000 });
-    const rows = db.prepare<unknown[], { name: string; sealed: string }>(SEALED).all();
+    const rows = readDatabase(path, (db) => db.prepare<unknown[], { name: string; sealed: string }>(SEALED).all());
     if (rows.length === 0) return ok(CHECK, "none yet");
     if (!secretEncryptionKey && secretKeyEphemeral)
       return ok(CHECK, `${rows.length}, sealed with the running server's own key (SECRET_KEY_EPHEMERAL)`);
@@ -40,8 +38,6 @@ export function checkSecrets({ data, secretEncryptionKey, secretKeyEphemeral }: 
   } catch (error) {
     // The database has a finding of its own.
     return fail(CHECK, `could not be read: ${messageOf(error)}`, "see the finding on the database");
-  } finally {
-    db?.close();
   }
 }
 

@@ -2,6 +2,7 @@
 import { accessSync, constants, existsSync, readdirSync, readFileSync, statfsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
+import { attempt } from "../../core/attempt.ts";
 import { codeOf, messageOf } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { compareMigrations } from "../../store/migrate.ts";
@@ -80,43 +81,43 @@ export function checkDisk(data: string): Finding {
 }
 
 /** Reads the database beside a running server, too: nothing is locked for longer than a read. */
+export function readDatabase<T>(path: string, read: (db: Database.Database) => T): T {
+  const db = new Database(path, { readonly: true, timeout: 5_000 });
+  try {
+    return read(db);
+  } finally {
+    db.close();
+  }
+}
+
 export function checkDatabase(data: string): Finding[] {
   const path = databasePath(data);
-  let db: Database.Database | undefined;
   try {
     const version = sqliteVersion();
     if (!existsSync(path)) return [ok("database", `SQLite ${version}; made at the first start`)];
     if (statSync(path).size === 0) return [fail("database", "empty: its content is lost", RESTORE)];
-    db = new Database(path, { readonly: true, timeout: 5_000 });
-    const problems = db.prepare<[], string>("PRAGMA integrity_check(3)").pluck().all();
-    const size = amount(statSync(path).size, "Bytes");
-    const health =
-      problems.join() === "ok"
-        ? ok("database", `SQLite ${version}, ${size}, sound`)
-        : fail("database", `damaged: ${problems.join("; ")}`, RESTORE);
-    return [health, checkMigrations(db)];
+    return readDatabase(path, (db) => {
+      const problems = db.prepare<[], string>("PRAGMA integrity_check(3)").pluck().all();
+      const size = amount(statSync(path).size, "Bytes");
+      const health =
+        problems.join() === "ok"
+          ? ok("database", `SQLite ${version}, ${size}, sound`)
+          : fail("database", `damaged: ${problems.join("; ")}`, RESTORE);
+      return [health, checkMigrations(db)];
+    });
   } catch (error) {
     const damaged = /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error) ?? "");
     if (damaged) return [fail("database", `damaged: ${messageOf(error)}`, RESTORE)];
     return [
       fail("database", `cannot be read: ${messageOf(error)}`, "see who owns skep.db, and whether it is a database"),
     ];
-  } finally {
-    db?.close();
   }
 }
 
 /** Whether agents have worked in containers; false when the database cannot be read, which `checkDatabase` reports. */
 export function wereContainersUsed(data: string): boolean {
-  let db: Database.Database | undefined;
-  try {
-    db = new Database(databasePath(data), { readonly: true, timeout: 5_000 });
-    return db.prepare("SELECT 1 FROM facts WHERE name = ?").get(CONTAINERS_USED) !== undefined;
-  } catch {
-    return false;
-  } finally {
-    db?.close();
-  }
+  const used = (db: Database.Database) => db.prepare("SELECT 1 FROM facts WHERE name = ?").get(CONTAINERS_USED);
+  return attempt(() => readDatabase(databasePath(data), used)) !== undefined;
 }
 
 function sqliteVersion(): string {

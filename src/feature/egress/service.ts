@@ -31,17 +31,13 @@ interface EgressDeps extends Pick<Core, "store" | "clock" | "log"> {
   assertRun(runId: string, caller: Caller): void;
 }
 
-interface SessionRefs {
-  user_id: string | null;
-  project_id: string | null;
-  step_id: string | null;
-}
-
 export type Egress = ReturnType<typeof createEgress>;
 
 export function createEgress({ store, clock, log, guard, createProxy, assertRun, ...deps }: EgressDeps) {
   const rows = store.rows(egressConnections);
-  const refsOf = store.statement<SessionRefs>("SELECT user_id, project_id, step_id FROM sessions WHERE id = ?");
+  const refsOf = store.statement<{ user_id: string | null; project_id: string | null }>(
+    "SELECT user_id, project_id FROM sessions WHERE id = ?",
+  );
   let places: number = LIMITS.egressOfAll;
   const takePlace = () => {
     if (places === 0) return undefined;

@@ -6,6 +6,7 @@ import { ImageName } from "../../core/image-name.ts";
 import { AllowList } from "../../core/network.ts";
 import { orNull, Time } from "../../core/schema.ts";
 import { EnvironmentServices } from "../environment-services/model.ts";
+import { isReservedName } from "../secrets/model.ts";
 
 const MAX_VARIABLES = 50;
 
@@ -113,3 +114,7 @@ export const EnvironmentChange = t.Object({
   definition: t.Optional(Environment),
 });
 export type EnvironmentChange = Static<typeof EnvironmentChange>;
+
+/** Variables that the sandbox sets itself, or that change how programs load. */
+export const reservedIn = (env: Readonly<Record<string, string>> | undefined): string[] =>
+  Object.keys(env ?? {}).filter(isReservedName);

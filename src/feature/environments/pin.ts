@@ -4,20 +4,16 @@ import { DockerfileFault } from "../../core/dockerfile/lines.ts";
 import { planBuild } from "../../core/dockerfile/plan.ts";
 import { isProblem } from "../../core/errors.ts";
 import { hashJson } from "../../core/json-hash.ts";
-import type { BuildContext, ContextPlace } from "../projects/build-context.ts";
+import type { ProjectSources } from "../projects/source.ts";
 import type { AcceptedDockerfile, EnvironmentBuild } from "./model.ts";
 
 /** Projects' Dockerfiles that are remembered. */
 const KEPT = 50;
 
-interface PinDeps {
-  context(projectId: string, commit: string, place: ContextPlace): Promise<BuildContext>;
-}
-
 /** A Dockerfile as it is read, or a sentence that says why it cannot be built. */
 export type Pinned = { dockerfile: AcceptedDockerfile } | { fault: string };
 
-export function createPins({ context }: PinDeps) {
+export function createPins({ context }: Pick<ProjectSources, "context">) {
   const known = new Map<string, Promise<Pinned>>();
   async function read(projectId: string, commit: string, build: EnvironmentBuild): Promise<Pinned> {
     try {

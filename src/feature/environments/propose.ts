@@ -11,8 +11,7 @@ import { hashJson } from "../../core/json-hash.ts";
 import { visibleText } from "../../core/outside-text.ts";
 import { COMPOSE_FILES, readCompose } from "./compose.ts";
 import { readJsonWithComments } from "./json-comments.ts";
-import { type AcceptedDockerfile, Environment } from "./model.ts";
-import { reservedIn } from "./reserved.ts";
+import { type AcceptedDockerfile, Environment, reservedIn } from "./model.ts";
 import type { TextOf } from "./stack.ts";
 import { findStack, STACK_FILES } from "./stacks.ts";
 

@@ -15,10 +15,15 @@ import type { AllowedHost } from "../egress/model.ts";
 import type { Core } from "../feature.ts";
 import type { Project, ProjectUpdate } from "../projects/model.ts";
 import { environmentChanged } from "./events.ts";
-import type { AcceptedDockerfile, Environment, EnvironmentChange, ProjectEnvironment } from "./model.ts";
+import {
+  type AcceptedDockerfile,
+  type Environment,
+  type EnvironmentChange,
+  type ProjectEnvironment,
+  reservedIn,
+} from "./model.ts";
 import { createProposals, type ProposalsDeps } from "./proposals.ts";
 import { EITHER } from "./propose.ts";
-import { reservedIn } from "./reserved.ts";
 
 const MAX_HOSTS = 200;
 

@@ -1,19 +1,13 @@
 /** /v1/history: deleting runs, chats, projects and users with everything that belongs to them. */
 import { Type as t } from "@sinclair/typebox";
-import type { Access } from "../../http/caller.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { type Operation, operation, operations } from "../../http/operation.ts";
 import { queryInteger } from "../../http/schema.ts";
-import type { OperationScope } from "../../http/scopes.ts";
+
 import { Job } from "../jobs/model.ts";
 import { type HistoryKind, HistoryPreview, Kept, RetentionPreview } from "./model.ts";
 import type { RetentionService } from "./retention.ts";
 import type { History } from "./service.ts";
-
-interface Who {
-  access: Access;
-  scope: OperationScope;
-}
 
 const Path = t.Object({ id: t.String({ maxLength: 64 }) });
 
@@ -25,7 +19,7 @@ const WHAT = {
 } as const;
 
 export function historyRoutes(history: History, retention: RetentionService) {
-  const deletionOf = <Kind extends HistoryKind>(kind: Kind, name: string, who: Who) => [
+  const deletionOf = <Kind extends HistoryKind>(kind: Kind, name: string, who: Pick<Operation, "access" | "scope">) => [
     operation(`preview${name}Deletion`, `GET /v1/history/${kind}/:id`, {
       access: who.access,
       params: Path,

@@ -28,7 +28,7 @@ export const inbox = defineFeature(
     return {
       service,
       routes: () => inboxRoutes(service),
-      tools: inboxTools({ inbox: service }),
+      tools: inboxTools(service),
       handOver: service.removeOf,
       prunes: [{ keep: KEEP_DAYS, run: service.prune }],
     };

@@ -3,11 +3,7 @@ import { LIMITS } from "../../core/limits.ts";
 import { type Tool, type ToolSource, toolsOf } from "../../engine/tool.ts";
 import type { Inbox } from "./service.ts";
 
-interface InboxToolDeps {
-  inbox: Pick<Inbox, "send">;
-}
-
-export function inboxTools({ inbox }: InboxToolDeps): ToolSource {
+export function inboxTools(inbox: Pick<Inbox, "send">): ToolSource {
   const tool: Tool<{ agent: string; message: string }> = {
     name: "message_agent",
     group: "team",

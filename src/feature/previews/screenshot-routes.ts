@@ -1,4 +1,5 @@
 /** /v1/runs/{id}/screenshots: pictures of the apps of a run's steps. */
+import { describeFile } from "../../http/file-answer.ts";
 import { pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { Screenshot } from "./model.ts";
@@ -15,14 +16,7 @@ export const screenshotRoutes = (screenshots: Screenshots) =>
     operation("getScreenshot", "GET /v1/runs/:id/screenshots/:screenshot_id", {
       access: "user",
       summary: "A picture, as PNG",
-      documented: {
-        responses: {
-          200: {
-            description: "The picture.",
-            content: { "image/png": { schema: { type: "string" as const, format: "binary" } } },
-          },
-        },
-      },
+      documented: { responses: { 200: describeFile("image/png", "The picture.") } },
       handler: ({ params, caller }) =>
         new Response(Buffer.from(screenshots.bytes(params.id, params.screenshot_id, caller)), {
           headers: {

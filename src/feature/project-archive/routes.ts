@@ -1,6 +1,7 @@
 /** A project as an archive: `POST /v1/projects/{id}/export`, `POST /v1/project-imports`. */
 import { Type as t } from "@sinclair/typebox";
 import { invalidField } from "../../core/errors.ts";
+import { answerArchive, describeFile } from "../../http/file-answer.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { formFile } from "../../http/schema.ts";
 import type { createArchiveWriter } from "./export.ts";
@@ -26,24 +27,10 @@ export const projectArchiveRoutes = ({ write, read }: ProjectArchives) =>
       summary: "Download a project as an archive: its settings, board, policy, and the runs that you may read",
       description:
         "A gzipped tar with a manifest of sizes and SHA-256 digests. Values of secrets are masked in all texts. The repository is named, not copied.",
-      documented: {
-        responses: {
-          200: {
-            description: "A gzipped tar.",
-            content: { "application/gzip": { schema: { type: "string" as const, format: "binary" } } },
-          },
-        },
-      },
+      documented: { responses: { 200: describeFile("application/gzip", "A gzipped tar.") } },
       handler: async ({ params, body, caller }) => {
         const { name, bytes } = await write(params.id, body ?? {}, caller);
-        return new Response(bytes.slice(), {
-          headers: {
-            "Content-Type": "application/gzip",
-            "Content-Disposition": `attachment; filename="${fileNameOf(name)}.skep.tar.gz"`,
-            "X-Content-Type-Options": "nosniff",
-            "Cache-Control": "private, no-store",
-          },
-        });
+        return answerArchive(bytes.slice(), `${fileNameOf(name)}.skep`);
       },
     }),
     operation("importProject", "POST /v1/project-imports", {
