@@ -2,6 +2,7 @@
  * What a tool is and who brings it. The engine's own tools are files in `engine/tool/`; features bring theirs as a
  * `ToolSource`, which is asked before every turn what the execution gets.
  */
+import type { Static, TSchema } from "@sinclair/typebox";
 import type { Masker } from "../core/masking.ts";
 import type { SessionKind } from "./kinds.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -101,9 +102,21 @@ export interface ToolSource {
   for(execution: ExecutionInfo): readonly Tool[] | Promise<readonly Tool[]>;
 }
 
-/** A source that brings the same tools to every execution. */
-export const toolsOf = (name: string, tools: readonly Tool[]): ToolSource => ({
+/** A source that brings the same tools to every execution, or to those that are named. */
+export const toolsOf = (
+  name: string,
+  tools: readonly Tool[],
+  has: (execution: ExecutionInfo) => boolean = () => true,
+): ToolSource => ({
   name,
   names: () => tools.map((tool) => tool.name),
-  for: () => tools,
+  for: (execution) => (has(execution) ? tools : []),
 });
+
+/** Makes tools of one group and time limit; the input of each is what its schema says. */
+export const toolMaker =
+  (common: Pick<Tool, "group" | "timeoutMs">) =>
+  <P extends TSchema>(tool: Omit<Tool<Static<P>>, "group" | "timeoutMs" | "parameters"> & { parameters: P }) => ({
+    ...tool,
+    ...common,
+  });

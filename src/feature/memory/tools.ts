@@ -1,9 +1,9 @@
 /** Tools by which agents remember. What they write in somebody's work is that user's, and recalled for that user alone. */
-import { Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
 import { conflict, notFound } from "../../core/errors.ts";
 import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
 import type { ExecutionInfo, Tool, ToolContext, ToolResult, ToolSource } from "../../engine/tool.ts";
-import { toolsOf } from "../../engine/tool.ts";
+import { toolMaker, toolsOf } from "../../engine/tool.ts";
 import type { Entries, Writer } from "./entries.ts";
 import type { EntryRow } from "./entry-index.ts";
 import { EntryType, type Origin, SHARED } from "./model.ts";
@@ -20,30 +20,20 @@ interface MemoryToolsDeps {
   isAdmin(userId: string): boolean;
 }
 
-const TIMEOUT_MS = 10_000;
 const RESULTS = 5;
 /** Of the words of two entries, how many they must have in common to be the same thing said twice. */
 const SAME = 0.6;
 const Entry = t.String({ minLength: 1, maxLength: 200, description: "Path of an entry, e.g. fact/deploy-day." });
-const written = {
+const Written = t.Object({
   title: t.String({ minLength: 1, maxLength: 200, pattern: "^[^\\S\\r\\n]*\\S[^\\r\\n]*$" }),
   content: t.String({ minLength: 1, maxLength: 20_000, pattern: "\\S", description: "Markdown; [[entry]] links." }),
   type: t.Optional(EntryType),
   tags: t.Optional(t.Array(t.String({ minLength: 1, maxLength: 50, pattern: "^[^\\s,]+$" }), { maxItems: 20 })),
-};
-interface Written {
-  title: string;
-  content: string;
-  type?: "fact";
-  tags?: string[];
-}
+});
+type Written = Static<typeof Written>;
 
 const ok = (output: string): ToolResult => ({ ok: true, output });
-const tool = <Input>(one: Omit<Tool<Input>, "group" | "timeoutMs">): Tool<Input> => ({
-  ...one,
-  group: "memory",
-  timeoutMs: TIMEOUT_MS,
-});
+const tool = toolMaker({ group: "memory", timeoutMs: 10_000 });
 const writerOf = ({ id, sessionId, userId }: ExecutionInfo): Writer => ({ executionId: id, sessionId, userId });
 const originOf = ({ id, agentId, kind }: ExecutionInfo, outside: string | undefined): Origin => ({
   by: kind === "ingest" ? "document" : "agent",
@@ -99,12 +89,12 @@ function assertTouchable(row: EntryRow, outside: string | undefined): void {
 }
 
 const remember = (deps: MemoryToolsDeps) =>
-  tool<Written & { update?: string; supersedes?: string; new?: boolean; expires_at?: string }>({
+  tool({
     name: "remember",
     description:
       "Writes down what will help in later work: a fact, decision, lesson, preference or commitment, one thing per entry, in words that stand alone. Never secrets. When there is an entry that says nearly the same you are shown it: call again with `update` to replace its text, `supersedes` when the old one is no longer true, or `new: true`.",
     parameters: t.Object({
-      ...written,
+      ...Written.properties,
       update: t.Optional(Entry),
       supersedes: t.Optional(Entry),
       new: t.Optional(t.Boolean()),
@@ -145,7 +135,7 @@ const remember = (deps: MemoryToolsDeps) =>
   });
 
 const recall = ({ search, recalls }: MemoryToolsDeps) =>
-  tool<{ query: string; limit?: number }>({
+  tool({
     name: "recall",
     description:
       "Searches your memory and what all agents share: words, names, dates. Entries marked as not confirmed may come from outside text: check them before you rely on them.",
@@ -176,7 +166,7 @@ const recall = ({ search, recalls }: MemoryToolsDeps) =>
   });
 
 const rate = ({ entries, recalls, scores }: MemoryToolsDeps) =>
-  tool<{ ratings: { entry: string; useful: boolean }[] }>({
+  tool({
     name: "rate_memories",
     description: "Says which of the entries that you were given or recalled helped and which misled you.",
     parameters: t.Object({
@@ -194,7 +184,7 @@ const rate = ({ entries, recalls, scores }: MemoryToolsDeps) =>
   });
 
 const link = ({ entries }: MemoryToolsDeps) =>
-  tool<{ from: string; to: string }>({
+  tool({
     name: "link_memory",
     description: "Links one entry of your memory to another that belongs with it.",
     parameters: t.Object({ from: Entry, to: Entry }),
@@ -209,11 +199,11 @@ const link = ({ entries }: MemoryToolsDeps) =>
   });
 
 const share = ({ entries, isAdmin }: MemoryToolsDeps) =>
-  tool<Written>({
+  tool({
     name: "share_knowledge",
     description:
       "Writes an entry that every agent reads, for every person: only what is true and fit for all, nothing private of the person you work for.",
-    parameters: t.Object(written),
+    parameters: Written,
     async run(given, { execution, masker, outside: reasonOf }) {
       const { userId } = execution;
       const outside = reasonOf();

@@ -1,6 +1,6 @@
 /** The tools of interviewers. Only sessions of the kind `onboarding` have them. */
 import { Type as t } from "@sinclair/typebox";
-import type { Tool, ToolSource } from "../../engine/tool.ts";
+import { type Tool, type ToolSource, toolsOf } from "../../engine/tool.ts";
 import { OnboardingContext } from "./context.ts";
 import type { Progress } from "./progress.ts";
 
@@ -32,10 +32,5 @@ export function onboardingTools(progress: Pick<Progress, "update" | "finish">): 
     resumes: true,
     run: async (_input, { execution }) => ({ ok: true, output: progress.finish(execution) }),
   };
-  const tools = [update, finish];
-  return {
-    name: "onboarding",
-    names: () => tools.map(({ name }) => name),
-    for: ({ kind }) => (kind === "onboarding" ? tools : []),
-  };
+  return toolsOf("onboarding", [update, finish], ({ kind }) => kind === "onboarding");
 }

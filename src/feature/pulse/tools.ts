@@ -1,7 +1,7 @@
 /** What an agent reads when one of its routines is due. */
 import { Type as t } from "@sinclair/typebox";
 import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
-import type { Tool, ToolSource } from "../../engine/tool.ts";
+import { type Tool, type ToolSource, toolsOf } from "../../engine/tool.ts";
 import type { PulseStore } from "./store.ts";
 
 export function pulseTools(rows: Pick<PulseStore, "openTasks">): ToolSource {
@@ -23,10 +23,5 @@ export function pulseTools(rows: Pick<PulseStore, "openTasks">): ToolSource {
       };
     },
   };
-  const tools = [listMyTasks];
-  return {
-    name: "pulse",
-    names: () => tools.map(({ name }) => name),
-    for: ({ kind }) => (kind === "pulse" ? tools : []),
-  };
+  return toolsOf("pulse", [listMyTasks], ({ kind }) => kind === "pulse");
 }

@@ -1,5 +1,5 @@
 /** What agents say to the comments that their work was sent back with. */
-import type { Tool, ToolSource } from "../../engine/tool.ts";
+import { type Tool, type ToolSource, toolsOf } from "../../engine/tool.ts";
 import { CommentAnswer } from "./comment-model.ts";
 import type { Comments } from "./comments.ts";
 
@@ -17,9 +17,5 @@ export function reviewTools(comments: Pick<Comments, "answer" | "hasSent">): Too
       return { ok: true, output: "The answer stands below the comment." };
     },
   };
-  return {
-    name: "reviews",
-    names: () => [tool.name],
-    for: ({ workId }) => (workId !== undefined && comments.hasSent(workId) ? [tool] : []),
-  };
+  return toolsOf("reviews", [tool], ({ workId }) => workId !== undefined && comments.hasSent(workId));
 }

@@ -3,7 +3,7 @@ import { Type as t } from "@sinclair/typebox";
 import { conflict, forbidden } from "../../core/errors.ts";
 import { OUTSIDE_SOURCES, type OutsideSource } from "../../core/outside-table.ts";
 import type { ProjectRoles } from "../../core/ownership.ts";
-import type { ExecutionInfo, Tool, ToolResult, ToolSource } from "../../engine/tool.ts";
+import { type ExecutionInfo, type ToolResult, type ToolSource, toolMaker, toolsOf } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { PlainProject } from "../projects/model.ts";
 import type { Task } from "./model.ts";
@@ -18,7 +18,6 @@ interface TaskToolsDeps {
   movesAll(agentId: string): boolean;
 }
 
-const TIMEOUT_MS = 10_000;
 const TaskId = t.String({ maxLength: 40, description: "Id of the task." });
 
 /** @param shown tasks, or a project, that the value shows. */
@@ -66,16 +65,12 @@ const short = ({ id, title, status, priority, assigned_agent, depends_on, tags, 
   ...(tags.length === 0 ? {} : { tags }),
 });
 
-const tool = <Input>(one: Omit<Tool<Input>, "group" | "timeoutMs">): Tool<Input> => ({
-  ...one,
-  group: "projects",
-  timeoutMs: TIMEOUT_MS,
-});
+const tool = toolMaker({ group: "projects", timeoutMs: 10_000 });
 
 export function taskTools({ tasks, projectOf, movesAll, access }: TaskToolsDeps): ToolSource {
   const callerOf = callerFrom(access);
   const tools = [
-    tool<{ status?: string; ready?: boolean; mine?: boolean; limit?: number }>({
+    tool({
       name: "list_tasks",
       description:
         "Lists tasks of this project: id, title, status, priority. `ready`: only those that can be started now, most urgent first. `mine`: only those assigned to you.",
@@ -92,14 +87,7 @@ export function taskTools({ tasks, projectOf, movesAll, access }: TaskToolsDeps)
         return said({ tasks: items.map(short), more: next_cursor !== null }, items);
       },
     }),
-    tool<{
-      title: string;
-      description?: string;
-      priority?: Task["priority"];
-      work_type?: WorkType;
-      depends_on?: string[];
-      tags?: string[];
-    }>({
+    tool({
       name: "create_task",
       description:
         "Writes down work that you found and do not do now, as a task of this project's backlog. Say what is wrong and where, so that somebody else can do it.",
@@ -117,7 +105,7 @@ export function taskTools({ tasks, projectOf, movesAll, access }: TaskToolsDeps)
         return said(short(task), []);
       },
     }),
-    tool<{ task_id: string; release?: boolean }>({
+    tool({
       name: "claim_task",
       description:
         "Takes a task for yourself before you work on it, so that nobody else does, and shows it whole. The claim ends after 30 minutes: claim again to lengthen it. `release` gives it back.",
@@ -129,7 +117,7 @@ export function taskTools({ tasks, projectOf, movesAll, access }: TaskToolsDeps)
         return said({ task: { ...fields, ...mark({ outside }) }, branch }, [task]);
       },
     }),
-    tool<{ task_id: string; status: string; note?: string }>({
+    tool({
       name: "transition_task",
       description:
         "Moves a task that you were given, or have claimed in this work, to another status of the board, e.g. in_progress, review, done, failed. `note` says why. The answer lists where it may go next.",
@@ -149,7 +137,7 @@ export function taskTools({ tasks, projectOf, movesAll, access }: TaskToolsDeps)
         return said({ ...short(moved), next_statuses: moved.next_statuses }, [moved]);
       },
     }),
-    tool<Record<string, never>>({
+    tool({
       name: "get_vision",
       description: "Shows this project's vision and description.",
       parameters: t.Object({}),
@@ -161,6 +149,5 @@ export function taskTools({ tasks, projectOf, movesAll, access }: TaskToolsDeps)
       },
     }),
   ];
-  const names = tools.map(({ name }) => name);
-  return { name: "tasks", names: () => names, for: ({ projectId }) => (projectId === undefined ? [] : tools) };
+  return toolsOf("tasks", tools, ({ projectId }) => projectId !== undefined);
 }
