@@ -8,7 +8,7 @@ import { conflict, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { isAtLeast, owns } from "../../core/ownership.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import { users } from "../../store/tables/accounts.ts";
@@ -186,6 +186,6 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
   };
 
   function record(action: string, projectId: string, caller: Caller, data: Record<string, unknown>): void {
-    audit({ action, actor: actorOf(caller), subject: projectId, address: caller.address, data });
+    audit({ action, ...actedBy(caller), subject: projectId, data });
   }
 }
