@@ -128,7 +128,7 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
         const token = TOKEN_PREFIX + randomBytes(32).toString("base64url");
         const id = newId("invitation");
         const now = clock.now();
-        const row: Row = {
+        const row = rows.add({
           id,
           project_id: projectId,
           role,
@@ -138,9 +138,7 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
           created_by: caller.userId,
           created_at: timestamp(now),
           expires_at: timestamp(now + days * DAY_MS),
-          revoked_at: null,
-        };
-        rows.insert(row);
+        });
         record("project.invitation_created", projectId, caller, { invitation_id: id, role, days, max_uses });
         tx.emit(invitationsChanged, { project_id: projectId, data: { change: "created" } });
         return { ...present(row), token };
