@@ -1,5 +1,5 @@
 /** A copy of another instance's data folder stands by until an administrator activates it (`store/identity.ts`). */
-import { actorOf } from "../../http/caller.ts";
+import { actedBy } from "../../http/caller.ts";
 import { ok, warn } from "../doctor/model.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import { activationRoutes } from "./routes.ts";
@@ -7,8 +7,7 @@ import { activationRoutes } from "./routes.ts";
 export const activation = defineFeature("activation", ({ audit, instanceId, standby }: Core) => ({
   routes: () =>
     activationRoutes((caller) => {
-      if (standby.activate())
-        audit({ action: "instance.activated", actor: actorOf(caller), subject: instanceId, address: caller.address });
+      if (standby.activate()) audit({ action: "instance.activated", ...actedBy(caller), subject: instanceId });
     }),
   checks() {
     const since = standby.since();

@@ -5,7 +5,7 @@ import { isSlug } from "../../core/ids.ts";
 import { didYouMean } from "../../core/near.ts";
 import { textOfRule } from "../../core/permission-rule.ts";
 import type { AgentConfig } from "../../engine/agent-file.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { TextFolder } from "../../store/text-folder.ts";
 import { activity } from "../events/events.ts";
@@ -116,7 +116,7 @@ export function createAgents(deps: AgentsDeps) {
     data: { fields?: string[] } = {},
   ): void =>
     store.write(({ emit }) => {
-      audit({ action: `agent.${action}`, actor: actorOf(caller), subject: id, address: caller.address, data });
+      audit({ action: `agent.${action}`, ...actedBy(caller), subject: id, data });
       emit(activity, { agent_id: id, data: { title: `agent ${action}`, ...data } });
       emit(agentChanged, { agent_id: id, data: { change: action } });
     });

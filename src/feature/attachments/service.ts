@@ -117,21 +117,18 @@ export function createAttachments(deps: AttachmentsDeps) {
     /** Makes an attachment of a kept file; its text is read in the background. Call inside the transaction that answers. */
     create({ name, sha256, size, media_type }: KeptFile, caller: Caller): Attachment {
       const isReadable = READABLE.has(media_type);
-      const row: Row = {
-        id: newId("attachment"),
-        user_id: caller.userId ?? null,
-        filename: name,
-        media_type,
-        size_bytes: size,
-        sha256,
-        text_available: media_type === "text/plain",
-        status: isReadable ? "processing" : "ready",
-        error: null,
-        text_sha256: null,
-        created_at: timestamp(clock.now()),
-      };
       return store.write(() => {
-        rows.insert(row);
+        const row = rows.add({
+          id: newId("attachment"),
+          user_id: caller.userId,
+          filename: name,
+          media_type,
+          size_bytes: size,
+          sha256,
+          text_available: media_type === "text/plain",
+          status: isReadable ? "processing" : "ready",
+          created_at: timestamp(clock.now()),
+        });
         forgetKeeper(sha256, ({ userId }) => userId === caller.userId);
         const options = { key: row.id, subject: name, userId: caller.userId };
         if (isReadable) jobs.enqueue(readText, { attachment_id: row.id, owner: caller.userId ?? "" }, options);

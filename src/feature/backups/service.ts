@@ -10,7 +10,7 @@ import { attempt } from "../../core/attempt.ts";
 import { expectFound, Problem } from "../../core/errors.ts";
 import { defineJob, type EndedJob, type RunningJob } from "../../core/jobs.ts";
 import { ownJson } from "../../core/own-json.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { createBackupWriter } from "../../store/backup-worker.ts";
 import type { Core } from "../feature.ts";
@@ -88,8 +88,7 @@ export function createBackups(deps: BackupsDeps) {
       .sort()
       .reverse()
       .flatMap((id) => read(id) ?? []);
-  const record = (action: string, id: string, caller: Caller) =>
-    audit({ action, actor: actorOf(caller), subject: id, address: caller.address });
+  const record = (action: string, id: string, caller: Caller) => audit({ action, ...actedBy(caller), subject: id });
   const removeDrafts = (of?: string) => {
     for (const path of folders())
       for (const name of namesIn(path)) {

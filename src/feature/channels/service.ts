@@ -8,7 +8,7 @@ import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { ownJson } from "../../core/own-json.ts";
 import type { Asker } from "../../core/ownership.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { users } from "../../store/tables/accounts.ts";
 import { notificationChannels as table } from "../../store/tables/notification-channels.ts";
@@ -80,7 +80,7 @@ export function createChannels(deps: ChannelsDeps) {
       throw invalidField("/project_id", "There is no such project");
   };
   const record = (action: string, caller: Caller, { id, name, kind, target }: ChannelRow) =>
-    audit({ action, actor: actorOf(caller), subject: id, address: caller.address, data: { name, kind, target } });
+    audit({ action, ...actedBy(caller), subject: id, data: { name, kind, target } });
   const targetOf = ({ sealed }: ChannelRow) => ownJson<Target>(sealer.open(sealed));
 
   return {

@@ -1,9 +1,10 @@
 /** Sessions and their messages as chats. */
 import { toUsd } from "../../core/money.ts";
+import { shownOf } from "../../core/schema.ts";
 import type { AttachedPart, MessagePart } from "../../engine/parts.ts";
 import type { SessionRow } from "../sessions/service.ts";
 import type { TranscriptMessage } from "../sessions/transcript.ts";
-import type { ChatMessage, ChatSession } from "./model.ts";
+import { type ChatMessage, ChatSession } from "./model.ts";
 import type { ReplyCost } from "./reply-costs.ts";
 import type { ChatRow } from "./store.ts";
 
@@ -54,23 +55,12 @@ export function presentChat(
   row: ChatRow,
   { model, window, queued }: { model: string | null; window: number | null; queued: number },
 ): ChatSession {
-  const { id, agent_id, project_id, branch, title, message_count, tokens, created_at, last_activity_at } = row;
-  const { calls_without_price } = row;
   return {
-    id,
-    agent_id,
-    project_id,
-    branch,
-    title,
+    ...shownOf(ChatSession, row),
     model,
-    message_count,
     queued,
-    tokens,
-    created_at,
-    last_activity_at,
     status: STATUS[row.status],
     cost_usd: toUsd(row.spent_nano),
-    calls_without_price,
     context: { used: row.context_tokens, window },
   };
 }

@@ -113,7 +113,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
         if (known) return { status: "duplicate", id: known.id };
         const at = now();
         const detail = notice ? (deps.obstacleTo(notice) ?? null) : "Nothing is done for this event.";
-        const row: DeliveryRow = {
+        const row = rows.add({
           id: newId("delivery"),
           delivery_id,
           body_hash,
@@ -122,12 +122,9 @@ export function createDeliveries(deps: DeliveriesDeps) {
           notice: notice ? masking.json(notice) : null,
           state: detail === null ? "queued" : "ignored",
           detail,
-          error: null,
-          run_id: null,
           received_at: at,
           finished_at: detail === null ? null : at,
-        };
-        rows.insert(row);
+        });
         publish(row);
         if (detail === null) enqueue(row);
         return { status: detail === null ? "accepted" : "ignored", id: row.id };

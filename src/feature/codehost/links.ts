@@ -1,11 +1,12 @@
 /** Runs on the code host: rows, and what the API shows of them. */
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { shownOf } from "../../core/schema.ts";
 import type { Condition } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { codehostRuns as table } from "../../store/tables/codehost.ts";
 import { runPullRequest } from "./events.ts";
-import type { RunOnHost } from "./model.ts";
+import { RunOnHost } from "./model.ts";
 
 export type LinkRow = typeof table.$inferSelect;
 type Change = "linked" | "opened" | "pushed" | "merged" | "closed" | "failed";
@@ -23,18 +24,10 @@ export function createLinks(store: Store, clock: Clock) {
   const rows = store.rows(table);
   const find = (runId: string) => rows.find({ run_id: runId });
   const present = (row: LinkRow): RunOnHost => ({
-    run_id: row.run_id,
-    repository: row.repository,
+    ...shownOf(RunOnHost, row),
     issue: row.number,
-    read_only: row.read_only,
     number: row.pull_number,
     url: row.pull_url,
-    pull_state: row.pull_state,
-    pushed_commit: row.pushed_commit,
-    attempts: row.attempts,
-    state: row.state,
-    error: row.error,
-    updated_at: row.updated_at,
   });
   const publish = (row: LinkRow, change: Change): void =>
     store.write(({ emit }) => {

@@ -3,7 +3,7 @@ import { timestamp } from "../../core/clock.ts";
 import { conflict, expectFound, invalidField } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { codehostRules as table } from "../../store/tables/codehost.ts";
 import type { Core } from "../feature.ts";
@@ -28,7 +28,7 @@ export function createRules(deps: RulesDeps) {
   const find = (id: string) => rows.find({ id });
   const rowOf = (id: string): RuleRow => expectFound(find(id), "rule");
   const record = (action: string, caller: Caller, { id, name, repository }: RuleRow) =>
-    audit({ action, actor: actorOf(caller), subject: id, address: caller.address, data: { name, repository } });
+    audit({ action, ...actedBy(caller), subject: id, data: { name, repository } });
   const assertFields = ({ event, label, command, pipeline_id }: RuleRow): void => {
     if (!pipelineExists(pipeline_id)) throw invalidField("/pipeline_id", "There is no such pipeline");
     if (event.endsWith("_labeled") && label === null)
@@ -49,18 +49,15 @@ export function createRules(deps: RulesDeps) {
         throw invalidField("/project_id", "The project's repository is not on the connected code host");
       const at = timestamp(clock.now());
       const row: RuleRow = {
+        enabled: true,
+        label: null,
+        command: null,
+        permission: "write",
+        bots: [],
+        pull_request: input.event.startsWith("issue_"),
+        ...input,
         id: newId("codehostRule"),
-        name: input.name,
-        enabled: input.enabled ?? true,
-        project_id: input.project_id,
         repository,
-        event: input.event,
-        label: input.label ?? null,
-        command: input.command ?? null,
-        permission: input.permission ?? "write",
-        bots: input.bots ?? [],
-        pipeline_id: input.pipeline_id,
-        pull_request: input.pull_request ?? input.event.startsWith("issue_"),
         user_id: caller.userId ?? null,
         created_at: at,
         updated_at: at,

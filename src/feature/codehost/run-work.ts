@@ -2,7 +2,7 @@
 import { conflict, invalidField } from "../../core/errors.ts";
 import { isBranchName } from "../../core/ref-name.ts";
 import { isRunEnd } from "../../core/run-states.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, type Caller } from "../../http/caller.ts";
 import type { Core } from "../feature.ts";
 import type { RunRow } from "../runs/store.ts";
 import type { CodeHostConnection } from "./connection.ts";
@@ -49,7 +49,7 @@ export function createRunWork(deps: RunWorkDeps) {
     return name;
   };
   const record = (action: string, runId: string, caller: Caller) =>
-    audit({ action, actor: actorOf(caller), subject: runId, address: caller.address });
+    audit({ action, ...actedBy(caller), subject: runId });
   return {
     /** @throws Problem 409 `run_active`, `no_project`, `read_only`, `nothing_to_push`, `push_rejected`; 502. */
     async push(runId: string, caller: Caller): Promise<Pushed> {

@@ -11,7 +11,7 @@ import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { type Asker, NO_PROJECTS } from "../../core/ownership.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import type { Condition } from "../../store/reader.ts";
 import { cookieGrants, cookieSets } from "../../store/tables/cookies.ts";
@@ -56,7 +56,7 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
     granted_agents: grants.list([{ cookie_set_id: row.id }], { order: "agent_id" }).map(({ agent_id }) => agent_id),
   });
   const record = (action: string, caller: Caller, { id, name }: Row, data: Record<string, unknown> = {}) =>
-    audit({ action, actor: actorOf(caller), subject: id, address: caller.address, data: { name, ...data } });
+    audit({ action, ...actedBy(caller), subject: id, data: { name, ...data } });
   const list = (where: Condition, page: Page, caller: Caller): ListAnswer<CookieSet> =>
     listById(sets.page([owned(caller), where], page), page, present);
   const assertAgent = (agentId: string): void => {

@@ -74,9 +74,9 @@ export function createDocuments(deps: DocumentsDeps) {
       const options = { key: id, subject: shownTitle, userId: caller.userId, projectId: projectId ?? undefined };
       const owner = caller.userId ?? "";
       const payload: Static<typeof IngestPayload> = { document_id: id, owner, hint: hint ?? hintOf(file.name) };
-      const row: DocumentRow = {
+      const row = rows.add({
         id,
-        user_id: caller.userId ?? null,
+        user_id: caller.userId,
         project_id: projectId,
         title: shownTitle,
         title_given: title !== undefined,
@@ -85,16 +85,10 @@ export function createDocuments(deps: DocumentsDeps) {
         size_bytes: file.size,
         sha256: file.sha256,
         status: "processing",
-        error: null,
-        pages: null,
-        sections: 0,
-        chunks: 0,
-        tokens: 0,
         job_id: jobs.enqueue(ingest, payload, options).id,
-        session_id: sessionId ?? null,
+        session_id: sessionId,
         created_at: timestamp(clock.now()),
-      };
-      rows.insert(row);
+      });
       tx.emit(documentChanged, describeChange(row, "added"));
       return present(row);
     });

@@ -35,7 +35,7 @@ export function createDocumentStore(store: Store) {
   const rows = store.rows(table);
   return {
     find: (id: string): DocumentRow | undefined => rows.find({ id }),
-    insert: rows.insert,
+    add: rows.add,
     update: (id: string, change: Partial<DocumentRow>) => void rows.update(change, { id }),
     page(
       filter: { asker: Asker; projectId?: string | undefined; status?: DocumentRow["status"] | undefined },

@@ -8,7 +8,7 @@ import { type LabeledHost, lackOfHost } from "../../core/host-labels.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { plainHost } from "../../core/plain-host.ts";
 import type { CodeEnvironment } from "../../engine/ports.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, type Caller } from "../../http/caller.ts";
 import { projectEnvironments } from "../../store/tables/environments.ts";
 import { type Finding, warn } from "../doctor/model.ts";
 import type { AllowedHost } from "../egress/model.ts";
@@ -110,7 +110,7 @@ export function createEnvironments(deps: EnvironmentsDeps) {
   const record = (action: "accepted" | "host_allowed" | "removed", id: string, caller: Caller, data = {}): void =>
     store.write(({ emit }) => {
       const change = action === "removed" ? action : "accepted";
-      audit({ action: `environment.${action}`, actor: actorOf(caller), subject: id, address: caller.address, data });
+      audit({ action: `environment.${action}`, ...actedBy(caller), subject: id, data });
       emit(environmentChanged, { project_id: id, data: { change } });
     });
   return {

@@ -13,7 +13,7 @@ import { LIMITS } from "../../core/limits.ts";
 import { loginTokens } from "../../core/login-tokens.ts";
 import { type Masking, maskedPreview } from "../../core/masking.ts";
 import type { Sealer } from "../../core/sealing.ts";
-import { actorOf, type Caller, personOf } from "../../http/caller.ts";
+import { actedBy, actorOf, type Caller, personOf } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import { LOCAL_USER, harnessLogins as table } from "../../store/tables/providers.ts";
 import type { Core } from "../feature.ts";
@@ -71,7 +71,7 @@ export function createHarnessLogins(deps: HarnessLoginsDeps) {
         const row = { ...(before ?? { user_id, harness, ...none, created_at: at }), ...change };
         rows.put(row, ["user_id", "harness"]);
         const data = { agents: row.agents, replaced: text !== undefined };
-        audit({ action: "harness_login.set", actor: actorOf(caller), subject: harness, address: caller.address, data });
+        audit({ action: "harness_login.set", ...actedBy(caller), subject: harness, data });
         return present(row)[0]!;
       });
     },

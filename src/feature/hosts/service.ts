@@ -2,7 +2,7 @@
 import { timestamp } from "../../core/clock.ts";
 import type { DockerHost } from "../../core/docker-options.ts";
 import { expectFound, notFound } from "../../core/errors.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, type Caller } from "../../http/caller.ts";
 import { drainedHosts } from "../../store/tables/hosts.ts";
 import type { EngineService } from "../engine/feature.ts";
 import type { Core } from "../feature.ts";
@@ -46,7 +46,7 @@ export function createHosts({ store, clock, audit, configured, engines }: HostsD
       const isChange = drained ? rows.insertIfNew(row) : rows.remove({ name }) > 0;
       if (!isChange) return;
       const change = drained ? "drained" : "enabled";
-      audit({ action: `host.${change}`, actor: actorOf(caller), subject: name, address: caller.address });
+      audit({ action: `host.${change}`, ...actedBy(caller), subject: name });
       emit(hostsChanged, { data: { change } });
       after(() => engines.setDrained(name, drained));
     });

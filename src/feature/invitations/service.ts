@@ -8,7 +8,7 @@ import { conflict, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { isAtLeast, owns } from "../../core/ownership.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import { users } from "../../store/tables/accounts.ts";
@@ -128,7 +128,7 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
         const token = TOKEN_PREFIX + randomBytes(32).toString("base64url");
         const id = newId("invitation");
         const now = clock.now();
-        const row: Row = {
+        const row = rows.add({
           id,
           project_id: projectId,
           role,
@@ -138,9 +138,7 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
           created_by: caller.userId,
           created_at: timestamp(now),
           expires_at: timestamp(now + days * DAY_MS),
-          revoked_at: null,
-        };
-        rows.insert(row);
+        });
         record("project.invitation_created", projectId, caller, { invitation_id: id, role, days, max_uses });
         tx.emit(invitationsChanged, { project_id: projectId, data: { change: "created" } });
         return { ...present(row), token };
@@ -186,6 +184,6 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
   };
 
   function record(action: string, projectId: string, caller: Caller, data: Record<string, unknown>): void {
-    audit({ action, actor: actorOf(caller), subject: projectId, address: caller.address, data });
+    audit({ action, ...actedBy(caller), subject: projectId, data });
   }
 }

@@ -11,7 +11,7 @@ import { newId } from "../../core/ids.ts";
 import type { JobDefinition } from "../../core/jobs.ts";
 import type { Masking } from "../../core/masking.ts";
 import { owns } from "../../core/ownership.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actedBy, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import type { WriteTx } from "../../store/store.ts";
@@ -62,33 +62,26 @@ export function createJobs({ store, clock, clockwork, log, masking, audit, stand
       priority: Math.max(row.priority, priority),
     })!;
   }
-  function newRow(definition: JobDefinition, payload: unknown, options: EnqueueOptions): JobRow {
+  function addRow(definition: JobDefinition, payload: unknown, options: EnqueueOptions): JobRow {
     const at = timestamp(clock.now());
-    return {
+    return rows.add({
       id: newId("job"),
       kind: definition.kind,
       state: "queued",
       payload,
-      key: options.key ?? null,
-      exclusive: definition.exclusive?.(payload) ?? null,
+      key: options.key,
+      exclusive: definition.exclusive?.(payload),
       priority: options.priority ?? 0,
       run_at: Math.ceil(options.runAt ?? clock.now()),
       failures: 0,
       interruptions: 0,
       cancel_requested: false,
-      percent: null,
-      detail: null,
-      progress: null,
-      result: null,
-      error_code: null,
-      error_message: null,
-      subject: options.subject ?? null,
-      user_id: options.userId ?? null,
-      project_id: options.projectId ?? null,
+      subject: options.subject,
+      user_id: options.userId,
+      project_id: options.projectId,
       created_at: at,
       updated_at: at,
-      finished_at: null,
-    };
+    });
   }
 
   return {
@@ -108,8 +101,7 @@ export function createJobs({ store, clock, clockwork, log, masking, audit, stand
       return store.write((tx) => {
         const known = options.key === undefined ? undefined : rows.live(definition.kind, options.key);
         if (known) return present(join(tx, known, options));
-        const row = newRow(definition, payload, options);
-        rows.insert(row);
+        const row = addRow(definition, payload, options);
         tx.after(runner.look);
         return present(row);
       });
@@ -155,7 +147,7 @@ export function createJobs({ store, clock, clockwork, log, masking, audit, stand
         if (row.finished_at !== null) throw conflict(`The job has ${row.state} already.`, "job_ended");
         if (runner.definitionOf(row.kind)?.mayCancel?.(row.payload) === false)
           throw conflict("The job has gone too far to be cancelled; it finishes.", "job_finishes");
-        audit({ action: "job.cancelled", actor: actorOf(caller), subject: id, address: caller.address });
+        audit({ action: "job.cancelled", ...actedBy(caller), subject: id });
         return present(requestCancel(row));
       }),
     /** Ends the live job of that key, no matter who started it. @returns once nothing of it runs any more. */

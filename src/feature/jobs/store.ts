@@ -1,11 +1,12 @@
 /** Rows of jobs: which are to be taken next, and which wait for their time. */
 import { type Clock, timestamp } from "../../core/clock.ts";
+import { shownOf } from "../../core/schema.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import { jobs as table } from "../../store/tables/jobs.ts";
 import { ownUnlessAdmin, WHOSE } from "../../store/whose.ts";
-import type { Job } from "./model.ts";
+import { Job } from "./model.ts";
 
 export type JobRow = typeof table.$inferSelect;
 
@@ -18,7 +19,7 @@ export function createJobStore({ rows: rowsOf, statement }: Store, clock: Clock)
     find,
     /** The job of that kind and key that has not ended. */
     live: (kind: string, key: string): JobRow | undefined => rows.find({ kind, key, finished_at: null }),
-    insert: rows.insert,
+    add: rows.add,
     /** @returns the row as it is after, undefined when there is none. */
     update(id: string, fields: Partial<JobRow>): JobRow | undefined {
       rows.update({ ...fields, updated_at: timestamp(clock.now()) }, { id });
@@ -51,24 +52,11 @@ export function createJobStore({ rows: rowsOf, statement }: Store, clock: Clock)
 
 /** @param now ms since the epoch. */
 export function presentJob(row: JobRow, now: number): Job {
-  const { id, kind, state, percent, detail, progress, subject, project_id, result } = row;
-  const { created_at, updated_at, finished_at, error_code, error_message } = row;
-  const waits = state === "queued" && row.run_at > now;
+  const { state, run_at, failures, interruptions, error_code, error_message } = row;
   return {
-    id,
-    kind,
-    state,
-    percent,
-    detail,
-    progress,
-    subject,
-    project_id,
-    attempt: row.failures + row.interruptions + 1,
-    due_at: waits ? timestamp(row.run_at) : null,
-    result,
+    ...shownOf(Job, row),
+    attempt: failures + interruptions + 1,
+    due_at: state === "queued" && run_at > now ? timestamp(run_at) : null,
     error: error_code === null ? null : { code: error_code, message: error_message ?? "" },
-    created_at,
-    updated_at,
-    finished_at,
   };
 }
