@@ -1,7 +1,7 @@
 /** /v1/admin: the running instance. Users and the waitlist under it belong to accounts. */
 
 import { Type as t } from "@sinclair/typebox";
-import { listOf, PageQuery, pageOf, pageOfArray } from "../../http/list.ts";
+import { pageOf, pageOfArray, pagesOf } from "../../http/list.ts";
 import { LOG_RESPONSES, LogQuery, logPartOf, logStream } from "../../http/log-frames.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { stillHolds } from "../../http/standing.ts";
@@ -24,8 +24,7 @@ export function adminRoutes({ apiUsage, containers, pullImage }: AdminRoutesDeps
   return operations("admin", [
     operation("listContainers", "GET /v1/admin/containers", {
       access: "admin",
-      query: t.Object(PageQuery),
-      answer: listOf(Container),
+      ...pagesOf(Container),
       summary: "Containers or Pods of this instance; of containers, with processor and memory use now",
       handler: async ({ query }) => pageOfArray(await containers.list(), pageOf(query), (container) => container.id),
     }),

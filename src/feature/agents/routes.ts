@@ -1,8 +1,7 @@
 /** /v1/agents and /v1/agent-tools. */
 
-import { Type as t } from "@sinclair/typebox";
 import { assertIfMatch, etagOf } from "../../http/etag.ts";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { Agent, AgentDetail, type agentBodies, PermissionPreview, PermissionPreviewBody } from "./model.ts";
 import type { createPermissionPreview } from "./preview.ts";
@@ -23,8 +22,7 @@ export function agentRoutes(
   return operations("agents", [
     operation("listAgents", "GET /v1/agents", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(Agent),
+      ...pagesOf(Agent),
       summary: "List agents, by id",
       handler: ({ query }) => agents.listInTurns(pageOf(query)),
     }),

@@ -2,7 +2,7 @@
 
 import { Type as t } from "@sinclair/typebox";
 import { notFound } from "../../core/errors.ts";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { ToolOverride } from "./model.ts";
 import type { Agents } from "./service.ts";
@@ -16,8 +16,7 @@ export function agentToolRoutes(agents: Pick<Agents, "exists">, overrides: ToolO
   return operations("agents", [
     operation("listAgentTools", "GET /v1/agent-tools/:agent_id", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(ToolOverride),
+      ...pagesOf(ToolOverride),
       summary: "Tool overrides of an agent",
       handler: ({ params, query }) => overrides.list(known(params.agent_id), pageOf(query)),
     }),

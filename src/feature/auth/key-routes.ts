@@ -1,9 +1,8 @@
 /** /v1/auth/api-keys, and every user's keys for administrators. */
 
-import { Type as t } from "@sinclair/typebox";
 import { notFound } from "../../core/errors.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import type { Store } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
@@ -38,8 +37,7 @@ export function apiKeyRoutes({ apiKeys, store }: { apiKeys: ApiKeys; store: Stor
     operation("listApiKeys", "GET /v1/auth/api-keys", {
       access: "user",
       credential: true,
-      query: t.Object(PageQuery),
-      answer: listOf(ApiKey),
+      ...pagesOf(ApiKey),
       summary: "My API keys",
       handler: ({ query, caller }) => apiKeys.list(caller.userId ?? "", pageOf(query)),
     }),
@@ -60,8 +58,7 @@ export function apiKeyRoutes({ apiKeys, store }: { apiKeys: ApiKeys; store: Stor
     operation("listUserApiKeys", "GET /v1/users/:id/api-keys", {
       access: "user",
       credential: true,
-      query: t.Object(PageQuery),
-      answer: listOf(ApiKey),
+      ...pagesOf(ApiKey),
       tag: "users",
       summary: "A user's API keys; only administrators see those of others",
       handler: ({ params, query, caller }) => apiKeys.list(visibleUser(params.id, caller), pageOf(query)),

@@ -2,7 +2,7 @@
 
 import { Type as t } from "@sinclair/typebox";
 import { answerArchive, describeFile } from "../../http/file-answer.ts";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { Job } from "../jobs/model.ts";
 import { Backup, BackupSchedule } from "./model.ts";
@@ -15,8 +15,7 @@ export function backupRoutes(backups: Backups, schedule: Pick<BackupClock, "stat
   return operations("admin", [
     operation("listBackups", "GET /v1/admin/backups", {
       access: "admin",
-      query: t.Object(PageQuery),
-      answer: listOf(Backup),
+      ...pagesOf(Backup),
       summary: "Backups that this server made, newest first",
       handler: ({ query }) => backups.list(pageOf(query)),
     }),

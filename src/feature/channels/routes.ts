@@ -1,7 +1,7 @@
 /** /v1/notification-channels. */
 
 import { Type as t } from "@sinclair/typebox";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import type { Answers } from "./answers.ts";
 import type { Deliveries } from "./deliveries.ts";
@@ -25,8 +25,7 @@ export function channelRoutes(channels: Channels, deliveries: Deliveries, answer
     operation("listNotificationChannelDeliveries", "GET /v1/notification-channels/:id/deliveries", {
       access: "user",
       params: ChannelPath,
-      query: t.Object(PageQuery),
-      answer: listOf(NotificationDelivery),
+      ...pagesOf(NotificationDelivery),
       summary: "What was sent to a channel, and what happened to it",
       handler: ({ params, query, caller }) => deliveries.list(params.id, pageOf(query), caller),
     }),
@@ -66,8 +65,7 @@ export function channelRoutes(channels: Channels, deliveries: Deliveries, answer
     }),
     operation("listNotificationChannels", "GET /v1/notification-channels", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(NotificationChannel),
+      ...pagesOf(NotificationChannel),
       summary: "Where you are notified of runs",
       description: "Your own channels; administrators also see those for everyone's runs.",
       handler: ({ query, caller }) => channels.list(pageOf(query), caller),

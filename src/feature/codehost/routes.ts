@@ -2,7 +2,7 @@
 
 import { Type as t } from "@sinclair/typebox";
 import type { Asker } from "../../core/ownership.ts";
-import { cursorAfter, listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { cursorAfter, listOf, PageQuery, pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { type Standby, standbyProblem } from "../../store/identity.ts";
 import type { CodeHostConnection } from "./connection.ts";
@@ -50,8 +50,7 @@ export function codeHostRoutes({ connection, deliveries, projectOf, standby }: C
     }),
     operation("listCodehostRepos", "GET /v1/codehost/repos", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(HostRepository),
+      ...pagesOf(HostRepository),
       summary: "Repositories that the code host lets us reach",
       handler: async ({ query, caller }) => {
         const { limit, after } = pageOf(query);

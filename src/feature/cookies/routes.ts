@@ -3,7 +3,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { badRequest, Problem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { formFile } from "../../http/schema.ts";
 import { CookieSet, CookieSetName } from "./model.ts";
@@ -28,8 +28,7 @@ export function cookieRoutes(cookies: Cookies) {
     operation("listBrowserCookies", "GET /v1/browser/cookies", {
       access: "user",
       credential: true,
-      query: t.Object(PageQuery),
-      answer: listOf(CookieSet),
+      ...pagesOf(CookieSet),
       summary: "List your cookie sets",
       handler: ({ query, caller }) => cookies.list(pageOf(query), caller),
     }),
@@ -60,8 +59,7 @@ export function cookieRoutes(cookies: Cookies) {
     operation("listBrowserCookiesAgents", "GET /v1/browser/cookies/agents/:agent_id", {
       access: "user",
       credential: true,
-      query: t.Object(PageQuery),
-      answer: listOf(CookieSet),
+      ...pagesOf(CookieSet),
       summary: "Your cookie sets that an agent was granted",
       handler: ({ params, query, caller }) => cookies.grantedTo(params.agent_id, pageOf(query), caller),
     }),

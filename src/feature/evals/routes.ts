@@ -1,7 +1,6 @@
 /** /v1/evals, and the task that is made of a run. */
-import { Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import type { TaskOfRun } from "./from-run.ts";
 import { Eval, EvalAttempt, EvalComparison, EvalCreate, EvalDetail, EvalRecording, EvalTaskFolder } from "./model.ts";
@@ -11,8 +10,7 @@ export function evalRoutes(evals: Evals, taskOfRun: TaskOfRun) {
   return operations("evals", [
     operation("listEvals", "GET /v1/evals", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(Eval),
+      ...pagesOf(Eval),
       summary: "Evals, newest first",
       handler: ({ query, caller }) => evals.list(pageOf(query), caller),
     }),
@@ -35,8 +33,7 @@ export function evalRoutes(evals: Evals, taskOfRun: TaskOfRun) {
     }),
     operation("listEvalAttempts", "GET /v1/evals/:id/attempts", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(EvalAttempt),
+      ...pagesOf(EvalAttempt),
       summary: "Attempts of an eval, in the order in which they are made",
       handler: ({ params, query, caller }) => evals.attempts(params.id, pageOf(query), caller),
     }),

@@ -1,6 +1,6 @@
 /** /v1/settings/harness-logins: the caller's own, and nobody else's. */
 import { Type as t } from "@sinclair/typebox";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { HarnessLogin, HarnessLoginUpdate, HarnessName } from "./model.ts";
 import type { HarnessLogins } from "./service.ts";
@@ -11,8 +11,7 @@ export const harnessLoginRoutes = (logins: HarnessLogins) =>
   operations("providers", [
     operation("listHarnessLogins", "GET /v1/settings/harness-logins", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(HarnessLogin),
+      ...pagesOf(HarnessLogin),
       summary: "Own log-ins of external agents, masked",
       handler: ({ query, caller }) => logins.list(pageOf(query), caller),
     }),

@@ -1,6 +1,6 @@
 /** /v1/hosts: several container engines, and which of them get work. */
 import { Type as t } from "@sinclair/typebox";
-import { listOf, PageQuery, pageOf, pageOfArray } from "../../http/list.ts";
+import { pageOf, pageOfArray, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { Host } from "./model.ts";
 import type { Hosts } from "./service.ts";
@@ -11,8 +11,7 @@ export const hostRoutes = (hosts: Hosts) =>
   operations("hosts", [
     operation("listHosts", "GET /v1/hosts", {
       access: "admin",
-      query: t.Object(PageQuery),
-      answer: listOf(Host),
+      ...pagesOf(Host),
       summary: "Container engines that agents work on, as they answer now; empty where DOCKER_HOSTS names none",
       handler: async ({ query }) => pageOfArray(await hosts.list(), pageOf(query), ({ name }) => name),
     }),

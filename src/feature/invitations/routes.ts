@@ -1,6 +1,5 @@
 /** /v1/projects/{id}/invitations for who invites, /v1/invitations for who was invited: by the token, in the body alone. */
-import { Type as t } from "@sinclair/typebox";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { Invitation, InvitationCreate, Joined, MadeInvitation, Offer, TokenBody } from "./model.ts";
 import type { Invitations } from "./service.ts";
@@ -10,8 +9,7 @@ export const invitationRoutes = (invitations: Invitations) =>
     operation("listProjectInvitations", "GET /v1/projects/:id/invitations", {
       access: "user",
       project: "maintainer",
-      query: t.Object(PageQuery),
-      answer: listOf(Invitation),
+      ...pagesOf(Invitation),
       summary: "Invitations to a project, newest first; without their tokens",
       handler: ({ params, query, caller }) => invitations.list(params.id, pageOf(query), caller),
     }),

@@ -1,7 +1,7 @@
 /** /v1/jobs: the status of what was started with 202, and cancelling it. */
 
 import { Type as t } from "@sinclair/typebox";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { Job } from "./model.ts";
 import type { Jobs } from "./service.ts";
@@ -10,8 +10,7 @@ export function jobRoutes(jobs: Jobs) {
   return operations("jobs", [
     operation("listJobs", "GET /v1/jobs", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(Job),
+      ...pagesOf(Job),
       summary: "Background jobs, newest first",
       handler: ({ query, caller }) => jobs.list(pageOf(query), caller),
     }),

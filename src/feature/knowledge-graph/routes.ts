@@ -6,7 +6,7 @@ import { isOneOf } from "../../core/typed-keys.ts";
 import { EDGE_TYPES, NODE_LABELS } from "../../graph/model.ts";
 import type { GraphJson } from "../../graph/serve/client.ts";
 import type { Caller } from "../../http/caller.ts";
-import { boundCursor, cursorAfter, listOf, numberAfter, PageQuery, pageOf } from "../../http/list.ts";
+import { boundCursor, cursorAfter, listOf, numberAfter, PageQuery, pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { AskAnswer, AskRequest } from "./ask-model.ts";
 import {
@@ -226,8 +226,7 @@ function listRoutes(graphs: KnowledgeGraph) {
       access: "user",
       execution: true,
       params: ProjectPath,
-      query: t.Object(PageQuery),
-      answer: listOf(Community),
+      ...pagesOf(Community),
       summary: "Clusters with their members, largest first",
       handler: ({ params, query, caller, path }) =>
         passedList(path, graphs.graph(params.id, caller).json.communities(windowOf(query))),

@@ -2,7 +2,7 @@
 
 import { Type as t } from "@sinclair/typebox";
 import { Time } from "../../core/schema.ts";
-import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { listOf, PageQuery, pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { AgentDay, LiveSession, TimelineItem, TimelineKind } from "./model.ts";
 import type { Lifecycle } from "./service.ts";
@@ -33,8 +33,7 @@ export function lifecycleRoutes(lifecycle: Lifecycle) {
     }),
     operation("listLifecycleSessions", "GET /v1/lifecycle/sessions", {
       access: "user",
-      query: t.Object(PageQuery),
-      answer: listOf(LiveSession),
+      ...pagesOf(LiveSession),
       summary: "Sessions that are alive, of every kind, with their containers",
       handler: ({ query, caller }) => lifecycle.sessions(pageOf(query), caller),
     }),
