@@ -8,7 +8,7 @@ import { JsonTooMuch, readJson } from "../../core/json-reader.ts";
 import { INTERRUPTED } from "../interrupt.ts";
 import { readText } from "../read-input.ts";
 import { PROJECT, projectHere } from "../resource/project-here.ts";
-import type { Answer, Call, Resource, Verb } from "../resource/resource.ts";
+import { type Answer, type Call, type Resource, verbMakers } from "../resource/resource.ts";
 import { deleteVerb, listVerb, statusStyle, switchVerb } from "../resource/words.ts";
 import { ownColoursOnly, paint } from "../terminal/style.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
@@ -17,12 +17,227 @@ type List = "/v1/mcp";
 type Item = RowOf<List>;
 type Tool = Item["tools"][number];
 type One = Call<Item, `${List}/${string}`>;
+const { actOnList, actOnOne } = verbMakers<List>();
 
 const AGENTS = { name: "<agent...>", about: "ids of agents; all for every agent" };
 const MOST = 1_000;
 const waiting = ({ tools }: Item): Tool[] => tools.filter(({ state }) => state === "new" || state === "changed");
 const ready = ({ tools }: Item): Tool[] => tools.filter(({ state }) => state === "ready");
 const agentsOf = ({ agents }: Item): string => (agents.includes("*") ? "all agents" : agents.join(", ") || "nobody");
+
+const answer = (item: Item) => ({ json: item, text: lineOf(item) });
+const lineOf = (one: Item): string => {
+  const tail = one["error"] ? `: ${one["error"]}` : "";
+  const wait = waiting(one).length > 0 ? `, ${waiting(one).length} waiting (skep mcp approve ${one["id"]})` : "";
+  return `${one["id"]} ${one["status"]}${tail}; ${ready(one).length} tools${wait}; granted to ${agentsOf(one)}`;
+};
+
+const show = actOnOne("show", "show a tool server and how it describes its tools", async ({ client, path }) => {
+  const one = await client.call("GET", path);
+  const { tools: _, ...fields } = one;
+  const lines = one["tools"].flatMap((tool) => [
+    `${tool["agent_tool"]}  ${tool["state"]}${tool["problem"] ? `: ${tool["problem"]}` : ""}`,
+    ...(tool["approved"] ? [`    approved: ${short(tool["approved"].description)}`] : []),
+    `    ${short(tool["description"])}`,
+  ]);
+  return { json: one, text: [...fieldLines(Object.entries(fields)), "", ...lines] };
+});
+const SHOWN = 300;
+const short = (text: string): string => text.replace(/\s+/g, " ").slice(0, SHOWN);
+
+function pairsOf(given: readonly string[] | undefined, separator: string): Record<string, string> {
+  return Object.fromEntries(
+    (given ?? []).map((pair) => {
+      const at = pair.indexOf(separator);
+      if (at < 1) throw new Problem(422, "bad_usage", `${pair.slice(0, 40)}: give NAME${separator}VALUE.`);
+      return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
+    }),
+  );
+}
+
+const add = actOnList("add", "register a tool server: an address, or a command in a container", {
+  args: [
+    { name: "<name>", about: "its id, which begins the names of its tools" },
+    { name: "[what...]", about: "its address, or the command that starts it (behind -- if that has options)" },
+  ],
+  options: [
+    { flags: "--image <image>", about: "container image that it runs in" },
+    { flags: "--env <pairs...>", about: `NAME=VALUE for its environment; \${secret:NAME} is a stored secret` },
+    { flags: "--header <pairs...>", about: `'NAME: VALUE' for an address; \${secret:NAME} is a stored secret` },
+    { flags: "--sse", about: "the address speaks the older SSE transport" },
+    { flags: "--network <network>", about: "network of its container", choices: ["none", "bridge"] },
+    { flags: "--grant <agents>", about: "agents that may use it, separated by commas; all for every agent" },
+    { flags: "--timeout <ms>", about: "of one call, milliseconds" },
+    { flags: "--elicitation <how>", about: "forms that it asks for during a call", choices: ["off", "defaults"] },
+    { flags: "--oauth-client <id>", about: "client id registered by hand for its login" },
+    { flags: "--oauth-secret <secret>", about: `secret of that client; \${secret:NAME} is a stored secret` },
+    { flags: "--oauth-issuer <address>", about: "authorization server that knows that client" },
+    { flags: "--disabled", about: "do not start it yet" },
+  ],
+  async run({ client, path, args: [id = "", ...what], flags }) {
+    const isAddress = /^https?:\/\//.test(what[0] ?? "");
+    const headers = pairsOf(flags["header"], ":");
+    const env = pairsOf(flags["env"], "=");
+    const [command, ...args] = what;
+    const body: BodyOf<"POST", List> = {
+      id,
+      enabled: flags["disabled"] !== true,
+      ...(isAddress
+        ? { transport: flags["sse"] ? "sse" : "http", url: what[0], headers }
+        : { transport: "stdio", command: command ?? null, args, env, image: flags["image"] ?? null }),
+      ...(flags["elicitation"] ? { elicitation: flags["elicitation"] } : {}),
+      ...oauthOf(flags),
+      ...(flags["network"] ? { network: flags["network"] } : {}),
+      ...(flags["grant"] ? { agents: agentIds(String(flags["grant"]).split(",")) } : {}),
+      ...(flags["timeout"] ? { timeout_ms: Number(flags["timeout"]) } : {}),
+    };
+    return answer(await client.call("POST", path, body));
+  },
+});
+
+function oauthOf({ oauthClient, oauthSecret, oauthIssuer }: Call["flags"]): object {
+  if (!oauthClient && !oauthSecret && !oauthIssuer) return {};
+  if (!oauthClient || !oauthIssuer)
+    throw new Problem(422, "bad_usage", "Give --oauth-client and --oauth-issuer together.");
+  const secret = oauthSecret ? { client_secret: oauthSecret } : {};
+  return { oauth: { client_id: oauthClient, issuer: oauthIssuer, ...secret } };
+}
+
+const agentIds = (words: readonly string[]): string[] =>
+  words.map((word) => (word === "all" ? "*" : word)).filter(Boolean);
+
+const importVerb = actOnList(
+  "import",
+  "take tool servers from a file (mcpServers, or a registry's server.json); starts none",
+  {
+    args: [{ name: "<file>", about: "the file; - for standard input" }],
+    options: [{ flags: "--image <image>", about: "container image of those that run a command" }],
+    async run({ client, path, args: [file], flags }) {
+      let config: unknown;
+      try {
+        config = readJson(await readText(file!));
+      } catch (error) {
+        if (error instanceof Problem) throw error;
+        if (error instanceof JsonTooMuch) throw new Problem(422, "bad_usage", `${file} is ${error.fault}.`);
+        throw new Problem(422, "bad_usage", `${file} is not JSON.`);
+      }
+      if (!isObject(config)) throw new Problem(422, "bad_usage", `${file} is not a JSON object.`);
+      const image = flags["image"] ? { image: flags["image"] } : {};
+      return importedText(await client.call("POST", `${path}/import`, { config, ...image }));
+    },
+  },
+);
+
+const proposed = actOnList("proposed", "servers that a project's repository names in .mcp.json; named ones are taken", {
+  args: [{ name: "[server...]", about: "names in the file: they are registered, switched off" }],
+  options: [PROJECT, { flags: "--image <image>", about: "container image of those that run a command" }],
+  async run({ client, args: names, flags }) {
+    const project = await projectHere(client, flags);
+    const address = `/v1/projects/${project["id"]}/tool-servers` as const;
+    const found = await client.call("GET", address);
+    const { items, commit } = found;
+    if (commit === null) return { json: found, text: "The repository has no .mcp.json." };
+    if (names.length > 0) {
+      const image = flags["image"] ? { image: String(flags["image"]) } : {};
+      return importedText(await client.call("POST", address, { commit, names: [...names], ...image }));
+    }
+    const columns = [
+      { head: "SERVER", of: ({ name }: (typeof items)[number]) => name },
+      { head: "WHERE", of: (one: (typeof items)[number]) => one.url ?? one.command.join(" "), shrinks: true },
+      { head: "VALUES", of: (one: (typeof items)[number]) => one.values.join(", "), shrinks: true },
+      {
+        head: "NOTE",
+        of: (one: (typeof items)[number]) => one.reason ?? (one.is_registered ? `registered as ${one.id}` : ""),
+      },
+    ];
+    return { json: found, text: items.length === 0 ? "There are no servers in it." : tableLines(columns, items) };
+  },
+});
+
+function importedText(read: AnswerOf<"POST", `${List}/import`>): Answer {
+  const text = [
+    ...read["created"].map(({ id }) => `${id}: imported, switched off (skep mcp enable ${id})`),
+    ...read["left_out"].map(({ name, reason }) => `${name}: left out. ${reason}`),
+  ];
+  return { json: read, text: text.length > 0 ? text : "There are no servers in it." };
+}
+
+const approve = actOnOne("approve", "approve tools that are new or changed; all that wait if none is named", {
+  args: [{ name: "[tool...]", about: "names as the server has them" }],
+  async run({ client, path, args }) {
+    const now = await client.call("GET", path);
+    const named = args.length > 0 ? args : waiting(now).map(({ name }) => name);
+    if (named.length === 0) return { json: now, text: `${now["id"]}: no tool waits for approval` };
+    // As they are at this moment: one that changes in between is refused.
+    const tools = named.map((name) => ({
+      name,
+      hash: now["tools"].find((tool) => tool["name"] === name)?.hash,
+    }));
+    return answer(await client.call("POST", `${path}/approve`, { tools }));
+  },
+});
+
+async function changeAgents({ client, path }: One, next: (now: string[]) => string[]) {
+  const { agents } = await client.call("GET", path);
+  return answer(await client.call("PUT", path, { agents: next(agents) }));
+}
+
+const grant = actOnOne("grant", "let agents use its tools", {
+  args: [AGENTS],
+  run: (call) => changeAgents(call, (now) => [...new Set([...now, ...agentIds(call.args)])]),
+});
+
+const revoke = actOnOne("revoke", "take its tools from agents", {
+  args: [AGENTS],
+  run: (call) => changeAgents(call, (now) => now.filter((agent) => !agentIds(call.args).includes(agent))),
+});
+
+const restart = actOnOne("restart", "start a tool server again", async ({ client, path }) =>
+  answer(await client.call("PATCH", `${path}/status`, { status: "running" })),
+);
+
+const authorize = actOnOne(
+  "authorize",
+  "log in to a tool server that asks for it: prints an address to open in a browser",
+  {
+    options: [{ flags: "--forget", about: "forget the tokens of its authorization server" }],
+    async run({ client, path, flags }) {
+      if (flags["forget"]) {
+        await client.call("DELETE", `${path}/authorization`);
+        return { json: { forgotten: true }, text: "forgotten" };
+      }
+      const started = await client.call("POST", `${path}/authorize`);
+      return { json: started, text: ["Open this address in a browser:", started["authorization_url"]] };
+    },
+  },
+);
+
+const logs = actOnOne("logs", "what a tool server prints, and what happened to it", {
+  options: [
+    { flags: "--tail <n>", about: "last lines to begin with", default: "100" },
+    { flags: "--follow", about: "continue until Ctrl-C" },
+  ],
+  async run({ client, item, flags }) {
+    const stop = new AbortController();
+    for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort());
+    const query = new URLSearchParams({
+      server_id: item["id"],
+      tail: String(flags["tail"]),
+      follow: String(!!flags["follow"]),
+    });
+    const lines: SkepEvent[] = [];
+    for await (const line of client.events(`/v1/mcp/logs?${query}`, stop.signal)) {
+      if (textIn(line, "text") === undefined) break;
+      if (!flags["follow"]) lines.push(line);
+      else console.log(flags["json"] ? JSON.stringify(line) : ownColoursOnly(logText(line)));
+    }
+    return { json: lines, text: lines.map(logText), ...(stop.signal.aborted ? { code: INTERRUPTED } : {}) };
+  },
+});
+
+/** A frame of the log has a time as events do, and a stream and a text of its own. */
+const logText = (line: SkepEvent): string =>
+  `${paint("dim", new Date(line.at).toTimeString().slice(0, 8))} ${paint("cyan", textIn(line, "stream") ?? "")} ${textIn(line, "text")}`;
 
 export const toolServers: Resource<List> = {
   name: "mcp",
@@ -51,273 +266,18 @@ export const toolServers: Resource<List> = {
   empty: "No tool servers yet. Add one: skep mcp add NAME URL, or skep mcp add NAME --image IMAGE COMMAND…",
   verbs: [
     listVerb("list the tool servers", MOST, () => toolServers),
-    show(),
-    add(),
-    importVerb(),
-    proposed(),
-    approve(),
-    ...grants(),
+    show,
+    add,
+    importVerb,
+    proposed,
+    approve,
+    grant,
+    revoke,
     switchVerb("enable", "switch a tool server on", true, (one: Item) => [lineOf(one)]),
     switchVerb("disable", "switch a tool server off", false, (one: Item) => [lineOf(one)]),
-    restart(),
-    authorize(),
-    logs(),
+    restart,
+    authorize,
+    logs,
     deleteVerb("delete a tool server and what it kept", ({ id }: Item) => `tool server ${id}, with what it kept`),
   ],
 };
-
-const answer = (item: Item) => ({ json: item, text: lineOf(item) });
-const lineOf = (one: Item): string => {
-  const tail = one["error"] ? `: ${one["error"]}` : "";
-  const wait = waiting(one).length > 0 ? `, ${waiting(one).length} waiting (skep mcp approve ${one["id"]})` : "";
-  return `${one["id"]} ${one["status"]}${tail}; ${ready(one).length} tools${wait}; granted to ${agentsOf(one)}`;
-};
-
-function show(): Verb<Item, List> {
-  return {
-    name: "show",
-    about: "show a tool server and how it describes its tools",
-    on: "one",
-    async run({ client, path }) {
-      const one = await client.call("GET", path);
-      const { tools: _, ...fields } = one;
-      const lines = one["tools"].flatMap((tool) => [
-        `${tool["agent_tool"]}  ${tool["state"]}${tool["problem"] ? `: ${tool["problem"]}` : ""}`,
-        ...(tool["approved"] ? [`    approved: ${short(tool["approved"].description)}`] : []),
-        `    ${short(tool["description"])}`,
-      ]);
-      return { json: one, text: [...fieldLines(Object.entries(fields)), "", ...lines] };
-    },
-  };
-}
-const SHOWN = 300;
-const short = (text: string): string => text.replace(/\s+/g, " ").slice(0, SHOWN);
-
-function pairsOf(given: readonly string[] | undefined, separator: string): Record<string, string> {
-  return Object.fromEntries(
-    (given ?? []).map((pair) => {
-      const at = pair.indexOf(separator);
-      if (at < 1) throw new Problem(422, "bad_usage", `${pair.slice(0, 40)}: give NAME${separator}VALUE.`);
-      return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
-    }),
-  );
-}
-
-function add(): Verb<Item, List> {
-  return {
-    name: "add",
-    about: "register a tool server: an address, or a command in a container",
-    on: "none",
-    args: [
-      { name: "<name>", about: "its id, which begins the names of its tools" },
-      { name: "[what...]", about: "its address, or the command that starts it (behind -- if that has options)" },
-    ],
-    options: [
-      { flags: "--image <image>", about: "container image that it runs in" },
-      { flags: "--env <pairs...>", about: `NAME=VALUE for its environment; \${secret:NAME} is a stored secret` },
-      { flags: "--header <pairs...>", about: `'NAME: VALUE' for an address; \${secret:NAME} is a stored secret` },
-      { flags: "--sse", about: "the address speaks the older SSE transport" },
-      { flags: "--network <network>", about: "network of its container", choices: ["none", "bridge"] },
-      { flags: "--grant <agents>", about: "agents that may use it, separated by commas; all for every agent" },
-      { flags: "--timeout <ms>", about: "of one call, milliseconds" },
-      { flags: "--elicitation <how>", about: "forms that it asks for during a call", choices: ["off", "defaults"] },
-      { flags: "--oauth-client <id>", about: "client id registered by hand for its login" },
-      { flags: "--oauth-secret <secret>", about: `secret of that client; \${secret:NAME} is a stored secret` },
-      { flags: "--oauth-issuer <address>", about: "authorization server that knows that client" },
-      { flags: "--disabled", about: "do not start it yet" },
-    ],
-    async run({ client, path, args: [id = "", ...what], flags }) {
-      const isAddress = /^https?:\/\//.test(what[0] ?? "");
-      const headers = pairsOf(flags["header"], ":");
-      const env = pairsOf(flags["env"], "=");
-      const [command, ...args] = what;
-      const body: BodyOf<"POST", List> = {
-        id,
-        enabled: flags["disabled"] !== true,
-        ...(isAddress
-          ? { transport: flags["sse"] ? "sse" : "http", url: what[0], headers }
-          : { transport: "stdio", command: command ?? null, args, env, image: flags["image"] ?? null }),
-        ...(flags["elicitation"] ? { elicitation: flags["elicitation"] } : {}),
-        ...oauthOf(flags),
-        ...(flags["network"] ? { network: flags["network"] } : {}),
-        ...(flags["grant"] ? { agents: agentIds(String(flags["grant"]).split(",")) } : {}),
-        ...(flags["timeout"] ? { timeout_ms: Number(flags["timeout"]) } : {}),
-      };
-      return answer(await client.call("POST", path, body));
-    },
-  };
-}
-
-function oauthOf({ oauthClient, oauthSecret, oauthIssuer }: Call["flags"]): object {
-  if (!oauthClient && !oauthSecret && !oauthIssuer) return {};
-  if (!oauthClient || !oauthIssuer)
-    throw new Problem(422, "bad_usage", "Give --oauth-client and --oauth-issuer together.");
-  const secret = oauthSecret ? { client_secret: oauthSecret } : {};
-  return { oauth: { client_id: oauthClient, issuer: oauthIssuer, ...secret } };
-}
-
-const agentIds = (words: readonly string[]): string[] =>
-  words.map((word) => (word === "all" ? "*" : word)).filter(Boolean);
-
-function importVerb(): Verb<Item, List> {
-  return {
-    name: "import",
-    about: "take tool servers from a file (mcpServers, or a registry's server.json); starts none",
-    on: "none",
-    args: [{ name: "<file>", about: "the file; - for standard input" }],
-    options: [{ flags: "--image <image>", about: "container image of those that run a command" }],
-    async run({ client, path, args: [file], flags }) {
-      let config: unknown;
-      try {
-        config = readJson(await readText(file!));
-      } catch (error) {
-        if (error instanceof Problem) throw error;
-        if (error instanceof JsonTooMuch) throw new Problem(422, "bad_usage", `${file} is ${error.fault}.`);
-        throw new Problem(422, "bad_usage", `${file} is not JSON.`);
-      }
-      if (!isObject(config)) throw new Problem(422, "bad_usage", `${file} is not a JSON object.`);
-      const image = flags["image"] ? { image: flags["image"] } : {};
-      return importedText(await client.call("POST", `${path}/import`, { config, ...image }));
-    },
-  };
-}
-
-function proposed(): Verb<Item, List> {
-  return {
-    name: "proposed",
-    about: "servers that a project's repository names in .mcp.json; named ones are taken",
-    on: "none",
-    args: [{ name: "[server...]", about: "names in the file: they are registered, switched off" }],
-    options: [PROJECT, { flags: "--image <image>", about: "container image of those that run a command" }],
-    async run({ client, args: names, flags }) {
-      const project = await projectHere(client, flags);
-      const address = `/v1/projects/${project["id"]}/tool-servers` as const;
-      const found = await client.call("GET", address);
-      const { items, commit } = found;
-      if (commit === null) return { json: found, text: "The repository has no .mcp.json." };
-      if (names.length > 0) {
-        const image = flags["image"] ? { image: String(flags["image"]) } : {};
-        return importedText(await client.call("POST", address, { commit, names: [...names], ...image }));
-      }
-      const columns = [
-        { head: "SERVER", of: ({ name }: (typeof items)[number]) => name },
-        { head: "WHERE", of: (one: (typeof items)[number]) => one.url ?? one.command.join(" "), shrinks: true },
-        { head: "VALUES", of: (one: (typeof items)[number]) => one.values.join(", "), shrinks: true },
-        {
-          head: "NOTE",
-          of: (one: (typeof items)[number]) => one.reason ?? (one.is_registered ? `registered as ${one.id}` : ""),
-        },
-      ];
-      return { json: found, text: items.length === 0 ? "There are no servers in it." : tableLines(columns, items) };
-    },
-  };
-}
-
-function importedText(read: AnswerOf<"POST", `${List}/import`>): Answer {
-  const text = [
-    ...read["created"].map(({ id }) => `${id}: imported, switched off (skep mcp enable ${id})`),
-    ...read["left_out"].map(({ name, reason }) => `${name}: left out. ${reason}`),
-  ];
-  return { json: read, text: text.length > 0 ? text : "There are no servers in it." };
-}
-
-function approve(): Verb<Item, List> {
-  return {
-    name: "approve",
-    about: "approve tools that are new or changed; all that wait if none is named",
-    on: "one",
-    args: [{ name: "[tool...]", about: "names as the server has them" }],
-    async run({ client, path, args }) {
-      const now = await client.call("GET", path);
-      const named = args.length > 0 ? args : waiting(now).map(({ name }) => name);
-      if (named.length === 0) return { json: now, text: `${now["id"]}: no tool waits for approval` };
-      // As they are at this moment: one that changes in between is refused.
-      const tools = named.map((name) => ({
-        name,
-        hash: now["tools"].find((tool) => tool["name"] === name)?.hash,
-      }));
-      return answer(await client.call("POST", `${path}/approve`, { tools }));
-    },
-  };
-}
-
-function grants(): Verb<Item, List>[] {
-  const change = async ({ client, path }: One, next: (now: string[]) => string[]) => {
-    const { agents } = await client.call("GET", path);
-    return answer(await client.call("PUT", path, { agents: next(agents) }));
-  };
-  return [
-    {
-      name: "grant",
-      about: "let agents use its tools",
-      on: "one",
-      args: [AGENTS],
-      run: (call) => change(call, (now) => [...new Set([...now, ...agentIds(call.args)])]),
-    },
-    {
-      name: "revoke",
-      about: "take its tools from agents",
-      on: "one",
-      args: [AGENTS],
-      run: (call) => change(call, (now) => now.filter((agent) => !agentIds(call.args).includes(agent))),
-    },
-  ];
-}
-
-function restart(): Verb<Item, List> {
-  return {
-    name: "restart",
-    about: "start a tool server again",
-    on: "one",
-    run: async ({ client, path }) => answer(await client.call("PATCH", `${path}/status`, { status: "running" })),
-  };
-}
-
-function authorize(): Verb<Item, List> {
-  return {
-    name: "authorize",
-    about: "log in to a tool server that asks for it: prints an address to open in a browser",
-    on: "one",
-    options: [{ flags: "--forget", about: "forget the tokens of its authorization server" }],
-    async run({ client, path, flags }) {
-      if (flags["forget"]) {
-        await client.call("DELETE", `${path}/authorization`);
-        return { json: { forgotten: true }, text: "forgotten" };
-      }
-      const started = await client.call("POST", `${path}/authorize`);
-      return { json: started, text: ["Open this address in a browser:", started["authorization_url"]] };
-    },
-  };
-}
-
-function logs(): Verb<Item, List> {
-  return {
-    name: "logs",
-    about: "what a tool server prints, and what happened to it",
-    on: "one",
-    options: [
-      { flags: "--tail <n>", about: "last lines to begin with", default: "100" },
-      { flags: "--follow", about: "continue until Ctrl-C" },
-    ],
-    async run({ client, item, flags }) {
-      const stop = new AbortController();
-      for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort());
-      const query = new URLSearchParams({
-        server_id: item["id"],
-        tail: String(flags["tail"]),
-        follow: String(!!flags["follow"]),
-      });
-      const lines: SkepEvent[] = [];
-      for await (const line of client.events(`/v1/mcp/logs?${query}`, stop.signal)) {
-        if (textIn(line, "text") === undefined) break;
-        if (!flags["follow"]) lines.push(line);
-        else console.log(flags["json"] ? JSON.stringify(line) : ownColoursOnly(logText(line)));
-      }
-      return { json: lines, text: lines.map(logText), ...(stop.signal.aborted ? { code: INTERRUPTED } : {}) };
-    },
-  };
-}
-
-/** A frame of the log has a time as events do, and a stream and a text of its own. */
-const logText = (line: SkepEvent): string =>
-  `${paint("dim", new Date(line.at).toTimeString().slice(0, 8))} ${paint("cyan", textIn(line, "stream") ?? "")} ${textIn(line, "text")}`;

@@ -5,7 +5,7 @@ import type { AnswerOf, RowOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { type Exit, optionOf, say, verbCommand } from "../resource/command.ts";
 import { findOne, listItems } from "../resource/find.ts";
-import type { Flags, Resource } from "../resource/resource.ts";
+import { type Flags, type Resource, verbMakers } from "../resource/resource.ts";
 import { listVerb } from "../resource/words.ts";
 import type { Client } from "../server/client.ts";
 import { connect, withServer } from "../server/locate.ts";
@@ -15,6 +15,7 @@ import { terminalOnboarding } from "./terminal-onboarding.ts";
 
 type List = "/v1/onboarding/sessions";
 type Item = RowOf<List>;
+const { actOnOne } = verbMakers<List>();
 type Session = AnswerOf<"GET", `${List}/${string}`>;
 
 const SHOWN = 50;
@@ -37,21 +38,14 @@ const onboardings: Resource<List> = {
   empty: "No onboarding sessions. Begin one with: skep onboard",
   verbs: [
     listVerb("list your sessions, newest first", SHOWN, () => onboardings),
-    {
-      name: "show",
-      about: "show what a session has found out so far",
-      on: "one",
-      run: async ({ item }) => ({ json: item, text: linesOf(item) }),
-    },
-    {
-      name: "abandon",
-      about: "abandon a session; what was said stays readable",
-      on: "one",
-      async run({ client, path, item }) {
-        await client.call("DELETE", path);
-        return { json: { abandoned: item["id"] }, text: `${item["id"]} abandoned` };
-      },
-    },
+    actOnOne("show", "show what a session has found out so far", async ({ item }) => ({
+      json: item,
+      text: linesOf(item),
+    })),
+    actOnOne("abandon", "abandon a session; what was said stays readable", async ({ client, path, item }) => {
+      await client.call("DELETE", path);
+      return { json: { abandoned: item["id"] }, text: `${item["id"]} abandoned` };
+    }),
   ],
 };
 

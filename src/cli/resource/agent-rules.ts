@@ -2,12 +2,13 @@
 import type { RowOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { EFFECTS, type PermissionRule, textOfRule } from "../../core/permission-rule.ts";
-import type { Call, Flags, OptionSpec, Verb } from "./resource.ts";
+import { type Call, type Flags, type OptionSpec, type Verb, verbMakers } from "./resource.ts";
 import { listOf } from "./words.ts";
 
 type List = "/v1/agents";
 type Item = RowOf<List>;
 type One = Call<Item, `${List}/${string}`>;
+const { actOnOne } = verbMakers<List>();
 
 const ACTIONS = ["add", "change", "move", "remove"] as const;
 const bad = (detail: string): Problem => new Problem(422, "bad_usage", detail);
@@ -21,22 +22,20 @@ const RULE: readonly OptionSpec[] = [
 ];
 
 export const RULE_VERBS: readonly Verb<Item, List>[] = [
-  {
-    name: "rules",
-    about: "show an agent's permission rules, the first that matches decides; add, change, move or remove one",
-    on: "one",
-    args: [
-      { name: "[action]", about: "what to do with them", choices: ACTIONS },
-      { name: "[number]", about: "which rule, from 1; of add: its place, else the last" },
-      { name: "[place]", about: "of move: where it goes" },
-    ],
-    options: RULE,
-    run: rules,
-  },
-  {
-    name: "try",
-    about: "say what an agent's rules decide about a call, without making it",
-    on: "one",
+  actOnOne(
+    "rules",
+    "show an agent's permission rules, the first that matches decides; add, change, move or remove one",
+    {
+      args: [
+        { name: "[action]", about: "what to do with them", choices: ACTIONS },
+        { name: "[number]", about: "which rule, from 1; of add: its place, else the last" },
+        { name: "[place]", about: "of move: where it goes" },
+      ],
+      options: RULE,
+      run: rules,
+    },
+  ),
+  actOnOne("try", "say what an agent's rules decide about a call, without making it", {
     args: [{ name: "<tool>", about: "name of a tool" }],
     options: [
       { flags: "--path <path>", about: "file or folder that it names" },
@@ -48,7 +47,7 @@ export const RULE_VERBS: readonly Verb<Item, List>[] = [
       const found = await client.call("POST", `${path}/permissions/preview`, { tool, path: file, command, address });
       return { json: found, text: found.message };
     },
-  },
+  }),
 ];
 
 async function rules({ client, item, path, args: [action, number, place], flags }: One) {

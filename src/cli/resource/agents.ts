@@ -4,12 +4,13 @@ import { HARNESS_NAMES } from "../../core/harness-names.ts";
 import { readPairs, readText } from "../read-input.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
 import { RULE_VERBS } from "./agent-rules.ts";
-import type { Call, Resource, Verb } from "./resource.ts";
+import { type Call, type Resource, type Verb, verbMakers } from "./resource.ts";
 import { bodyOf, deleteVerb, listOf, statusStyle } from "./words.ts";
 
 type List = "/v1/agents";
 type Item = RowOf<List>;
 type One = Call<Item, `${List}/${string}`>;
+const { actOnList, actOnOne } = verbMakers<List>();
 
 const stateOf = ({ enabled, problems, status }: Item): string =>
   problems.length > 0 ? "broken" : enabled ? status : "off";
@@ -35,10 +36,7 @@ export const agents: Resource<List> = {
   empty: "No agents. Add one: skep agents add ID --prompt FILE",
   show: async (agent) => linesOf(agent),
   verbs: [
-    {
-      name: "add",
-      about: "create an agent",
-      on: "none",
+    actOnList("add", "create an agent", {
       args: [{ name: "<id>", about: "small letters, digits and hyphens" }],
       options: [
         { flags: "--prompt <file>", about: "its instructions; - for standard input", default: "-" },
@@ -58,37 +56,28 @@ export const agents: Resource<List> = {
         const agent = await client.call("POST", path, { ...fields, id, prompt: await readText(flags["prompt"]) });
         return { json: agent, text: linesOf(agent) };
       },
-    },
-    {
-      name: "set",
-      about: "change an agent: model=ollama/qwen3 max_turns=40 tools=read_file,bash; null resets a field",
-      on: "one",
+    }),
+    actOnOne("set", "change an agent: model=ollama/qwen3 max_turns=40 tools=read_file,bash; null resets a field", {
       args: [{ name: "<field=value...>", about: "fields as `skep agents AGENT` shows them" }],
       run: (call) => configure(call, readPairs(call.args)),
-    },
+    }),
     switchVerb("enable", "let an agent work", true),
     switchVerb("disable", "keep an agent from working", false),
-    {
-      name: "tool",
-      about: "show an agent's tools, or switch one on or off",
-      on: "one",
+    actOnOne("tool", "show an agent's tools, or switch one on or off", {
       args: [
         { name: "[tool]", about: "name of a tool" },
         { name: "[state]", about: "default: as its file says", choices: ["on", "off", "default"] },
       ],
       run: tool,
-    },
-    {
-      name: "allow",
-      about: "add a host to what an agent's programs may reach of the network",
-      on: "one",
+    }),
+    actOnOne("allow", "add a host to what an agent's programs may reach of the network", {
       args: [{ name: "<host>", about: "host, or host:port; port 443 when none is named" }],
       async run({ client, path, args: [given = ""] }) {
         const [, host = given, port = "443"] = /^(.*?)(?::(\d+))?$/.exec(given) ?? [];
         const agent = await client.call("POST", `${path}/allowed-hosts`, { host, port: Number(port) });
         return { json: agent, text: `${agent["id"]} may reach ${host}:${port} from its next sandbox on.` };
       },
-    },
+    }),
     ...RULE_VERBS,
     deleteVerb("delete an agent with its skills", (item: Item) => `agent ${item["id"]}`),
   ],
@@ -126,7 +115,7 @@ async function configure({ client, path }: One, fields: Record<string, unknown>)
 }
 
 function switchVerb(name: string, about: string, enabled: boolean): Verb<Item, List> {
-  return { name, about, on: "one", run: (call) => configure(call, { enabled }) };
+  return actOnOne(name, about, (call) => configure(call, { enabled }));
 }
 
 async function tool({ client, item, args: [name, state] }: One) {

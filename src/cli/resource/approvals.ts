@@ -3,12 +3,13 @@ import type { RowOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { plain } from "../terminal/style.ts";
 import { fieldLines, timeText } from "../terminal/table.ts";
-import type { Answer, Call, OptionSpec, Resource } from "./resource.ts";
+import { type Answer, type Call, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
 import { assertMeant, statusStyle, YES } from "./words.ts";
 
 type List = "/v1/approvals";
 type Item = RowOf<List>;
 type One = Call<Item, `${List}/${string}`>;
+const { actOnOne } = verbMakers<List>();
 
 const LASTS = ["once", "work", "agent"] as const;
 const COMMENT: OptionSpec = { flags: "--comment <text>", about: "what the agent or the next steps read" };
@@ -40,10 +41,7 @@ export const approvals: Resource<List, Item, Item> = {
   empty: "Nothing waits for you.",
   show: async (item) => linesOf(item),
   verbs: [
-    {
-      name: "allow",
-      about: "say yes; the work continues",
-      on: "one",
+    actOnOne("allow", "say yes; the work continues", {
       options: [
         {
           flags: "--for <what>",
@@ -54,14 +52,11 @@ export const approvals: Resource<List, Item, Item> = {
         COMMENT,
       ],
       run: (call) => answer(call, true),
-    },
-    {
-      name: "deny",
-      about: "say no; the agent is told",
-      on: "one",
+    }),
+    actOnOne("deny", "say no; the agent is told", {
       options: [COMMENT],
       run: (call) => answer(call, false),
-    },
+    }),
   ],
 };
 
@@ -144,16 +139,13 @@ export const permissions: Resource<Answers> = {
   ],
   empty: "No answer is remembered. Remember one: skep approvals allow ID --for work",
   verbs: [
-    {
-      name: "revoke",
-      about: "take an answer back: the rule asks again",
-      on: "one",
+    verbMakers<Answers>().actOnOne("revoke", "take an answer back: the rule asks again", {
       options: [YES],
       async run({ client, item, path, flags }) {
         await assertMeant(`Have ${item.agent_id} ask again for: ${item.rule}?`, flags);
         await client.call("DELETE", path);
         return { json: { id: item.id, revoked: true }, text: `${item.id}: taken back` };
       },
-    },
+    }),
   ],
 };

@@ -8,11 +8,12 @@ import { paint, plain, type Style } from "../terminal/style.ts";
 import { tableLines, timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
 import { jobEnded } from "./jobs.ts";
-import type { Answer, Call, Resource, Verb } from "./resource.ts";
+import { type Answer, type Call, type Resource, type Verb, verbMakers } from "./resource.ts";
 
 type List = "/v1/changes";
 type Item = RowOf<List>;
 type One = Call<Item, `${List}/${string}`>;
+const { actOnOne } = verbMakers<List>();
 
 export const changes: Resource<List> = {
   name: "changes",
@@ -39,17 +40,11 @@ type Merge = Exclude<AnswerOf<"POST", `${One["path"]}/merge`>, { state: unknown 
 
 /** Verbs of changes that are commands of their own. */
 export const CHANGES_VERBS: readonly Verb<Item, List>[] = [
-  {
-    name: "diff",
-    about: "show what a run, a chat or other work on a branch changed, as a patch",
-    on: "one",
+  actOnOne("diff", "show what a run, a chat or other work on a branch changed, as a patch", {
     options: [{ flags: "--stat", about: "only the files, with counts of lines" }],
     run: diff,
-  },
-  {
-    name: "merge",
-    about: "take the work of a run, a chat or another branch into a branch, or show what is in conflict",
-    on: "one",
+  }),
+  actOnOne("merge", "take the work of a run, a chat or another branch into a branch, or show what is in conflict", {
     options: [
       { flags: "--strategy <way>", about: "how", choices: MERGE_STRATEGIES, default: "merge" },
       { flags: "--into <branch>", about: "branch that takes it (default: the project's)" },
@@ -58,11 +53,8 @@ export const CHANGES_VERBS: readonly Verb<Item, List>[] = [
       { flags: "--task", about: "in conflict: make a task for solving it" },
     ],
     run: merge,
-  },
-  {
-    name: "comment",
-    about: "comment on a changed line; without a place, list the comments",
-    on: "one",
+  }),
+  actOnOne("comment", "comment on a changed line; without a place, list the comments", {
     args: [
       { name: "[place]", about: "file, or file:line" },
       { name: "[text]", about: "what is to be done there" },
@@ -72,17 +64,14 @@ export const CHANGES_VERBS: readonly Verb<Item, List>[] = [
       { flags: "--delete <id>", about: "delete this comment" },
     ],
     run: comment,
-  },
-  {
-    name: "send-back",
-    about: "have the agents work again, with the open comments as guidance",
-    on: "one",
+  }),
+  actOnOne("send-back", "have the agents work again, with the open comments as guidance", {
     options: [
       { flags: "--from <step>", about: "of a run: continue from this step (default: every step again)" },
       { flags: "--message <text>", about: "guidance put before the comments" },
     ],
     run: sendBack,
-  },
+  }),
 ];
 
 async function sendBack({ client, item: { work_id, kind }, path, flags }: One): Promise<Answer> {

@@ -2,11 +2,12 @@
 import type { RowOf } from "../../api/types.ts";
 import { timeText } from "../terminal/table.ts";
 import { DELETE_OPTIONS, deleteHistory } from "./history.ts";
-import type { Resource } from "./resource.ts";
+import { type Resource, verbMakers } from "./resource.ts";
 import { COST, keepVerb, statusStyle } from "./words.ts";
 
 type List = "/v1/chat/sessions";
 type Item = RowOf<List>;
+const { actOnOne } = verbMakers<List>();
 
 export const chats: Resource<List> = {
   name: "chats",
@@ -34,23 +35,15 @@ export const chats: Resource<List> = {
   ],
   empty: "No open chats. Begin one: skep chat. Ended ones: skep chats --status ended",
   verbs: [
-    {
-      name: "end",
-      about: "end a chat; what was said stays",
-      on: "one",
-      async run({ client, item, path }) {
-        await client.ask("DELETE", path);
-        return { json: { ended: true, id: item.id }, text: `ended ${item.id}` };
-      },
-    },
-    {
-      name: "delete",
-      about: "delete a chat with its files and all that was said",
-      on: "one",
+    actOnOne("end", "end a chat; what was said stays", async ({ client, item, path }) => {
+      await client.ask("DELETE", path);
+      return { json: { ended: true, id: item.id }, text: `ended ${item.id}` };
+    }),
+    actOnOne("delete", "delete a chat with its files and all that was said", {
       options: DELETE_OPTIONS,
       run: ({ client, item, flags }) =>
         deleteHistory(client, { kind: "sessions", id: item.id, what: `chat ${item.title ?? item.id}`, flags }),
-    },
+    }),
     keepVerb<Item, List>("chat"),
   ],
 };

@@ -5,12 +5,13 @@ import { readSecret, readText } from "../read-input.ts";
 import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { findOne } from "./find.ts";
 import { projects } from "./projects.ts";
-import type { Call, Flags, OptionSpec, Resource, Verb } from "./resource.ts";
+import { type Call, type Flags, type OptionSpec, type Resource, type Verb, verbMakers } from "./resource.ts";
 import { assertMeant, bodyOf, deleteVerb, editVerb, listOf, statusStyle, switchVerb, YES } from "./words.ts";
 
 type List = "/v1/codehost/rules";
 type Item = RowOf<List>;
 type One = Call<Item, `${List}/${string}`>;
+const { actOnList, actOnOne } = verbMakers<List>();
 
 const EVENTS = ["issue_opened", "issue_labeled", "issue_comment", "pull_request_opened", "pull_request_labeled"];
 const RULE_OPTIONS: OptionSpec[] = [
@@ -50,47 +51,32 @@ export const codehost: Resource<List> = {
   empty:
     "No rules. Add one: skep codehost add NAME --project PROJECT --event issue_labeled --label LABEL --pipeline ID",
   verbs: [
-    { name: "status", about: "the state of the connection", on: "none", run: status },
-    { name: "repos", about: "repositories that it reaches", on: "none", options: [LIMIT], run: repos },
-    {
-      name: "deliveries",
-      about: "what the host sent, and the result",
-      on: "none",
+    actOnList("status", "the state of the connection", status),
+    actOnList("repos", "repositories that it reaches", { options: [LIMIT], run: repos }),
+    actOnList("deliveries", "what the host sent, and the result", {
       options: [LIMIT],
       run: deliveries,
-    },
-    {
-      name: "retry",
-      about: "act again on a delivery that failed",
-      on: "none",
+    }),
+    actOnList("retry", "act again on a delivery that failed", {
       args: [{ name: "<delivery>", about: "its id" }],
       async run({ client, args: [id] }) {
         const delivery = await client.call("POST", `/v1/codehost/deliveries/${encodeURIComponent(id!)}/retry`);
         return { json: delivery, text: `${delivery["event"]} is acted on again` };
       },
-    },
-    {
-      name: "connect",
-      about: "connect a code host; what is left out stays as it is",
-      on: "none",
+    }),
+    actOnList("connect", "connect a code host; what is left out stays as it is", {
       options: CONNECT_OPTIONS,
       run: connect,
-    },
-    {
-      name: "disconnect",
-      about: "forget the stored connection; CODEHOST_… of the environment counts again",
-      on: "none",
+    }),
+    actOnList("disconnect", "forget the stored connection; CODEHOST_… of the environment counts again", {
       options: [YES],
       async run({ client, flags }) {
         await assertMeant("Forget the connection with its secrets?", flags);
         await client.call("DELETE", "/v1/codehost/connection");
         return { json: { deleted: true }, text: "the stored connection is forgotten" };
       },
-    },
-    {
-      name: "add",
-      about: "let something on the code host start runs",
-      on: "none",
+    }),
+    actOnList("add", "let something on the code host start runs", {
       args: [{ name: "<name>", about: "what to call the rule" }],
       options: [
         { flags: "--project <project>", about: "project of the repository" },
@@ -98,17 +84,14 @@ export const codehost: Resource<List> = {
         ...RULE_OPTIONS,
       ],
       run: add,
-    },
+    }),
     editVerb(
       "update",
       "change a rule",
       [{ flags: "--event <event>", about: "what starts a run", choices: EVENTS }, ...RULE_OPTIONS],
       { fieldsOf: ({ flags }) => ruleFrom(flags), linesOf },
     ),
-    {
-      name: "try",
-      about: "ask whether a rule would start a run at an issue or pull request; nothing is started",
-      on: "one",
+    actOnOne("try", "ask whether a rule would start a run at an issue or pull request; nothing is started", {
       args: [{ name: "<number>", about: "of the issue or pull request" }],
       options: [
         { flags: "--actor <login>", about: "who would do it; its author unless given" },
@@ -119,7 +102,7 @@ export const codehost: Resource<List> = {
         const trial = await client.call("POST", `${path}/try`, body);
         return { json: trial, text: `${trial["starts"] ? "yes" : "no"}: ${trial["detail"]} (${trial["title"]})` };
       },
-    },
+    }),
     switchVerb("enable", "let a rule start runs", true, linesOf),
     switchVerb("disable", "keep a rule from starting runs", false, linesOf),
     deleteVerb("delete a rule; runs that it started continue", (item: Item) => `rule ${item["name"]}`),
@@ -150,10 +133,7 @@ function runVerb<At extends "push" | "pull-request">(
   at: At,
   textOf: (answer: AnswerOf<"POST", `/v1/runs/${string}/${At}`>) => string,
 ): Verb<Item, List> {
-  return {
-    name,
-    about,
-    on: "none",
+  return actOnList(name, about, {
     args: [{ name: "<run>", about: "its id" }],
     async run({ client, args: [id] }) {
       const answer = await client.ask<AnswerOf<"POST", `/v1/runs/${string}/${At}`>>(
@@ -162,7 +142,7 @@ function runVerb<At extends "push" | "pull-request">(
       );
       return { json: answer, text: textOf(answer) };
     },
-  };
+  });
 }
 
 function ruleFrom(flags: Flags): BodyOf<"PUT", One["path"]> {

@@ -1,50 +1,44 @@
 /** `skep connections RUN`: what the programs of a run's agents reached, or wanted to. */
 import type { RowOf } from "../../api/types.ts";
 import { tableLines } from "../terminal/table.ts";
-import type { Call, Verb } from "./resource.ts";
+import { verbMakers } from "./resource.ts";
 
-type List = "/v1/runs";
-type Item = RowOf<List>;
+const { actOnOne } = verbMakers<"/v1/runs">();
 type Connection = RowOf<`/v1/runs/${string}/connections`>;
 
 /** Of the newest connections, how many are read. */
 const MOST = 2_000;
 
-export const connectionsVerb: Verb<Item, List> = {
-  name: "connections",
-  about: "what the programs of a run's agents reached, or were refused",
-  on: "one",
+export const connectionsVerb = actOnOne("connections", "what the programs of a run's agents reached, or were refused", {
   options: [{ flags: "--verdict <verdict>", about: "only these", choices: ["allowed", "denied", "failed"] }],
-  run: connections,
-};
-
-async function connections({ client, path, flags }: Call<Item, `${List}/${string}`>) {
-  const verdict = flags["verdict"] === undefined ? "" : `&verdict=${flags["verdict"]}`;
-  const items: Connection[] = [];
-  for (let cursor: string | null = ""; cursor !== null && items.length < MOST; ) {
-    const after: string = cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`;
-    const page = await client.call("GET", `${path}/connections?limit=200${verdict}${after}`);
-    items.push(...page.items);
-    cursor = page.next_cursor;
-  }
-  if (items.length === 0) return { json: { items }, text: "Its programs reached nothing through the proxy." };
-  const hosts = [...Map.groupBy(items, (one) => `${one.verdict} ${one.host}:${one.port} ${one.reason}`).values()];
-  const table = tableLines(
-    [
-      { head: "VERDICT", of: ([first]) => first!.verdict },
-      { head: "HOST", of: ([first]) => `${first!.host}:${first!.port}`, shrinks: true },
-      { head: "COUNT", of: (all) => `${all.length} ${all.length === 1 ? "time" : "times"}` },
-      { head: "SENT", of: (all) => sumOf(all, "sent_bytes"), right: true },
-      { head: "RECEIVED", of: (all) => sumOf(all, "received_bytes"), right: true },
-      { head: "REASON", of: ([first]) => first!.reason ?? "" },
-      { head: "AGENT", of: ([first]) => first!.agent_id },
-    ],
-    hosts,
-  );
-  const wasRefused = items.some(({ reason }) => reason === "not_allowed");
-  const hint = wasRefused ? ["", "To allow a host from now on: skep agents allow AGENT HOST:PORT"] : [];
-  return { json: { items }, text: [...table, ...hint] };
-}
+  async run({ client, path, flags }) {
+    const verdict = flags["verdict"] === undefined ? "" : `&verdict=${flags["verdict"]}`;
+    const items: Connection[] = [];
+    for (let cursor: string | null = ""; cursor !== null && items.length < MOST; ) {
+      const after: string = cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+      const page = await client.call("GET", `${path}/connections?limit=200${verdict}${after}`);
+      items.push(...page.items);
+      cursor = page.next_cursor;
+    }
+    if (items.length === 0) return { json: { items }, text: "Its programs reached nothing through the proxy." };
+    const hosts = [...Map.groupBy(items, (one) => `${one.verdict} ${one.host}:${one.port} ${one.reason}`).values()];
+    const table = tableLines(
+      [
+        { head: "VERDICT", of: ([first]) => first!.verdict },
+        { head: "HOST", of: ([first]) => `${first!.host}:${first!.port}`, shrinks: true },
+        { head: "COUNT", of: (all) => `${all.length} ${all.length === 1 ? "time" : "times"}` },
+        { head: "SENT", of: (all) => sumOf(all, "sent_bytes"), right: true },
+        { head: "RECEIVED", of: (all) => sumOf(all, "received_bytes"), right: true },
+        { head: "REASON", of: ([first]) => first!.reason ?? "" },
+        { head: "AGENT", of: ([first]) => first!.agent_id },
+      ],
+      hosts,
+    );
+    const wasRefused = items.some(({ reason }) => reason === "not_allowed");
+    const hint = wasRefused ? ["", "To allow a host from now on: skep agents allow AGENT HOST:PORT"] : [];
+    return { json: { items }, text: [...table, ...hint] };
+  },
+});
 
 const sumOf = (items: readonly Connection[], field: "sent_bytes" | "received_bytes"): number =>
   items.reduce((sum, item) => sum + item[field], 0);

@@ -4,11 +4,12 @@ import { basename } from "node:path";
 import type { RowOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { timeText } from "../terminal/table.ts";
-import type { Answer, Call, Resource } from "./resource.ts";
+import { type Answer, type Call, type Resource, verbMakers } from "./resource.ts";
 import { deleteVerb, listOf } from "./words.ts";
 
 type List = "/v1/browser/cookies";
 type Item = RowOf<List>;
+const { actOnList, actOnOne } = verbMakers<List>();
 
 const PATH = "/v1/browser/cookies";
 const AGENTS = { name: "<agent...>", about: "ids of agents" };
@@ -33,34 +34,25 @@ export const cookies: Resource<List> = {
   ],
   empty: "No cookies yet. Add those of a browser: skep cookies add cookies.txt",
   verbs: [
-    {
-      name: "add",
-      about: "store the cookies of a Netscape cookie file",
-      on: "none",
+    actOnList("add", "store the cookies of a Netscape cookie file", {
       args: [{ name: "<file>", about: "as a browser's export writes it" }],
       options: [
         { flags: "--name <text>", about: "what to call the set; the file's name" },
         { flags: "--grant <agents>", about: "grant it to these agents, separated by commas" },
       ],
       run: add,
-    },
-    {
-      name: "grant",
-      about: "let agents have a set",
-      on: "one",
+    }),
+    actOnOne("grant", "let agents have a set", {
       args: [AGENTS],
       run: (call) => grant(call, call.item, call.args),
-    },
-    {
-      name: "revoke",
-      about: "take a set from agents; those that are working keep it until they end",
-      on: "one",
+    }),
+    actOnOne("revoke", "take a set from agents; those that are working keep it until they end", {
       args: [AGENTS],
       async run({ client, item, args }) {
         for (const agent of args) await client.call("DELETE", placeOf(agent, item));
         return { json: { revoked: args }, text: `${item["name"]}: taken from ${args.join(", ")}` };
       },
-    },
+    }),
     deleteVerb("delete a set and its grants", (item: Item) => `cookies ${item["name"]}`),
   ],
 };

@@ -9,12 +9,13 @@ import { paint, plain } from "../terminal/style.ts";
 import { timeText } from "../terminal/table.ts";
 import { findOne } from "./find.ts";
 import { projects } from "./projects.ts";
-import type { Answer, Call, OptionSpec, Resource } from "./resource.ts";
+import { type Answer, type Call, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
 import { deleteVerb, statusStyle } from "./words.ts";
 
 type List = "/v1/documents";
 type Item = RowOf<List>;
 type One = Call<Item, `${List}/${string}`>;
+const { actOnList, actOnOne } = verbMakers<List>();
 
 const LOOK_MS = 300;
 const PROJECT: OptionSpec = { flags: "--project <project>", about: "its id or name" };
@@ -39,47 +40,30 @@ export const documents: Resource<List> = {
   ],
   empty: "No documents yet. Add one: skep documents add FILE",
   verbs: [
-    {
-      name: "add",
-      about: "upload files and wait until they are read",
-      on: "none",
+    actOnList("add", "upload files and wait until they are read", {
       args: [{ name: "<file...>", about: "PDF, DOCX, HTML, Markdown or text" }],
       options: [TITLE, PROJECT, { flags: "--no-wait", about: "do not wait until they are read" }],
       run: add,
-    },
-    {
-      name: "transcript",
-      about: "upload the transcript of a meeting: an agent notes decisions and action items",
-      on: "none",
+    }),
+    actOnList("transcript", "upload the transcript of a meeting: an agent notes decisions and action items", {
       args: [{ name: "<file>", about: "its text, or - for standard input" }],
       options: [TITLE, PROJECT],
       run: transcript,
-    },
-    {
-      name: "toc",
-      about: "print the table of contents",
-      on: "one",
-      async run({ client, path }) {
-        const toc = await client.call("GET", `${path}/toc`);
-        return { json: toc, text: [plain(toc["title"]), ...tocLines(toc["items"], 1)] };
-      },
-    },
-    {
-      name: "read",
-      about: "print one section: the first unless it is named",
-      on: "one",
+    }),
+    actOnOne("toc", "print the table of contents", async ({ client, path }) => {
+      const toc = await client.call("GET", `${path}/toc`);
+      return { json: toc, text: [plain(toc["title"]), ...tocLines(toc["items"], 1)] };
+    }),
+    actOnOne("read", "print one section: the first unless it is named", {
       args: [{ name: "[section]", about: "its id, as the table of contents has it" }],
       options: [{ flags: "--page <n>", about: "the section at the top of that page" }],
       run: readSection,
-    },
-    {
-      name: "search",
-      about: "search what documents say, best first",
-      on: "none",
+    }),
+    actOnList("search", "search what documents say, best first", {
       args: [{ name: "<word...>", about: "what to look for" }],
       options: [PROJECT, { flags: "--document <document>", about: "only in that one" }],
       run: search,
-    },
+    }),
     deleteVerb("delete a document", (item: Item) => `document ${item["title"]}`),
   ],
 };

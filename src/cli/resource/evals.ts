@@ -4,11 +4,12 @@ import { followEval } from "../eval/eval.ts";
 import { ATTEMPT_COLUMNS, evalLines, whoOf } from "../eval/lines.ts";
 import { tableLines, timeText } from "../terminal/table.ts";
 import { findOne, listItems } from "./find.ts";
-import type { Resource } from "./resource.ts";
+import { type Resource, verbMakers } from "./resource.ts";
 import { COST, deleteVerb, statusStyle } from "./words.ts";
 
 type List = "/v1/evals";
 type Item = RowOf<List>;
+const { actOnOne } = verbMakers<List>();
 
 const MOST = 1_000;
 const FOLLOW = { flags: "--follow", about: "say what happens until it ends" };
@@ -32,30 +33,19 @@ export const evals: Resource<List, Item> = {
   show: async (item, { client, flags }) =>
     flags["follow"] ? followEval(client, item.id, flags["json"] === true) : { json: item, text: evalLines(item) },
   verbs: [
-    {
-      name: "show",
-      about: "show one with its scores, as `skep evals ONE` does",
-      on: "one",
+    actOnOne("show", "show one with its scores, as `skep evals ONE` does", {
       options: [FOLLOW],
       async run({ client, item, flags }) {
         if (flags["follow"]) return followEval(client, item.id, flags["json"] === true);
         const found = await client.call("GET", `/v1/evals/${item.id}`);
         return { json: found, text: evalLines(found) };
       },
-    },
-    {
-      name: "attempts",
-      about: "list every attempt with its run, and why it did not pass",
-      on: "one",
-      async run({ client, path }) {
-        const found = await listItems(client, `${path}/attempts`, new URLSearchParams(), MOST);
-        return { json: found, text: tableLines(ATTEMPT_COLUMNS, found.items) };
-      },
-    },
-    {
-      name: "compare",
-      about: "say which tasks pass more or less often than in an earlier eval",
-      on: "one",
+    }),
+    actOnOne("attempts", "list every attempt with its run, and why it did not pass", async ({ client, path }) => {
+      const found = await listItems(client, `${path}/attempts`, new URLSearchParams(), MOST);
+      return { json: found, text: tableLines(ATTEMPT_COLUMNS, found.items) };
+    }),
+    actOnOne("compare", "say which tasks pass more or less often than in an earlier eval", {
       args: [{ name: "<earlier>", about: "the earlier eval" }],
       async run({ client, item, args: [word = ""] }) {
         const earlier = await findOne(client, evals, word);
@@ -71,26 +61,20 @@ export const evals: Resource<List, Item> = {
         const sum = `${found.better} better, ${found.worse} worse`;
         return { json: found, text: [...tableLines(columns, found.tasks), "", sum] };
       },
-    },
-    {
-      name: "recording",
-      about: "print what the models answered, for skep eval FOLDER --replay FILE",
-      on: "one",
-      async run({ client, path }) {
+    }),
+    actOnOne(
+      "recording",
+      "print what the models answered, for skep eval FOLDER --replay FILE",
+      async ({ client, path }) => {
         const found = await client.call("GET", `${path}/recording`);
         const text = JSON.stringify(found);
         return { json: found, text, exact: `${text}\n` };
       },
-    },
-    {
-      name: "cancel",
-      about: "end one and its runs",
-      on: "one",
-      async run({ client, path }) {
-        const found = await client.call("POST", `${path}/cancel`);
-        return { json: found, text: `${found.id} cancelled` };
-      },
-    },
+    ),
+    actOnOne("cancel", "end one and its runs", async ({ client, path }) => {
+      const found = await client.call("POST", `${path}/cancel`);
+      return { json: found, text: `${found.id} cancelled` };
+    }),
     deleteVerb("delete one that has ended; its runs stay", ({ name }: Item) => `the eval ${name}`),
   ],
 };

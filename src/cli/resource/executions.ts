@@ -3,10 +3,11 @@ import type { RowOf } from "../../api/types.ts";
 import { oneLine, paint, plain } from "../terminal/style.ts";
 import { timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
-import type { Call, Resource } from "./resource.ts";
+import { type Call, type Resource, verbMakers } from "./resource.ts";
 import { statusStyle } from "./words.ts";
 
 type List = "/v1/lifecycle/sessions";
+const { actOnList } = verbMakers<List>();
 
 const MESSAGES = 2_000;
 
@@ -29,13 +30,10 @@ export const executions: Resource<List> = {
   ],
   empty: "No agent is at work.",
   verbs: [
-    {
-      name: "transcript",
-      about: "print what was said and done in a session, also in one that is over",
-      on: "none",
+    actOnList("transcript", "print what was said and done in a session, also in one that is over", {
       args: [{ name: "<session>", about: "its id, as `skep runs RUN --json` has it" }],
       run: transcript,
-    },
+    }),
   ],
 };
 

@@ -4,11 +4,12 @@ import { Problem } from "../../core/errors.ts";
 import { hasOwnLogin, OWN_LOGIN_NAMES, type OwnLoginName } from "../../core/harness-names.ts";
 import { readSecret } from "../read-input.ts";
 import { fieldLines, timeText } from "../terminal/table.ts";
-import type { Answer, Call, Resource } from "./resource.ts";
+import { type Answer, type Call, type Resource, verbMakers } from "./resource.ts";
 import { listOf } from "./words.ts";
 
 type List = "/v1/settings/harness-logins";
 type Item = RowOf<List>;
+const { actOnList } = verbMakers<List>();
 
 const HARNESS = { name: "<harness>", about: OWN_LOGIN_NAMES.join(", ") };
 const pathOf = (name: string) => `/v1/settings/harness-logins/${name}` as const;
@@ -28,10 +29,7 @@ export const harnessLogins: Resource<List> = {
   empty: "No log-ins. External agents ask Skep's gateway. Store one: skep harness-logins set HARNESS --file FILE",
   show: async (item) => linesOf(item),
   verbs: [
-    {
-      name: "set",
-      about: "store a log-in, or say which agents may use it",
-      on: "none",
+    actOnList("set", "store a log-in, or say which agents may use it", {
       args: [HARNESS],
       options: [
         { flags: "--file <path>", about: "read it from a file; - for standard input" },
@@ -39,18 +37,15 @@ export const harnessLogins: Resource<List> = {
         { flags: "--agents <ids>", about: "agents that may use it, separated by commas; * for all that you start" },
       ],
       run: set,
-    },
-    {
-      name: "remove",
-      about: "delete a log-in; work that has it keeps it until it ends",
-      on: "none",
+    }),
+    actOnList("remove", "delete a log-in; work that has it keeps it until it ends", {
       args: [HARNESS],
       async run({ client, args: [given = ""] }) {
         const name = nameIn(given);
         await client.call("DELETE", pathOf(name));
         return { json: { harness: name, removed: true }, text: `${name}: log-in deleted` };
       },
-    },
+    }),
   ],
 };
 

@@ -1,10 +1,11 @@
 /** `skep hosts`: several container engines that agents work on, and which of them get work. */
 import type { RowOf } from "../../api/types.ts";
 import type { Style } from "../terminal/style.ts";
-import type { OneVerb, Resource } from "./resource.ts";
+import { type OneVerb, type Resource, verbMakers } from "./resource.ts";
 
 type List = "/v1/hosts";
 type Item = RowOf<List>;
+const { actOnOne } = verbMakers<List>();
 
 const STYLES: Readonly<Record<Item["state"], Style>> = {
   ready: "green",
@@ -14,15 +15,11 @@ const STYLES: Readonly<Record<Item["state"], Style>> = {
 };
 const EMPTY = "Agents work on one container engine, or none. Name several with DOCKER_HOSTS: see docs/sandboxes.md";
 
-const verb = (name: "drain" | "enable", about: string): OneVerb<Item, List> => ({
-  name,
-  about,
-  on: "one",
-  async run({ client, path }) {
+const verb = (name: "drain" | "enable", about: string): OneVerb<Item, List> =>
+  actOnOne(name, about, async ({ client, path }) => {
     const host = await client.call("POST", `${path}/${name}`);
     return { json: host, text: sentenceOf(host) };
-  },
-});
+  });
 
 export const hosts: Resource<List> = {
   name: "hosts",

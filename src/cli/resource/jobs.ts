@@ -3,11 +3,12 @@ import type { RowOf } from "../../api/types.ts";
 import type { Client } from "../server/client.ts";
 import { columns, fit, isLive, oneLine } from "../terminal/style.ts";
 import { timeText } from "../terminal/table.ts";
-import type { Resource } from "./resource.ts";
+import { type Resource, verbMakers } from "./resource.ts";
 import { statusStyle } from "./words.ts";
 
 type List = "/v1/jobs";
 type Item = RowOf<List>;
+const { actOnOne } = verbMakers<List>();
 
 const LOOK_MS = 500;
 const isOver = ({ state }: Item): boolean => !["queued", "running"].includes(state);
@@ -39,26 +40,16 @@ export const jobs: Resource<List> = {
   ],
   empty: "No background jobs yet.",
   verbs: [
-    {
-      name: "wait",
-      about: "wait until a job is over; exit 1 when it failed",
-      on: "one",
-      async run({ client, item }) {
-        const job = await jobEnded(client, item);
-        const why = job["error"]?.message ?? job["detail"] ?? "";
-        const text = `${job["id"]} ${job["state"]}${why ? `: ${why}` : ""}`;
-        return { json: job, text, code: job["state"] === "succeeded" ? 0 : 1 };
-      },
-    },
-    {
-      name: "cancel",
-      about: "cancel a job",
-      on: "one",
-      async run({ client, path }) {
-        const job = await client.call("POST", `${path}/cancel`);
-        return { json: job, text: `${job["id"]} ${job["state"]}` };
-      },
-    },
+    actOnOne("wait", "wait until a job is over; exit 1 when it failed", async ({ client, item }) => {
+      const job = await jobEnded(client, item);
+      const why = job["error"]?.message ?? job["detail"] ?? "";
+      const text = `${job["id"]} ${job["state"]}${why ? `: ${why}` : ""}`;
+      return { json: job, text, code: job["state"] === "succeeded" ? 0 : 1 };
+    }),
+    actOnOne("cancel", "cancel a job", async ({ client, path }) => {
+      const job = await client.call("POST", `${path}/cancel`);
+      return { json: job, text: `${job["id"]} ${job["state"]}` };
+    }),
   ],
 };
 

@@ -3,10 +3,11 @@ import type { AnswerOf } from "../../api/types.ts";
 import { DAY_MS } from "../../core/clock.ts";
 import { Problem } from "../../core/errors.ts";
 import { timeText } from "../terminal/table.ts";
-import type { Resource } from "./resource.ts";
+import { type Resource, verbMakers } from "./resource.ts";
 import { assertMeant, listOf, YES } from "./words.ts";
 
 type List = "/v1/auth/api-keys";
+const { actOnList, actOnOne } = verbMakers<List>();
 
 export const keys: Resource<List> = {
   name: "keys",
@@ -30,10 +31,7 @@ export const keys: Resource<List> = {
   ],
   empty: "No keys. Make one: skep keys create NAME",
   verbs: [
-    {
-      name: "create",
-      about: "make a key; it is printed once, alone on standard output",
-      on: "none",
+    actOnList("create", "make a key; it is printed once, alone on standard output", {
       args: [{ name: "<name>", about: "what it is for" }],
       options: [
         { flags: "--days <n>", about: "how many days it is valid; 0 is forever", default: "90" },
@@ -49,17 +47,14 @@ export const keys: Resource<List> = {
         });
         return { json: made, text: made.key ?? "" };
       },
-    },
-    {
-      name: "revoke",
-      about: "end a key",
-      on: "one",
+    }),
+    actOnOne("revoke", "end a key", {
       options: [YES],
       async run({ client, item, path, flags }) {
         await assertMeant(`Revoke the key ${item["name"]}?`, flags);
         await client.call("DELETE", path);
         return { json: { id: item["id"], revoked: true }, text: `${item["name"]}: revoked` };
       },
-    },
+    }),
   ],
 };

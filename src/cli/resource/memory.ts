@@ -10,11 +10,12 @@ import type { Client } from "../server/client.ts";
 import { paint, plain } from "../terminal/style.ts";
 import { type Column, fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
-import type { Answer, ArgumentSpec, Call, OptionSpec, Resource } from "./resource.ts";
+import { type Answer, type ArgumentSpec, type Call, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
 import { assertMeant, YES } from "./words.ts";
 
 type List = "/v1/memory/vaults";
 type Item = RowOf<List>;
+const { actOnList, actOnOne } = verbMakers<List>();
 type Entry = RowOf<`${List}/${string}`>;
 type Contradiction = RowOf<"/v1/memory/contradictions">;
 
@@ -54,27 +55,18 @@ export const memory: Resource<List, Item, Item> = {
   options: [TYPE, UNCONFIRMED],
   show: async (vault, { client, flags }) => entriesOf(client, vault["agent_id"], flags),
   verbs: [
-    {
-      name: "list",
-      about: "list the entries of an agent, or of `shared`",
-      on: "one",
+    actOnOne("list", "list the entries of an agent, or of `shared`", {
       options: [TYPE, UNCONFIRMED],
       run: ({ client, item, flags }) => entriesOf(client, item["agent_id"], flags),
-    },
-    {
-      name: "search",
-      about: "search what agents remember, best first",
-      on: "none",
+    }),
+    actOnList("search", "search what agents remember, best first", {
       args: [{ name: "<word...>", about: "what to look for" }],
       options: [AGENT],
       run: search,
-    },
-    { name: "show", about: "print an entry", on: "none", args: [ENTRY], run: show },
-    { name: "edit", about: "change the text of an entry", on: "none", args: [ENTRY], options: [CONTENT], run: edit },
-    {
-      name: "undo",
-      about: "put an entry back as it was before its last change",
-      on: "none",
+    }),
+    actOnList("show", "print an entry", { args: [ENTRY], run: show }),
+    actOnList("edit", "change the text of an entry", { args: [ENTRY], options: [CONTENT], run: edit }),
+    actOnList("undo", "put an entry back as it was before its last change", {
       args: [ENTRY],
       async run({ client, args: [name] }) {
         const undone = await client.call("POST", `${pathOf(name!)}/undo`);
@@ -83,21 +75,15 @@ export const memory: Resource<List, Item, Item> = {
           text: undone.entry ? `${name}: as it was` : `${name}: removed; it did not exist before`,
         };
       },
-    },
-    {
-      name: "confirm",
-      about: "trust an entry that was written after outside text was read",
-      on: "none",
+    }),
+    actOnList("confirm", "trust an entry that was written after outside text was read", {
       args: [ENTRY],
       async run({ client, args: [name] }) {
         const entry = await client.call("PUT", pathOf(name!), { trusted: true });
         return { json: entry, text: `${name}: confirmed` };
       },
-    },
-    {
-      name: "delete",
-      about: "delete an entry; undo brings it back",
-      on: "none",
+    }),
+    actOnList("delete", "delete an entry; undo brings it back", {
       args: [ENTRY],
       options: [YES],
       async run({ client, args: [name], flags }) {
@@ -109,38 +95,28 @@ export const memory: Resource<List, Item, Item> = {
           text: `deleted ${name}; skep memory undo ${name} brings it back`,
         };
       },
-    },
-    {
-      name: "consolidate",
-      about: "merge what says the same and look for contradictions, in the background",
-      on: "one",
-      async run({ client, item }) {
+    }),
+    actOnOne(
+      "consolidate",
+      "merge what says the same and look for contradictions, in the background",
+      async ({ client, item }) => {
         const job = await client.call("POST", `/v1/memory/vaults/${encodeURIComponent(item["agent_id"])}/consolidate`);
         return { json: job, text: `${job["id"]}: started; skep jobs wait ${job["id"]} says how it ended` };
       },
-    },
-    {
-      name: "contradictions",
-      about: "list pairs of entries that seem to say opposite things",
-      on: "none",
+    ),
+    actOnList("contradictions", "list pairs of entries that seem to say opposite things", {
       options: [AGENT],
       run: contradictionsOf,
-    },
-    {
-      name: "settle",
-      about: "say which entry of a contradiction is right",
-      on: "none",
+    }),
+    actOnList("settle", "say which entry of a contradiction is right", {
       args: [{ name: "<contradiction>", about: "its id, as the list of them shows it" }],
       options: [
         { flags: "--keep <entry>", about: "this one is right and supersedes the other" },
         { flags: "--both", about: "both are true; the pair is not listed again" },
       ],
       run: settle,
-    },
-    {
-      name: "take-back",
-      about: "undo all that an execution, or a consolidation, wrote",
-      on: "none",
+    }),
+    actOnList("take-back", "undo all that an execution, or a consolidation, wrote", {
       args: [{ name: "<execution>", about: "its id, as an entry names it; of a consolidation, its job's" }],
       async run({ client, args: [id] }) {
         const done = await client.call("POST", `/v1/memory/executions/${encodeURIComponent(id!)}/take-back`);
@@ -150,7 +126,7 @@ export const memory: Resource<List, Item, Item> = {
         ];
         return { json: done, text: lines.length === 0 ? "It wrote nothing that is still there." : lines };
       },
-    },
+    }),
   ],
 };
 

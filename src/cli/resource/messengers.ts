@@ -4,12 +4,13 @@ import { Problem } from "../../core/errors.ts";
 import { isOneOf } from "../../core/typed-keys.ts";
 import { readText } from "../read-input.ts";
 import { fieldLines } from "../terminal/table.ts";
-import type { Call, OptionSpec, Resource } from "./resource.ts";
+import { type Call, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
 import { bodyOf, deleteVerb, editVerb, switchVerb } from "./words.ts";
 
 type List = "/v1/messengers";
 type Item = RowOf<List>;
 type One = Call<Item, `${List}/${string}`>;
+const { actOnList } = verbMakers<List>();
 
 const KINDS = ["telegram", "slack", "discord", "matrix"] as const;
 const ACCESS: readonly OptionSpec[] = [
@@ -56,10 +57,7 @@ export const messengers: Resource<List> = {
   empty: "No messengers. Connect one: skep messengers add telegram NAME --token-file FILE",
   show: async (item) => linesOf(item),
   verbs: [
-    {
-      name: "add",
-      about: "connect a bot of Telegram, Slack, Discord or Matrix",
-      on: "none",
+    actOnList("add", "connect a bot of Telegram, Slack, Discord or Matrix", {
       args: [
         { name: "<kind>", about: "which messenger", choices: KINDS },
         { name: "<name>", about: "what to call it" },
@@ -73,7 +71,7 @@ export const messengers: Resource<List> = {
         const made = await call.client.call("POST", call.path, { ...rest, kind, name, token });
         return { json: made, text: linesOf(made) };
       },
-    },
+    }),
     editVerb(
       "edit",
       "change a messenger; what is not given stays as it is",

@@ -5,10 +5,11 @@ import { leaving } from "../interrupt.ts";
 import type { Client } from "../server/client.ts";
 import { fieldLines } from "../terminal/table.ts";
 import { jobEnded } from "./jobs.ts";
-import type { Answer, Call, Resource } from "./resource.ts";
+import { type Answer, type Call, type Resource, verbMakers } from "./resource.ts";
 
 type List = "/v1/models";
 type Item = RowOf<List>;
+const { actOnList } = verbMakers<List>();
 
 const MODEL = { name: "<model>", about: "provider/model, e.g. ollama/qwen3" };
 const PATH = "/v1/settings/models";
@@ -47,10 +48,7 @@ export const models: Resource<List, Item, Item> = {
   empty: "No models. Set up a provider: skep init",
   show: async (model) => linesOf(model),
   verbs: [
-    {
-      name: "set",
-      about: "set window, prices and abilities of a model; what is not given stays as it is",
-      on: "none",
+    actOnList("set", "set window, prices and abilities of a model; what is not given stays as it is", {
       args: [MODEL],
       options: [
         { flags: "--window <tokens>", about: "tokens to serve, e.g. 32k; Ollama is asked for it in each call" },
@@ -63,22 +61,20 @@ export const models: Resource<List, Item, Item> = {
         { flags: "--reset", about: "forget everything that was set of it" },
       ],
       run: set,
-    },
-    {
-      name: "try",
-      about: "make three real calls and say what the model can; exit 1 when it does not answer or calls no tool",
-      on: "none",
-      args: [MODEL],
-      options: [
-        { flags: "--needle", about: "also fill its window to nine tenths and ask for a word at its far end" },
-        { flags: "--detach", about: "do not wait for the end; skep models trial shows what was found" },
-      ],
-      run: tryModel,
-    },
-    {
-      name: "trial",
-      about: "say what the last trial of a model found",
-      on: "none",
+    }),
+    actOnList(
+      "try",
+      "make three real calls and say what the model can; exit 1 when it does not answer or calls no tool",
+      {
+        args: [MODEL],
+        options: [
+          { flags: "--needle", about: "also fill its window to nine tenths and ask for a word at its far end" },
+          { flags: "--detach", about: "do not wait for the end; skep models trial shows what was found" },
+        ],
+        run: tryModel,
+      },
+    ),
+    actOnList("trial", "say what the last trial of a model found", {
       args: [MODEL],
       async run({ client, args: [model = ""] }) {
         const found = await trialOf(client, model);
@@ -87,11 +83,8 @@ export const models: Resource<List, Item, Item> = {
         const lines = found.trial ? [...trialLines(found.trial), ...underWay] : underWay.length > 0 ? underWay : never;
         return { json: found, text: lines };
       },
-    },
-    {
-      name: "window",
-      about: "ask the server which window it really serves; exit 1 when it is too small for agents",
-      on: "none",
+    }),
+    actOnList("window", "ask the server which window it really serves; exit 1 when it is too small for agents", {
       args: [MODEL],
       async run({ client, args: [model = ""] }) {
         const found = await client.call("POST", `${PATH}/window`, { model });
@@ -100,7 +93,7 @@ export const models: Resource<List, Item, Item> = {
         const text = found.advice ? `${model}: ${found.advice}` : `${model}: ${served}`;
         return { json: found, text, ...(found.is_small ? { code: 1 } : {}) };
       },
-    },
+    }),
   ],
 };
 

@@ -7,12 +7,13 @@ import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { findOne, listItems } from "./find.ts";
 import { messengers } from "./messengers.ts";
 import { projects } from "./projects.ts";
-import type { Call, OptionSpec, Resource } from "./resource.ts";
+import { type Call, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
 import { bodyOf, deleteVerb, editVerb, listOf, switchVerb } from "./words.ts";
 
 type List = "/v1/notification-channels";
 type Item = RowOf<List>;
 type One = Call<Item, `${List}/${string}`>;
+const { actOnList, actOnOne } = verbMakers<List>();
 
 const SHOWN = 50;
 const KINDS = ["messenger", "ntfy", "gotify", "apprise", "webhook", "mail"] as const;
@@ -102,10 +103,7 @@ export const notifications: Resource<List> = {
   empty: "No notifications. Set one: skep notifications add ntfy NAME --address https://ntfy.sh/TOPIC",
   show: async (channel) => linesOf(channel),
   verbs: [
-    {
-      name: "add",
-      about: "be notified by a messenger, ntfy, Gotify, Apprise, a webhook or mail",
-      on: "none",
+    actOnList("add", "be notified by a messenger, ntfy, Gotify, Apprise, a webhook or mail", {
       args: [
         { name: "<kind>", about: "how", choices: KINDS },
         { name: "<name>", about: "what to call it" },
@@ -127,7 +125,7 @@ export const notifications: Resource<List> = {
         const made = await call.client.call("POST", call.path, { kind, name, ...whose, ...optional, ...fields });
         return { json: made, text: linesOf(made) };
       },
-    },
+    }),
     editVerb(
       "edit",
       "change a channel; what is not given stays as it is",
@@ -136,34 +134,19 @@ export const notifications: Resource<List> = {
     ),
     switchVerb("enable", "send to a channel again", true, linesOf),
     switchVerb("disable", "stop sending to a channel", false, linesOf),
-    {
-      name: "test",
-      about: "send a test now; exit 1 when it does not arrive",
-      on: "one",
-      async run({ client, path }) {
-        const sent = await client.call("POST", `${path}/test`);
-        if (sent["state"] === "sent") return { json: sent, text: "Sent." };
-        return { json: sent, text: `Not sent: ${sent["error"]}`, code: 1 };
-      },
-    },
-    {
-      name: "code",
-      about: "make a code that links a chat to a channel of a messenger",
-      on: "one",
-      async run({ client, path }) {
-        const link = await client.call("POST", `${path}/code`);
-        return { json: link, text: codeLines(link) };
-      },
-    },
-    {
-      name: "deliveries",
-      about: "show what was sent to a channel, and what happened to it",
-      on: "one",
-      async run({ client, path }) {
-        const list = await listItems(client, `${path}/deliveries`, new URLSearchParams(), SHOWN);
-        return { json: list, text: list.items.length === 0 ? "Nothing yet." : deliveryLines(list.items) };
-      },
-    },
+    actOnOne("test", "send a test now; exit 1 when it does not arrive", async ({ client, path }) => {
+      const sent = await client.call("POST", `${path}/test`);
+      if (sent["state"] === "sent") return { json: sent, text: "Sent." };
+      return { json: sent, text: `Not sent: ${sent["error"]}`, code: 1 };
+    }),
+    actOnOne("code", "make a code that links a chat to a channel of a messenger", async ({ client, path }) => {
+      const link = await client.call("POST", `${path}/code`);
+      return { json: link, text: codeLines(link) };
+    }),
+    actOnOne("deliveries", "show what was sent to a channel, and what happened to it", async ({ client, path }) => {
+      const list = await listItems(client, `${path}/deliveries`, new URLSearchParams(), SHOWN);
+      return { json: list, text: list.items.length === 0 ? "Nothing yet." : deliveryLines(list.items) };
+    }),
     deleteVerb("delete a channel", (item: Item) => `channel ${item["name"]}`),
   ],
 };

@@ -4,11 +4,12 @@ import { Problem } from "../../core/errors.ts";
 import { readText } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
-import type { Resource } from "./resource.ts";
+import { type Resource, verbMakers } from "./resource.ts";
 import { deleteVerb } from "./words.ts";
 
 type List = "/v1/pipelines";
 type Item = RowOf<List>;
+const { actOnList, actOnOne } = verbMakers<List>();
 
 const problemText = ({ line, column, message }: Item["problems"][number]): string => `${line}:${column}  ${message}`;
 
@@ -60,26 +61,18 @@ export const pipelines: Resource<List> = {
     ];
   },
   verbs: [
-    {
-      name: "source",
-      about: "print a pipeline's file",
-      on: "one",
-      async run({ client, path }) {
-        const pipeline = await client.call("GET", path);
-        const source: string = pipeline["source"];
-        return { json: pipeline, text: source.trimEnd(), exact: source };
-      },
-    },
-    {
-      name: "save",
-      about: "create a pipeline from a file, or replace the one with its id",
-      on: "none",
+    actOnOne("source", "print a pipeline's file", async ({ client, path }) => {
+      const pipeline = await client.call("GET", path);
+      const source: string = pipeline["source"];
+      return { json: pipeline, text: source.trimEnd(), exact: source };
+    }),
+    actOnList("save", "create a pipeline from a file, or replace the one with its id", {
       args: [{ name: "<file>", about: "YAML; - for standard input" }],
       async run({ client, args: [file] }) {
         const saved = await save(client, file!);
         return { json: saved, text: `saved ${saved["id"]}, ${saved["steps"].length} steps` };
       },
-    },
+    }),
     deleteVerb("delete a pipeline; runs of it continue", (item: Item) => `pipeline ${item["id"]}`),
   ],
 };

@@ -1,41 +1,34 @@
 /** `skep preview RUN`: an address that opens the app of a run's step in a browser. */
-import type { RowOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
-import type { Call, Verb } from "./resource.ts";
+import { verbMakers } from "./resource.ts";
 
-type List = "/v1/runs";
-type Item = RowOf<List>;
+const { actOnOne } = verbMakers<"/v1/runs">();
 
-export const previewVerb: Verb<Item, List> = {
-  name: "preview",
-  about: "an address that opens the app of a run's step in a browser, once",
-  on: "one",
+export const previewVerb = actOnOne("preview", "an address that opens the app of a run's step in a browser, once", {
   args: [{ name: "[step]", about: "name of the step, where more than one has an app" }],
   options: [{ flags: "--end", about: "end the app that is kept after its step" }],
-  run: preview,
-};
-
-async function preview({ client, path, args, flags }: Call<Item, `${List}/${string}`>) {
-  const { items } = await client.call("GET", `${path}/previews?limit=200`);
-  const [step] = args;
-  const found = step === undefined ? items : items.filter(({ step_id }) => step_id === step);
-  const [first, other] = found;
-  if (!first)
-    throw new Problem(
-      404,
-      "not_found",
-      step === undefined ? "The run has no app to look at now." : `${step} has no app to look at now.`,
-    );
-  if (other && step === undefined)
-    throw new Problem(
-      422,
-      "bad_usage",
-      `Several steps have an app: name one of ${[...new Set(items.map((one) => one.step_id))].join(", ")}.`,
-    );
-  if (flags["end"] === true) {
-    await client.call("DELETE", `${path}/previews/${first.id}`);
-    return { json: first, text: `The app of ${first.step_id} has been ended.` };
-  }
-  const ticket = await client.call("POST", `${path}/previews/${first.id}/tickets`);
-  return { json: { ...first, ...ticket }, text: ticket.url };
-}
+  async run({ client, path, args, flags }) {
+    const { items } = await client.call("GET", `${path}/previews?limit=200`);
+    const [step] = args;
+    const found = step === undefined ? items : items.filter(({ step_id }) => step_id === step);
+    const [first, other] = found;
+    if (!first)
+      throw new Problem(
+        404,
+        "not_found",
+        step === undefined ? "The run has no app to look at now." : `${step} has no app to look at now.`,
+      );
+    if (other && step === undefined)
+      throw new Problem(
+        422,
+        "bad_usage",
+        `Several steps have an app: name one of ${[...new Set(items.map((one) => one.step_id))].join(", ")}.`,
+      );
+    if (flags["end"] === true) {
+      await client.call("DELETE", `${path}/previews/${first.id}`);
+      return { json: first, text: `The app of ${first.step_id} has been ended.` };
+    }
+    const ticket = await client.call("POST", `${path}/previews/${first.id}/tickets`);
+    return { json: { ...first, ...ticket }, text: ticket.url };
+  },
+});

@@ -1,14 +1,13 @@
 /** `skep projects export` and `skep projects import`: a project as a file. */
 import { existsSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import type { AnswerOf, RowOf } from "../../api/types.ts";
+import type { AnswerOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { readSecret } from "../read-input.ts";
-import type { ListVerb, OneVerb } from "./resource.ts";
+import { verbMakers } from "./resource.ts";
 import { listOf } from "./words.ts";
 
-type List = "/v1/projects";
-type Item = RowOf<List>;
+const { actOnList, actOnOne } = verbMakers<"/v1/projects">();
 type Imported = AnswerOf<"POST", "/v1/project-imports">;
 
 const usage = (text: string): Problem => new Problem(422, "bad_usage", text);
@@ -17,32 +16,33 @@ const PASSPHRASE = {
   about: "take the passphrase of its secrets from this environment variable",
 };
 
-export const exportVerb: OneVerb<Item, List> = {
-  name: "export",
-  about: "write a project as an archive: settings, board, policy, and the runs that you may read",
-  on: "one",
-  options: [
-    { flags: "--out <file>", about: "where to (default: NAME.skep.tar.gz here)" },
-    { flags: "--secrets <names>", about: "put these secrets in, sealed by a passphrase; for administrators" },
-    PASSPHRASE,
-  ],
-  async run({ client, item, path, flags }) {
-    const secrets = flags["secrets"] === undefined ? [] : listOf(flags["secrets"]);
-    const env: string | undefined = flags["passphraseEnv"];
-    const file = resolve(flags["out"] ?? `${item.name.replaceAll(/[^A-Za-z0-9._-]+/g, "-")}.skep.tar.gz`);
-    if (existsSync(file)) throw usage(`${file} is there already. Name another: --out FILE`);
-    const body =
-      secrets.length === 0 ? {} : { secrets, passphrase: await readSecret("passphrase", env ? { env } : {}) };
-    const { bytes } = await client.file(`${path}/export`, body);
-    await Bun.write(file, bytes, { mode: 0o600 });
-    return { json: { file, bytes: bytes.byteLength }, text: `${item.name} is in ${file} (${bytes.byteLength} bytes)` };
+export const exportVerb = actOnOne(
+  "export",
+  "write a project as an archive: settings, board, policy, and the runs that you may read",
+  {
+    options: [
+      { flags: "--out <file>", about: "where to (default: NAME.skep.tar.gz here)" },
+      { flags: "--secrets <names>", about: "put these secrets in, sealed by a passphrase; for administrators" },
+      PASSPHRASE,
+    ],
+    async run({ client, item, path, flags }) {
+      const secrets = flags["secrets"] === undefined ? [] : listOf(flags["secrets"]);
+      const env: string | undefined = flags["passphraseEnv"];
+      const file = resolve(flags["out"] ?? `${item.name.replaceAll(/[^A-Za-z0-9._-]+/g, "-")}.skep.tar.gz`);
+      if (existsSync(file)) throw usage(`${file} is there already. Name another: --out FILE`);
+      const body =
+        secrets.length === 0 ? {} : { secrets, passphrase: await readSecret("passphrase", env ? { env } : {}) };
+      const { bytes } = await client.file(`${path}/export`, body);
+      await Bun.write(file, bytes, { mode: 0o600 });
+      return {
+        json: { file, bytes: bytes.byteLength },
+        text: `${item.name} is in ${file} (${bytes.byteLength} bytes)`,
+      };
+    },
   },
-};
+);
 
-export const importVerb: ListVerb<List> = {
-  name: "import",
-  about: "make a project of an archive; you own it",
-  on: "none",
+export const importVerb = actOnList("import", "make a project of an archive; you own it", {
   args: [{ name: "<file>", about: "what skep projects export wrote" }],
   options: [
     { flags: "--name <text>", about: "another name than the one in the archive" },
@@ -76,4 +76,4 @@ export const importVerb: ListVerb<List> = {
     ];
     return { json: made, text };
   },
-};
+});

@@ -1,53 +1,50 @@
 /** `skep projects environment`: what sandboxes of a project's work are started with. */
-import type { RowOf, Schemas } from "../../api/types.ts";
+import type { Schemas } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { fieldLines, timeText } from "../terminal/table.ts";
-import type { Answer, Call, OneVerb } from "./resource.ts";
+import { verbMakers } from "./resource.ts";
 import { readData } from "./task-import.ts";
 
-type List = "/v1/projects";
-type Item = RowOf<List>;
+const { actOnOne } = verbMakers<"/v1/projects">();
 type Environment = Schemas["ProjectEnvironment"];
 type Definition = Schemas["Environment"];
 
-export const environmentVerb: OneVerb<Item, List> = {
-  name: "environment",
-  about: "show, accept or set what its sandboxes are started with",
-  on: "one",
+export const environmentVerb = actOnOne("environment", "show, accept or set what its sandboxes are started with", {
   options: [
     { flags: "--accept <hash>", about: "accept what the repository proposes, as it was shown with this hash" },
     { flags: "--image <name>", about: "with --accept: another container image" },
-    { flags: "--set <file>", about: "take it from this file (YAML as in .skep/environment.yml); - is standard input" },
+    {
+      flags: "--set <file>",
+      about: "take it from this file (YAML as in .skep/environment.yml); - is standard input",
+    },
     { flags: "--clear", about: "remove it" },
   ],
-  run: (call) => environment(call),
-};
-
-async function environment({ client, item, path, flags }: Call<Item, `${List}/${string}`>): Promise<Answer> {
-  const accept: string | undefined = flags["accept"];
-  const image: string | undefined = flags["image"];
-  const set: string | undefined = flags["set"];
-  const clear: true | undefined = flags["clear"];
-  const address = `${path}/environment` as const;
-  if ([accept, set, clear].filter((flag) => flag !== undefined).length > 1)
-    throw new Problem(422, "bad_usage", "Give one of --accept HASH, --set FILE and --clear.");
-  if (image !== undefined && accept === undefined)
-    throw new Problem(422, "bad_usage", "--image goes with --accept HASH; with --set, name the image in the file.");
-  const name = item["name"];
-  if (clear) {
-    await client.call("DELETE", address);
-    return { json: { deleted: true }, text: `${name}: no environment; sandboxes start as agents and settings say` };
-  }
-  const before = await client.call("GET", address);
-  if (accept === undefined && set === undefined) return { json: before, text: linesOf(name, before) };
-  const body =
-    accept === undefined
-      ? { definition: ownJson<Definition>(JSON.stringify(await readData(set ?? "-"))) }
-      : { hash: wholeHash(accept, before), ...(image === undefined ? {} : { image }) };
-  const now = await client.call("PUT", address, body);
-  return { json: now, text: [`${name}: it counts from the next sandbox on`, ...linesOf(name, now)] };
-}
+  async run({ client, item, path, flags }) {
+    const accept: string | undefined = flags["accept"];
+    const image: string | undefined = flags["image"];
+    const set: string | undefined = flags["set"];
+    const clear: true | undefined = flags["clear"];
+    const address = `${path}/environment` as const;
+    if ([accept, set, clear].filter((flag) => flag !== undefined).length > 1)
+      throw new Problem(422, "bad_usage", "Give one of --accept HASH, --set FILE and --clear.");
+    if (image !== undefined && accept === undefined)
+      throw new Problem(422, "bad_usage", "--image goes with --accept HASH; with --set, name the image in the file.");
+    const name = item["name"];
+    if (clear) {
+      await client.call("DELETE", address);
+      return { json: { deleted: true }, text: `${name}: no environment; sandboxes start as agents and settings say` };
+    }
+    const before = await client.call("GET", address);
+    if (accept === undefined && set === undefined) return { json: before, text: linesOf(name, before) };
+    const body =
+      accept === undefined
+        ? { definition: ownJson<Definition>(JSON.stringify(await readData(set ?? "-"))) }
+        : { hash: wholeHash(accept, before), ...(image === undefined ? {} : { image }) };
+    const now = await client.call("PUT", address, body);
+    return { json: now, text: [`${name}: it counts from the next sandbox on`, ...linesOf(name, now)] };
+  },
+});
 
 /** @throws Problem 409 when something else is proposed by now. */
 function wholeHash(given: string, { proposal }: Environment): string {

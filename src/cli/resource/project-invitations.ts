@@ -5,11 +5,12 @@ import type { Client } from "../server/client.ts";
 import { type Column, tableLines, timeText } from "../terminal/table.ts";
 import { readPages } from "./find.ts";
 import { ROLES } from "./project-members.ts";
-import type { Resource } from "./resource.ts";
+import { type Resource, verbMakers } from "./resource.ts";
 import { assertMeant, YES } from "./words.ts";
 
 type List = "/v1/projects";
 type Item = RowOf<List>;
+const { actOnList } = verbMakers<List>();
 type Made = AnswerOf<"POST", "/v1/projects/{id}/invitations">;
 type Invitation = Omit<Made, "token">;
 
@@ -36,42 +37,48 @@ function wholeNumber(value: unknown, flag: string): number | undefined {
 }
 
 /** @param find the project of that name; its resource has this verb, so it is given. */
-export const inviteVerb = (find: (client: Client, name: string) => Promise<Item>): Resource<List>["verbs"][number] => ({
-  name: "invite",
-  about: "make a link by which others join a project, printed once, alone on standard output; list and revoke links",
-  on: "none",
-  args: [
-    { name: "<action>", about: "what to do", choices: ACTIONS },
-    { name: "<project>", about: "name or id of the project" },
-    { name: "[invitation]", about: "id of the invitation, to revoke it" },
-  ],
-  options: [
-    { flags: "--role <role>", about: "what they may do, never more than you (default: contributor)", choices: ROLES },
-    { flags: "--days <n>", about: "how long the link is valid (default: 7, at most 30)" },
-    { flags: "--max-uses <n>", about: "how many may use it (default: 1, at most 100)" },
-    YES,
-  ],
-  async run({ client, args: [action = "list", name = "", id], flags }) {
-    const project = await find(client, name);
-    const path = `/v1/projects/${project.id}/invitations` as const;
-    if (action === "create") {
-      const { role } = flags;
-      const made = await client.call("POST", path, {
-        role: ROLES.find((one) => one === role),
-        days: wholeNumber(flags["days"], "--days"),
-        max_uses: wholeNumber(flags["maxUses"], "--max-uses"),
-      });
-      const url = `${client.url}/join/${made.token}`;
-      return { json: { ...made, url }, text: url };
-    }
-    if (action === "revoke") {
-      if (id === undefined) throw usage(`Name the invitation. List them with: skep projects invite list ${name}`);
-      await assertMeant(`Revoke the invitation ${id} to ${project.name}?`, flags);
-      await client.call("DELETE", `${path}/${encodeURIComponent(id)}`);
-      return { json: { id, revoked: true }, text: `${id}: revoked` };
-    }
-    const found = await readPages<Invitation>(client, path, new URLSearchParams(), MOST);
-    const empty = `No invitations. Make one: skep projects invite create ${name}`;
-    return { json: found, text: found.items.length === 0 ? empty : tableLines(COLUMNS, found.items) };
-  },
-});
+export const inviteVerb = (find: (client: Client, name: string) => Promise<Item>): Resource<List>["verbs"][number] =>
+  actOnList(
+    "invite",
+    "make a link by which others join a project, printed once, alone on standard output; list and revoke links",
+    {
+      args: [
+        { name: "<action>", about: "what to do", choices: ACTIONS },
+        { name: "<project>", about: "name or id of the project" },
+        { name: "[invitation]", about: "id of the invitation, to revoke it" },
+      ],
+      options: [
+        {
+          flags: "--role <role>",
+          about: "what they may do, never more than you (default: contributor)",
+          choices: ROLES,
+        },
+        { flags: "--days <n>", about: "how long the link is valid (default: 7, at most 30)" },
+        { flags: "--max-uses <n>", about: "how many may use it (default: 1, at most 100)" },
+        YES,
+      ],
+      async run({ client, args: [action = "list", name = "", id], flags }) {
+        const project = await find(client, name);
+        const path = `/v1/projects/${project.id}/invitations` as const;
+        if (action === "create") {
+          const { role } = flags;
+          const made = await client.call("POST", path, {
+            role: ROLES.find((one) => one === role),
+            days: wholeNumber(flags["days"], "--days"),
+            max_uses: wholeNumber(flags["maxUses"], "--max-uses"),
+          });
+          const url = `${client.url}/join/${made.token}`;
+          return { json: { ...made, url }, text: url };
+        }
+        if (action === "revoke") {
+          if (id === undefined) throw usage(`Name the invitation. List them with: skep projects invite list ${name}`);
+          await assertMeant(`Revoke the invitation ${id} to ${project.name}?`, flags);
+          await client.call("DELETE", `${path}/${encodeURIComponent(id)}`);
+          return { json: { id, revoked: true }, text: `${id}: revoked` };
+        }
+        const found = await readPages<Invitation>(client, path, new URLSearchParams(), MOST);
+        const empty = `No invitations. Make one: skep projects invite create ${name}`;
+        return { json: found, text: found.items.length === 0 ? empty : tableLines(COLUMNS, found.items) };
+      },
+    },
+  );

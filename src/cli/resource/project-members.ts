@@ -5,11 +5,12 @@ import { didYouMean } from "../../core/near.ts";
 import type { Client } from "../server/client.ts";
 import { type Column, tableLines } from "../terminal/table.ts";
 import { readPages } from "./find.ts";
-import type { Answer, Call, OneVerb, OptionSpec, Resource } from "./resource.ts";
+import { type Answer, type Call, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
 import { assertMeant, YES } from "./words.ts";
 
 type List = "/v1/projects";
 type Item = RowOf<List>;
+const { actOnList, actOnOne } = verbMakers<List>();
 type Member = AnswerOf<"PUT", "/v1/projects/{id}/members/{user_id}">;
 
 export const ROLES = ["viewer", "contributor", "maintainer", "owner"] as const;
@@ -28,43 +29,39 @@ const COLUMNS: readonly Column<Member>[] = [
 const usage = (text: string): Problem => new Problem(422, "bad_usage", text);
 
 /** @param find the project of that name; its resource has this verb, so it is given. */
-export const membersVerb = (
-  find: (client: Client, name: string) => Promise<Item>,
-): Resource<List>["verbs"][number] => ({
-  name: "members",
-  about: "list the members of a project; add one, give one another role, remove one",
-  on: "none",
-  args: [
-    { name: "<action>", about: "what to do", choices: ACTIONS },
-    { name: "<project>", about: "name or id of the project" },
-    { name: "[user]", about: "e-mail address or id of the account" },
-  ],
-  options: [ROLE, YES],
-  async run(call) {
-    const { client, args, flags } = call;
-    const [action = "list", name = "", user] = args;
-    const project = await find(client, name);
-    const path = `/v1/projects/${project.id}/members` as const;
-    if (action === "list") return list(client, path);
-    if (user === undefined) throw usage(`Name the account: skep projects members ${action} ${name} ann@example.com`);
-    if (action === "add") {
-      const made = await client.call("POST", path, { user, ...(flags["role"] ? { role: flags["role"] } : {}) });
-      return { json: made, text: `${made.display_name} is ${aRole(made.role)} of ${project.name}` };
-    }
-    const member = await memberOf(client, path, user);
-    if (action === "remove") {
-      await assertMeant(`Remove ${member.display_name} from ${project.name}?`, flags);
-      await client.call("DELETE", `${path}/${member.user_id}`);
-      return {
-        json: { removed: member.user_id },
-        text: `${member.display_name} is no member of ${project.name} any more`,
-      };
-    }
-    if (flags["role"] === undefined) throw usage(`Say which role: --role ${ROLES.join("|")}`);
-    const changed = await client.call("PUT", `${path}/${member.user_id}`, { role: flags["role"] });
-    return { json: changed, text: `${changed.display_name} is ${aRole(changed.role)} of ${project.name}` };
-  },
-});
+export const membersVerb = (find: (client: Client, name: string) => Promise<Item>): Resource<List>["verbs"][number] =>
+  actOnList("members", "list the members of a project; add one, give one another role, remove one", {
+    args: [
+      { name: "<action>", about: "what to do", choices: ACTIONS },
+      { name: "<project>", about: "name or id of the project" },
+      { name: "[user]", about: "e-mail address or id of the account" },
+    ],
+    options: [ROLE, YES],
+    async run(call) {
+      const { client, args, flags } = call;
+      const [action = "list", name = "", user] = args;
+      const project = await find(client, name);
+      const path = `/v1/projects/${project.id}/members` as const;
+      if (action === "list") return list(client, path);
+      if (user === undefined) throw usage(`Name the account: skep projects members ${action} ${name} ann@example.com`);
+      if (action === "add") {
+        const made = await client.call("POST", path, { user, ...(flags["role"] ? { role: flags["role"] } : {}) });
+        return { json: made, text: `${made.display_name} is ${aRole(made.role)} of ${project.name}` };
+      }
+      const member = await memberOf(client, path, user);
+      if (action === "remove") {
+        await assertMeant(`Remove ${member.display_name} from ${project.name}?`, flags);
+        await client.call("DELETE", `${path}/${member.user_id}`);
+        return {
+          json: { removed: member.user_id },
+          text: `${member.display_name} is no member of ${project.name} any more`,
+        };
+      }
+      if (flags["role"] === undefined) throw usage(`Say which role: --role ${ROLES.join("|")}`);
+      const changed = await client.call("PUT", `${path}/${member.user_id}`, { role: flags["role"] });
+      return { json: changed, text: `${changed.display_name} is ${aRole(changed.role)} of ${project.name}` };
+    },
+  });
 
 export const aRole = (role: string): string => `${role === "owner" ? "an" : "a"} ${role}`;
 
@@ -90,15 +87,20 @@ async function memberOf(client: Client, path: `/v1/projects/${string}/members`, 
   throw new Problem(404, "not_found", `${named} is no member of the project. ${didYouMean(named, names)}`.trim());
 }
 
-export const shareVerb: OneVerb<Item, List> = {
-  name: "share",
-  about: "open a project to everyone with an account, to its members, or to its owner alone",
-  on: "one",
-  args: [{ name: "<with>", about: "who sees it", choices: ["everyone", "members", "me"] }],
-  async run({ client, item, path, args: [whom = "members"] }: Call<Item, `${List}/${string}`>) {
-    const access = whom === "me" ? "personal" : whom === "everyone" ? "everyone" : "members";
-    const answer = await client.call("PUT", `${path}/access`, { access });
-    const text = { everyone: "open to everyone", members: "open to its members", personal: "open to its owner alone" };
-    return { json: answer, text: `${item.name} is ${text[answer.access]}` };
+export const shareVerb = actOnOne(
+  "share",
+  "open a project to everyone with an account, to its members, or to its owner alone",
+  {
+    args: [{ name: "<with>", about: "who sees it", choices: ["everyone", "members", "me"] }],
+    async run({ client, item, path, args: [whom = "members"] }: Call<Item, `${List}/${string}`>) {
+      const access = whom === "me" ? "personal" : whom === "everyone" ? "everyone" : "members";
+      const answer = await client.call("PUT", `${path}/access`, { access });
+      const text = {
+        everyone: "open to everyone",
+        members: "open to its members",
+        personal: "open to its owner alone",
+      };
+      return { json: answer, text: `${item.name} is ${text[answer.access]}` };
+    },
   },
-};
+);

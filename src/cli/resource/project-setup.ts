@@ -1,49 +1,47 @@
 /** `skep projects setup`: installs what a project's code needs, once, and runs its check. */
-import type { RowOf, Schemas } from "../../api/types.ts";
+import type { Schemas } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { fieldLines, timeText } from "../terminal/table.ts";
 import { jobEnded } from "./jobs.ts";
-import type { Answer, Call, OneVerb } from "./resource.ts";
+import { verbMakers } from "./resource.ts";
 
-type List = "/v1/projects";
-type Item = RowOf<List>;
+const { actOnOne } = verbMakers<"/v1/projects">();
 type Setup = Schemas["ProjectSetup"];
 
-export const setupVerb: OneVerb<Item, List> = {
-  name: "setup",
-  about: "install what its code needs, once, and run its check; exit 1 when one fails",
-  on: "one",
-  options: [
-    { flags: "--again", about: "also when nothing changed since the last time" },
-    { flags: "--show", about: "show the last one" },
-    { flags: "--clear", about: "remove what set-ups of it left" },
-    { flags: "--no-wait", about: "do not wait for the end" },
-  ],
-  run: (call) => setup(call),
-};
-
-async function setup({ client, item, path, flags }: Call<Item, `${List}/${string}`>): Promise<Answer> {
-  const again: true | undefined = flags["again"];
-  const [isShown, clears]: (true | undefined)[] = [flags["show"], flags["clear"]];
-  const address = `${path}/setup` as const;
-  const name = item["name"];
-  if ([again, isShown, clears].filter(Boolean).length > 1)
-    throw new Problem(422, "bad_usage", "Give one of --again, --show and --clear.");
-  if (clears) {
-    await client.call("DELETE", address);
-    return { json: { deleted: true }, text: `${name}: nothing is kept of its set-ups` };
-  }
-  if (!isShown) {
-    const job = await client.call("POST", address, again ? { again } : {});
-    if (flags["wait"] === false) return { json: job, text: `${name}: being set up, as job ${job["id"]}` };
-    const ended = await jobEnded(client, job);
-    if (ended["state"] !== "succeeded" && ended["error"]?.code !== "setup_failed")
-      return { json: ended, text: `${name}: not set up: ${ended["error"]?.message ?? ended["state"]}`, code: 1 };
-  }
-  const now = await client.call("GET", address);
-  const isWell = now["last"]?.state !== "failed" && now["check"]?.passed !== false;
-  return { json: now, text: linesOf(name, now), ...(isWell || isShown ? {} : { code: 1 }) };
-}
+export const setupVerb = actOnOne(
+  "setup",
+  "install what its code needs, once, and run its check; exit 1 when one fails",
+  {
+    options: [
+      { flags: "--again", about: "also when nothing changed since the last time" },
+      { flags: "--show", about: "show the last one" },
+      { flags: "--clear", about: "remove what set-ups of it left" },
+      { flags: "--no-wait", about: "do not wait for the end" },
+    ],
+    async run({ client, item, path, flags }) {
+      const again: true | undefined = flags["again"];
+      const [isShown, clears]: (true | undefined)[] = [flags["show"], flags["clear"]];
+      const address = `${path}/setup` as const;
+      const name = item["name"];
+      if ([again, isShown, clears].filter(Boolean).length > 1)
+        throw new Problem(422, "bad_usage", "Give one of --again, --show and --clear.");
+      if (clears) {
+        await client.call("DELETE", address);
+        return { json: { deleted: true }, text: `${name}: nothing is kept of its set-ups` };
+      }
+      if (!isShown) {
+        const job = await client.call("POST", address, again ? { again } : {});
+        if (flags["wait"] === false) return { json: job, text: `${name}: being set up, as job ${job["id"]}` };
+        const ended = await jobEnded(client, job);
+        if (ended["state"] !== "succeeded" && ended["error"]?.code !== "setup_failed")
+          return { json: ended, text: `${name}: not set up: ${ended["error"]?.message ?? ended["state"]}`, code: 1 };
+      }
+      const now = await client.call("GET", address);
+      const isWell = now["last"]?.state !== "failed" && now["check"]?.passed !== false;
+      return { json: now, text: linesOf(name, now), ...(isWell || isShown ? {} : { code: 1 }) };
+    },
+  },
+);
 
 function linesOf(name: string, { state, detail, last, check }: Setup): string[] {
   const lines = [`${name}: ${state}. ${detail}`];

@@ -17,12 +17,13 @@ import { environmentVerb } from "./project-environment.ts";
 import { inviteVerb } from "./project-invitations.ts";
 import { membersVerb, shareVerb } from "./project-members.ts";
 import { setupVerb } from "./project-setup.ts";
-import type { Call, OptionSpec, Resource } from "./resource.ts";
+import { type Call, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
 import { bodyOf, confirmVerb, deleteVerb, editVerb, statusStyle } from "./words.ts";
 
 type List = "/v1/projects";
 type Item = RowOf<List>;
 type One = Call<Item, `${List}/${string}`>;
+const { actOnList, actOnOne } = verbMakers<List>();
 
 const FIELDS = {
   name: "name",
@@ -74,10 +75,7 @@ export const projects: Resource<List> = {
   empty: "No projects yet. Add one: skep projects add --repository URL",
   show: async (project) => linesOf(project),
   verbs: [
-    {
-      name: "add",
-      about: "register a repository, and clone it",
-      on: "none",
+    actOnList("add", "register a repository, and clone it", {
       args: [{ name: "[name]", about: "how runs name it (default: the repository's); or a folder, or an address" }],
       options: [
         { flags: "--repository <url>", about: "https or ssh address" },
@@ -90,7 +88,7 @@ export const projects: Resource<List> = {
         NO_WAIT,
       ],
       run: (call) => add(call),
-    },
+    }),
     editVerb(
       "update",
       "change a project",
@@ -105,42 +103,32 @@ export const projects: Resource<List> = {
     confirmVerb("trust a description and a vision that may come from outside text", (project: Item) =>
       linesOf(project),
     ),
-    {
-      name: "clone",
-      about: "try a clone that failed again",
-      on: "one",
+    actOnOne("clone", "try a clone that failed again", {
       options: [NO_WAIT],
       async run({ client, path, flags }) {
         const started = await client.call("POST", `${path}/clone`);
         return cloned(flags["wait"] === false ? started : await untilCloned(client, started));
       },
-    },
-    {
-      name: "fetch",
-      about: "bring the clone up to date with its repository",
-      on: "one",
+    }),
+    actOnOne("fetch", "bring the clone up to date with its repository", {
       options: [{ flags: "--no-wait", about: "do not wait for the end" }],
       run: (call) => fetchProject(call),
-    },
-    {
-      name: "reset",
-      about: "begin again at the fetched branch, after the repository's history was rewritten",
-      on: "one",
-      async run({ client, item, path }) {
+    }),
+    actOnOne(
+      "reset",
+      "begin again at the fetched branch, after the repository's history was rewritten",
+      async ({ client, item, path }) => {
         const project = await client.call("POST", `${path}/reset`);
         return { json: project, text: `${item["name"]}: at ${project["workspace"].head?.slice(0, 8) ?? "no commit"}` };
       },
-    },
-    {
-      name: "vision",
-      about: "show or set where a project is going; its agents read it",
-      on: "one",
+    ),
+    actOnOne("vision", "show or set where a project is going; its agents read it", {
       options: [
         { flags: "--set <file>", about: "take it from this file (Markdown); - is standard input" },
         { flags: "--clear", about: "leave it empty" },
       ],
       run: (call) => vision(call),
-    },
+    }),
     environmentVerb,
     setupVerb,
     cachesVerb,
@@ -149,17 +137,14 @@ export const projects: Resource<List> = {
     shareVerb,
     exportVerb,
     importVerb,
-    {
-      name: "allow",
-      about: "add a host to what agents may reach that have `project` in their allow-list",
-      on: "one",
+    actOnOne("allow", "add a host to what agents may reach that have `project` in their allow-list", {
       args: [{ name: "<host>", about: "host, or host:port; port 443 when none is named" }],
       async run({ client, item, path, args: [given = ""] }) {
         const [, host = given, port = "443"] = /^(.*?)(?::(\d+))?$/.exec(given) ?? [];
         const now = await client.call("POST", `${path}/allowed-hosts`, { host, port: Number(port) });
         return { json: now, text: `${item["name"]}: ${host}:${port} may be reached from the next connection on.` };
       },
-    },
+    }),
     deleteVerb("delete a project with its clone and its branches", (item: Item) => `project ${item["name"]}`, {
       force: { flags: "--force", about: "also with runs that were not merged" },
       everything: everythingOf("projects"),

@@ -4,11 +4,12 @@ import { Problem } from "../../core/errors.ts";
 import { readSecret } from "../read-input.ts";
 import type { Style } from "../terminal/style.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
-import type { Call, OptionSpec, Resource } from "./resource.ts";
+import { type Call, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
 import { bodyOf } from "./words.ts";
 
 type List = "/v1/settings/providers";
 type Item = RowOf<List>;
+const { actOnList } = verbMakers<List>();
 
 const ID = { name: "<provider>", about: "e.g. anthropic, ollama, custom-lab" };
 const MINE: OptionSpec = {
@@ -57,10 +58,7 @@ export const providers: Resource<List> = {
     ...modelLines(provider["models"]),
   ],
   verbs: [
-    {
-      name: "set",
-      about: "configure a provider; custom-NAME adds a server of your own",
-      on: "none",
+    actOnList("set", "configure a provider; custom-NAME adds a server of your own", {
       args: [ID],
       options: [
         { flags: "--key", about: "ask for a key, or read it from standard input" },
@@ -72,25 +70,19 @@ export const providers: Resource<List> = {
         { flags: "--disable", about: "switch it off" },
       ],
       run: set,
-    },
-    {
-      name: "test",
-      about: "try the connection and list the models live; exit 1 when it fails",
-      on: "none",
+    }),
+    actOnList("test", "try the connection and list the models live; exit 1 when it fails", {
       args: [ID],
       run: ({ client, args: [id] }) => test(client, id!),
-    },
-    {
-      name: "remove",
-      about: "forget what was configured",
-      on: "none",
+    }),
+    actOnList("remove", "forget what was configured", {
       args: [ID],
       options: [{ flags: "--mine", about: "remove your own key" }],
       async run({ client, args: [id], flags }) {
         await client.call("DELETE", flags["mine"] ? ownPathOf(id!) : pathOf(id!));
         return { json: { id, removed: true }, text: `${id}: forgotten` };
       },
-    },
+    }),
   ],
 };
 

@@ -49,22 +49,45 @@ export interface Answer {
   code?: number;
 }
 
+interface Act<Called> {
+  args?: readonly ArgumentSpec[];
+  options?: readonly OptionSpec[];
+  run(call: Called): Promise<Answer>;
+}
 interface VerbWords {
   name: string;
   about: string;
-  args?: readonly ArgumentSpec[];
-  options?: readonly OptionSpec[];
 }
 /** Acts on one of the resource, which is its first argument. */
-export interface OneVerb<Row, List extends string = string> extends VerbWords {
+export interface OneVerb<Row, List extends string = string> extends VerbWords, Act<Call<Row, `${List}/${string}`>> {
   on: "one";
-  run(call: Call<Row, `${List}/${string}`>): Promise<Answer>;
 }
-export interface ListVerb<List extends string = string> extends VerbWords {
+export interface ListVerb<List extends string = string> extends VerbWords, Act<Call<unknown, List>> {
   on: "none";
-  run(call: Call<unknown, List>): Promise<Answer>;
 }
 export type Verb<Row, List extends string = string> = OneVerb<Row, List> | ListVerb<List>;
+
+/** What a verb does, alone or with its arguments and options. */
+type Acts<Called> = Act<Called> | Act<Called>["run"];
+const actOf = <Called>(act: Acts<Called>): Act<Called> => (typeof act === "function" ? { run: act } : act);
+
+/** What makes the verbs of the resource whose list is at that address. */
+export const verbMakers = <List extends string, Row = RowOf<List>>() => ({
+  /** A verb that acts on one. */
+  actOnOne: (name: string, about: string, act: Acts<Call<Row, `${List}/${string}`>>): OneVerb<Row, List> => ({
+    name,
+    about,
+    on: "one",
+    ...actOf(act),
+  }),
+  /** A verb that acts on none, or on the list. */
+  actOnList: (name: string, about: string, act: Acts<Call<unknown, List>>): ListVerb<List> => ({
+    name,
+    about,
+    on: "none",
+    ...actOf(act),
+  }),
+});
 
 /** Any resource: for what works with all of them. */
 export type AnyResource = Resource<string, object, object>;

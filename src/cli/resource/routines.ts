@@ -7,11 +7,12 @@ import type { Client } from "../server/client.ts";
 import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { findOne, listItems } from "./find.ts";
 import { projects } from "./projects.ts";
-import type { Call, Flags, OptionSpec, Resource } from "./resource.ts";
+import { type Call, type Flags, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
 import { bodyOf, deleteVerb, editVerb, listOf, statusStyle, switchVerb } from "./words.ts";
 
 type List = "/v1/pulse-routines";
 type Item = RowOf<List>;
+const { actOnList, actOnOne } = verbMakers<List>();
 type Blackout = Item["blackouts"][number];
 type Fields = BodyOf<"POST", `${List}/${string}`>;
 type Timed = RowOf<`${List}/${string}/${string}/ticks`> | RowOf<`${List}/${string}/timeline`>;
@@ -120,10 +121,7 @@ export const routines: Resource<List, Item, Item> = {
   empty: 'No routines. Make one: skep routines add AGENT NAME --cron "0 9 * * mon-fri" --say TEXT',
   show: async (routine) => linesOf(routine),
   verbs: [
-    {
-      name: "add",
-      about: "have an agent do something at set times",
-      on: "none",
+    actOnList("add", "have an agent do something at set times", {
       args: [
         { name: "<agent>", about: "who does it" },
         { name: "<name>", about: "what to call it" },
@@ -141,7 +139,7 @@ export const routines: Resource<List, Item, Item> = {
         });
         return { json: made, text: linesOf(made) };
       },
-    },
+    }),
     editVerb(
       "edit",
       "change a routine; what is not given stays as it is",
@@ -150,34 +148,23 @@ export const routines: Resource<List, Item, Item> = {
     ),
     switchVerb("enable", "let a routine run at its times", true, linesOf),
     switchVerb("disable", "keep a routine from running", false, linesOf),
-    {
-      name: "run",
-      about: "have a routine run now",
-      on: "one",
+    actOnOne("run", "have a routine run now", {
       options: [{ flags: "--wait", about: "until it has ended; exit 1 when it did not succeed" }],
       run,
-    },
-    {
-      name: "ticks",
-      about: "show the result of each time at which a routine was due",
-      on: "one",
-      async run({ client, item }) {
-        const list = await listItems(client, `${placeOf(item)}/ticks`, new URLSearchParams(), SHOWN);
-        const text = list.items.length === 0 ? "It was not due yet." : tickLines(list.items, ({ due_at }) => due_at);
-        return { json: list, text };
-      },
-    },
-    {
-      name: "timeline",
-      about: "show when an agent's routines were due and will be; a day back and a day ahead",
-      on: "none",
+    }),
+    actOnOne("ticks", "show the result of each time at which a routine was due", async ({ client, item }) => {
+      const list = await listItems(client, `${placeOf(item)}/ticks`, new URLSearchParams(), SHOWN);
+      const text = list.items.length === 0 ? "It was not due yet." : tickLines(list.items, ({ due_at }) => due_at);
+      return { json: list, text };
+    }),
+    actOnList("timeline", "show when an agent's routines were due and will be; a day back and a day ahead", {
       args: [{ name: "<agent>", about: "whose" }],
       options: [
         { flags: "--from <time>", about: "a time as RFC 3339 writes it, or a day" },
         { flags: "--to <time>", about: "in the same form" },
       ],
       run: timeline,
-    },
+    }),
     deleteVerb("delete a routine and end its work", (item: Item) => `routine ${item["name"]}`),
   ],
 };

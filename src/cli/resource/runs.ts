@@ -13,12 +13,13 @@ import { connectionsVerb } from "./connections.ts";
 import { listItems } from "./find.ts";
 import { DELETE_OPTIONS, deleteHistory } from "./history.ts";
 import { previewVerb } from "./preview.ts";
-import type { Answer, Call, Flags, Resource, Verb } from "./resource.ts";
+import { type Answer, type Call, type Flags, type Resource, type Verb, verbMakers } from "./resource.ts";
 import { COST, keepVerb, statusStyle } from "./words.ts";
 
 type List = "/v1/runs";
 type Item = RowOf<List>;
 type One = Call<Item, `${List}/${string}`>;
+const { actOnOne } = verbMakers<List>();
 
 /** Steps of one run that are shown, every attempt. */
 const STEPS = 2_000;
@@ -53,13 +54,10 @@ export const runs: Resource<List> = {
   empty: 'No runs yet. Try: skep run hello "Greet me"',
   show: (run, { client, flags }) => (flags["follow"] ? follow(run, client, flags) : show(run, client)),
   verbs: [
-    {
-      name: "delete",
-      about: "delete an ended run with its files, its branch and all that was said",
-      on: "one",
+    actOnOne("delete", "delete an ended run with its files, its branch and all that was said", {
       options: DELETE_OPTIONS,
       run: ({ client, item: { id }, flags }) => deleteHistory(client, { kind: "runs", id, what: `run ${id}`, flags }),
-    },
+    }),
     keepVerb<Item, List>("run"),
   ],
 };
@@ -120,42 +118,28 @@ async function follow(run: Pick<Item, "id">, client: Client, flags: Flags): Prom
 
 /** Verbs of runs that are commands of their own. */
 export const RUN_VERBS: readonly Verb<Item, List>[] = [
-  {
-    name: "cancel",
-    about: "cancel a run",
-    on: "one",
-    run: ({ client, path }) => act(client, path, "cancel"),
-  },
-  {
-    name: "try-now",
-    about: "ask a provider again at once, whose quota the run waits for",
-    on: "one",
-    run: ({ client, path }) => act(client, path, "try-now"),
-  },
-  {
-    name: "restart",
-    about: "continue a failed or cancelled run from its first unfinished step",
-    on: "one",
+  actOnOne("cancel", "cancel a run", ({ client, path }) => act(client, path, "cancel")),
+  actOnOne("try-now", "ask a provider again at once, whose quota the run waits for", ({ client, path }) =>
+    act(client, path, "try-now"),
+  ),
+  actOnOne("restart", "continue a failed or cancelled run from its first unfinished step", {
     options: [
       { flags: "--from <step>", about: "go back to this step" },
       { flags: "--context <text>", about: "guidance for the steps that run again" },
     ],
     run: ({ client, path, flags }) =>
       act(client, path, "restart", { from_step: flags["from"], human_context: flags["context"] }),
-  },
+  }),
   connectionsVerb,
   previewVerb,
-  {
-    name: "approve",
-    about: "answer a step that waits for a person",
-    on: "one",
+  actOnOne("approve", "answer a step that waits for a person", {
     args: [{ name: "[step]", about: "name of the step, where more than one waits" }],
     options: [
       { flags: "--reject", about: "say no" },
       { flags: "--comment <text>", about: "what the next steps read" },
     ],
     run: approve,
-  },
+  }),
 ];
 
 async function act(client: Client, path: string, verb: string, body?: unknown): Promise<Answer> {

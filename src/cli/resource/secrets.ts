@@ -3,12 +3,13 @@ import type { RowOf, Schemas } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { readSecret } from "../read-input.ts";
 import { timeText } from "../terminal/table.ts";
-import type { Call, Flags, Resource } from "./resource.ts";
+import { type Call, type Flags, type Resource, verbMakers } from "./resource.ts";
 import { bodyOf, deleteVerb } from "./words.ts";
 
 type List = "/v1/secrets";
 type Item = RowOf<List>;
 type One = Call<Item, `${List}/${string}`>;
+const { actOnList, actOnOne } = verbMakers<List>();
 
 const AGENTS = { name: "<agent...>", about: "ids of agents" };
 
@@ -36,10 +37,7 @@ export const secrets: Resource<List> = {
   ],
   empty: "No secrets yet. Store one: skep secrets set NAME",
   verbs: [
-    {
-      name: "set",
-      about: "store a secret, or give one another value; it is asked for, or read from standard input",
-      on: "none",
+    actOnList("set", "store a secret, or give one another value; it is asked for, or read from standard input", {
       args: [{ name: "<name>", about: "also the name of the variable" }],
       options: [
         { flags: "--value-env <name>", about: "take the value from this environment variable" },
@@ -60,24 +58,18 @@ export const secrets: Resource<List> = {
         { flags: "--grant <agents>", about: "grant it to these agents, separated by commas" },
       ],
       run: set,
-    },
-    {
-      name: "grant",
-      about: "let agents have a secret",
-      on: "one",
+    }),
+    actOnOne("grant", "let agents have a secret", {
       args: [AGENTS],
       run: (call) => grant(call, call.item, call.args),
-    },
-    {
-      name: "revoke",
-      about: "take a secret from agents; those that are working keep it until they end",
-      on: "one",
+    }),
+    actOnOne("revoke", "take a secret from agents; those that are working keep it until they end", {
       args: [AGENTS],
       async run({ client, item, path, args }) {
         for (const agent of args) await client.call("DELETE", `${path}/grant/${encodeURIComponent(agent)}`);
         return { json: { revoked: args }, text: `${item["name"]}: taken from ${args.join(", ")}` };
       },
-    },
+    }),
     deleteVerb("delete a secret and its grants", (item: Item) => `secret ${item["name"]}`),
   ],
 };

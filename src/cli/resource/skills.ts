@@ -2,11 +2,12 @@
 import type { RowOf } from "../../api/types.ts";
 import { readText } from "../read-input.ts";
 import { fieldLines } from "../terminal/table.ts";
-import type { Resource, Verb } from "./resource.ts";
+import { type Resource, type Verb, verbMakers } from "./resource.ts";
 import { assertMeant, bodyOf, listOf, YES } from "./words.ts";
 
 type List = "/v1/skills";
 type Item = RowOf<List>;
+const { actOnList, actOnOne } = verbMakers<List>();
 type Key = Pick<Item, "name" | "agent_id">;
 
 /** An agent's own skill is under its agent, and may have the same name as a shared one. */
@@ -58,10 +59,7 @@ export const skills: Resource<List> = {
     ];
   },
   verbs: [
-    {
-      name: "add",
-      about: "create a skill",
-      on: "none",
+    actOnList("add", "create a skill", {
       args: [{ name: "<name>", about: "small letters, digits and hyphens" }],
       options: [
         { flags: "--description <text>", about: "what agents see of it before they load it" },
@@ -79,11 +77,8 @@ export const skills: Resource<List> = {
         });
         return { json: skill, text: `${nameOf(skill)}: saved in ${skill["source_file"]}` };
       },
-    },
-    {
-      name: "update",
-      about: "change a skill",
-      on: "one",
+    }),
+    actOnOne("update", "change a skill", {
       options: [
         { flags: "--description <text>", about: "what agents see of it before they load it" },
         { flags: "--content <file>", about: "its instructions; - for standard input" },
@@ -97,44 +92,33 @@ export const skills: Resource<List> = {
         });
         return { json: skill, text: `${nameOf(skill)}: changed` };
       },
-    },
-    {
-      name: "confirm",
-      about: "trust a skill that an agent wrote after it had read outside text",
-      on: "one",
+    }),
+    actOnOne("confirm", "trust a skill that an agent wrote after it had read outside text", {
       options: [{ flags: "--for-everybody", about: "and use it in everybody's work; for administrators" }],
       async run({ client, item, flags }) {
         const body = { trusted: true as const, ...(flags["forEverybody"] ? { for_everybody: true as const } : {}) };
         const skill = await client.call("PUT", placeOf(item), body);
         return { json: skill, text: `${nameOf(skill)}: confirmed` };
       },
-    },
+    }),
     switchVerb("enable", "offer a skill to agents", true),
     switchVerb("disable", "keep a skill without offering it", false),
-    {
-      name: "delete",
-      about: "delete a skill",
-      on: "one",
+    actOnOne("delete", "delete a skill", {
       options: [YES],
       async run({ client, item, flags }) {
         await assertMeant(`Delete skill ${nameOf(item)}?`, flags);
         await client.call("DELETE", placeOf(item));
         return { json: { deleted: true, what: nameOf(item) }, text: `deleted skill ${nameOf(item)}` };
       },
-    },
+    }),
   ],
 };
 
 function switchVerb(name: string, about: string, enabled: boolean): Verb<Item, List> {
-  return {
-    name,
-    about,
-    on: "one",
-    async run({ client, item }) {
-      const skill = await client.call("PATCH", `/v1/skills/${encodeURIComponent(item.name)}/enabled?${placeIn(item)}`, {
-        enabled,
-      });
-      return { json: skill, text: `${nameOf(skill)}: ${skill["enabled"] ? "on" : "off"}` };
-    },
-  };
+  return actOnOne(name, about, async ({ client, item }) => {
+    const skill = await client.call("PATCH", `/v1/skills/${encodeURIComponent(item.name)}/enabled?${placeIn(item)}`, {
+      enabled,
+    });
+    return { json: skill, text: `${nameOf(skill)}: ${skill["enabled"] ? "on" : "off"}` };
+  });
 }

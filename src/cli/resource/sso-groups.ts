@@ -7,7 +7,7 @@ import { type Column, tableLines } from "../terminal/table.ts";
 import { findOne, listItems } from "./find.ts";
 import { aRole, ROLES } from "./project-members.ts";
 import { projects } from "./projects.ts";
-import type { OneVerb } from "./resource.ts";
+import { verbMakers } from "./resource.ts";
 import { assertMeant, YES } from "./words.ts";
 
 type List = "/v1/auth/oidc";
@@ -19,40 +19,41 @@ const MOST = 2_000;
 
 const usage = (text: string): Problem => new Problem(422, "bad_usage", text);
 
-export const groupsVerb: OneVerb<Provider, List> = {
-  name: "groups",
-  about: "list which groups are members of which projects; give a group a role in a project, take it away",
-  on: "one",
-  args: [
-    { name: "<action>", about: "what to do", choices: ACTIONS },
-    { name: "[group]", about: "as the provider's claim names it" },
-    { name: "[project]", about: "name or id of the project" },
-  ],
-  options: [
-    { flags: "--role <role>", about: "what the group may do there (default: contributor)", choices: ROLES },
-    YES,
-  ],
-  async run({ client, item, path, args: [action = "list", group, named], flags }) {
-    const before = item.group_roles ?? [];
-    if (action === "list") return { json: { items: before }, text: await linesOf(client, item.slug, before) };
-    if (group === undefined || named === undefined)
-      throw usage(`Name the group and the project: skep sso groups ${item.slug} ${action} GROUP PROJECT`);
-    const project = await findOne(client, projects, named);
-    const others = before.filter((one) => one.group !== group || one.project_id !== project.id);
-    if (action === "remove") {
-      if (others.length === before.length) throw notThere(group, project.name, before);
-      await assertMeant(`Take the group ${group} out of ${project.name}?`, flags);
-      const { group_roles } = await client.call("PUT", path, { group_roles: others });
-      const text = `The group ${group} gives no role in ${project.name} any more. Who has it loses it at the next sign-on.`;
+export const groupsVerb = verbMakers<List, Provider>().actOnOne(
+  "groups",
+  "list which groups are members of which projects; give a group a role in a project, take it away",
+  {
+    args: [
+      { name: "<action>", about: "what to do", choices: ACTIONS },
+      { name: "[group]", about: "as the provider's claim names it" },
+      { name: "[project]", about: "name or id of the project" },
+    ],
+    options: [
+      { flags: "--role <role>", about: "what the group may do there (default: contributor)", choices: ROLES },
+      YES,
+    ],
+    async run({ client, item, path, args: [action = "list", group, named], flags }) {
+      const before = item.group_roles ?? [];
+      if (action === "list") return { json: { items: before }, text: await linesOf(client, item.slug, before) };
+      if (group === undefined || named === undefined)
+        throw usage(`Name the group and the project: skep sso groups ${item.slug} ${action} GROUP PROJECT`);
+      const project = await findOne(client, projects, named);
+      const others = before.filter((one) => one.group !== group || one.project_id !== project.id);
+      if (action === "remove") {
+        if (others.length === before.length) throw notThere(group, project.name, before);
+        await assertMeant(`Take the group ${group} out of ${project.name}?`, flags);
+        const { group_roles } = await client.call("PUT", path, { group_roles: others });
+        const text = `The group ${group} gives no role in ${project.name} any more. Who has it loses it at the next sign-on.`;
+        return { json: { items: group_roles }, text };
+      }
+      const role = ROLES.find((one) => one === flags["role"]) ?? "contributor";
+      const next = [...others, { group, project_id: project.id, role }];
+      const { group_roles } = await client.call("PUT", path, { group_roles: next });
+      const text = `Who is in the group ${group} is ${aRole(role)} of ${project.name} from the next sign-on.`;
       return { json: { items: group_roles }, text };
-    }
-    const role = ROLES.find((one) => one === flags["role"]) ?? "contributor";
-    const next = [...others, { group, project_id: project.id, role }];
-    const { group_roles } = await client.call("PUT", path, { group_roles: next });
-    const text = `Who is in the group ${group} is ${aRole(role)} of ${project.name} from the next sign-on.`;
-    return { json: { items: group_roles }, text };
+    },
   },
-};
+);
 
 function notThere(group: string, project: string, before: readonly GroupRole[]): Problem {
   const near = didYouMean(

@@ -2,7 +2,7 @@
 import type { BodyOf, Schemas } from "../../api/types.ts";
 import { readSecret } from "../read-input.ts";
 import { fieldLines } from "../terminal/table.ts";
-import type { Call, Flags, OptionSpec, Resource } from "./resource.ts";
+import { type Call, type Flags, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
 import { groupsVerb } from "./sso-groups.ts";
 import { bodyOf, deleteVerb, editVerb, listOf, switchVerb } from "./words.ts";
 
@@ -10,6 +10,7 @@ type List = "/v1/auth/oidc";
 /** Administrators see all of a provider, others what its button needs. */
 type Item = Partial<Schemas["Oidc"]> & Pick<Schemas["Oidc"], "slug" | "name">;
 type One = Call<Item, `${List}/${string}`>;
+const { actOnList, actOnOne } = verbMakers<List, Item>();
 
 const OPTIONS: OptionSpec[] = [
   { flags: "--name <text>", about: "name to show" },
@@ -39,10 +40,7 @@ export const sso: Resource<List, Item, Item> = {
   ],
   empty: "No providers. Add one: skep sso add SLUG --name TEXT --issuer URL --client-id ID --secret",
   verbs: [
-    {
-      name: "add",
-      about: "add a provider",
-      on: "none",
+    actOnList("add", "add a provider", {
       args: [{ name: "<slug>", about: "its name in addresses" }],
       options: OPTIONS,
       async run({ client, path, args: [slug = ""], flags }) {
@@ -50,22 +48,17 @@ export const sso: Resource<List, Item, Item> = {
           await client.call("POST", path, { ...requiredFrom(flags), ...(await bodyFrom(flags)), slug }),
         );
       },
-    },
+    }),
     editVerb("update", "change a provider", OPTIONS, { fieldsOf: ({ flags }) => bodyFrom(flags), linesOf }),
-    {
-      name: "test",
-      about: "try a provider: its description, keys, redirect address and secret",
-      on: "one",
-      async run({ client, item }) {
-        const { slug, issuer = "", client_id = "", scopes = [] } = item;
-        const tried = await client.call("POST", "/v1/auth/oidc/test", { slug, issuer, client_id, scopes });
-        const lines = tried["findings"].flatMap(({ verdict, check, detail, remedy }) => [
-          `${String(verdict).padEnd(5)} ${check}: ${detail}`,
-          ...(remedy ? [`      ${remedy}`] : []),
-        ]);
-        return { json: tried, text: lines.join("\n"), code: tried["verdict"] === "fail" ? 1 : 0 };
-      },
-    },
+    actOnOne("test", "try a provider: its description, keys, redirect address and secret", async ({ client, item }) => {
+      const { slug, issuer = "", client_id = "", scopes = [] } = item;
+      const tried = await client.call("POST", "/v1/auth/oidc/test", { slug, issuer, client_id, scopes });
+      const lines = tried["findings"].flatMap(({ verdict, check, detail, remedy }) => [
+        `${String(verdict).padEnd(5)} ${check}: ${detail}`,
+        ...(remedy ? [`      ${remedy}`] : []),
+      ]);
+      return { json: tried, text: lines.join("\n"), code: tried["verdict"] === "fail" ? 1 : 0 };
+    }),
     groupsVerb,
     switchVerb("enable", "let users sign on through a provider", true, linesOf),
     switchVerb("disable", "close sign-on through a provider", false, linesOf),

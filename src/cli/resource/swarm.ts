@@ -9,11 +9,12 @@ import type { Client } from "../server/client.ts";
 import { oneLine, paint, plain } from "../terminal/style.ts";
 import { type Column, fullCostText, spanText, tableLines, timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
-import type { Answer, Call, Flags, OptionSpec, Resource } from "./resource.ts";
+import { type Answer, type Call, type Flags, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
 import { COST, listVerb, statusStyle } from "./words.ts";
 
 type List = "/v1/swarm";
 type Item = RowOf<List>;
+const { actOnList, actOnOne } = verbMakers<List>();
 type Task = RowOf<`${List}/${string}/tasks`>;
 
 /** More than a swarm may have. */
@@ -51,45 +52,31 @@ export const swarm: Resource<List> = {
   empty: "No swarms yet. Start one with: skep swarm run FILE",
   show: (item, { client, flags }) => (flags["follow"] ? follow(client, item, flags) : show(client, item, flags)),
   verbs: [
-    {
-      name: "run",
-      about: "start the swarm of a YAML or JSON file (- reads standard input); see docs/swarms.md",
-      on: "none",
+    actOnList("run", "start the swarm of a YAML or JSON file (- reads standard input); see docs/swarms.md", {
       args: [{ name: "<file>", about: "agent_id, tasks and what else the API takes" }],
       options: [FOLLOW, OUTPUTS],
       run,
-    },
+    }),
     listVerb("list swarms, as `skep swarm` does", SWARMS, () => swarm),
-    {
-      name: "show",
-      about: "show one with its tasks, as `skep swarm ONE` does",
-      on: "one",
+    actOnOne("show", "show one with its tasks, as `skep swarm ONE` does", {
       options: [FOLLOW, OUTPUTS],
       run: ({ client, item, flags }) => (flags["follow"] ? follow(client, item, flags) : show(client, item, flags)),
-    },
-    {
-      name: "cancel",
-      about: "end one and all that its tasks started",
-      on: "one",
-      async run({ client, path }) {
-        const now = await client.call("POST", `${path}/cancel`);
-        return {
-          json: now,
-          text: `${now["id"]} ${now["status"] === "running" ? "is being cancelled" : now["status"]}`,
-        };
-      },
-    },
-    {
-      name: "retry",
-      about: "do a task that did not succeed again, and what depends on it",
-      on: "one",
+    }),
+    actOnOne("cancel", "end one and all that its tasks started", async ({ client, path }) => {
+      const now = await client.call("POST", `${path}/cancel`);
+      return {
+        json: now,
+        text: `${now["id"]} ${now["status"] === "running" ? "is being cancelled" : now["status"]}`,
+      };
+    }),
+    actOnOne("retry", "do a task that did not succeed again, and what depends on it", {
       args: [{ name: "<task>", about: "its key" }],
       options: [FOLLOW, OUTPUTS],
       async run({ client, path, args: [key], flags }) {
         const now = await client.call("POST", `${path}/tasks/${encodeURIComponent(key!)}/retry`);
         return flags["follow"] ? follow(client, now, flags) : { json: now, text: `${now["id"]} continues` };
       },
-    },
+    }),
   ],
 };
 

@@ -4,31 +4,33 @@ import type { Schemas } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { membersOf } from "../../core/is-object.ts";
 import { type Column, fieldLines, tableLines } from "../terminal/table.ts";
-import type { Answer, Call, ListVerb } from "./resource.ts";
+import { type Answer, type Call, verbMakers } from "./resource.ts";
 import { readData } from "./task-import.ts";
 
 const FILE = { name: "[file]", about: "JSON or YAML with the new ones; - for standard input" };
 /** The list of a board. */
 export type Tasks = `/v1/projects/${string}/tasks`;
 type Stage = Schemas["ResolveWorkflowProjectTaskAnswer"]["stages"][number];
+const { actOnList } = verbMakers<Tasks>();
 
 export const projectPath = (path: Tasks) => `/v1/projects/${path.split("/")[3]}` as const;
 
-export const policyVerb: ListVerb<Tasks> = {
-  name: "policy",
-  about: "show the stages that work of each kind goes through; with a file, set them",
-  on: "none",
-  args: [FILE],
-  options: [{ flags: "--wait-for-merge <yes|no>", about: "whether a task is done only when its work is merged" }],
-  async run({ client, path, args: [file], flags }) {
-    const address = `${projectPath(path)}/workflow-policy` as const;
-    const data = file === undefined ? {} : membersOf(await readData(file));
-    const body = { ...data, ...waitOf(flags["waitForMerge"]) };
-    const isChange = Object.keys(body).length > 0;
-    const policy = isChange ? await client.call("PUT", address, body) : await client.call("GET", address);
-    return { json: policy, text: policyLines(policy) };
+export const policyVerb = actOnList(
+  "policy",
+  "show the stages that work of each kind goes through; with a file, set them",
+  {
+    args: [FILE],
+    options: [{ flags: "--wait-for-merge <yes|no>", about: "whether a task is done only when its work is merged" }],
+    async run({ client, path, args: [file], flags }) {
+      const address = `${projectPath(path)}/workflow-policy` as const;
+      const data = file === undefined ? {} : membersOf(await readData(file));
+      const body = { ...data, ...waitOf(flags["waitForMerge"]) };
+      const isChange = Object.keys(body).length > 0;
+      const policy = isChange ? await client.call("PUT", address, body) : await client.call("GET", address);
+      return { json: policy, text: policyLines(policy) };
+    },
   },
-};
+);
 
 function waitOf(word: string | undefined): { wait_for_merge?: boolean } {
   if (word === undefined) return {};
@@ -54,10 +56,7 @@ function policyLines({ exists, rules, wait_for_merge }: Schemas["ProjectWorkflow
   ];
 }
 
-export const columnsVerb: ListVerb<Tasks> = {
-  name: "columns",
-  about: "show the columns of the board; with a file, set them",
-  on: "none",
+export const columnsVerb = actOnList("columns", "show the columns of the board; with a file, set them", {
   args: [FILE],
   options: [{ flags: "--standard", about: "the shipped columns again" }],
   async run({ client, path, args: [file], flags }) {
@@ -83,7 +82,7 @@ export const columnsVerb: ListVerb<Tasks> = {
     );
     return { json: project["columns"], text };
   },
-};
+});
 
 export async function planOf({ client, path, flags }: Call<unknown, `${Tasks}/${string}`>): Promise<Answer> {
   const body = flags["type"] === undefined ? {} : { work_type: flags["type"] };

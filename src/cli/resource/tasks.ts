@@ -10,7 +10,7 @@ import type { Style } from "../terminal/style.ts";
 import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { findOne, listItems } from "./find.ts";
 import { PROJECT, projectHere } from "./project-here.ts";
-import type { Answer, Call, OptionSpec, Resource, Verb } from "./resource.ts";
+import { type Answer, type Call, type OptionSpec, type Resource, type Verb, verbMakers } from "./resource.ts";
 import { showBoard } from "./task-board.ts";
 import { importTasks } from "./task-import.ts";
 import { columnsVerb, planOf, policyVerb } from "./task-workflow.ts";
@@ -20,6 +20,7 @@ type List = `/v1/projects/${string}/tasks`;
 type Item = RowOf<List>;
 type Fields = BodyOf<"PUT", `${List}/${string}`>;
 type One = Call<Item, `${List}/${string}`>;
+const { actOnList, actOnOne } = verbMakers<List>();
 
 const PRIORITIES = ["p0", "p1", "p2", "p3"];
 const SHOWN = 200;
@@ -75,17 +76,11 @@ const taskStyle = (status: string): Style | undefined => TASK_STYLES[status] ?? 
 const listPathOf = ({ item }: Call<Item>) => `/v1/projects/${item.project_id}/tasks` as const;
 
 const VERBS: readonly Verb<Item, List>[] = [
-  {
-    name: "board",
-    about: "show the board, column beside column",
-    on: "none",
+  actOnList("board", "show the board, column beside column", {
     options: [{ flags: "--cards <n>", about: "how many tasks of each status", default: "8" }],
     run: showBoard,
-  },
-  {
-    name: "create",
-    about: "put a task on the board",
-    on: "none",
+  }),
+  actOnList("create", "put a task on the board", {
     args: [{ name: "<title>", about: "what it is, in a line" }],
     options: [...CHOICES, { flags: "--status <status>", about: "where on the board; backlog unless given" }],
     async run(call) {
@@ -99,7 +94,7 @@ const VERBS: readonly Verb<Item, List>[] = [
       const made = await client.call("POST", path, { ...fields, title });
       return { json: made, text: linesOf(made) };
     },
-  },
+  }),
   editVerb(
     "edit",
     "change a task; what is not given stays as it is. Its place: move, transition",
@@ -113,66 +108,48 @@ const VERBS: readonly Verb<Item, List>[] = [
     },
   ),
   confirmVerb("trust the words of a task that may come from outside text", linesOf),
-  {
-    name: "move",
-    about: "put a task before or after another one, or into another status",
-    on: "one",
+  actOnOne("move", "put a task before or after another one, or into another status", {
     options: [
       { flags: "--to <status>", about: "its new status" },
       { flags: "--before <task>", about: "the task that comes after it" },
       { flags: "--after <task>", about: "the task that comes before it" },
     ],
     run: move,
-  },
-  {
-    name: "transition",
-    about: "move a task to another status, and say where it may go next",
-    on: "one",
+  }),
+  actOnOne("transition", "move a task to another status, and say where it may go next", {
     args: [{ name: "<status>", about: "the new status" }],
     options: [
       { flags: "--note <text>", about: "why; kept in its history" },
       { flags: "--force", about: "ignore dependencies, limits of columns and required stages" },
     ],
     run: transition,
-  },
-  {
-    name: "claim",
-    about: "take a task for an agent, extend its claim, or give it back",
-    on: "one",
+  }),
+  actOnOne("claim", "take a task for an agent, extend its claim, or give it back", {
     args: [{ name: "<agent>", about: "for whom" }],
     options: [{ flags: "--release", about: "give it back" }],
     async run({ client, path, args: [agent_id = ""], flags }) {
       const answer = await client.call("POST", `${path}/claim`, { agent_id, release: flags["release"] === true });
       return { json: answer, text: linesOf(answer["task"]) };
     },
-  },
-  {
-    name: "execute",
-    about: "have agents do a task: starts the run of its next stages",
-    on: "one",
+  }),
+  actOnOne("execute", "have agents do a task: starts the run of its next stages", {
     options: [
       { flags: "--type <type>", about: "as another kind of work" },
       { flags: "--pipeline <id>", about: "by this pipeline instead of what the policy names" },
       { flags: "--follow", about: "show steps, tool calls and cost as they come" },
     ],
     run: execute,
-  },
-  {
-    name: "plan",
-    about: "show what is to be done for a task, and what is next",
-    on: "one",
+  }),
+  actOnOne("plan", "show what is to be done for a task, and what is next", {
     options: [{ flags: "--type <type>", about: "as another kind of work" }],
     run: planOf,
-  },
-  { name: "history", about: "show what happened to a task, newest first", on: "one", run: history },
-  {
-    name: "import",
-    about: "create many tasks from a JSON or YAML file; - for standard input",
-    on: "none",
+  }),
+  actOnOne("history", "show what happened to a task, newest first", history),
+  actOnList("import", "create many tasks from a JSON or YAML file; - for standard input", {
     args: [{ name: "<file>", about: "a list of tasks; `key` is what the others name one by" }],
     options: [{ flags: "--no-wait", about: "do not wait for the end" }],
     run: importTasks,
-  },
+  }),
   policyVerb,
   columnsVerb,
   deleteVerb("delete a task", (item: Item) => `task ${item["title"]}`),

@@ -3,11 +3,12 @@ import type { RowOf } from "../../api/types.ts";
 import { askHidden } from "../terminal/ask.ts";
 import { timeText } from "../terminal/table.ts";
 import { everythingOf } from "./history.ts";
-import type { Flags, Resource } from "./resource.ts";
+import { type Flags, type Resource, verbMakers } from "./resource.ts";
 import { bodyOf, deleteVerb } from "./words.ts";
 
 type List = "/v1/users";
 type Item = RowOf<List>;
+const { actOnList, actOnOne } = verbMakers<List>();
 
 export const users: Resource<List> = {
   name: "users",
@@ -30,10 +31,7 @@ export const users: Resource<List> = {
   ],
   empty: "No users yet. Create one: skep users create EMAIL --password",
   verbs: [
-    {
-      name: "create",
-      about: "create a user; without --password it signs on through a provider",
-      on: "none",
+    actOnList("create", "create a user; without --password it signs on through a provider", {
       args: [{ name: "<email>", about: "its address" }],
       options: [
         { flags: "--name <text>", about: "name to show" },
@@ -45,11 +43,8 @@ export const users: Resource<List> = {
         const body = { ...(await bodyFrom(flags, "password")), email, ...role };
         return shown(await client.call("POST", path, body));
       },
-    },
-    {
-      name: "update",
-      about: "change a user, by address or id",
-      on: "one",
+    }),
+    actOnOne("update", "change a user, by address or id", {
       options: [
         { flags: "--name <text>", about: "name to show" },
         { flags: "--role <role>", about: "its role", choices: ["admin", "user"] },
@@ -66,7 +61,7 @@ export const users: Resource<List> = {
         };
         return shown(await client.call("PUT", path, body));
       },
-    },
+    }),
     deleteVerb("delete a user; what it owned becomes yours", (item: Item) => `user ${item["email"]}`, {
       everything: everythingOf("users"),
     }),

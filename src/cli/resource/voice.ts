@@ -7,10 +7,11 @@ import { Problem } from "../../core/errors.ts";
 import { readPairs, readText } from "../read-input.ts";
 import { type Column, costText, fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { countOf, listItems } from "./find.ts";
-import type { Answer, Call, Flags, OptionSpec, Resource } from "./resource.ts";
+import { type Answer, type Call, type Flags, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
 
 type List = "/v1/tts/voices";
 type Item = RowOf<List>;
+const { actOnList } = verbMakers<List>();
 type Settings = Schemas["TtsSettings"] | Schemas["AgentTtsSettings"];
 
 const OF_AGENT: OptionSpec = { flags: "--agent <agent>", about: "that agent's own settings, not the instance's" };
@@ -46,37 +47,23 @@ export const voice: Resource<List> = {
   columns: VOICES,
   empty: "The hosted speech service has no voices. Those of this machine: skep voice local",
   verbs: [
-    {
-      name: "local",
-      about: "say whether the local speech service answers, and list its voices",
-      on: "none",
-      run: local,
-    },
-    {
-      name: "settings",
-      about: "show the settings",
-      on: "none",
+    actOnList("local", "say whether the local speech service answers, and list its voices", local),
+    actOnList("settings", "show the settings", {
       options: [OF_AGENT],
       async run({ client, flags }) {
         const settings = await client.ask<Settings>("GET", settingsPath(flags));
         return { json: settings, text: settingsLines(settings) };
       },
-    },
-    {
-      name: "set",
-      about: "change settings: enabled=true provider=espeak-ng; null sets an agent's back to the instance's",
-      on: "none",
+    }),
+    actOnList("set", "change settings: enabled=true provider=espeak-ng; null sets an agent's back to the instance's", {
       args: [{ name: "<field=value...>", about: "fields as `skep voice settings` shows them" }],
       options: [OF_AGENT],
       async run({ client, flags, args }) {
         const settings = await client.ask<Settings>("PUT", settingsPath(flags), readPairs(args));
         return { json: settings, text: settingsLines(settings) };
       },
-    },
-    {
-      name: "say",
-      about: "speak a text as an agent, into a file",
-      on: "none",
+    }),
+    actOnList("say", "speak a text as an agent, into a file", {
       args: [{ name: "<text>", about: "plain text or Markdown; - for standard input" }],
       options: [
         { flags: "--agent <agent>", about: "the agent whose voice it is" },
@@ -84,14 +71,11 @@ export const voice: Resource<List> = {
         { flags: "--voice <voice>", about: "another voice than the settings'" },
       ],
       run: speak,
-    },
-    {
-      name: "calls",
-      about: "list speech that was made, newest first, with its cost",
-      on: "none",
+    }),
+    actOnList("calls", "list speech that was made, newest first, with its cost", {
       options: [{ flags: "--agent <agent>", about: "only that agent's" }],
       run: calls,
-    },
+    }),
   ],
 };
 

@@ -6,7 +6,16 @@ import { confirm, hasPerson } from "../terminal/ask.ts";
 import type { Style } from "../terminal/style.ts";
 import { type Column, type Cost, shortCostText, tableLines } from "../terminal/table.ts";
 import { readPages } from "./find.ts";
-import type { Answer, Call, Flags, ListVerb, OneVerb, OptionSpec, Resource } from "./resource.ts";
+import {
+  type Answer,
+  type Call,
+  type Flags,
+  type ListVerb,
+  type OneVerb,
+  type OptionSpec,
+  type Resource,
+  verbMakers,
+} from "./resource.ts";
 
 const STATUS_STYLES: Readonly<Record<string, Style>> = {
   succeeded: "green",
@@ -40,17 +49,18 @@ export async function assertMeant(question: string, flags: Flags): Promise<void>
 
 /** The verb that keeps one from the settings for retention. */
 export function keepVerb<Row extends { id: string }, List extends string>(one: string): OneVerb<Row, List> {
-  return {
-    name: "keep",
-    about: `keep a ${one}, whatever retention.* says; --off lets it go by age again`,
-    on: "one",
-    options: [{ flags: "--off", about: "let it go again" }],
-    async run({ client, item: { id }, flags }) {
-      const isKept = flags["off"] !== true;
-      await client.ask(isKept ? "PUT" : "DELETE", `/v1/kept-history/${id}`);
-      return { json: { id, kept: isKept }, text: isKept ? `${id} is kept` : `${id} goes by retention.*` };
+  return verbMakers<List, Row>().actOnOne(
+    "keep",
+    `keep a ${one}, whatever retention.* says; --off lets it go by age again`,
+    {
+      options: [{ flags: "--off", about: "let it go again" }],
+      async run({ client, item: { id }, flags }) {
+        const isKept = flags["off"] !== true;
+        await client.ask(isKept ? "PUT" : "DELETE", `/v1/kept-history/${id}`);
+        return { json: { id, kept: isKept }, text: isKept ? `${id} is kept` : `${id} goes by retention.*` };
+      },
     },
-  };
+  );
 }
 
 /** What a deletion can be told. */
@@ -67,10 +77,7 @@ export function deleteVerb<Row, List extends string>(
   losing: (item: Row) => string,
   { force, everything }: DeleteChoices<Row> = {},
 ): OneVerb<Row, List> {
-  return {
-    name: "delete",
-    about,
-    on: "one",
+  return verbMakers<List, Row>().actOnOne("delete", about, {
     options: [YES, ...(force ? [force] : []), ...(everything?.options ?? [])],
     async run(call) {
       const what = losing(call.item);
@@ -79,7 +86,7 @@ export function deleteVerb<Row, List extends string>(
       await call.client.ask("DELETE", call.flags["force"] ? `${call.path}?force=true` : call.path);
       return { json: { deleted: true, what }, text: `deleted ${what}` };
     },
-  };
+  });
 }
 
 /** The verb that lists, as the command without a verb does. @param resource a function: its verbs are made before it is. */
@@ -87,16 +94,12 @@ export const listVerb = <Row, List extends string>(
   about: string,
   most: number,
   resource: () => Pick<Resource<List, Row, unknown>, "columns" | "empty">,
-): ListVerb<List> => ({
-  name: "list",
-  about,
-  on: "none",
-  async run({ client, path }) {
+): ListVerb<List> =>
+  verbMakers<List, Row>().actOnList("list", about, async ({ client, path }) => {
     const { columns, empty } = resource();
     const found = await readPages<Row>(client, path, new URLSearchParams(), most);
     return { json: found, text: found.items.length === 0 ? empty : tableLines(columns, found.items) };
-  },
-});
+  });
 
 /** What the verbs that change one need: its fields from flags, and the text about the changed one. */
 interface ChangeWords<Row, One> {
@@ -111,16 +114,13 @@ export function editVerb<Row, List extends string, One = AnswerOf<"PUT", `${List
   options: readonly OptionSpec[],
   words: ChangeWords<Row, One>,
 ): OneVerb<Row, List> {
-  return {
-    name,
-    about,
-    on: "one",
+  return verbMakers<List, Row>().actOnOne(name, about, {
     options,
     async run(call) {
       const changed = await call.client.ask<One>("PUT", call.path, await words.fieldsOf(call));
       return { json: changed, text: words.linesOf(changed) };
     },
-  };
+  });
 }
 
 /** The verb that switches one on or off. */
