@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { readConfig } from "../core/config.ts";
-import { Problem } from "../core/errors.ts";
+import { badUsage, Problem } from "../core/errors.ts";
 import { loadAppForData } from "./load-app.ts";
 import { ask, askHidden } from "./terminal/ask.ts";
 
@@ -69,7 +69,7 @@ export function adminCommand(program: Command): void {
     .option("--scope <word...>", `limit it to: ${SCOPES.join(", ")}`)
     .action(async (flags: Flags) => {
       const days = Number(flags.days);
-      if (!(days > 0 && days <= 3_650)) throw new Problem(422, "bad_usage", "--days takes a number from 1 to 3650.");
+      if (!(days > 0 && days <= 3_650)) throw badUsage("--days takes a number from 1 to 3650.");
       const scopes = flags.scope?.map(scopeOf);
       const made = await using(flags, (accounts) => accounts.token({ email: flags.email, days, scopes }));
       if (!flags.json) console.error(`For ${made.user.email}, until ${made.expires_at}:`);
@@ -82,7 +82,7 @@ const say = ({ json }: Flags, object: unknown, words: string): void =>
 
 function scopeOf(word: string): Scope {
   const scope = SCOPES.find((known) => known === word);
-  if (!scope) throw new Problem(422, "bad_usage", `--scope takes ${SCOPES.join(", ")}.`);
+  if (!scope) throw badUsage(`--scope takes ${SCOPES.join(", ")}.`);
   return scope;
 }
 
@@ -109,7 +109,7 @@ async function using<T>(
 async function newPassword(): Promise<string> {
   const password = await askHidden("new password");
   if (process.stdin.isTTY && password !== (await askHidden("the same again")))
-    throw new Problem(422, "bad_usage", "The two are not the same.");
-  if (password.length < 10) throw new Problem(422, "bad_usage", "A password has at least 10 characters.");
+    throw badUsage("The two are not the same.");
+  if (password.length < 10) throw badUsage("A password has at least 10 characters.");
   return password;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import type { AnswerOf } from "../api/types.ts";
 import { readConfig } from "../core/config.ts";
-import { Problem } from "../core/errors.ts";
+import { badUsage } from "../core/errors.ts";
 import { loadAppForData } from "./load-app.ts";
 import { say } from "./resource/command.ts";
 import { connect, onlyServer, type ServerFlags, withServer } from "./server/locate.ts";
@@ -29,8 +29,7 @@ export function backupCommands(program: Command, exit: (code: number) => void): 
     .option("--json", "JSON instead of words")
     .action(async (file: string | undefined, flags: Flags) => {
       if (flags.list) return say(flags, await listBackups(flags), exit);
-      if (file === undefined)
-        throw new Problem(422, "bad_usage", "Name the file to write, e.g. skep backup skep-monday.tar.gz, or --list.");
+      if (file === undefined) throw badUsage("Name the file to write, e.g. skep backup skep-monday.tar.gz, or --list.");
       const { writeBackup } = await loadAppForData();
       const data = await dataToWrite(flags);
       const report = await writeBackup(data, file, { withoutKeys: flags.keys === false, progress: progressOf(flags) });

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough, type Readable } from "node:stream";
-import { Problem } from "../core/errors.ts";
+import { badUsage, Problem } from "../core/errors.ts";
 
 /** Beside Debian's minimal set. */
 const DEBIAN_PACKAGES: readonly string[] = [
@@ -46,8 +46,7 @@ const failed = (detail: string) => new Problem(422, "debian_failed", detail);
 export async function debianRootfs(options: DebianOptions): Promise<{ tar: Readable; done: Promise<void> }> {
   const { suite, packages, mirror, over } = options;
   for (const word of [suite, ...packages])
-    if (!/^[a-z0-9][a-z0-9.+-]*$/.test(word))
-      throw new Problem(422, "bad_usage", `${word} is not a name of a package or release.`);
+    if (!/^[a-z0-9][a-z0-9.+-]*$/.test(word)) throw badUsage(`${word} is not a name of a package or release.`);
   const include = `--include=${[...DEBIAN_PACKAGES, ...packages].join(",")}`;
   const from = mirror === undefined ? [] : [mirror];
   const hooks = over === undefined ? [] : [`--customize-hook=tar-in ${over} /`];

@@ -2,7 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { Problem } from "../core/errors.ts";
+import { badUsage, Problem } from "../core/errors.ts";
 import { putScip, removeExactReferences } from "../graph/scip/exact-references.ts";
 import { acting, type Common, clientOf, placeOf, print, withCommon } from "./graph-command.ts";
 
@@ -18,8 +18,7 @@ export function scipCommand(graph: Command): void {
     .action(
       acting(async (first: string | undefined, second: string | undefined, options: Common & { forget?: boolean }) => {
         const [file, path = "."] = options.forget ? [undefined, first] : [first, second];
-        if (file === undefined && !options.forget)
-          throw new Problem(422, "bad_usage", "Name the SCIP index, or give --forget.");
+        if (file === undefined && !options.forget) throw badUsage("Name the SCIP index, or give --forget.");
         const place = placeOf(path, options);
         if (file === undefined) removeExactReferences(place.store);
         else await putScip(place.store, existing(file));

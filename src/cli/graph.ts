@@ -1,6 +1,6 @@
 /** `skep graph …` and `skep mcp PATH`: the code graph of any folder, without a server. */
 import { type Command, Option } from "commander";
-import { Problem } from "../core/errors.ts";
+import { badUsage } from "../core/errors.ts";
 import { readJson } from "../core/json-reader.ts";
 import type { PhaseReport } from "../graph/index/phases.ts";
 import { type ExportFormat, exportLines } from "../graph/serve/export.ts";
@@ -234,7 +234,7 @@ function paramsOf(text: string | undefined): Record<string, unknown> {
   } catch {
     // Reported below, like any other value that is not an object.
   }
-  throw new Problem(422, "bad_usage", "--params takes a JSON object.");
+  throw badUsage("--params takes a JSON object.");
 }
 
 function exportCommand(graph: Command): void {

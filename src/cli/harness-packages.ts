@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Problem } from "../core/errors.ts";
+import { badUsage, Problem } from "../core/errors.ts";
 import { HARNESS_NAMES, type HarnessName } from "../core/harness-names.ts";
 
 interface Published {
@@ -48,7 +48,7 @@ export function harnessesIn(text: string): HarnessName[] {
   return text.split(",").map((given) => {
     const name = HARNESS_NAMES.find((one) => one === given.trim());
     if (name) return name;
-    throw new Problem(422, "bad_usage", `There is no external agent ${given}. There are: ${HARNESS_NAMES.join(", ")}.`);
+    throw badUsage(`There is no external agent ${given}. There are: ${HARNESS_NAMES.join(", ")}.`);
   });
 }
 

@@ -3,7 +3,7 @@ import { createReadStream, statSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { type Command, Option } from "commander";
 import { type Config, readConfig } from "../core/config.ts";
-import { Problem } from "../core/errors.ts";
+import { unreadable } from "../core/errors.ts";
 import { HARNESS_IMAGE, HARNESS_NAMES } from "../core/harness-names.ts";
 import { debianRootfs } from "./debian-rootfs.ts";
 import { harnessesIn, harnessFiles } from "./harness-packages.ts";
@@ -142,11 +142,11 @@ function tellUse(names: readonly string[], { agentImage }: Config): void {
 /** @throws Problem 422 `unreadable` when there is nothing to read. */
 function openInput(file: string): Readable {
   if (file === "-") {
-    if (process.stdin.isTTY) throw new Problem(422, "unreadable", "Nothing comes on standard input: pipe the file in.");
+    if (process.stdin.isTTY) throw unreadable("Nothing comes on standard input: pipe the file in.");
     return process.stdin;
   }
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found || found.isDirectory())
-    throw new Problem(422, "unreadable", `Cannot read ${file}: ${found ? "it is a folder" : "there is no such file"}.`);
+    throw unreadable(`Cannot read ${file}: ${found ? "it is a folder" : "there is no such file"}.`);
   return createReadStream(file);
 }

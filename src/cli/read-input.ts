@@ -1,11 +1,9 @@
 /** What a command is given besides its arguments: files, standard input, and values that nobody may see. */
 
 import { readFileSync, statSync } from "node:fs";
-import { Problem } from "../core/errors.ts";
+import { badUsage, unreadable } from "../core/errors.ts";
 import { readJson } from "../core/json-reader.ts";
 import { askHidden } from "./terminal/ask.ts";
-
-const unreadable = (detail: string) => new Problem(422, "unreadable", detail);
 
 /** The text of a file, or of standard input for `-`. @throws Problem 422 `unreadable`. */
 export async function readText(file: string): Promise<string> {
@@ -25,14 +23,14 @@ export async function readText(file: string): Promise<string> {
  */
 export async function readSecret(what: string, from: { env?: string; file?: string }): Promise<string> {
   const value = await secretFrom(what, from);
-  if (value === "") throw new Problem(422, "bad_usage", `The ${what} is empty.`);
+  if (value === "") throw badUsage(`The ${what} is empty.`);
   return value;
 }
 
 async function secretFrom(what: string, { env, file }: { env?: string; file?: string }): Promise<string> {
   if (env !== undefined) {
     const value = process.env[env]?.trim();
-    if (!value) throw new Problem(422, "bad_usage", `The variable ${env} is empty.`);
+    if (!value) throw badUsage(`The variable ${env} is empty.`);
     return value;
   }
   if (file !== undefined) return (await readText(file)).replace(/\r?\n$/, "");
@@ -45,7 +43,7 @@ export function readPairs(pairs: readonly string[]): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const pair of pairs) {
     const at = pair.indexOf("=");
-    if (at < 1) throw new Problem(422, "bad_usage", `${pair}: give NAME=VALUE.`);
+    if (at < 1) throw badUsage(`${pair}: give NAME=VALUE.`);
     values[pair.slice(0, at)] = parsedValue(pair.slice(at + 1));
   }
   return values;

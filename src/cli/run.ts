@@ -1,7 +1,7 @@
 /** `skep run`: creates a run on the running server and follows it; with --private on a server of its own. */
 import { type Command, InvalidArgumentError } from "commander";
 import { readConfig } from "../core/config.ts";
-import { isProblem, Problem } from "../core/errors.ts";
+import { badUsage, isProblem, Problem } from "../core/errors.ts";
 import { exitCodeOf, followRun, type RunView } from "./follow/follow.ts";
 import { followedLines } from "./follow/report.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
@@ -56,7 +56,7 @@ interface Joined {
 
 async function join(flags: RunFlags): Promise<Joined> {
   if (!flags.private) return { client: await connect(flags).catch(offerPrivate) };
-  if (flags.url) throw new Problem(422, "bad_usage", "--private starts a server; --url names one. Give one of them.");
+  if (flags.url) throw badUsage("--private starts a server; --url names one. Give one of them.");
   const config = readConfig({ LOG_LEVEL: "error", ...process.env }, { data: flags.data, host: "127.0.0.1", port: "0" });
   const { app, stop } = await startServer(config);
   return { client: createClient(app.url, tokenFor(app.url), config.data), stop };

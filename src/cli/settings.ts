@@ -1,7 +1,7 @@
 /** `skep settings` and `skep budgets`: what may change while the server runs. */
 import type { Command } from "commander";
 import type { Schemas } from "../api/types.ts";
-import { isProblem, Problem } from "../core/errors.ts";
+import { badUsage, isProblem, Problem } from "../core/errors.ts";
 import { readPairs } from "./read-input.ts";
 import { say } from "./resource/command.ts";
 import type { Flags } from "./resource/resource.ts";
@@ -70,11 +70,7 @@ async function change(flags: ServerFlags, fields: Record<string, unknown>, exit:
   for (const [path, value] of Object.entries(fields)) {
     const [group = "", field = "", ...rest] = path.split(".");
     if (field === "" || rest.length > 0)
-      throw new Problem(
-        422,
-        "bad_usage",
-        `${path} is not a setting: give GROUP.FIELD=VALUE, as skep settings shows them.`,
-      );
+      throw badUsage(`${path} is not a setting: give GROUP.FIELD=VALUE, as skep settings shows them.`);
     body[group] = { ...body[group], [field]: value };
   }
   const after = await (await connect(flags)).ask<Groups>("PUT", "/v1/settings", body);

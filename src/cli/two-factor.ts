@@ -1,7 +1,7 @@
 /** `skep 2fa`: two-factor verification of one's own account. */
 import type { Command } from "commander";
 import { renderUnicodeCompact } from "uqr";
-import { Problem } from "../core/errors.ts";
+import { badUsage } from "../core/errors.ts";
 import { say } from "./resource/command.ts";
 import { connect, type ServerFlags, withServer } from "./server/locate.ts";
 import { ask, askHidden } from "./terminal/ask.ts";
@@ -40,7 +40,7 @@ async function enable(flags: ServerFlags, exit: Exit): Promise<void> {
   // On standard error, so that only the recovery codes are piped on.
   console.error(`${renderUnicodeCompact(started.otpauth_url)}\nOr type this into the authenticator: ${started.secret}`);
   const given = codeOf(await ask("code"));
-  if (!("code" in given)) throw new Problem(422, "bad_usage", "The code is six digits.");
+  if (!("code" in given)) throw badUsage("The code is six digits.");
   const made = await client.call("POST", "/v1/auth/2fa/verify", given);
   console.error("Two-factor verification is on. Keep these recovery codes; each works once:");
   say(flags, { json: made, text: made.recovery_codes }, exit);

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { readConfig } from "../core/config.ts";
-import { Problem } from "../core/errors.ts";
+import { badUsage } from "../core/errors.ts";
 import { RELEASE_KEY } from "../core/release-key.ts";
 import { compareVersions } from "../core/update-manifest.ts";
 import { BUILD } from "../core/version.ts";
@@ -19,8 +19,6 @@ interface Flags {
   healthSeconds: string;
   data?: string;
 }
-
-const usage = (detail: string) => new Problem(422, "bad_usage", detail);
 
 export function updateCommand(program: Command, exit: (code: number) => void): void {
   program
@@ -43,7 +41,7 @@ async function update(flags: Flags): Promise<number> {
   const printJson = (result: Record<string, unknown>) => flags.json && console.log(JSON.stringify(result));
   const config = readConfig(process.env, { data: flags.data });
   const executable = flags.executable ?? (BUILD.compiled ? process.execPath : undefined);
-  if (executable === undefined && !flags.check) throw usage("This runs from source. Name a file with --executable.");
+  if (executable === undefined && !flags.check) throw badUsage("This runs from source. Name a file with --executable.");
   if (flags.rollback && executable) {
     rollBack(executable);
     say("The previous version is back in place.");
@@ -52,7 +50,7 @@ async function update(flags: Flags): Promise<number> {
   }
   const source = flags.from ?? config.updateCheckUrl;
   if (source === undefined)
-    throw usage("Where from? Name a manifest with --from FILE or --from ADDRESS, or set UPDATE_CHECK_URL.");
+    throw badUsage("Where from? Name a manifest with --from FILE or --from ADDRESS, or set UPDATE_CHECK_URL.");
   const publicKey = config.updatePublicKey ?? RELEASE_KEY;
   if (flags.check) {
     const { manifest } = await readManifest(source, publicKey);
@@ -63,11 +61,11 @@ async function update(flags: Flags): Promise<number> {
     return newer ? 1 : 0;
   }
   if (isPackaged(executable!))
-    throw usage(
+    throw badUsage(
       "The Debian package installed this executable. Download the new package: apt install ./skep_VERSION.deb",
     );
   const seconds = Number(flags.healthSeconds);
-  if (!(seconds >= 1 && seconds <= 3_600)) throw usage("--health-seconds accepts a number from 1 to 3600.");
+  if (!(seconds >= 1 && seconds <= 3_600)) throw badUsage("--health-seconds accepts a number from 1 to 3600.");
   const installed = await installUpdate({
     source,
     executable: executable!,

@@ -59,6 +59,10 @@ export const overLimit = (code: string, what: string, current: number, limit: nu
 /** 422 for one field. `pointer` is a JSON pointer ("/name"). */
 export const invalidField = (pointer: string, message: string) =>
   new Problem(422, "validation_failed", message, { errors: [{ pointer, message }] });
+/** A command was not used as its help says. */
+export const badUsage = (detail: string) => new Problem(422, "bad_usage", detail);
+/** What a command is to read is not there, or is something else. */
+export const unreadable = (detail: string) => new Problem(422, "unreadable", detail);
 /** A needed part is down; `code` says which, e.g. `sandbox_unavailable`. */
 export const unavailable = (code: string, detail: string) => new Problem(503, code, detail);
 

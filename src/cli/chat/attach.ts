@@ -1,7 +1,7 @@
 /** Files that go with a message. */
 import { statSync } from "node:fs";
 import { basename } from "node:path";
-import { Problem } from "../../core/errors.ts";
+import { unreadable } from "../../core/errors.ts";
 import type { Client } from "../server/client.ts";
 
 export interface Attached {
@@ -19,8 +19,7 @@ const PATIENCE_MS = 30_000;
 /** Uploads files and waits until they are read. @throws Problem 422 `unreadable` before any is uploaded. */
 export async function attachFiles(client: Client, sessionId: string, files: readonly string[]): Promise<Attached[]> {
   for (const file of files)
-    if (!statSync(file, { throwIfNoEntry: false })?.isFile())
-      throw new Problem(422, "unreadable", `There is no file ${file}.`);
+    if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw unreadable(`There is no file ${file}.`);
   return Promise.all(
     files.map(async (file) => {
       const form = new FormData();

@@ -1,6 +1,6 @@
 /** `skep chat`: a chat with an agent in the terminal, or one turn of it for pipes. */
 import type { Command } from "commander";
-import { Problem } from "../../core/errors.ts";
+import { badUsage, Problem } from "../../core/errors.ts";
 import { readText } from "../read-input.ts";
 import { agents } from "../resource/agents.ts";
 import { findOne } from "../resource/find.ts";
@@ -41,15 +41,11 @@ export function chatCommand(program: Command, exit: (code: number) => void): voi
 async function chat(agent: string | undefined, flags: ChatFlags): Promise<number> {
   if (flags.print === undefined) {
     if (!process.stdin.isTTY || !process.stdout.isTTY)
-      throw new Problem(
-        422,
-        "bad_usage",
-        "A chat needs a terminal. For one message: skep chat -p TEXT, or -p - for standard input.",
-      );
-    if (flags.json) throw new Problem(422, "bad_usage", "--json goes with -p: a chat in the terminal is for people.");
+      throw badUsage("A chat needs a terminal. For one message: skep chat -p TEXT, or -p - for standard input.");
+    if (flags.json) throw badUsage("--json goes with -p: a chat in the terminal is for people.");
   }
   const message = flags.print === "-" ? await readText("-") : flags.print;
-  if (message?.trim() === "") throw new Problem(422, "bad_usage", "The message is empty.");
+  if (message?.trim() === "") throw badUsage("The message is empty.");
   const client = await connect(flags);
   const session = await sessionFor(client, agent, flags);
   const attached = await attachFiles(client, session.id, flags.attach ?? []);
@@ -61,7 +57,7 @@ async function chat(agent: string | undefined, flags: ChatFlags): Promise<number
 async function sessionFor(client: Client, word: string | undefined, flags: ChatFlags): Promise<ChatView> {
   const agent = word === undefined ? undefined : String((await findOne(client, agents, word))["id"]);
   if (flags.continue) {
-    if (flags.project !== undefined) throw new Problem(422, "bad_usage", "--project is for a new chat; leave out -c.");
+    if (flags.project !== undefined) throw badUsage("--project is for a new chat; leave out -c.");
     const last = await lastChat(client, agent);
     if (!last)
       throw new Problem(

@@ -1,7 +1,7 @@
 /** What a line that begins with a slash does. */
 import { writeFileSync } from "node:fs";
 import type { Schemas } from "../../api/types.ts";
-import { codeOf, Problem } from "../../core/errors.ts";
+import { badUsage, codeOf, Problem } from "../../core/errors.ts";
 import { didYouMean } from "../../core/near.ts";
 import { agents } from "../resource/agents.ts";
 import { findOne, listItems } from "../resource/find.ts";
@@ -25,7 +25,6 @@ const LISTED = 10;
 const MESSAGES = 200;
 const MODELS = 200;
 const SAID_CHARACTERS = 70;
-const usage = (detail: string) => new Problem(422, "bad_usage", detail);
 
 export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   help: { takes: "", about: "list the commands", run: async () => helpLines() },
@@ -59,7 +58,7 @@ export async function runCommand(state: ChatState, line: string): Promise<boolea
   const command = COMMANDS[name];
   if (!command) {
     const near = didYouMean(name, Object.keys(COMMANDS));
-    throw usage(["There is no command", `/${name}.`, near, "/help lists them."].filter(Boolean).join(" "));
+    throw badUsage(["There is no command", `/${name}.`, near, "/help lists them."].filter(Boolean).join(" "));
   }
   const said = await command.run(state, rest.trim());
   for (const text of [said].flat()) console.log(ownColoursOnly(text));
@@ -99,7 +98,7 @@ async function agent(state: ChatState, word: string): Promise<string | string[]>
 }
 
 async function attach(state: ChatState, words: string): Promise<string> {
-  if (words === "") throw usage("Name a file: /attach notes.txt. Put a name with blanks in quotes.");
+  if (words === "") throw badUsage("Name a file: /attach notes.txt. Put a name with blanks in quotes.");
   const files = [...words.matchAll(/"([^"]+)"|'([^']+)'|(\S+)/g)].map(([, a, b, c]) => (a ?? b ?? c)!);
   const made = await attachFiles(state.client, state.session.id, files);
   state.attached = [...state.attached, ...made];
@@ -115,7 +114,8 @@ async function messagesOf({ client, session }: ChatState): Promise<{ own: Messag
 
 function chosen(own: readonly MessageView[], word: string): MessageView {
   const found = /^\d+$/.test(word) ? own[Number(word) - 1] : undefined;
-  if (!found) throw usage(own.length === 0 ? "You have said nothing yet." : `Give a number from 1 to ${own.length}.`);
+  if (!found)
+    throw badUsage(own.length === 0 ? "You have said nothing yet." : `Give a number from 1 to ${own.length}.`);
   return found;
 }
 

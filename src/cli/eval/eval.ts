@@ -1,7 +1,7 @@
 /** `skep eval`: lets agents try the tasks of a folder, and says how often they pass. */
 import type { Command } from "commander";
 import type { AnswerOf, BodyOf } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage, Problem } from "../../core/errors.ts";
 import { EVAL_HARNESSES, type EvalHarness } from "../../core/harness-names.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { ownJson } from "../../core/own-json.ts";
@@ -82,7 +82,7 @@ async function start(folder: string, flags: EvalFlags): Promise<Answer> {
   const tasks = readTasks(folder);
   const number = (name: "attempts" | "budget" | "parallel" | "minPass"): number | undefined => {
     const text = flags[name];
-    if (text !== undefined && !/^\d+(\.\d+)?$/.test(text)) throw new Problem(422, "bad_usage", `${text} is no number.`);
+    if (text !== undefined && !/^\d+(\.\d+)?$/.test(text)) throw badUsage(`${text} is no number.`);
     return text === undefined ? undefined : Number(text);
   };
   const minPass = number("minPass");
@@ -123,7 +123,7 @@ const harnessesOf = (text: string): EvalHarness[] =>
   listOf(text).map((name) => {
     const known = EVAL_HARNESSES.find((one) => one === name);
     if (known) return known;
-    throw new Problem(422, "bad_usage", `There is no harness ${name}; there are ${EVAL_HARNESSES.join(", ")}.`);
+    throw badUsage(`There is no harness ${name}; there are ${EVAL_HARNESSES.join(", ")}.`);
   });
 
 /** Says what happens until the eval has ended, then how it ended. Ctrl-C leaves; the eval continues. */

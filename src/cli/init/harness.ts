@@ -1,5 +1,5 @@
 /** Which program drives agents: Skep's own loop, or an external agent that the user has already. */
-import { isProblem, Problem } from "../../core/errors.ts";
+import { badUsage, isProblem } from "../../core/errors.ts";
 import { HARNESS_NAMES, type HarnessName } from "../../core/harness-names.ts";
 import { SCRIPTED } from "../model-choice.ts";
 import type { Client } from "../server/client.ts";
@@ -23,7 +23,7 @@ export function harnessFlag({ harness }: Pick<InitFlags, "harness">): HarnessNam
   const found = HARNESS_NAMES.find((name) => name === harness);
   if (found) return found;
   const names = ["builtin", ...HARNESS_NAMES].join(", ");
-  throw new Problem(422, "bad_usage", `--harness: there is no ${harness}. There are: ${names}.`);
+  throw badUsage(`--harness: there is no ${harness}. There are: ${names}.`);
 }
 
 /** Makes an agent that the chosen program drives. @returns its id; undefined for the built-in loop alone. */

@@ -1,6 +1,6 @@
 /** The provider and the model of a first set-up: found or asked for, tried before anything is stored. */
 import type { AnswerOf, RowOf } from "../../api/types.ts";
-import { isProblem, Problem } from "../../core/errors.ts";
+import { badUsage, isProblem, Problem } from "../../core/errors.ts";
 import { preferred, SCRIPTED } from "../model-choice.ts";
 import { readSecret } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
@@ -66,9 +66,7 @@ async function chooseProvider(
   if (yes || !hasPerson()) {
     if (answering[0]) return answering[0].id;
     if (yes) return undefined;
-    throw new Problem(
-      422,
-      "bad_usage",
+    throw badUsage(
       "No model answers, and there is nobody to ask. Name a provider: --provider anthropic --key-env ANTHROPIC_API_KEY. Or without AI: --provider demo",
     );
   }
@@ -112,7 +110,7 @@ async function connectTo(
 ): Promise<Connection> {
   const isOwn = KEYLESS.test(id);
   const wrong = flags.baseUrl === undefined ? undefined : wrongAddress(flags.baseUrl);
-  if (wrong) throw new Problem(422, "bad_usage", `--base-url: ${wrong}`);
+  if (wrong) throw badUsage(`--base-url: ${wrong}`);
   let address = flags.baseUrl ?? (id.startsWith("custom-") && !configured ? await askAddress() : undefined);
   const wantsKey = flags.keyEnv !== undefined || flags.key === true || (!configured && !isOwn);
   let key = wantsKey ? await askKey(name, flags) : undefined;
@@ -134,7 +132,7 @@ async function askKey(name: string, { keyEnv }: Pick<InitFlags, "keyEnv">): Prom
   if (keyEnv !== undefined || !hasPerson()) {
     const key = await readSecret(what, keyEnv === undefined ? {} : { env: keyEnv });
     const wrong = wrongKey(key);
-    if (wrong) throw new Problem(422, "bad_usage", wrong);
+    if (wrong) throw badUsage(wrong);
     return key;
   }
   return askUntil(async () => (await askHidden(what)).trim(), wrongKey);
@@ -150,7 +148,7 @@ function wrongKey(key: string): string | undefined {
 const USUAL_ADDRESS = "http://127.0.0.1:8080/v1";
 
 async function askAddress(preferred = USUAL_ADDRESS): Promise<string> {
-  if (!hasPerson()) throw new Problem(422, "bad_usage", "A server of your own needs its address: --base-url URL.");
+  if (!hasPerson()) throw badUsage("A server of your own needs its address: --base-url URL.");
   return askUntil(() => ask("address of the server", preferred), wrongAddress);
 }
 

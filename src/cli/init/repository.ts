@@ -2,7 +2,7 @@
 
 import { basename, resolve } from "node:path";
 import type { RowOf } from "../../api/types.ts";
-import { isProblem, Problem } from "../../core/errors.ts";
+import { badUsage, isProblem, Problem } from "../../core/errors.ts";
 import { gitOrigin, gitRoot } from "../git-folder.ts";
 import { listItems } from "../resource/find.ts";
 import { ofFolder } from "../resource/project-here.ts";
@@ -25,7 +25,7 @@ export async function addRepository(
   const asked = typeof flags.project === "string" ? flags.project : undefined;
   const root = gitRoot(asked === undefined ? process.cwd() : resolve(asked));
   if (root === undefined) {
-    if (asked !== undefined) throw new Problem(422, "bad_usage", `${flags.project} is not a git repository.`);
+    if (asked !== undefined) throw badUsage(`${flags.project} is not a git repository.`);
     say("Project     none: this folder is not a git repository. Later: skep projects add --repository URL");
     return undefined;
   }

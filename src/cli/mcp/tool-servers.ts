@@ -1,7 +1,7 @@
 /** The tool servers of a server: listed, added, imported, approved, granted, followed. */
 
 import type { AnswerOf, BodyOf, RowOf } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage, Problem } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import { isObject, textIn } from "../../core/is-object.ts";
 import { JsonTooMuch, readJson } from "../../core/json-reader.ts";
@@ -49,7 +49,7 @@ function pairsOf(given: readonly string[] | undefined, separator: string): Recor
   return Object.fromEntries(
     (given ?? []).map((pair) => {
       const at = pair.indexOf(separator);
-      if (at < 1) throw new Problem(422, "bad_usage", `${pair.slice(0, 40)}: give NAME${separator}VALUE.`);
+      if (at < 1) throw badUsage(`${pair.slice(0, 40)}: give NAME${separator}VALUE.`);
       return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
     }),
   );
@@ -97,8 +97,7 @@ const add = actOnList("add", "register a tool server: an address, or a command i
 
 function oauthOf({ oauthClient, oauthSecret, oauthIssuer }: Call["flags"]): object {
   if (!oauthClient && !oauthSecret && !oauthIssuer) return {};
-  if (!oauthClient || !oauthIssuer)
-    throw new Problem(422, "bad_usage", "Give --oauth-client and --oauth-issuer together.");
+  if (!oauthClient || !oauthIssuer) throw badUsage("Give --oauth-client and --oauth-issuer together.");
   const secret = oauthSecret ? { client_secret: oauthSecret } : {};
   return { oauth: { client_id: oauthClient, issuer: oauthIssuer, ...secret } };
 }
@@ -118,10 +117,10 @@ const importVerb = actOnList(
         config = readJson(await readText(file!));
       } catch (error) {
         if (error instanceof Problem) throw error;
-        if (error instanceof JsonTooMuch) throw new Problem(422, "bad_usage", `${file} is ${error.fault}.`);
-        throw new Problem(422, "bad_usage", `${file} is not JSON.`);
+        if (error instanceof JsonTooMuch) throw badUsage(`${file} is ${error.fault}.`);
+        throw badUsage(`${file} is not JSON.`);
       }
-      if (!isObject(config)) throw new Problem(422, "bad_usage", `${file} is not a JSON object.`);
+      if (!isObject(config)) throw badUsage(`${file} is not a JSON object.`);
       const image = flags["image"] ? { image: flags["image"] } : {};
       return importedText(await client.call("POST", `${path}/import`, { config, ...image }));
     },

@@ -1,6 +1,6 @@
 /** `skep agents rules` and `skep agents try`: what an agent's tools may do, changed rule by rule and tried without a call. */
 import type { RowOf } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage } from "../../core/errors.ts";
 import { EFFECTS, type PermissionRule, textOfRule } from "../../core/permission-rule.ts";
 import { type Call, type Flags, type OptionSpec, type Verb, verbMakers } from "./resource.ts";
 import { listOf } from "./words.ts";
@@ -11,7 +11,6 @@ type One = Call<Item, `${List}/${string}`>;
 const { actOnOne } = verbMakers<List>();
 
 const ACTIONS = ["add", "change", "move", "remove"] as const;
-const bad = (detail: string): Problem => new Problem(422, "bad_usage", detail);
 
 const RULE: readonly OptionSpec[] = [
   { flags: "--allow <tools>", about: "tools or kinds of tools that may be used, with commas" },
@@ -61,28 +60,28 @@ async function rules({ client, item, path, args: [action, number, place], flags 
     const at = number === undefined ? stored.length : placeIn(number, stored.length + 1);
     return write(stored.toSpliced(at, 0, ruleIn(flags)));
   }
-  if (number === undefined) throw bad(`Say which rule to ${action}, from 1 to ${stored.length}.`);
+  if (number === undefined) throw badUsage(`Say which rule to ${action}, from 1 to ${stored.length}.`);
   const at = placeIn(number, stored.length);
   if (action === "change") return write(stored.with(at, ruleIn(flags)));
   const without = stored.toSpliced(at, 1);
   if (action === "remove") return write(without);
-  if (place === undefined) throw bad(`Say where rule ${number} goes, from 1 to ${stored.length}.`);
+  if (place === undefined) throw badUsage(`Say where rule ${number} goes, from 1 to ${stored.length}.`);
   return write(without.toSpliced(placeIn(place, stored.length), 0, stored[at]!));
 }
 
 /** @throws Problem 422 for what is no number from 1 to the last one. */
 function placeIn(text: string, last: number): number {
   const place = Number(text);
-  if (last === 0) throw bad("The agent has no rules. Add one: skep agents rules AGENT add --ask bash");
+  if (last === 0) throw badUsage("The agent has no rules. Add one: skep agents rules AGENT add --ask bash");
   if (!Number.isInteger(place) || place < 1 || place > last)
-    throw bad(`"${text}" is not the number of a rule: there are 1 to ${last}.`);
+    throw badUsage(`"${text}" is not the number of a rule: there are 1 to ${last}.`);
   return place - 1;
 }
 
 /** @throws Problem 422 when it says not exactly one of what may happen. */
 function ruleIn(flags: Flags): PermissionRule {
   const [effect, ...others] = EFFECTS.filter((one) => flags[one] !== undefined);
-  if (effect === undefined || others.length > 0) throw bad("Say one of --allow, --ask and --deny, with tools.");
+  if (effect === undefined || others.length > 0) throw badUsage("Say one of --allow, --ask and --deny, with tools.");
   const { path, matches } = flags;
   const tools = listOf(flags[effect]);
   if (path === undefined && matches === undefined) return { [effect]: tools };

@@ -1,6 +1,6 @@
 /** `skep approvals`: what waits for a person, and the answers; `skep permissions`: the answers that are remembered. */
 import type { RowOf } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage } from "../../core/errors.ts";
 import { plain } from "../terminal/style.ts";
 import { fieldLines, timeText } from "../terminal/table.ts";
 import { type Answer, type Call, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
@@ -104,7 +104,7 @@ async function answer({ client, item, flags }: One, allow: boolean): Promise<Ans
     const after = await client.call("POST", `/v1/permissions/requests/${item.id}/answer`, body);
     return { json: after, text: `${after.id} ${after.state}` };
   }
-  if (lasts !== "once") throw new Problem(422, "bad_usage", "--for is for permissions; this is a step of a run.");
+  if (lasts !== "once") throw badUsage("--for is for permissions; this is a step of a run.");
   const after = await client.call("POST", `/v1/runs/${item.run_id}/approve`, {
     step_id: item.step_id,
     approved: allow,

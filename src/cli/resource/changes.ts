@@ -1,6 +1,6 @@
 /** `skep changes`: the branches that runs, chats, swarms, spawned work and routines work on, and what is done with them. */
 import type { AnswerOf, RowOf } from "../../api/types.ts";
-import { isProblem, Problem } from "../../core/errors.ts";
+import { badUsage, isProblem, Problem } from "../../core/errors.ts";
 import { listIn, textIn } from "../../core/is-object.ts";
 import { MERGE_STRATEGIES } from "../../core/merge-strategy.ts";
 import type { Client } from "../server/client.ts";
@@ -80,7 +80,7 @@ async function sendBack({ client, item: { work_id, kind }, path, flags }: One): 
     const after = await client.call("POST", `/v1/runs/${work_id}/send-back`, { from_step: flags["from"], message });
     return { json: after, text: `${after.id} ${after.status}` };
   }
-  if (flags["from"] !== undefined) throw new Problem(422, "bad_usage", "--from is for runs: other work has no steps.");
+  if (flags["from"] !== undefined) throw badUsage("--from is for runs: other work has no steps.");
   return { json: await client.call("POST", `${path}/send-back`, { message }), text: `${work_id} is sent back` };
 }
 
@@ -162,8 +162,7 @@ async function comment({ client, path, args: [place, text], flags }: One): Promi
     return { json: { deleted: flags["delete"] }, text: `${flags["delete"]} deleted` };
   }
   if (place === undefined) return comments(client, path);
-  if (text === undefined)
-    throw new Problem(422, "bad_usage", 'Say what is to be done there: skep comment ID FILE:LINE "…"');
+  if (text === undefined) throw badUsage('Say what is to be done there: skep comment ID FILE:LINE "…"');
   const [, file = place, line] = /^(.*):(\d+)$/.exec(place) ?? [];
   const side = flags["old"] ? ("old" as const) : ("new" as const);
   const body = { path: file, ...(line ? { line: Number(line) } : {}), side, body: text };

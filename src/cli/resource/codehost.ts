@@ -1,6 +1,6 @@
 /** `skep codehost`: the connection to GitHub, Gitea or Forgejo, and the rules by which things there start runs. */
 import type { AnswerOf, BodyOf, RowOf } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage } from "../../core/errors.ts";
 import { readSecret, readText } from "../read-input.ts";
 import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { findOne } from "./find.ts";
@@ -156,8 +156,7 @@ function ruleFrom(flags: Flags): BodyOf<"PUT", One["path"]> {
 
 async function add({ client, path, args: [name = ""], flags }: Call<unknown, List>) {
   const { project, event, pipeline } = flags;
-  if (!project || !event || !pipeline)
-    throw new Problem(422, "bad_usage", "A rule needs --project, --event and --pipeline.");
+  if (!project || !event || !pipeline) throw badUsage("A rule needs --project, --event and --pipeline.");
   const { id } = await findOne(client, projects, project);
   return showRule(
     await client.call("POST", path, { ...ruleFrom(flags), name, project_id: id, event, pipeline_id: pipeline }),

@@ -2,7 +2,7 @@
 
 import { basename } from "node:path";
 import type { RowOf } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { unreadable } from "../../core/errors.ts";
 import { timeText } from "../terminal/table.ts";
 import { type Answer, type Call, type Resource, verbMakers } from "./resource.ts";
 import { deleteVerb, listOf } from "./words.ts";
@@ -64,7 +64,7 @@ async function add(call: Pick<Call, "client" | "args" | "flags">): Promise<Answe
   const { client, args, flags } = call;
   const path = args[0]!;
   const file = Bun.file(path);
-  if (!(await file.exists())) throw new Problem(422, "unreadable", `There is no file ${path}.`);
+  if (!(await file.exists())) throw unreadable(`There is no file ${path}.`);
   const form = new FormData();
   form.append("name", flags["name"] ?? basename(path).replace(/\.txt$/, ""));
   form.append("file", new File([await file.arrayBuffer()], basename(path)));

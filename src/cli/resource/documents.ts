@@ -3,7 +3,7 @@
 import { statSync } from "node:fs";
 import { basename } from "node:path";
 import type { AnswerOf, RowOf } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { unreadable } from "../../core/errors.ts";
 import { readText } from "../read-input.ts";
 import { paint, plain } from "../terminal/style.ts";
 import { timeText } from "../terminal/table.ts";
@@ -75,8 +75,7 @@ async function projectOf({ client, flags }: Call): Promise<string | undefined> {
 async function add(call: Call): Promise<Answer> {
   const { client, args, flags } = call;
   for (const file of args)
-    if (!statSync(file, { throwIfNoEntry: false })?.isFile())
-      throw new Problem(422, "unreadable", `There is no file ${file}.`);
+    if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw unreadable(`There is no file ${file}.`);
   const project = await projectOf(call);
   const made: Item[] = [];
   for (const file of args) {

@@ -1,7 +1,7 @@
 /** Lists over several pages, and finding one of a list by its id, its name, or part of either. */
 
 import type { RowOf } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage, Problem } from "../../core/errors.ts";
 import { didYouMean } from "../../core/near.ts";
 import type { Client } from "../server/client.ts";
 import type { AnyResource, Flags, Resource } from "./resource.ts";
@@ -50,7 +50,7 @@ export async function readPages<Row>(
 export function countOf(limit: unknown): number {
   const count = Number(limit);
   if (Number.isInteger(count) && count > 0 && count <= 100_000) return count;
-  throw new Problem(422, "bad_usage", "--limit takes a whole number from 1 to 100000.");
+  throw badUsage("--limit takes a whole number from 1 to 100000.");
 }
 
 /** The resource with the path of its list filled in, where that depends on the flags. */

@@ -1,6 +1,6 @@
 /** `skep harness-logins`: your own log-ins of external agents. A log-in is never an argument and never shown. */
 import type { RowOf } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage } from "../../core/errors.ts";
 import { hasOwnLogin, OWN_LOGIN_NAMES, type OwnLoginName } from "../../core/harness-names.ts";
 import { readSecret } from "../read-input.ts";
 import { fieldLines, timeText } from "../terminal/table.ts";
@@ -52,14 +52,13 @@ export const harnessLogins: Resource<List> = {
 function nameIn(given: string): OwnLoginName {
   if (hasOwnLogin(given)) return given;
   const all = OWN_LOGIN_NAMES.join(", ");
-  throw new Problem(422, "bad_usage", `There are no log-ins of ${given}. There are: ${all}.`);
+  throw badUsage(`There are no log-ins of ${given}. There are: ${all}.`);
 }
 
 async function set({ client, args: [given = ""], flags }: Call): Promise<Answer> {
   const name = nameIn(given);
   const { file, loginEnv: env, agents } = flags;
-  if (file !== undefined && env !== undefined)
-    throw new Problem(422, "bad_usage", "Give --file or --login-env, not both.");
+  if (file !== undefined && env !== undefined) throw badUsage("Give --file or --login-env, not both.");
   const isGiven = file !== undefined || env !== undefined || agents === undefined;
   const from = env === undefined ? { file } : { env };
   const login = isGiven ? await readSecret(`log-in of ${name}`, from) : undefined;

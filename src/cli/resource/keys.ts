@@ -1,7 +1,7 @@
 /** `skep keys`: API keys of the account. */
 import type { AnswerOf } from "../../api/types.ts";
 import { DAY_MS } from "../../core/clock.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage } from "../../core/errors.ts";
 import { timeText } from "../terminal/table.ts";
 import { type Resource, verbMakers } from "./resource.ts";
 import { assertMeant, listOf, YES } from "./words.ts";
@@ -39,7 +39,7 @@ export const keys: Resource<List> = {
       ],
       async run({ client, path, args: [name = ""], flags }) {
         const days = Number(flags["days"]);
-        if (!(days >= 0 && days <= 3_650)) throw new Problem(422, "bad_usage", "--days takes a number from 0 to 3650.");
+        if (!(days >= 0 && days <= 3_650)) throw badUsage("--days takes a number from 0 to 3650.");
         const made = await client.ask<AnswerOf<"POST", List>>("POST", path, {
           name,
           expires_at: days === 0 ? null : new Date(Date.now() + days * DAY_MS).toISOString(),

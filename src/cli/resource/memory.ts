@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RowOf } from "../../api/types.ts";
-import { isProblem, Problem } from "../../core/errors.ts";
+import { badUsage, isProblem, Problem } from "../../core/errors.ts";
 import { readText } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
 import { paint, plain } from "../terminal/style.ts";
@@ -138,7 +138,7 @@ const nameOf = (one: Named): string => `${one.agent_id}/${"entry" in one ? one.e
 function pathOf(name: string) {
   const [, agent, entry] = /^([^/]+)\/(.+)$/.exec(name) ?? [];
   if (agent === undefined || entry === undefined)
-    throw new Problem(422, "bad_usage", `${name}: write the agent and the entry, e.g. lead/fact/deploy-day.`);
+    throw badUsage(`${name}: write the agent and the entry, e.g. lead/fact/deploy-day.`);
   const id = encodeURIComponent(entry.replace(/\.md$/, ""));
   return `/v1/memory/vaults/${encodeURIComponent(agent)}/entries/${id}` as const;
 }
@@ -154,8 +154,7 @@ async function entriesOf(client: Client, agent: string, flags: Call["flags"]): P
   if (flags["type"] !== undefined) query.set("type", flags["type"]);
   if (flags["unconfirmed"]) query.set("unconfirmed", "true");
   const most = Number(flags["limit"]);
-  if (!Number.isInteger(most) || most < 1)
-    throw new Problem(422, "bad_usage", "--limit takes a whole number from 1 to 100000.");
+  if (!Number.isInteger(most) || most < 1) throw badUsage("--limit takes a whole number from 1 to 100000.");
   const found = await listItems(client, `/v1/memory/vaults/${encodeURIComponent(agent)}`, query, most);
   if (found.items.length === 0) return { json: found, text: "No matching entries." };
   const columns: readonly Column<Entry>[] = [
@@ -204,7 +203,7 @@ async function contradictionsOf({ client, flags }: Call): Promise<Answer> {
 async function settle({ client, args: [id], flags }: Call): Promise<Answer> {
   const { keep, both } = flags;
   if ((keep === undefined) === !both)
-    throw new Problem(422, "bad_usage", "Say which entry is right with --keep ENTRY, or --both when both are true.");
+    throw badUsage("Say which entry is right with --keep ENTRY, or --both when both are true.");
   const path = `/v1/memory/contradictions/${encodeURIComponent(id!)}` as const;
   if (both) return { json: await client.call("PUT", path, { keep: null }), text: `${id}: both are true` };
   const { items } = await listItems(client, "/v1/memory/contradictions", new URLSearchParams(), MOST_SHOWN);
@@ -265,11 +264,7 @@ function keep(text: string): string {
 function editText(text: string): string {
   const editor = process.env["VISUAL"] || process.env["EDITOR"];
   if (!editor || !process.stdin.isTTY)
-    throw new Problem(
-      422,
-      "bad_usage",
-      "Give the new text with --content FILE, or set EDITOR and run this in a terminal.",
-    );
+    throw badUsage("Give the new text with --content FILE, or set EDITOR and run this in a terminal.");
   const folder = mkdtempSync(join(tmpdir(), "skep-entry-"));
   try {
     const file = join(folder, "entry.md");

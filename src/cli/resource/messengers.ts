@@ -1,6 +1,6 @@
 /** `skep messengers`: bots of messengers through which people are notified and answer. */
 import type { BodyOf, RowOf } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage } from "../../core/errors.ts";
 import { isOneOf } from "../../core/typed-keys.ts";
 import { readText } from "../read-input.ts";
 import { fieldLines } from "../terminal/table.ts";
@@ -65,9 +65,9 @@ export const messengers: Resource<List> = {
       options: ACCESS,
       async run(call) {
         const [kind = "", name = ""] = call.args;
-        if (!isOneOf(KINDS, kind)) throw new Problem(422, "bad_usage", `Give one of ${KINDS.join(", ")}; not ${kind}.`);
+        if (!isOneOf(KINDS, kind)) throw badUsage(`Give one of ${KINDS.join(", ")}; not ${kind}.`);
         const { token, ...rest } = await fieldsOf(call);
-        if (token === undefined) throw new Problem(422, "bad_usage", "Give the bot's token with --token-file.");
+        if (token === undefined) throw badUsage("Give the bot's token with --token-file.");
         const made = await call.client.call("POST", call.path, { ...rest, kind, name, token });
         return { json: made, text: linesOf(made) };
       },

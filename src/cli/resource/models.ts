@@ -1,6 +1,6 @@
 /** `skep models`: models that can be used, and what is known or set of each. */
 import type { AnswerOf, BodyOf, RowOf } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage } from "../../core/errors.ts";
 import { leaving } from "../interrupt.ts";
 import type { Client } from "../server/client.ts";
 import { fieldLines } from "../terminal/table.ts";
@@ -160,9 +160,7 @@ async function set({ client, args: [model = ""], flags }: Call) {
     }),
   );
   if (Object.keys(fields).length === 0)
-    throw new Problem(
-      422,
-      "bad_usage",
+    throw badUsage(
       "Give at least one of --window, --max-output, --input-price, --output-price, --images, --tools, --reasoning, --reset.",
     );
   const body: BodyOf<"PUT", typeof PATH> = { model, ...fields };
@@ -173,19 +171,18 @@ async function set({ client, args: [model = ""], flags }: Call) {
 function tokensOf(text: string): number {
   const [, digits, thousands] = /^(\d{1,9})(k?)$/i.exec(text) ?? [];
   if (digits === undefined || Number(digits) === 0)
-    throw new Problem(422, "bad_usage", `"${text}" is no number of tokens. Write for example 32768 or 32k.`);
+    throw badUsage(`"${text}" is no number of tokens. Write for example 32768 or 32k.`);
   return Number(digits) * (thousands ? 1_024 : 1);
 }
 
 function priceOf(text: string): number {
   const price = /^\d{1,6}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isNaN(price))
-    throw new Problem(422, "bad_usage", `"${text}" is no price. Write dollars, for example 0.25.`);
+  if (Number.isNaN(price)) throw badUsage(`"${text}" is no price. Write dollars, for example 0.25.`);
   return price;
 }
 
 function yesOf(text: string): boolean {
   if (/^(yes|true|on)$/i.test(text)) return true;
   if (/^(no|false|off)$/i.test(text)) return false;
-  throw new Problem(422, "bad_usage", `"${text}" is neither yes nor no.`);
+  throw badUsage(`"${text}" is neither yes nor no.`);
 }

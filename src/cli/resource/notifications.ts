@@ -1,6 +1,6 @@
 /** `skep notifications`: where you are notified of runs. */
 import type { BodyOf, RowOf } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage } from "../../core/errors.ts";
 import { isOneOf } from "../../core/typed-keys.ts";
 import { readText } from "../read-input.ts";
 import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
@@ -34,7 +34,7 @@ const CHOICES: readonly OptionSpec[] = [
 
 function occasionOf(word: string): (typeof OCCASIONS)[number] {
   if (isOneOf(OCCASIONS, word)) return word;
-  throw new Problem(422, "bad_usage", `--on takes ${OCCASIONS.join(", ")}; not ${word}.`);
+  throw badUsage(`--on takes ${OCCASIONS.join(", ")}; not ${word}.`);
 }
 
 async function fieldsOf({ client, flags }: Call): Promise<BodyOf<"PUT", One["path"]>> {
@@ -115,7 +115,7 @@ export const notifications: Resource<List> = {
       ],
       async run(call) {
         const [kind = "", name = ""] = call.args;
-        if (!isOneOf(KINDS, kind)) throw new Problem(422, "bad_usage", `Give one of ${KINDS.join(", ")}; not ${kind}.`);
+        if (!isOneOf(KINDS, kind)) throw badUsage(`Give one of ${KINDS.join(", ")}; not ${kind}.`);
         const whose = call.flags["everyone"] ? { whose: "everyone" as const } : {};
         const { project_id, token, ...fields } = await fieldsOf(call);
         const { messenger } = call.flags;

@@ -1,6 +1,6 @@
 /** `skep pipelines`: what runs are made of. */
 import type { RowOf } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage, Problem } from "../../core/errors.ts";
 import { readText } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
@@ -80,7 +80,7 @@ export const pipelines: Resource<List> = {
 async function save(client: Client, file: string): Promise<Item> {
   const source = await readText(file);
   const id = /^id:\s*["']?([a-z0-9][a-z0-9-]*)/m.exec(source)?.[1];
-  if (id === undefined) throw new Problem(422, "bad_usage", `${file} names no id. See: skep check ${file}`);
+  if (id === undefined) throw badUsage(`${file} names no id. See: skep check ${file}`);
   try {
     return await client.call("PUT", `/v1/pipelines/${id}`, { source });
   } catch (error) {

@@ -1,5 +1,5 @@
 /** `skep preview RUN`: an address that opens the app of a run's step in a browser. */
-import { Problem } from "../../core/errors.ts";
+import { badUsage, Problem } from "../../core/errors.ts";
 import { verbMakers } from "./resource.ts";
 
 const { actOnOne } = verbMakers<"/v1/runs">();
@@ -19,9 +19,7 @@ export const previewVerb = actOnOne("preview", "an address that opens the app of
         step === undefined ? "The run has no app to look at now." : `${step} has no app to look at now.`,
       );
     if (other && step === undefined)
-      throw new Problem(
-        422,
-        "bad_usage",
+      throw badUsage(
         `Several steps have an app: name one of ${[...new Set(items.map((one) => one.step_id))].join(", ")}.`,
       );
     if (flags["end"] === true) {

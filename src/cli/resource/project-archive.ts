@@ -2,7 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { AnswerOf } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage, unreadable } from "../../core/errors.ts";
 import { readSecret } from "../read-input.ts";
 import { verbMakers } from "./resource.ts";
 import { listOf } from "./words.ts";
@@ -10,7 +10,6 @@ import { listOf } from "./words.ts";
 const { actOnList, actOnOne } = verbMakers<"/v1/projects">();
 type Imported = AnswerOf<"POST", "/v1/project-imports">;
 
-const usage = (text: string): Problem => new Problem(422, "bad_usage", text);
 const PASSPHRASE = {
   flags: "--passphrase-env <name>",
   about: "take the passphrase of its secrets from this environment variable",
@@ -29,7 +28,7 @@ export const exportVerb = actOnOne(
       const secrets = flags["secrets"] === undefined ? [] : listOf(flags["secrets"]);
       const env: string | undefined = flags["passphraseEnv"];
       const file = resolve(flags["out"] ?? `${item.name.replaceAll(/[^A-Za-z0-9._-]+/g, "-")}.skep.tar.gz`);
-      if (existsSync(file)) throw usage(`${file} is there already. Name another: --out FILE`);
+      if (existsSync(file)) throw badUsage(`${file} is there already. Name another: --out FILE`);
       const body =
         secrets.length === 0 ? {} : { secrets, passphrase: await readSecret("passphrase", env ? { env } : {}) };
       const { bytes } = await client.file(`${path}/export`, body);
@@ -55,8 +54,7 @@ export const importVerb = actOnList("import", "make a project of an archive; you
     PASSPHRASE,
   ],
   async run({ client, args: [file = ""], flags }) {
-    if (!statSync(file, { throwIfNoEntry: false })?.isFile())
-      throw new Problem(422, "unreadable", `There is no file ${file}.`);
+    if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw unreadable(`There is no file ${file}.`);
     const env: string | undefined = flags["passphraseEnv"];
     const form = new FormData();
     const fields: Record<string, string | undefined> = {

@@ -1,6 +1,6 @@
 /** `skep projects environment`: what sandboxes of a project's work are started with. */
 import type { Schemas } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage, Problem } from "../../core/errors.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { fieldLines, timeText } from "../terminal/table.ts";
 import { verbMakers } from "./resource.ts";
@@ -27,9 +27,9 @@ export const environmentVerb = actOnOne("environment", "show, accept or set what
     const clear: true | undefined = flags["clear"];
     const address = `${path}/environment` as const;
     if ([accept, set, clear].filter((flag) => flag !== undefined).length > 1)
-      throw new Problem(422, "bad_usage", "Give one of --accept HASH, --set FILE and --clear.");
+      throw badUsage("Give one of --accept HASH, --set FILE and --clear.");
     if (image !== undefined && accept === undefined)
-      throw new Problem(422, "bad_usage", "--image goes with --accept HASH; with --set, name the image in the file.");
+      throw badUsage("--image goes with --accept HASH; with --set, name the image in the file.");
     const name = item["name"];
     if (clear) {
       await client.call("DELETE", address);

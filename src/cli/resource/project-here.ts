@@ -1,6 +1,6 @@
 /** The project that a command is about: the one that is named, that of the folder you are in, or the only one. */
 import type { RowOf } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage } from "../../core/errors.ts";
 import { gitOrigin, gitRoot } from "../git-folder.ts";
 import type { Client } from "../server/client.ts";
 import { findOne, listItems } from "./find.ts";
@@ -22,11 +22,10 @@ export async function projectHere(client: Client, { project }: Flags): Promise<R
   const here = ofFolder(process.cwd(), items);
   const found = here.length > 0 ? here : items;
   if (found.length === 1) return found[0]!;
-  if (found.length === 0)
-    throw new Problem(422, "bad_usage", "There are no projects yet. Add one: skep projects add NAME");
+  if (found.length === 0) throw badUsage("There are no projects yet. Add one: skep projects add NAME");
   const names = found.slice(0, NAMED).map(({ name }) => name);
   const more = found.length > NAMED ? ` and ${found.length - NAMED} more` : "";
-  throw new Problem(422, "bad_usage", `Name the project with --project: ${names.join(", ")}${more}.`);
+  throw badUsage(`Name the project with --project: ${names.join(", ")}${more}.`);
 }
 
 /** Projects whose repository is in this folder, or which it was cloned from. */

@@ -1,6 +1,6 @@
 /** `skep projects invite`: links by which others join a project. */
 import type { AnswerOf, RowOf } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage } from "../../core/errors.ts";
 import type { Client } from "../server/client.ts";
 import { type Column, tableLines, timeText } from "../terminal/table.ts";
 import { readPages } from "./find.ts";
@@ -26,13 +26,11 @@ const COLUMNS: readonly Column<Invitation>[] = [
   { head: "ID", of: ({ id }) => id },
 ];
 
-const usage = (text: string): Problem => new Problem(422, "bad_usage", text);
-
 /** @throws Problem 422 `bad_usage`. */
 function wholeNumber(value: unknown, flag: string): number | undefined {
   if (value === undefined) return undefined;
   const number = Number(value);
-  if (!Number.isInteger(number) || number < 1) throw usage(`${flag} takes a whole number from 1.`);
+  if (!Number.isInteger(number) || number < 1) throw badUsage(`${flag} takes a whole number from 1.`);
   return number;
 }
 
@@ -71,7 +69,8 @@ export const inviteVerb = (find: (client: Client, name: string) => Promise<Item>
           return { json: { ...made, url }, text: url };
         }
         if (action === "revoke") {
-          if (id === undefined) throw usage(`Name the invitation. List them with: skep projects invite list ${name}`);
+          if (id === undefined)
+            throw badUsage(`Name the invitation. List them with: skep projects invite list ${name}`);
           await assertMeant(`Revoke the invitation ${id} to ${project.name}?`, flags);
           await client.call("DELETE", `${path}/${encodeURIComponent(id)}`);
           return { json: { id, revoked: true }, text: `${id}: revoked` };

@@ -1,6 +1,6 @@
 /** `skep projects members` and `skep projects share`: who may see a project, and do what there. */
 import type { AnswerOf, RowOf } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage, Problem } from "../../core/errors.ts";
 import { didYouMean } from "../../core/near.ts";
 import type { Client } from "../server/client.ts";
 import { type Column, tableLines } from "../terminal/table.ts";
@@ -26,8 +26,6 @@ const COLUMNS: readonly Column<Member>[] = [
   { head: "ID", of: ({ user_id }) => user_id },
 ];
 
-const usage = (text: string): Problem => new Problem(422, "bad_usage", text);
-
 /** @param find the project of that name; its resource has this verb, so it is given. */
 export const membersVerb = (find: (client: Client, name: string) => Promise<Item>): Resource<List>["verbs"][number] =>
   actOnList("members", "list the members of a project; add one, give one another role, remove one", {
@@ -43,7 +41,8 @@ export const membersVerb = (find: (client: Client, name: string) => Promise<Item
       const project = await find(client, name);
       const path = `/v1/projects/${project.id}/members` as const;
       if (action === "list") return list(client, path);
-      if (user === undefined) throw usage(`Name the account: skep projects members ${action} ${name} ann@example.com`);
+      if (user === undefined)
+        throw badUsage(`Name the account: skep projects members ${action} ${name} ann@example.com`);
       if (action === "add") {
         const made = await client.call("POST", path, { user, ...(flags["role"] ? { role: flags["role"] } : {}) });
         return { json: made, text: `${made.display_name} is ${aRole(made.role)} of ${project.name}` };
@@ -57,7 +56,7 @@ export const membersVerb = (find: (client: Client, name: string) => Promise<Item
           text: `${member.display_name} is no member of ${project.name} any more`,
         };
       }
-      if (flags["role"] === undefined) throw usage(`Say which role: --role ${ROLES.join("|")}`);
+      if (flags["role"] === undefined) throw badUsage(`Say which role: --role ${ROLES.join("|")}`);
       const changed = await client.call("PUT", `${path}/${member.user_id}`, { role: flags["role"] });
       return { json: changed, text: `${changed.display_name} is ${aRole(changed.role)} of ${project.name}` };
     },
@@ -82,7 +81,7 @@ async function memberOf(client: Client, path: `/v1/projects/${string}/members`, 
     [user_id, email, display_name].some((one) => one?.toLowerCase() === word);
   const found = items.filter(fits);
   if (found.length === 1) return found[0]!;
-  if (found.length > 1) throw usage(`${named} is the name of several members. Give the id or the e-mail address.`);
+  if (found.length > 1) throw badUsage(`${named} is the name of several members. Give the id or the e-mail address.`);
   const names = items.map(({ email, display_name }) => email ?? display_name);
   throw new Problem(404, "not_found", `${named} is no member of the project. ${didYouMean(named, names)}`.trim());
 }

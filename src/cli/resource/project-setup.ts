@@ -1,6 +1,6 @@
 /** `skep projects setup`: installs what a project's code needs, once, and runs its check. */
 import type { Schemas } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage } from "../../core/errors.ts";
 import { fieldLines, timeText } from "../terminal/table.ts";
 import { jobEnded } from "./jobs.ts";
 import { verbMakers } from "./resource.ts";
@@ -24,7 +24,7 @@ export const setupVerb = actOnOne(
       const address = `${path}/setup` as const;
       const name = item["name"];
       if ([again, isShown, clears].filter(Boolean).length > 1)
-        throw new Problem(422, "bad_usage", "Give one of --again, --show and --clear.");
+        throw badUsage("Give one of --again, --show and --clear.");
       if (clears) {
         await client.call("DELETE", address);
         return { json: { deleted: true }, text: `${name}: nothing is kept of its set-ups` };

@@ -2,7 +2,7 @@
 
 import { basename, resolve } from "node:path";
 import type { RowOf } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage } from "../../core/errors.ts";
 import { textIn } from "../../core/is-object.ts";
 import { gitRoot } from "../git-folder.ts";
 import { readText } from "../read-input.ts";
@@ -177,7 +177,7 @@ async function add({ client, args: [given], flags }: Call) {
   const isRepository = given !== undefined && flags["repository"] === undefined && /^[./~]|:/.test(given);
   const repository: string | undefined = isRepository ? repositoryAt(given) : flags["repository"];
   const name = (isRepository ? undefined : given) ?? (repository && basename(repository).replace(/\.git$/, ""));
-  if (!name) throw new Problem(422, "bad_usage", "Give a name, or --repository URL, or both.");
+  if (!name) throw badUsage("Give a name, or --repository URL, or both.");
   const made = await client.call("POST", "/v1/projects", { ...bodyOf(flags, FIELDS), name, repository });
   return cloned(flags["wait"] === false ? made : await untilCloned(client, made));
 }
@@ -186,14 +186,13 @@ async function add({ client, args: [given], flags }: Call) {
 function repositoryAt(text: string): string {
   if (text.includes(":")) return text;
   const root = gitRoot(resolve(text));
-  if (root === undefined) throw new Problem(422, "bad_usage", `${text} is not a git repository.`);
+  if (root === undefined) throw badUsage(`${text} is not a git repository.`);
   return root;
 }
 
 async function vision({ client, item, path, flags }: One) {
   const file: string | undefined = flags["set"];
-  if (file !== undefined && flags["clear"])
-    throw new Problem(422, "bad_usage", "Give --set FILE or --clear, not both.");
+  if (file !== undefined && flags["clear"]) throw badUsage("Give --set FILE or --clear, not both.");
   if (file === undefined && !flags["clear"]) {
     const text: string = item["vision"] ?? "";
     const shown = text || `${item["name"]} has no vision. Set one: skep projects vision ${item["name"]} --set FILE`;

@@ -1,6 +1,6 @@
 /** `skep providers`: which models can be called, and their keys and addresses. A key is never an argument. */
 import type { RowOf } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage } from "../../core/errors.ts";
 import { readSecret } from "../read-input.ts";
 import type { Style } from "../terminal/style.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
@@ -99,11 +99,11 @@ const modelLines = (models: Item["models"]): string[] =>
 
 async function set({ client, args: [given], flags }: Call) {
   const id = given!;
-  if (flags["enable"] && flags["disable"]) throw new Problem(422, "bad_usage", "Give --enable or --disable, not both.");
+  if (flags["enable"] && flags["disable"]) throw badUsage("Give --enable or --disable, not both.");
   const env: string | undefined = flags["keyEnv"];
   const key = env !== undefined || flags["key"] ? await readSecret(`key of ${id}`, env ? { env } : {}) : undefined;
   if (flags["mine"]) {
-    if (key === undefined) throw new Problem(422, "bad_usage", "--mine needs the key: --key or --key-env NAME.");
+    if (key === undefined) throw badUsage("--mine needs the key: --key or --key-env NAME.");
     const mine = await client.call("PUT", ownPathOf(id), { api_key: key });
     return { json: mine, text: `${id}: your own key ${mine["masked_key"]}` };
   }

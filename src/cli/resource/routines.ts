@@ -1,7 +1,7 @@
 /** `skep routines`: what agents do at set times. */
 import type { BodyOf, RowOf } from "../../api/types.ts";
 import { DAY_SECONDS } from "../../core/clock.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage } from "../../core/errors.ts";
 import { readText } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
 import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
@@ -19,8 +19,6 @@ type Timed = RowOf<`${List}/${string}/${string}/ticks`> | RowOf<`${List}/${strin
 
 const LOOK_MS = 500;
 const SHOWN = 500;
-
-const badUsage = (detail: string) => new Problem(422, "bad_usage", detail);
 
 /** A schedule in words. */
 function scheduleText(schedule: Item["schedule"], timezone: string): string {

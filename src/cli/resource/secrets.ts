@@ -1,6 +1,6 @@
 /** `skep secrets`: sealed values that agents get as variables. A value is never an argument and never shown. */
 import type { RowOf, Schemas } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage, Problem } from "../../core/errors.ts";
 import { readSecret } from "../read-input.ts";
 import { timeText } from "../terminal/table.ts";
 import { type Call, type Flags, type Resource, verbMakers } from "./resource.ts";
@@ -93,7 +93,7 @@ async function set(call: Call<Item, List>) {
 
 /** Where it is put into requests; null: nowhere; undefined: as before. @throws Problem 422 `bad_usage`. */
 function edgeOf({ to, as, methods, path, variable }: Flags): Edge | null | undefined {
-  const wrong = (detail: string) => new Problem(422, "bad_usage", detail);
+  const wrong = (detail: string) => badUsage(detail);
   if (to === undefined) {
     if ([as, methods, path].some((flag) => flag !== undefined))
       throw wrong("--as, --methods and --path go with --to HOSTS.");

@@ -1,6 +1,6 @@
 /** `skep sso groups`: which groups of a provider are members of which projects. */
 import type { Schemas } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage, Problem } from "../../core/errors.ts";
 import { didYouMean } from "../../core/near.ts";
 import type { Client } from "../server/client.ts";
 import { type Column, tableLines } from "../terminal/table.ts";
@@ -16,8 +16,6 @@ type GroupRole = Schemas["Oidc"]["group_roles"][number];
 
 const ACTIONS = ["list", "set", "remove"] as const;
 const MOST = 2_000;
-
-const usage = (text: string): Problem => new Problem(422, "bad_usage", text);
 
 export const groupsVerb = verbMakers<List, Provider>().actOnOne(
   "groups",
@@ -36,7 +34,7 @@ export const groupsVerb = verbMakers<List, Provider>().actOnOne(
       const before = item.group_roles ?? [];
       if (action === "list") return { json: { items: before }, text: await linesOf(client, item.slug, before) };
       if (group === undefined || named === undefined)
-        throw usage(`Name the group and the project: skep sso groups ${item.slug} ${action} GROUP PROJECT`);
+        throw badUsage(`Name the group and the project: skep sso groups ${item.slug} ${action} GROUP PROJECT`);
       const project = await findOne(client, projects, named);
       const others = before.filter((one) => one.group !== group || one.project_id !== project.id);
       if (action === "remove") {

@@ -1,7 +1,7 @@
 /** `skep swarm`: tasks that depend on each other, done by agents side by side. `run` starts one from a file. */
 import type { BodyOf, RowOf } from "../../api/types.ts";
 import { msBetween, timestamp } from "../../core/clock.ts";
-import { Problem } from "../../core/errors.ts";
+import { unreadable } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import { INTERRUPTED } from "../interrupt.ts";
 import { readText } from "../read-input.ts";
@@ -92,10 +92,10 @@ async function readPlan(file: string): Promise<BodyOf<"POST", "/v1/swarm/execute
   const { parseDocument } = await import("yaml");
   const document = parseDocument(text);
   const [fault] = document.errors;
-  if (fault) throw new Problem(422, "unreadable", `${file}: ${oneLine(fault.message)}`);
+  if (fault) throw unreadable(`${file}: ${oneLine(fault.message)}`);
   const plan = document.toJS({ maxAliasCount: 0 });
   if (typeof plan === "object" && plan !== null && !Array.isArray(plan)) return plan;
-  throw new Problem(422, "unreadable", `${file}: agent_id and tasks are needed, as docs/swarms.md shows.`);
+  throw unreadable(`${file}: agent_id and tasks are needed, as docs/swarms.md shows.`);
 }
 
 const tasksOf = (client: Client, { id }: Item) =>

@@ -1,6 +1,6 @@
 /** A project's board in a terminal: its columns side by side, or below each other where they are too narrow for that. */
 import type { RowOf, Schemas } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage } from "../../core/errors.ts";
 import { fit, isLive, oneLine, padEnd, paint, type Style, columns as terminalColumns } from "../terminal/style.ts";
 import { listItems } from "./find.ts";
 import type { Answer, Call } from "./resource.ts";
@@ -29,7 +29,7 @@ interface Column extends Pick<BoardColumn, "id" | "name" | "statuses" | "wip_lim
 export async function showBoard({ client, path, flags }: Call<unknown, Tasks>): Promise<Answer> {
   const cards = Number(flags["cards"]);
   if (!Number.isInteger(cards) || cards < 1 || cards > MOST_CARDS)
-    throw new Problem(422, "bad_usage", `--cards takes a whole number from 1 to ${MOST_CARDS}.`);
+    throw badUsage(`--cards takes a whole number from 1 to ${MOST_CARDS}.`);
   const project = await client.call("GET", projectPath(path));
   const columns = await Promise.all(project.columns.map((column) => fillColumn(column)));
   return { json: { project_id: project.id, columns }, text: boardLines(columns) };

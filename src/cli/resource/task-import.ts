@@ -1,6 +1,6 @@
 /** `skep tasks import`: many tasks out of a file. */
 
-import { Problem } from "../../core/errors.ts";
+import { unreadable } from "../../core/errors.ts";
 import { listIn, membersOf, textIn } from "../../core/is-object.ts";
 import { readText } from "../read-input.ts";
 import { jobEnded } from "./jobs.ts";
@@ -13,11 +13,7 @@ export async function readData(file: string): Promise<unknown> {
     return Bun.YAML.parse(text);
   } catch (error) {
     const why = error instanceof Error ? error.message.split("\n")[0] : "";
-    throw new Problem(
-      422,
-      "unreadable",
-      `${file === "-" ? "Standard input" : file} is neither JSON nor YAML (${why}).`,
-    );
+    throw unreadable(`${file === "-" ? "Standard input" : file} is neither JSON nor YAML (${why}).`);
   }
 }
 
@@ -30,8 +26,7 @@ export async function importTasks({
 }: Call<unknown, `/v1/projects/${string}/tasks`>): Promise<Answer> {
   const data = await readData(file!);
   const tasks = Array.isArray(data) ? data : membersOf(data)["tasks"];
-  if (!Array.isArray(tasks))
-    throw new Problem(422, "unreadable", 'The file has no list of tasks. Write [{"title": "…"}, …].');
+  if (!Array.isArray(tasks)) throw unreadable('The file has no list of tasks. Write [{"title": "…"}, …].');
   const started = await client.call("POST", `${path}/import`, { tasks });
   if (flags["wait"] === false) return { json: started, text: `importing, as job ${started["id"]}` };
   const job = await jobEnded(client, started);

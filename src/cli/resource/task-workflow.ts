@@ -1,7 +1,7 @@
 /** `skep tasks columns`, `policy` and `plan`: the board's columns, the stages of work, and what they mean for one task. */
 
 import type { Schemas } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage, unreadable } from "../../core/errors.ts";
 import { membersOf } from "../../core/is-object.ts";
 import { type Column, fieldLines, tableLines } from "../terminal/table.ts";
 import { type Answer, type Call, verbMakers } from "./resource.ts";
@@ -35,7 +35,7 @@ export const policyVerb = actOnList(
 function waitOf(word: string | undefined): { wait_for_merge?: boolean } {
   if (word === undefined) return {};
   if (word === "yes" || word === "no") return { wait_for_merge: word === "yes" };
-  throw new Problem(422, "bad_usage", "--wait-for-merge takes yes or no.");
+  throw badUsage("--wait-for-merge takes yes or no.");
 }
 
 const stageColumns: readonly Column<Stage>[] = [
@@ -60,13 +60,12 @@ export const columnsVerb = actOnList("columns", "show the columns of the board; 
   args: [FILE],
   options: [{ flags: "--standard", about: "the shipped columns again" }],
   async run({ client, path, args: [file], flags }) {
-    if (file !== undefined && flags["standard"])
-      throw new Problem(422, "bad_usage", "Give a file, or --standard, not both.");
+    if (file !== undefined && flags["standard"]) throw badUsage("Give a file, or --standard, not both.");
     const data = file === undefined ? undefined : await readData(file);
     const given = Array.isArray(data) ? data : membersOf(data)["columns"];
     const columns = Array.isArray(given) ? given : undefined;
     if (file !== undefined && !columns)
-      throw new Problem(422, "unreadable", 'The file has no columns. Write [{"id", "name", "statuses"}, …].');
+      throw unreadable('The file has no columns. Write [{"id", "name", "statuses"}, …].');
     const isChange = columns !== undefined || flags["standard"];
     const project = isChange
       ? await client.call("PUT", projectPath(path), { columns: columns ?? null })

@@ -1,6 +1,6 @@
 /** `skep tasks`: the board of a project. */
 import type { BodyOf, RowOf } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage } from "../../core/errors.ts";
 import { exitCodeOf, followRun } from "../follow/follow.ts";
 import { followedLines } from "../follow/report.ts";
 import { INTERRUPTED, onInterrupt } from "../interrupt.ts";
@@ -39,8 +39,7 @@ const CHOICES: readonly OptionSpec[] = [
 
 async function fieldsOf({ client, flags }: Pick<Call, "client" | "flags">, list: List): Promise<Fields> {
   const { description, file, parent, depends, tags, estimate } = flags;
-  if (description !== undefined && file !== undefined)
-    throw new Problem(422, "bad_usage", "Give --description or --file, not both.");
+  if (description !== undefined && file !== undefined) throw badUsage("Give --description or --file, not both.");
   const idOf = async (word: string): Promise<string> => (await findOne(client, { ...tasks, path: list }, word)).id;
   return {
     ...bodyOf(flags, { priority: "priority", type: "work_type", agent: "assigned_agent" }),
@@ -62,7 +61,7 @@ const namesOf = (text: string): string[] =>
 function hoursOf(text: string): number | null {
   if (text === "") return null;
   if (/^\d{1,5}(\.\d{1,3})?$/.test(text)) return Number(text);
-  throw new Problem(422, "bad_usage", `--estimate takes hours, e.g. 2 or 0.5; not ${text}.`);
+  throw badUsage(`--estimate takes hours, e.g. 2 or 0.5; not ${text}.`);
 }
 
 const TASK_STYLES: Readonly<Record<string, Style>> = {
@@ -221,7 +220,7 @@ async function move(call: One): Promise<Answer> {
   const { client, path, flags } = call;
   const { to, before, after } = flags;
   if (to === undefined && before === undefined && after === undefined)
-    throw new Problem(422, "bad_usage", "Say where to: --to STATUS, --before TASK or --after TASK.");
+    throw badUsage("Say where to: --to STATUS, --before TASK or --after TASK.");
   const idOf = async (word: string | undefined) =>
     word === undefined ? undefined : (await findOne(client, { ...tasks, path: listPathOf(call) }, word)).id;
   const body = { status: to, before: await idOf(before), after: await idOf(after) };

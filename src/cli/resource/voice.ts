@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { extname } from "node:path";
 import type { RowOf, Schemas } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage } from "../../core/errors.ts";
 import { readPairs, readText } from "../read-input.ts";
 import { type Column, costText, fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { countOf, listItems } from "./find.ts";
@@ -109,10 +109,10 @@ const MOST_VOICES = 1_000;
 
 async function speak({ client, args: [given = ""], flags }: Call): Promise<Answer> {
   const { agent, output, voice: voice_id } = flags;
-  if (agent === undefined) throw new Problem(422, "bad_usage", "Name the agent who speaks: --agent AGENT.");
-  if (output === undefined) throw new Problem(422, "bad_usage", "Name the file for the sound: --output hello.mp3.");
+  if (agent === undefined) throw badUsage("Name the agent who speaks: --agent AGENT.");
+  if (output === undefined) throw badUsage("Name the file for the sound: --output hello.mp3.");
   const format = FORMATS[extname(output).toLowerCase()];
-  if (!format) throw new Problem(422, "bad_usage", `${output}: name a file that ends with .mp3, .wav or .opus.`);
+  if (!format) throw badUsage(`${output}: name a file that ends with .mp3, .wav or .opus.`);
   const text = given === "-" ? await readText("-") : given;
   const body = { text, agent_id: agent, format, voice_id };
   const { bytes, headers } = await client.file("/v1/internal/tts/synthesize", body);

@@ -2,7 +2,7 @@
 
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import type { AnswerOf, Method, Rest } from "../../api/types.ts";
-import { codeOf, type FieldError, messageOf, Problem } from "../../core/errors.ts";
+import { badUsage, codeOf, type FieldError, messageOf, Problem } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import { listIn, membersOf, textIn } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
@@ -43,7 +43,7 @@ const STREAM_TRIES = 10;
 const writeBody = (body: unknown): string =>
   JSON.stringify(body, (name, value: unknown) => {
     if (typeof value === "number" && !Number.isFinite(value))
-      throw new Problem(422, "bad_usage", `${name}: the number is too large to be sent.`);
+      throw badUsage(`${name}: the number is too large to be sent.`);
     return value;
   });
 

@@ -1,7 +1,7 @@
 /** Which server a command talks to. Never starts one. */
 import type { Command } from "commander";
 import { isLoopback, readConfig } from "../../core/config.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage, Problem } from "../../core/errors.ts";
 import { type Client, createClient } from "./client.ts";
 import { currentServer, tokenFor } from "./credentials.ts";
 import { answers, listedServers, runningServer, type ServerFile, serverOfNamed } from "./server-file.ts";
@@ -76,5 +76,5 @@ export async function onlyServer(): Promise<ServerFile | undefined> {
 
 function checked(url: string): string {
   if (/^https?:\/\/[^/]/.test(url) && URL.canParse(url)) return url;
-  throw new Problem(422, "bad_usage", "--url and SKEP_URL take the address of a server: https://skep.example.org");
+  throw badUsage("--url and SKEP_URL take the address of a server: https://skep.example.org");
 }

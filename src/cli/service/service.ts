@@ -1,7 +1,7 @@
 /** `skep service install|status|remove`: a server that starts with the machine, kept by systemd or launchd. */
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
-import { Problem } from "../../core/errors.ts";
+import { badUsage } from "../../core/errors.ts";
 import { BUILD } from "../../core/version.ts";
 import { launchd } from "./launchd.ts";
 import { systemd } from "./systemd.ts";
@@ -77,8 +77,7 @@ export function serviceCommands(program: Command, exit: (code: number) => void):
 
 function optionsOf({ data, docker = true, root = "", executable, json }: Flags): ServiceOptions {
   const run = executable ?? (BUILD.compiled ? process.execPath : undefined);
-  if (run === undefined)
-    throw new Problem(422, "bad_usage", "This runs from source. Name the executable with --executable.");
+  if (run === undefined) throw badUsage("This runs from source. Name the executable with --executable.");
   return {
     executable: resolve(run),
     data: data === undefined ? undefined : resolve(data),

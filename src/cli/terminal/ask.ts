@@ -1,7 +1,7 @@
 /** Questions on the terminal; without one, answers are the lines of standard input, in order. */
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
-import { Problem } from "../../core/errors.ts";
+import { badUsage, Problem } from "../../core/errors.ts";
 
 let lines: string[] | undefined;
 
@@ -11,7 +11,7 @@ export const hasPerson = (): boolean => process.stdin.isTTY === true && process.
 async function nextLine(what: string): Promise<string> {
   lines ??= (await Bun.stdin.text()).split(/\r?\n/);
   const line = lines.shift();
-  if (!line) throw new Problem(422, "bad_usage", `Give the ${what} on standard input, or run this in a terminal.`);
+  if (!line) throw badUsage(`Give the ${what} on standard input, or run this in a terminal.`);
   return line;
 }
 
