@@ -19,7 +19,7 @@ export interface Option<T> {
 export const text: Reader<string> = (value) => value;
 const boolean: Reader<boolean> = (value) =>
   /^(true|1|yes|on)$/i.test(value) ? true : /^(false|0|no|off)$/i.test(value) ? false : undefined;
-export const integer =
+const integer =
   (min: number, max: number): Reader<number> =>
   (value) =>
     /^\d{1,12}$/.test(value) && Number(value) >= min && Number(value) <= max ? Number(value) : undefined;
@@ -81,3 +81,22 @@ export const worded = <const T extends string>(env: string, about: string, ...wo
   });
 export const flagged = <D extends boolean | undefined>(env: string, about: string, fallback: D) =>
   option<boolean | D>({ env, about, accepts: "true or false", default: fallback, read: boolean });
+/** An option that is unset by default. */
+export const optional = <T>(env: string, about: string, accepts: string, read: Reader<T>) =>
+  option<T | undefined>({ env, about, accepts, default: undefined, read });
+/** An optional one whose value is never shown. */
+export const secretOption = <T>(env: string, about: string, accepts: string, read: Reader<T>) =>
+  option<T | undefined>({ ...optional(env, about, accepts, read), secret: true });
+const ADDRESS = "an http or https address";
+export const addressOption = (env: string, about: string) => optional(env, about, ADDRESS, url);
+export const secretAddress = (env: string, about: string) => secretOption(env, about, ADDRESS, url);
+export const listOption = (env: string, about: string, accepts: string) =>
+  option<string[]>({ env, about, accepts, default: [], read: list });
+export const numberOption = (env: string, about: string, is: { from: number; to: number; default: number }) =>
+  option<number>({
+    env,
+    about,
+    accepts: `a whole number from ${is.from} to ${is.to}`,
+    default: is.default,
+    read: integer(is.from, is.to),
+  });

@@ -1,5 +1,5 @@
 /** Options of the configuration for agents that work in containers of Docker or Podman. */
-import { list, option, text, worded } from "./config-option.ts";
+import { list, option, optional, text, worded } from "./config-option.ts";
 import { isHostLabel } from "./host-labels.ts";
 
 /** An engine among several, as `DOCKER_HOSTS` has it. */
@@ -73,20 +73,18 @@ export const DOCKER_OPTIONS = {
     "mounted",
     "detached",
   ),
-  dockerHost: option<string | undefined>({
-    env: "DOCKER_HOST",
-    about: "Docker engine, e.g. unix:///var/run/docker.sock.",
-    accepts: "a unix://, ssh://, tcp:// or http:// address",
-    default: undefined,
-    read: (v) => (/^(unix|ssh|tcp|https?):\/\//.test(v) ? v : undefined),
-  }),
-  dockerCertPath: option<string | undefined>({
-    env: "DOCKER_CERT_PATH",
-    about: "Folder with ca.pem, cert.pem and key.pem, for a Docker engine over TLS.",
-    accepts: "a path",
-    default: undefined,
-    read: text,
-  }),
+  dockerHost: optional(
+    "DOCKER_HOST",
+    "Docker engine, e.g. unix:///var/run/docker.sock.",
+    "a unix://, ssh://, tcp:// or http:// address",
+    (v) => (/^(unix|ssh|tcp|https?):\/\//.test(v) ? v : undefined),
+  ),
+  dockerCertPath: optional(
+    "DOCKER_CERT_PATH",
+    "Folder with ca.pem, cert.pem and key.pem, for a Docker engine over TLS.",
+    "a path",
+    text,
+  ),
   dockerHosts: option<string[]>({
     env: "DOCKER_HOSTS",
     about: "Engines that agents work on, where it is more than one; needs SANDBOX_WORKSPACE=detached.",
