@@ -1,6 +1,7 @@
 /** Accounts: users, their sessions, keys, second factors, identities at providers, and the waitlist. */
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { ProjectRole } from "../../core/ownership.ts";
+import { partOf } from "./part-of.ts";
 
 export type Role = "admin" | "user";
 
@@ -22,10 +23,7 @@ export const users = sqliteTable("users", {
   updated_at: text().notNull(),
 });
 
-const userId = () =>
-  text()
-    .notNull()
-    .references(() => users.id, { onDelete: "cascade" });
+const userId = () => partOf(() => users.id);
 
 export const recoveryCodes = sqliteTable("recovery_codes", { user_id: userId(), hash: text().notNull() }, (t) => [
   primaryKey({ columns: [t.user_id, t.hash] }),
@@ -48,9 +46,7 @@ export const authSessions = sqliteTable("auth_sessions", {
 
 export const refreshTokens = sqliteTable("refresh_tokens", {
   hash: text().primaryKey(),
-  session_id: text()
-    .notNull()
-    .references(() => authSessions.id, { onDelete: "cascade" }),
+  session_id: partOf(() => authSessions.id),
   /** Set once; a second use kills the session. */
   used_at: integer(),
   expires_at: integer().notNull(),

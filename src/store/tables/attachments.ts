@@ -1,5 +1,6 @@
 /** Files that people attach to messages, and the sessions that hold them. */
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { partOf } from "./part-of.ts";
 import { sessions } from "./sessions.ts";
 
 export const attachments = sqliteTable("attachments", {
@@ -22,12 +23,8 @@ export const attachments = sqliteTable("attachments", {
 export const attachmentHolds = sqliteTable(
   "attachment_holds",
   {
-    attachment_id: text()
-      .notNull()
-      .references(() => attachments.id, { onDelete: "cascade" }),
-    session_id: text()
-      .notNull()
-      .references(() => sessions.id, { onDelete: "cascade" }),
+    attachment_id: partOf(() => attachments.id),
+    session_id: partOf(() => sessions.id),
   },
   (t) => [primaryKey({ columns: [t.attachment_id, t.session_id] })],
 );

@@ -1,6 +1,7 @@
 /** Deliveries of a code host, the rules that start runs, and what runs are there. */
 
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { partOf } from "./part-of.ts";
 import { projects } from "./projects.ts";
 import { runs } from "./runs.ts";
 
@@ -44,9 +45,7 @@ export const codehostRules = sqliteTable("codehost_rules", {
   id: text().primaryKey(),
   name: text().notNull(),
   enabled: integer({ mode: "boolean" }).notNull(),
-  project_id: text()
-    .notNull()
-    .references(() => projects.id, { onDelete: "cascade" }),
+  project_id: partOf(() => projects.id),
   /** `owner/name` */
   repository: text().notNull(),
   event: text({
@@ -65,9 +64,7 @@ export const codehostRules = sqliteTable("codehost_rules", {
 });
 
 export const codehostRuns = sqliteTable("codehost_runs", {
-  run_id: text()
-    .primaryKey()
-    .references(() => runs.id, { onDelete: "cascade" }),
+  run_id: partOf(() => runs.id).primaryKey(),
   repository: text().notNull(),
   rule_id: text(),
   /** Issue or pull request that it was started from. */

@@ -1,5 +1,6 @@
 /** Browser cookie sets and the agents they were granted to. */
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { partOf } from "./part-of.ts";
 
 export const cookieSets = sqliteTable("cookie_sets", {
   id: text().primaryKey(),
@@ -18,9 +19,7 @@ export const cookieSets = sqliteTable("cookie_sets", {
 export const cookieGrants = sqliteTable(
   "cookie_grants",
   {
-    cookie_set_id: text()
-      .notNull()
-      .references(() => cookieSets.id, { onDelete: "cascade" }),
+    cookie_set_id: partOf(() => cookieSets.id),
     agent_id: text().notNull(),
     granted_at: text().notNull(),
   },

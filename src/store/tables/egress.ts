@@ -1,12 +1,11 @@
 /** Connections of agents' programs through the server's proxy. */
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { partOf } from "./part-of.ts";
 import { sessions } from "./sessions.ts";
 
 export const egressConnections = sqliteTable("egress_connections", {
   id: text().primaryKey(),
-  session_id: text()
-    .notNull()
-    .references(() => sessions.id, { onDelete: "cascade" }),
+  session_id: partOf(() => sessions.id),
   execution_id: text().notNull(),
   run_id: text(),
   agent_id: text().notNull(),

@@ -1,5 +1,6 @@
 /** Evals: tasks that agents try, each attempt a run, and what came of it. */
 import { integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { partOf } from "./part-of.ts";
 
 export const EVAL_STATUSES = ["running", "done", "cancelled"] as const;
 /** `error`: nothing can be said of the agent, e.g. its provider did not answer. `skipped`: the eval's budget was used up. */
@@ -49,9 +50,7 @@ export const evals = sqliteTable("evals", {
 export const evalTasks = sqliteTable(
   "eval_tasks",
   {
-    eval_id: text()
-      .notNull()
-      .references(() => evals.id, { onDelete: "cascade" }),
+    eval_id: partOf(() => evals.id),
     name: text().notNull(),
     task: text({ mode: "json" }).$type<PackedTask>().notNull(),
   },
@@ -60,9 +59,7 @@ export const evalTasks = sqliteTable(
 
 export const evalAttempts = sqliteTable("eval_attempts", {
   id: text().primaryKey(),
-  eval_id: text()
-    .notNull()
-    .references(() => evals.id, { onDelete: "cascade" }),
+  eval_id: partOf(() => evals.id),
   task: text().notNull(),
   worker: text({ enum: WORKERS }).notNull(),
   agent_id: text(),

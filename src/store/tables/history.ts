@@ -1,5 +1,6 @@
 /** Deletions of history under way, and what is kept from them. */
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { partOf } from "./part-of.ts";
 
 export const deletions = sqliteTable("deletions", {
   id: text().primaryKey(),
@@ -16,9 +17,7 @@ export const deletions = sqliteTable("deletions", {
 export const deletionItems = sqliteTable(
   "deletion_items",
   {
-    deletion_id: text()
-      .notNull()
-      .references(() => deletions.id, { onDelete: "cascade" }),
+    deletion_id: partOf(() => deletions.id),
     kind: text().$type<"run" | "session" | "content" | "clone">().notNull(),
     /** Of the run, session or project; digest of the content. */
     id: text().notNull(),

@@ -1,5 +1,6 @@
 /** Tool servers, and what they said of their tools. */
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { partOf } from "./part-of.ts";
 
 export const mcpServers = sqliteTable("mcp_servers", {
   id: text().primaryKey(),
@@ -44,9 +45,7 @@ export interface ToolDefinition {
 export const mcpTools = sqliteTable(
   "mcp_tools",
   {
-    server_id: text()
-      .notNull()
-      .references(() => mcpServers.id, { onDelete: "cascade" }),
+    server_id: partOf(() => mcpServers.id),
     name: text().notNull(),
     offered: text({ mode: "json" }).$type<ToolDefinition>().notNull(),
     offered_hash: text().notNull(),

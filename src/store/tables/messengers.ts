@@ -1,6 +1,7 @@
 /** Bots of messengers, who answers through them, and what they are asked. */
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { notificationChannels, notificationDeliveries } from "./notification-channels.ts";
+import { partOf } from "./part-of.ts";
 
 export const messengers = sqliteTable("messengers", {
   id: text().primaryKey(),
@@ -25,16 +26,12 @@ export const messengers = sqliteTable("messengers", {
 export const messengerUpdates = sqliteTable("messenger_updates", {
   /** The messenger's id, a colon, and the id of what it sent. */
   id: text().primaryKey(),
-  messenger_id: text()
-    .notNull()
-    .references(() => messengers.id, { onDelete: "cascade" }),
+  messenger_id: partOf(() => messengers.id),
   at: text().notNull(),
 });
 
 export const notificationLinks = sqliteTable("notification_links", {
-  channel_id: text()
-    .primaryKey()
-    .references(() => notificationChannels.id, { onDelete: "cascade" }),
+  channel_id: partOf(() => notificationChannels.id).primaryKey(),
   /** Null: an ntfy topic, whose buttons come back over HTTP. */
   messenger_id: text().references(() => messengers.id, { onDelete: "cascade" }),
   /** Digest of the code that links a chat, until it is used. */
@@ -48,12 +45,8 @@ export const notificationLinks = sqliteTable("notification_links", {
 
 export const notificationQuestions = sqliteTable("notification_questions", {
   id: text().primaryKey(),
-  channel_id: text()
-    .notNull()
-    .references(() => notificationChannels.id, { onDelete: "cascade" }),
-  delivery_id: text()
-    .notNull()
-    .references(() => notificationDeliveries.id, { onDelete: "cascade" }),
+  channel_id: partOf(() => notificationChannels.id),
+  delivery_id: partOf(() => notificationDeliveries.id),
   kind: text({ enum: ["step", "permission"] }).notNull(),
   /** Id of the step or request that waits. */
   subject_id: text().notNull(),
@@ -68,9 +61,7 @@ export const notificationQuestions = sqliteTable("notification_questions", {
 
 export const notificationButtons = sqliteTable("notification_buttons", {
   token_hash: text().primaryKey(),
-  question_id: text()
-    .notNull()
-    .references(() => notificationQuestions.id, { onDelete: "cascade" }),
+  question_id: partOf(() => notificationQuestions.id),
   answer: text({ enum: ["yes", "no"] }).notNull(),
   used_at: text(),
 });
@@ -78,9 +69,7 @@ export const notificationButtons = sqliteTable("notification_buttons", {
 /** What people tell the server through a bot: `/run`, which waits for a yes, and `/stop`. */
 export const phoneCommands = sqliteTable("phone_commands", {
   id: text().primaryKey(),
-  channel_id: text()
-    .notNull()
-    .references(() => notificationChannels.id, { onDelete: "cascade" }),
+  channel_id: partOf(() => notificationChannels.id),
   verb: text({ enum: ["run", "stop"] }).notNull(),
   pipeline_id: text(),
   project_id: text(),

@@ -1,5 +1,6 @@
 /** Where people are notified of runs, and what was sent there. */
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { partOf } from "./part-of.ts";
 import { projects } from "./projects.ts";
 
 /** The text of a notification, for every kind of channel. */
@@ -36,9 +37,7 @@ export const notificationChannels = sqliteTable("notification_channels", {
 
 export const notificationDeliveries = sqliteTable("notification_deliveries", {
   id: text().primaryKey(),
-  channel_id: text()
-    .notNull()
-    .references(() => notificationChannels.id, { onDelete: "cascade" }),
+  channel_id: partOf(() => notificationChannels.id),
   /** Of the log; null for a test. */
   event_id: integer(),
   event: text().notNull(),

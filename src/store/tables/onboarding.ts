@@ -1,11 +1,10 @@
 /** Onboardings. The owner, the transcript and the costs are the session's. */
 import { sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { partOf } from "./part-of.ts";
 import { sessions } from "./sessions.ts";
 
 export const onboardings = sqliteTable("onboardings", {
-  session_id: text()
-    .primaryKey()
-    .references(() => sessions.id, { onDelete: "cascade" }),
+  session_id: partOf(() => sessions.id).primaryKey(),
   status: text().$type<"active" | "completed" | "abandoned">().notNull(),
   phase: text().$type<"intake" | "strategy" | "product" | "architecture" | "done">().notNull(),
   /** What the interviewers found out. */

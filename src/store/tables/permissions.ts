@@ -1,6 +1,7 @@
 /** What persons are asked about calls of tools, and the answers that hold for more than one call. */
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { ToolKind } from "../../core/permission-rule.ts";
+import { partOf } from "./part-of.ts";
 import { runs } from "./runs.ts";
 import { sessions } from "./sessions.ts";
 
@@ -9,9 +10,7 @@ export type PermissionState = "waiting" | "allowed" | "denied" | "expired" | "wi
 
 export const permissionRequests = sqliteTable("permission_requests", {
   id: text().primaryKey(),
-  session_id: text()
-    .notNull()
-    .references(() => sessions.id, { onDelete: "cascade" }),
+  session_id: partOf(() => sessions.id),
   execution_id: text().notNull(),
   /** Once in its session. */
   call_id: text().notNull(),

@@ -1,13 +1,12 @@
 /** Apps of steps that can be looked at, and pictures of them. */
 import { blob, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { partOf } from "./part-of.ts";
 import { runs } from "./runs.ts";
 
 /** A row goes when its sandbox does. */
 export const previews = sqliteTable("previews", {
   id: text().primaryKey(),
-  run_id: text()
-    .notNull()
-    .references(() => runs.id, { onDelete: "cascade" }),
+  run_id: partOf(() => runs.id),
   /** Name of the step. */
   step_id: text().notNull(),
   execution_id: text().notNull(),
@@ -23,9 +22,7 @@ export const previews = sqliteTable("previews", {
 /** Made in the sandbox when the step ended. */
 export const screenshots = sqliteTable("screenshots", {
   id: text().primaryKey(),
-  run_id: text()
-    .notNull()
-    .references(() => runs.id, { onDelete: "cascade" }),
+  run_id: partOf(() => runs.id),
   /** Name of the step. */
   step_id: text().notNull(),
   execution_id: text().notNull(),

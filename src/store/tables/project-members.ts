@@ -2,6 +2,7 @@
 import { primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { ProjectRole } from "../../core/ownership.ts";
 import { users } from "./accounts.ts";
+import { partOf } from "./part-of.ts";
 
 /** Without a row, a project is open to all accounts. */
 export const projectAccess = sqliteTable("project_access", {
@@ -13,9 +14,7 @@ export const projectMembers = sqliteTable(
   "project_members",
   {
     project_id: text().notNull(),
-    user_id: text()
-      .notNull()
-      .references(() => users.id, { onDelete: "cascade" }),
+    user_id: partOf(() => users.id),
     role: text().$type<ProjectRole>().notNull(),
     source: text().$type<"hand" | "oidc">().notNull().default("hand"),
     added_by: text(),

@@ -1,6 +1,7 @@
 /** Routines of agents, and the times at which they were due. */
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Blackout, Schedule } from "../../core/schedule.ts";
+import { partOf } from "./part-of.ts";
 
 export type TickStatus = "queued" | "running" | "succeeded" | "failed" | "cancelled" | "missed" | "skipped";
 
@@ -33,9 +34,7 @@ export const pulseRoutines = sqliteTable("pulse_routines", {
 
 export const pulseTicks = sqliteTable("pulse_ticks", {
   id: text().primaryKey(),
-  routine_id: text()
-    .notNull()
-    .references(() => pulseRoutines.id, { onDelete: "cascade" }),
+  routine_id: partOf(() => pulseRoutines.id),
   /** ms since the epoch. */
   due_at: integer().notNull(),
   cause: text().$type<"schedule" | "manual">().notNull(),

@@ -3,6 +3,7 @@ import { integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite
 import { RUN_STATUSES, STEP_STATUSES } from "../../core/run-states.ts";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
 import type { RunError, StepError } from "../../engine/pipeline/rows.ts";
+import { partOf } from "./part-of.ts";
 
 /** Definitions of pipelines, each text once. */
 export const runDefinitions = sqliteTable("run_definitions", {
@@ -56,18 +57,14 @@ export const runs = sqliteTable("runs", {
 
 /** The trace that a run belongs to where its caller named one. */
 export const runTraces = sqliteTable("run_traces", {
-  run_id: text()
-    .primaryKey()
-    .references(() => runs.id, { onDelete: "cascade" }),
+  run_id: partOf(() => runs.id).primaryKey(),
   /** As the header `traceparent` writes it. */
   traceparent: text().notNull(),
 });
 
 export const steps = sqliteTable("steps", {
   id: text().primaryKey(),
-  run_id: text()
-    .notNull()
-    .references(() => runs.id, { onDelete: "cascade" }),
+  run_id: partOf(() => runs.id),
   step_id: text().notNull(),
   /** Order of making within the run, from 0. */
   position: integer().notNull(),
@@ -101,9 +98,7 @@ export const runAgents = sqliteTable(
   "run_agents",
   {
     agent_id: text().notNull(),
-    run_id: text()
-      .notNull()
-      .references(() => runs.id, { onDelete: "cascade" }),
+    run_id: partOf(() => runs.id),
   },
   (t) => [primaryKey({ columns: [t.agent_id, t.run_id] })],
 );
@@ -113,9 +108,7 @@ export const agentTotals = sqliteTable("agent_totals", { agent_id: text().primar
 /** The ids that runs have in the index of their texts; written by the database with each run. */
 export const runTexts = sqliteTable("run_texts", {
   id: integer().primaryKey(),
-  run_id: text()
-    .notNull()
-    .references(() => runs.id, { onDelete: "cascade" }),
+  run_id: partOf(() => runs.id),
   created_by: text(),
 });
 

@@ -1,5 +1,6 @@
 /** Secrets and their grants. */
 import { primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { partOf } from "./part-of.ts";
 
 interface SecretEdge {
   hosts: string[];
@@ -29,9 +30,7 @@ export const secrets = sqliteTable("secrets", {
 export const secretGrants = sqliteTable(
   "secret_grants",
   {
-    secret_id: text()
-      .notNull()
-      .references(() => secrets.id, { onDelete: "cascade" }),
+    secret_id: partOf(() => secrets.id),
     agent_id: text().notNull(),
     granted_at: text().notNull(),
   },
@@ -41,9 +40,7 @@ export const secretGrants = sqliteTable(
 /** Values that were replaced: kept sealed for a while, so that they are still masked where an agent held on to one. */
 export const replacedSecrets = sqliteTable("replaced_secrets", {
   id: text().primaryKey(),
-  secret_id: text()
-    .notNull()
-    .references(() => secrets.id, { onDelete: "cascade" }),
+  secret_id: partOf(() => secrets.id),
   sealed: text().notNull(),
   replaced_at: text().notNull(),
 });

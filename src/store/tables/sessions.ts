@@ -5,6 +5,7 @@ import type { SessionKind } from "../../engine/kinds.ts";
 import type { FinishReason } from "../../engine/model.ts";
 import type { InputPart, MessagePart } from "../../engine/parts.ts";
 import type { ToolResult } from "../../engine/tool.ts";
+import { partOf } from "./part-of.ts";
 
 export type ExecutionStatus = "queued" | "running" | "succeeded" | "failed" | "cancelled";
 /** `open`: between two turns. `ended`: by a person. A session that ends with its work has that work's status. */
@@ -107,9 +108,7 @@ interface CallUnderWay {
 
 export const executions = sqliteTable("executions", {
   id: text().primaryKey(),
-  session_id: text()
-    .notNull()
-    .references(() => sessions.id, { onDelete: "cascade" }),
+  session_id: partOf(() => sessions.id),
   agent_id: text().notNull(),
   run_id: text(),
   /** Row id of the step's attempt (`step_…`). */
@@ -169,9 +168,7 @@ export const executions = sqliteTable("executions", {
 export const messages = sqliteTable(
   "messages",
   {
-    session_id: text()
-      .notNull()
-      .references(() => sessions.id, { onDelete: "cascade" }),
+    session_id: partOf(() => sessions.id),
     /** From 0, without gap. */
     seq: integer().notNull(),
     id: text().notNull(),
@@ -192,9 +189,7 @@ export const messages = sqliteTable(
 export const toolCalls = sqliteTable(
   "tool_calls",
   {
-    session_id: text()
-      .notNull()
-      .references(() => sessions.id, { onDelete: "cascade" }),
+    session_id: partOf(() => sessions.id),
     /** The reply that asked for it. */
     seq: integer().notNull(),
     position: integer().notNull(),

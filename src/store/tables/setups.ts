@@ -1,13 +1,12 @@
 /** What set-ups of projects' code left. */
 import { integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { partOf } from "./part-of.ts";
 import { projects } from "./projects.ts";
 
 export const projectSetups = sqliteTable(
   "project_setups",
   {
-    project_id: text()
-      .notNull()
-      .references(() => projects.id, { onDelete: "cascade" }),
+    project_id: partOf(() => projects.id),
     /** Of everything that it depends on: image, command, variables, contents of lock files. */
     key: text().notNull(),
     /** Of what the environment says alone: sandboxes take the newest of the recipe that holds. */

@@ -1,5 +1,6 @@
 /** Swarms and their tasks. */
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { partOf } from "./part-of.ts";
 import { type RowError, sessions } from "./sessions.ts";
 
 export type SwarmStatus = "running" | "succeeded" | "failed" | "cancelled";
@@ -9,9 +10,7 @@ export const swarms = sqliteTable("swarms", {
   /** That of its session, with another prefix. */
   id: text().primaryKey(),
   /** Nothing works in it: it owns the budget, and the tasks' sessions are below it. */
-  session_id: text()
-    .notNull()
-    .references(() => sessions.id, { onDelete: "cascade" }),
+  session_id: partOf(() => sessions.id),
   status: text().$type<SwarmStatus>().notNull(),
   /** It is being ended: no task begins, and this is its status once the running ones have stopped. */
   stop: text().$type<"failed" | "cancelled">(),
@@ -30,9 +29,7 @@ export const swarms = sqliteTable("swarms", {
 export const swarmTasks = sqliteTable(
   "swarm_tasks",
   {
-    swarm_id: text()
-      .notNull()
-      .references(() => swarms.id, { onDelete: "cascade" }),
+    swarm_id: partOf(() => swarms.id),
     /** In the request, from 0. */
     position: integer().notNull(),
     key: text().notNull(),

@@ -1,12 +1,11 @@
 /** Tasks of projects, what they depend on, what happened to them, and the stages that work of a kind goes through. */
 import { type AnySQLiteColumn, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { partOf } from "./part-of.ts";
 import { projects } from "./projects.ts";
 
 export const tasks = sqliteTable("tasks", {
   id: text().primaryKey(),
-  project_id: text()
-    .notNull()
-    .references(() => projects.id, { onDelete: "cascade" }),
+  project_id: partOf(() => projects.id),
   title: text().notNull(),
   description: text().notNull(),
   status: text().notNull(),
@@ -43,21 +42,15 @@ export const tasks = sqliteTable("tasks", {
 export const taskDependencies = sqliteTable(
   "task_dependencies",
   {
-    task_id: text()
-      .notNull()
-      .references(() => tasks.id, { onDelete: "cascade" }),
-    depends_on: text()
-      .notNull()
-      .references(() => tasks.id, { onDelete: "cascade" }),
+    task_id: partOf(() => tasks.id),
+    depends_on: partOf(() => tasks.id),
   },
   (t) => [primaryKey({ columns: [t.task_id, t.depends_on] })],
 );
 
 export const taskHistory = sqliteTable("task_history", {
   id: integer().primaryKey({ autoIncrement: true }),
-  task_id: text()
-    .notNull()
-    .references(() => tasks.id, { onDelete: "cascade" }),
+  task_id: partOf(() => tasks.id),
   at: text().notNull(),
   /** Who did it: a user's id, an execution, `rule` for what follows from another change. */
   actor: text().notNull(),
@@ -75,9 +68,7 @@ interface StageRow {
 }
 
 export const workflowPolicies = sqliteTable("workflow_policies", {
-  project_id: text()
-    .primaryKey()
-    .references(() => projects.id, { onDelete: "cascade" }),
+  project_id: partOf(() => projects.id).primaryKey(),
   rules: text({ mode: "json" }).$type<Record<string, StageRow[]>>().notNull(),
   wait_for_merge: integer({ mode: "boolean" }).notNull(),
   updated_at: text().notNull(),
@@ -86,7 +77,5 @@ export const workflowPolicies = sqliteTable("workflow_policies", {
 /** The ids that tasks have in the index of their texts; written by the database with each task. */
 export const taskTexts = sqliteTable("task_texts", {
   id: integer().primaryKey(),
-  task_id: text()
-    .notNull()
-    .references(() => tasks.id, { onDelete: "cascade" }),
+  task_id: partOf(() => tasks.id),
 });
