@@ -115,11 +115,11 @@ async function valuesOf(
 async function readNames(resource: AnyResource | undefined, flags: ReadonlyMap<string, string>): Promise<Candidate[]> {
   const client = await connect({ url: flags.get("--url"), data: flags.get("--data") });
   if (!resource) {
-    const { items } = await listItems(client, "/v1/models", new URLSearchParams(), NAMED);
+    const { items } = await listItems(client, "/v1/models", NAMED);
     return items.map(({ id, name }) => ({ word: id, about: oneLine(name) }));
   }
   const { path } = await locate(client, resource, { project: flags.get("--project") });
-  const { items } = await listItems(client, path, new URLSearchParams(), NAMED);
+  const { items } = await listItems(client, path, NAMED);
   return items.map((item) => {
     const word = resource.namesOf?.(item)[0] ?? resource.idOf(item);
     const about = resource.columns

@@ -1,8 +1,8 @@
 /** `skep events`: what happens on the server, as it happens. */
 import type { Command } from "commander";
 import type { SkepEvent } from "../core/events.ts";
-import { INTERRUPTED } from "./interrupt.ts";
-import { findOne } from "./resource/find.ts";
+import { INTERRUPTED, stopAtInterrupt } from "./interrupt.ts";
+import { findOne, queryOf } from "./resource/find.ts";
 import { runs } from "./resource/runs.ts";
 import { connect, type ServerFlags, withServer } from "./server/locate.ts";
 import { columns, fit, oneLine, paint } from "./terminal/style.ts";
@@ -28,18 +28,10 @@ export function eventsCommand(program: Command, exit: (code: number) => void): v
 
 async function follow(flags: EventFlags): Promise<number> {
   const client = await connect(flags);
-  const query = new URLSearchParams();
-  if (flags.run) query.set("run_id", (await findOne(client, runs, flags.run))["id"]);
-  for (const [name, value] of [
-    ["agent_id", flags.agent],
-    ["session_id", flags.session],
-    ["kinds", flags.kinds],
-    ["after", flags.after],
-  ] as const)
-    if (value !== undefined) query.set(name, value);
-  const stop = new AbortController();
-  const onSignal = () => stop.abort();
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, onSignal);
+  const { agent, session, kinds, after } = flags;
+  const run_id = flags.run ? (await findOne(client, runs, flags.run)).id : undefined;
+  const query = queryOf({ run_id, agent_id: agent, session_id: session, kinds, after });
+  const stop = stopAtInterrupt();
   for await (const event of client.events(`/v1/events/stream?${query}`, stop.signal))
     console.log(flags.json ? JSON.stringify(event) : lineOf(event));
   return stop.signal.aborted ? INTERRUPTED : 0;

@@ -4,6 +4,22 @@ import type { Client } from "./server/client.ts";
 /** As shells have it for a program that was interrupted. */
 export const INTERRUPTED = 130;
 
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+
+/** Has `act` called at Ctrl-C, and when the process is asked to end. @returns what forgets it. */
+export function listenForInterrupt(act: () => void, { once = false } = {}): () => void {
+  for (const name of SIGNALS) process[once ? "once" : "on"](name, act);
+  return () => {
+    for (const name of SIGNALS) process.off(name, act);
+  };
+}
+
+/** What the first Ctrl-C aborts; the next one ends the process. */
+export function stopAtInterrupt() {
+  const stop = new AbortController();
+  return { signal: stop.signal, done: listenForInterrupt(() => stop.abort(), { once: true }) };
+}
+
 /**
  * On a server that runs by itself the first Ctrl-C only leaves: the run continues. On this process's own server, which ends
  * with it, the run is cancelled and awaited; a second Ctrl-C leaves at once.
@@ -18,7 +34,7 @@ export function onInterrupt(client: Client, runId: string, ownServer: boolean) {
     console.error("\nCancelling the run; again to leave at once.");
     client.call("POST", `/v1/runs/${runId}/cancel`).catch(() => abort.abort());
   };
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, handle);
+  const done = listenForInterrupt(handle);
   return {
     /** Stops following. */
     signal: abort.signal,
@@ -26,9 +42,7 @@ export function onInterrupt(client: Client, runId: string, ownServer: boolean) {
     get asked(): boolean {
       return asked;
     },
-    done(): void {
-      for (const name of ["SIGINT", "SIGTERM"] as const) process.off(name, handle);
-    },
+    done,
   };
 }
 
@@ -38,10 +52,5 @@ export function leaving(words: string): { done(): void } {
     console.error(words);
     process.exit(INTERRUPTED);
   };
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, leave);
-  return {
-    done() {
-      for (const name of ["SIGINT", "SIGTERM"] as const) process.off(name, leave);
-    },
-  };
+  return { done: listenForInterrupt(leave, { once: true }) };
 }

@@ -1,6 +1,7 @@
 /** What a command is given besides its arguments: files, standard input, and values that nobody may see. */
 
 import { readFileSync, statSync } from "node:fs";
+import { basename } from "node:path";
 import { badUsage, unreadable } from "../core/errors.ts";
 import { readJson } from "../core/json-reader.ts";
 import { askHidden } from "./terminal/ask.ts";
@@ -15,6 +16,18 @@ export async function readText(file: string): Promise<string> {
   if (!found) throw unreadable(`There is no file ${file}.`);
   if (found.isDirectory()) throw unreadable(`${file} is a folder, not a file.`);
   return readFileSync(file, "utf8");
+}
+
+/** A file to be sent. @throws Problem 422 `unreadable`. */
+export async function readFile(path: string): Promise<File> {
+  assertFile(path);
+  return new File([await Bun.file(path).arrayBuffer()], basename(path));
+}
+
+/** Of a file or a pipe. @throws Problem 422 `unreadable`. */
+export function assertFile(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found?.isFile() && !found?.isFIFO()) throw unreadable(`There is no file ${path}.`);
 }
 
 /**

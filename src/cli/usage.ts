@@ -2,6 +2,7 @@
 
 import { type Command, Option } from "commander";
 import type { AnswerOf } from "../api/types.ts";
+import { queryOf } from "./resource/find.ts";
 import { connect, type ServerFlags, withServer } from "./server/locate.ts";
 import { costText, shortCostText, tableLines } from "./terminal/table.ts";
 import { diskCommand } from "./usage-disk.ts";
@@ -32,13 +33,7 @@ export function usageCommand(program: Command, exit: (code: number) => void): vo
     .action(async (flags: Flags) => {
       const { by, json } = flags;
       const client = await connect(flags);
-      const query = new URLSearchParams();
-      for (const [name, value] of [
-        ["from", flags.from],
-        ["to", flags.to],
-        ["user_id", flags.user],
-      ] as const)
-        if (value !== undefined) query.set(name, value);
+      const query = queryOf({ from: flags.from, to: flags.to, user_id: flags.user });
       if (by === "hour" || by === "day" || by === "month") {
         query.set("granularity", by);
         const history = await client.call("GET", `/v1/usage/history?${query}`);

@@ -68,12 +68,10 @@ export function createEditorChat({ link, client, id, cwd, isNew }: EditorChatDep
       throw invalid(`${model} sees no pictures. Choose another model, or leave the picture out.`);
     return link.ask(async (server) => {
       const attachment_ids: string[] = [];
-      for (const file of files) {
-        const form = new FormData();
-        form.append("session_id", id);
-        form.append("file", file);
-        attachment_ids.push((await server.upload<{ id: string }>("/v1/attachments/upload", form)).id);
-      }
+      for (const file of files)
+        attachment_ids.push(
+          (await server.upload<{ id: string }>("/v1/attachments/upload", file, { session_id: id })).id,
+        );
       const sent = await server.call("POST", `${path}/message`, { message, attachment_ids });
       return { messageId: sent.message_id, position: { at: reply.last_event_id } };
     });

@@ -6,7 +6,7 @@ import { LIMITS } from "../../core/limits.ts";
 import { firstAgent } from "../chat/chat.ts";
 import { type ChatDetailView, type ChatView, pathOf } from "../chat/session.ts";
 import { agents } from "../resource/agents.ts";
-import { findOne } from "../resource/find.ts";
+import { findOne, queryOf } from "../resource/find.ts";
 import { projects } from "../resource/projects.ts";
 import { createEditorChat, type EditorChat } from "./chat.ts";
 import type { Link } from "./link.ts";
@@ -54,9 +54,8 @@ export function createEditorSessions(link: Link, { agent, project }: Chosen) {
   }
   async function list({ cwd, cursor }: Acp.ListSessionsRequest): Promise<Acp.ListSessionsResponse> {
     return link.ask(async (server) => {
-      const query = new URLSearchParams({ limit: String(PAGE) });
-      if (cursor) query.set("cursor", cursor);
-      if (agent !== undefined) query.set("agent_id", (await findOne(server, agents, agent)).id);
+      const agent_id = agent === undefined ? undefined : (await findOne(server, agents, agent)).id;
+      const query = queryOf({ limit: String(PAGE), cursor: cursor || undefined, agent_id });
       const wanted = project === undefined ? undefined : (await findOne(server, projects, project)).id;
       const { items, next_cursor } = await server.call("GET", `/v1/chat/sessions?${query}`);
       const own = items.filter(({ project_id }) => wanted === undefined || project_id === wanted);

@@ -1,7 +1,5 @@
 /** Files that go with a message. */
-import { statSync } from "node:fs";
-import { basename } from "node:path";
-import { unreadable } from "../../core/errors.ts";
+import { assertFile, readFile } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
 
 export interface Attached {
@@ -18,14 +16,11 @@ const PATIENCE_MS = 30_000;
 
 /** Uploads files and waits until they are read. @throws Problem 422 `unreadable` before any is uploaded. */
 export async function attachFiles(client: Client, sessionId: string, files: readonly string[]): Promise<Attached[]> {
-  for (const file of files)
-    if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw unreadable(`There is no file ${file}.`);
+  files.forEach(assertFile);
   return Promise.all(
     files.map(async (file) => {
-      const form = new FormData();
-      form.append("session_id", sessionId);
-      form.append("file", new File([await Bun.file(file).arrayBuffer()], basename(file)));
-      let made = await client.upload<Uploaded>("/v1/attachments/upload", form);
+      const fields = { session_id: sessionId };
+      let made = await client.upload<Uploaded>("/v1/attachments/upload", await readFile(file), fields);
       for (const end = Date.now() + PATIENCE_MS; made.status === "processing" && Date.now() < end; ) {
         await Bun.sleep(LOOK_MS);
         made = await client.call("GET", `/v1/attachments/${made.id}`);

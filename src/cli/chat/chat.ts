@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { badUsage, Problem } from "../../core/errors.ts";
 import { readText } from "../read-input.ts";
 import { agents } from "../resource/agents.ts";
-import { findOne } from "../resource/find.ts";
+import { findOne, queryOf } from "../resource/find.ts";
 import { projects } from "../resource/projects.ts";
 import type { Client } from "../server/client.ts";
 import { connect, type ServerFlags, withServer } from "../server/locate.ts";
@@ -74,7 +74,7 @@ async function sessionFor(client: Client, word: string | undefined, flags: ChatF
 }
 
 async function lastChat(client: Client, agent: string | undefined): Promise<ChatView | undefined> {
-  const query = new URLSearchParams({ limit: "1", ...(agent === undefined ? {} : { agent_id: agent }) });
+  const query = queryOf({ limit: "1", agent_id: agent });
   return (await client.call("GET", `/v1/chat/sessions?${query}`)).items[0];
 }
 

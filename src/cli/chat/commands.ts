@@ -75,7 +75,7 @@ async function model({ client, session }: ChatState, id: string): Promise<string
     const changed = await client.call("PUT", pathOf(session.id), { model: id });
     return `From now on ${changed.model} answers.`;
   }
-  const { items } = await listItems(client, "/v1/models", new URLSearchParams(), MODELS);
+  const { items } = await listItems(client, "/v1/models", MODELS);
   const known = items.map((one) => String(one["id"]));
   const all = session.model === null || known.includes(session.model) ? known : [session.model, ...known];
   return all.map((one) => (one === session.model ? `* ${one}` : `  ${one}`));
@@ -84,7 +84,7 @@ async function model({ client, session }: ChatState, id: string): Promise<string
 async function agent(state: ChatState, word: string): Promise<string | string[]> {
   const { client, session } = state;
   if (word === "") {
-    const { items } = await listItems(client, agents.path, new URLSearchParams(), MODELS);
+    const { items } = await listItems(client, agents.path, MODELS);
     return items
       .filter(({ enabled }) => enabled)
       .map(

@@ -5,7 +5,7 @@ import { badUsage, Problem } from "../../core/errors.ts";
 import { EVAL_HARNESSES, type EvalHarness } from "../../core/harness-names.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { ownJson } from "../../core/own-json.ts";
-import { INTERRUPTED } from "../interrupt.ts";
+import { INTERRUPTED, stopAtInterrupt } from "../interrupt.ts";
 import { readText } from "../read-input.ts";
 import { say } from "../resource/command.ts";
 import type { Answer } from "../resource/resource.ts";
@@ -128,9 +128,7 @@ const harnessesOf = (text: string): EvalHarness[] =>
 
 /** Says what happens until the eval has ended, then how it ended. Ctrl-C leaves; the eval continues. */
 export async function followEval(client: Client, id: string, quiet: boolean, minPass?: number): Promise<Answer> {
-  const left = new AbortController();
-  const leave = () => left.abort();
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, leave);
+  const left = stopAtInterrupt();
   const state = () => client.call("GET", `/v1/evals/${id}`);
   try {
     const [last] = (await client.call("GET", "/v1/events?limit=1")).items;
@@ -148,7 +146,7 @@ export async function followEval(client: Client, id: string, quiet: boolean, min
         if (now.status !== "running") break;
       }
   } finally {
-    for (const name of ["SIGINT", "SIGTERM"] as const) process.off(name, leave);
+    left.done();
   }
   const now = await state();
   return { json: now, text: evalLines(now), code: left.signal.aborted ? INTERRUPTED : exitCodeOf(now, minPass) };

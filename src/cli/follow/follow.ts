@@ -60,7 +60,7 @@ const jsonLines = (): Follower => ({ take: (event) => console.log(JSON.stringify
 async function liveTree(client: Client, runId: string, text: boolean, signal: AbortSignal): Promise<Follower> {
   const { pipeline_id } = await client.call("GET", `/v1/runs/${runId}`);
   console.log(`${paint("bold", pipeline_id)} ${paint("dim", `${runId} at ${client.url}`)}`);
-  const { items } = await listItems(client, `/v1/steps/${runId}`, new URLSearchParams(), STEPS);
+  const { items } = await listItems(client, `/v1/steps/${runId}`, STEPS);
   const state = initialState(items);
   const reduce = createReducer(state);
   const lines = createLiveLines((size) => treeLines(state, { ...size, now: Date.now() }));

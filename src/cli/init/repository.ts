@@ -31,7 +31,7 @@ export async function addRepository(
   }
   if (!asked && !flags.yes && hasPerson() && !(await confirm(`Add the repository ${root} as a project?`, true)))
     return undefined;
-  const { items } = await listItems(client, projects.path, new URLSearchParams(), PROJECTS);
+  const { items } = await listItems(client, projects.path, PROJECTS);
   const origin = gitOrigin(root);
   const [known] = ofFolder(root, items);
   const name = known?.["name"] ?? freeName(basename(root), items);

@@ -5,7 +5,7 @@ import { badUsage, Problem } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import { isObject, textIn } from "../../core/is-object.ts";
 import { JsonTooMuch, readJson } from "../../core/json-reader.ts";
-import { INTERRUPTED } from "../interrupt.ts";
+import { INTERRUPTED, stopAtInterrupt } from "../interrupt.ts";
 import { readText } from "../read-input.ts";
 import { PROJECT, projectHere } from "../resource/project-here.ts";
 import { type Answer, type Call, type Resource, verbMakers } from "../resource/resource.ts";
@@ -217,8 +217,7 @@ const logs = actOnOne("logs", "what a tool server prints, and what happened to i
     { flags: "--follow", about: "continue until Ctrl-C" },
   ],
   async run({ client, item, flags }) {
-    const stop = new AbortController();
-    for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort());
+    const stop = stopAtInterrupt();
     const query = new URLSearchParams({
       server_id: item["id"],
       tail: String(flags["tail"]),

@@ -84,7 +84,7 @@ export function onboardCommand(program: Command, exit: Exit): void {
 async function choose(client: Client, word: string | undefined, flags: Flags): Promise<{ id: string }> {
   if (word !== undefined) return findOne(client, onboardings, word);
   if (flags["continue"]) {
-    const { items } = await listItems(client, onboardings.path, new URLSearchParams({ status: "active" }), 1);
+    const { items } = await listItems(client, onboardings.path, 1, new URLSearchParams({ status: "active" }));
     if (!items[0]) throw new Problem(404, "not_found", "No session is active. Begin one with: skep onboard");
     return items[0];
   }

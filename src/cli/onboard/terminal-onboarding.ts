@@ -3,6 +3,7 @@ import { createInterface, type Interface } from "node:readline";
 import type { AnswerOf } from "../../api/types.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import { textIn } from "../../core/is-object.ts";
+import { listenForInterrupt } from "../interrupt.ts";
 import type { Client } from "../server/client.ts";
 import { paint, plain } from "../terminal/style.ts";
 
@@ -138,7 +139,7 @@ function openTerminal(): Terminal {
     reader.close();
   };
   reader.on("SIGINT", interrupted);
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, interrupted);
+  const forget = listenForInterrupt(interrupted);
   const terminal: Terminal = {
     onInterrupt: undefined,
     async ask() {
@@ -148,7 +149,7 @@ function openTerminal(): Terminal {
     },
     close() {
       lines.length = 0;
-      for (const name of ["SIGINT", "SIGTERM"] as const) process.off(name, interrupted);
+      forget();
       reader.close();
     },
   };

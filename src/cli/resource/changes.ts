@@ -176,7 +176,7 @@ const placeText = ({ path, line, side }: Remark): string =>
   path === null ? "the change" : `${path}${line === null ? "" : `:${line}`}${side === "old" ? " (old)" : ""}`;
 
 async function comments(client: Client, path: One["path"]): Promise<Answer> {
-  const { items } = await listItems(client, `${path}/comments` as const, new URLSearchParams(), 500);
+  const { items } = await listItems(client, `${path}/comments` as const, 500);
   const table = tableLines<Remark>(
     [
       { head: "PLACE", of: placeText },

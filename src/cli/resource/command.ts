@@ -4,7 +4,7 @@ import { isProblem, Problem } from "../../core/errors.ts";
 import { connect, type ServerFlags, withServer } from "../server/locate.ts";
 import { ownColoursOnly } from "../terminal/style.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
-import { countOf, findOne, listItems, locate } from "./find.ts";
+import { countOf, findOne, listItems, locate, queryOf } from "./find.ts";
 import type { Answer, AnyResource, ArgumentSpec, Flags, OptionSpec, Verb } from "./resource.ts";
 
 export type Exit = (code: number) => void;
@@ -96,14 +96,11 @@ const pathOf = ({ path, idOf, pathOf: own }: AnyResource, item: object) =>
   own?.(item) ?? (`${path}/${encodeURIComponent(idOf(item))}` as const);
 
 async function list(resource: AnyResource, flags: Flags): Promise<Answer> {
-  const query = new URLSearchParams();
-  for (const filter of resource.filters ?? []) {
-    const value = flags[optionOf(filter).attributeName()];
-    if (value !== undefined) query.set(filter.query, String(value));
-  }
+  const given = (resource.filters ?? []).map((filter) => [filter.query, flags[optionOf(filter).attributeName()]]);
+  const query = queryOf(Object.fromEntries(given));
   const client = await connect(flags);
   const { path } = await locate(client, resource, flags);
-  const found = await listItems(client, path, query, countOf(flags["limit"]));
+  const found = await listItems(client, path, countOf(flags["limit"]), query);
   const more = found.next_cursor === null ? [] : [`More: --limit ${countOf(flags["limit"]) * 2}`];
   const isNarrowed = query.size > 0;
   const text =

@@ -1,6 +1,7 @@
 /** `skep connections RUN`: what the programs of a run's agents reached, or wanted to. */
 import type { RowOf } from "../../api/types.ts";
 import { tableLines } from "../terminal/table.ts";
+import { listItems, queryOf } from "./find.ts";
 import { verbMakers } from "./resource.ts";
 
 const { actOnOne } = verbMakers<"/v1/runs">();
@@ -12,14 +13,8 @@ const MOST = 2_000;
 export const connectionsVerb = actOnOne("connections", "what the programs of a run's agents reached, or were refused", {
   options: [{ flags: "--verdict <verdict>", about: "only these", choices: ["allowed", "denied", "failed"] }],
   async run({ client, path, flags }) {
-    const verdict = flags["verdict"] === undefined ? "" : `&verdict=${flags["verdict"]}`;
-    const items: Connection[] = [];
-    for (let cursor: string | null = ""; cursor !== null && items.length < MOST; ) {
-      const after: string = cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`;
-      const page = await client.call("GET", `${path}/connections?limit=200${verdict}${after}`);
-      items.push(...page.items);
-      cursor = page.next_cursor;
-    }
+    const query = queryOf({ verdict: flags["verdict"] });
+    const { items } = await listItems(client, `${path}/connections`, MOST, query);
     if (items.length === 0) return { json: { items }, text: "Its programs reached nothing through the proxy." };
     const hosts = [...Map.groupBy(items, (one) => `${one.verdict} ${one.host}:${one.port} ${one.reason}`).values()];
     const table = tableLines(

@@ -1,8 +1,6 @@
 /** `skep cookies`: sets of browser cookies of yours, and the agents that get them. Values are never shown. */
-
-import { basename } from "node:path";
 import type { RowOf } from "../../api/types.ts";
-import { unreadable } from "../../core/errors.ts";
+import { readFile } from "../read-input.ts";
 import { timeText } from "../terminal/table.ts";
 import { type Answer, type Call, type Resource, verbMakers } from "./resource.ts";
 import { deleteVerb, listOf } from "./words.ts";
@@ -62,13 +60,8 @@ const placeOf = (agent: string, { id }: Pick<Item, "id">) =>
 
 async function add(call: Pick<Call, "client" | "args" | "flags">): Promise<Answer> {
   const { client, args, flags } = call;
-  const path = args[0]!;
-  const file = Bun.file(path);
-  if (!(await file.exists())) throw unreadable(`There is no file ${path}.`);
-  const form = new FormData();
-  form.append("name", flags["name"] ?? basename(path).replace(/\.txt$/, ""));
-  form.append("file", new File([await file.arrayBuffer()], basename(path)));
-  const set = await client.upload<Item>(PATH, form);
+  const file = await readFile(args[0]!);
+  const set = await client.upload<Item>(PATH, file, { name: flags["name"] ?? file.name.replace(/\.txt$/, "") });
   const agents = listOf(flags["grant"] ?? "");
   return agents.length > 0 ? grant(call, set, agents) : { json: set, text: textOf(set) };
 }

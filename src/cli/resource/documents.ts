@@ -1,13 +1,10 @@
 /** `skep documents`: files that agents look things up in, from the terminal. */
 
-import { statSync } from "node:fs";
-import { basename } from "node:path";
-import type { AnswerOf, RowOf } from "../../api/types.ts";
-import { unreadable } from "../../core/errors.ts";
-import { readText } from "../read-input.ts";
+import type { RowOf } from "../../api/types.ts";
+import { assertFile, readFile, readText } from "../read-input.ts";
 import { paint, plain } from "../terminal/style.ts";
 import { timeText } from "../terminal/table.ts";
-import { findOne } from "./find.ts";
+import { findOne, queryOf } from "./find.ts";
 import { projects } from "./projects.ts";
 import { type Answer, type Call, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
 import { deleteVerb, statusStyle } from "./words.ts";
@@ -74,17 +71,10 @@ async function projectOf({ client, flags }: Call): Promise<string | undefined> {
 
 async function add(call: Call): Promise<Answer> {
   const { client, args, flags } = call;
-  for (const file of args)
-    if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw unreadable(`There is no file ${file}.`);
-  const project = await projectOf(call);
+  args.forEach(assertFile);
+  const fields = { title: flags["title"], project_id: await projectOf(call) };
   const made: Item[] = [];
-  for (const file of args) {
-    const form = new FormData();
-    if (flags["title"] !== undefined) form.append("title", flags["title"]);
-    if (project !== undefined) form.append("project_id", project);
-    form.append("file", new File([await Bun.file(file).arrayBuffer()], basename(file)));
-    made.push(await client.upload<AnswerOf<"POST", "/v1/ingest/document">>("/v1/ingest/document", form));
-  }
+  for (const path of args) made.push(await client.upload<Item>("/v1/ingest/document", await readFile(path), fields));
   const read = flags["wait"] === false ? made : await Promise.all(made.map((one) => untilRead(call, one)));
   const text = read.map(({ id, title, status, sections, error }) =>
     [id, status, plain(title), status === "ready" ? `(${sections} sections)` : (error ?? "")].join(" ").trimEnd(),
@@ -131,9 +121,7 @@ const tocLines = (entries: readonly TocEntry[], depth: number): string[] =>
   ]);
 
 async function readSection({ client, path, args: [section], flags }: One): Promise<Answer> {
-  const query = new URLSearchParams();
-  if (section !== undefined) query.set("section_id", section);
-  if (flags["page"] !== undefined) query.set("page", flags["page"]);
+  const query = queryOf({ section_id: section, page: flags["page"] });
   const found = await client.call("GET", `${path}/section?${query}`);
   const head = [...found["path"], found["title"]].map(plain).join(" › ");
   const next = found["next_id"] === null ? [] : ["", paint("dim", `Next: ${found["next_id"]}`)];
@@ -142,11 +130,10 @@ async function readSection({ client, path, args: [section], flags }: One): Promi
 
 async function search(call: Call): Promise<Answer> {
   const { client, args, flags } = call;
-  const query = new URLSearchParams({ query: args.join(" ") });
-  const project = await projectOf(call);
-  if (project !== undefined) query.set("project_id", project);
-  if (flags["document"] !== undefined)
-    query.set("document_id", (await findOne(client, documents, flags["document"]))["id"]);
+  const project_id = await projectOf(call);
+  const { document } = flags;
+  const document_id = document === undefined ? undefined : (await findOne(client, documents, document)).id;
+  const query = queryOf({ query: args.join(" "), project_id, document_id });
   const found = await client.call("GET", `/v1/documents/search?${query}`);
   if (found.items.length === 0) return { json: found, text: "No document says anything about that." };
   const text = found.items.flatMap((hit) => [

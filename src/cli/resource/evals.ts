@@ -42,7 +42,7 @@ export const evals: Resource<List, Item> = {
       },
     }),
     actOnOne("attempts", "list every attempt with its run, and why it did not pass", async ({ client, path }) => {
-      const found = await listItems(client, `${path}/attempts`, new URLSearchParams(), MOST);
+      const found = await listItems(client, `${path}/attempts`, MOST);
       return { json: found, text: tableLines(ATTEMPT_COLUMNS, found.items) };
     }),
     actOnOne("compare", "say which tasks pass more or less often than in an earlier eval", {

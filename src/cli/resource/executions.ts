@@ -39,12 +39,7 @@ export const executions: Resource<List> = {
 
 /** The list is newest first; people read from the beginning. */
 async function transcript({ client, args: [id] }: Call) {
-  const list = await listItems(
-    client,
-    `/v1/sessions/${encodeURIComponent(id!)}/transcript`,
-    new URLSearchParams(),
-    MESSAGES,
-  );
+  const list = await listItems(client, `/v1/sessions/${encodeURIComponent(id!)}/transcript`, MESSAGES);
   return { json: list, text: [...list.items].reverse().flatMap(messageLines) };
 }
 

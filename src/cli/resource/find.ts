@@ -9,6 +9,13 @@ import type { AnyResource, Flags, Resource } from "./resource.ts";
 /** A row of the list at that address, as far as the address is known. */
 type RowAt<Address extends string> = string extends Address ? object : RowOf<Address>;
 
+/** The query of an address: what was given of it. */
+export function queryOf(given: Readonly<Record<string, string | undefined>>): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) query.set(name, value);
+  return query;
+}
+
 interface List<Row> {
   items: Row[];
   next_cursor: string | null;
@@ -23,16 +30,16 @@ const NAMED = 5;
 export const listItems = <const Address extends string>(
   client: Client,
   path: Address,
-  query: URLSearchParams,
   count: number,
-): Promise<List<RowAt<Address>>> => readPages(client, path, query, count);
+  query?: URLSearchParams,
+): Promise<List<RowAt<Address>>> => readPages(client, path, count, query);
 
 /** The same for a list whose rows the caller knows. */
 export async function readPages<Row>(
   client: Client,
   path: string,
-  query: URLSearchParams,
   count: number,
+  query?: URLSearchParams,
 ): Promise<List<Row>> {
   const items: Row[] = [];
   for (let cursor: string | null = ""; ; ) {
@@ -74,7 +81,7 @@ export async function findOne<Row, One>(
   const { idOf, namesOf = () => [], single = true, path } = resource;
   const absent = resource.absent?.(word) ?? `There is no ${resource.one} ${word}.`;
   if (single && isWhole(word)) return client.ask<Row>("GET", `${path}/${encodeURIComponent(word)}`);
-  const { items, next_cursor } = await readPages<Row>(client, path, new URLSearchParams(), LOOKED_THROUGH);
+  const { items, next_cursor } = await readPages<Row>(client, path, LOOKED_THROUGH);
   const namesFor = (item: Row): string[] => [idOf(item), ...namesOf(item)];
   const wanted = word.toLowerCase();
   const own = items.find((item) => idOf(item) === word);

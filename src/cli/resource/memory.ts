@@ -9,7 +9,7 @@ import { readText } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
 import { paint, plain } from "../terminal/style.ts";
 import { type Column, fieldLines, tableLines, timeText } from "../terminal/table.ts";
-import { listItems } from "./find.ts";
+import { countOf, listItems, queryOf } from "./find.ts";
 import { type Answer, type ArgumentSpec, type Call, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
 import { assertMeant, YES } from "./words.ts";
 
@@ -150,12 +150,9 @@ const stateOf = ({ problem, superseded_by, trusted, pinned }: Entry): string => 
 };
 
 async function entriesOf(client: Client, agent: string, flags: Call["flags"]): Promise<Answer> {
-  const query = new URLSearchParams();
-  if (flags["type"] !== undefined) query.set("type", flags["type"]);
-  if (flags["unconfirmed"]) query.set("unconfirmed", "true");
-  const most = Number(flags["limit"]);
-  if (!Number.isInteger(most) || most < 1) throw badUsage("--limit takes a whole number from 1 to 100000.");
-  const found = await listItems(client, `/v1/memory/vaults/${encodeURIComponent(agent)}`, query, most);
+  const query = queryOf({ type: flags["type"], unconfirmed: flags["unconfirmed"] ? "true" : undefined });
+  const most = countOf(flags["limit"]);
+  const found = await listItems(client, `/v1/memory/vaults/${encodeURIComponent(agent)}`, most, query);
   if (found.items.length === 0) return { json: found, text: "No matching entries." };
   const columns: readonly Column<Entry>[] = [
     { head: "ENTRY", of: nameOf },
@@ -169,8 +166,7 @@ async function entriesOf(client: Client, agent: string, flags: Call["flags"]): P
 }
 
 async function search({ client, args, flags }: Call): Promise<Answer> {
-  const query = new URLSearchParams({ query: args.join(" ") });
-  if (flags["agent"] !== undefined) query.set("agent_id", flags["agent"]);
+  const query = queryOf({ query: args.join(" "), agent_id: flags["agent"] });
   const found = await client.call("GET", `/v1/memory/search?${query}`);
   if (found.items.length === 0) return { json: found, text: "Nobody remembers anything about that." };
   const text = found.items.flatMap((hit) => [
@@ -182,9 +178,8 @@ async function search({ client, args, flags }: Call): Promise<Answer> {
 }
 
 async function contradictionsOf({ client, flags }: Call): Promise<Answer> {
-  const query = new URLSearchParams();
-  if (flags["agent"] !== undefined) query.set("agent_id", flags["agent"]);
-  const found = await listItems(client, "/v1/memory/contradictions", query, MOST_SHOWN);
+  const query = queryOf({ agent_id: flags["agent"] });
+  const found = await listItems(client, "/v1/memory/contradictions", MOST_SHOWN, query);
   if (found.items.length === 0)
     return { json: found, text: "None is known. skep memory consolidate AGENT looks for them." };
   const side = (agent: string, { entry, updated_at, says, content }: Contradiction["a"]) => [
@@ -206,7 +201,7 @@ async function settle({ client, args: [id], flags }: Call): Promise<Answer> {
     throw badUsage("Say which entry is right with --keep ENTRY, or --both when both are true.");
   const path = `/v1/memory/contradictions/${encodeURIComponent(id!)}` as const;
   if (both) return { json: await client.call("PUT", path, { keep: null }), text: `${id}: both are true` };
-  const { items } = await listItems(client, "/v1/memory/contradictions", new URLSearchParams(), MOST_SHOWN);
+  const { items } = await listItems(client, "/v1/memory/contradictions", MOST_SHOWN);
   const agent: string | undefined = items.find((one) => one["id"] === id)?.["agent_id"];
   // As lists show it (agent/entry), or as it is called in the vault.
   const entry = agent !== undefined && keep!.startsWith(`${agent}/`) ? keep!.slice(agent.length + 1) : keep!;

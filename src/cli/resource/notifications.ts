@@ -144,7 +144,7 @@ export const notifications: Resource<List> = {
       return { json: link, text: codeLines(link) };
     }),
     actOnOne("deliveries", "show what was sent to a channel, and what happened to it", async ({ client, path }) => {
-      const list = await listItems(client, `${path}/deliveries`, new URLSearchParams(), SHOWN);
+      const list = await listItems(client, `${path}/deliveries`, SHOWN);
       return { json: list, text: list.items.length === 0 ? "Nothing yet." : deliveryLines(list.items) };
     }),
     deleteVerb("delete a channel", (item: Item) => `channel ${item["name"]}`),

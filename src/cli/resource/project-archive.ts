@@ -1,9 +1,9 @@
 /** `skep projects export` and `skep projects import`: a project as a file. */
-import { existsSync, statSync } from "node:fs";
-import { basename, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import type { AnswerOf } from "../../api/types.ts";
-import { badUsage, unreadable } from "../../core/errors.ts";
-import { readSecret } from "../read-input.ts";
+import { badUsage } from "../../core/errors.ts";
+import { assertFile, readFile, readSecret } from "../read-input.ts";
 import { verbMakers } from "./resource.ts";
 import { listOf } from "./words.ts";
 
@@ -54,18 +54,12 @@ export const importVerb = actOnList("import", "make a project of an archive; you
     PASSPHRASE,
   ],
   async run({ client, args: [file = ""], flags }) {
-    if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw unreadable(`There is no file ${file}.`);
-    const env: string | undefined = flags["passphraseEnv"];
-    const form = new FormData();
-    const fields: Record<string, string | undefined> = {
-      name: flags["name"],
-      access: flags["access"],
-      trusted: flags["trust"] ? "true" : undefined,
-      passphrase: env === undefined ? undefined : await readSecret("passphrase", { env }),
-    };
-    for (const [name, value] of Object.entries(fields)) if (value !== undefined) form.append(name, value);
-    form.append("file", new File([await Bun.file(file).arrayBuffer()], basename(file)));
-    const made = await client.upload<Imported>("/v1/project-imports", form);
+    assertFile(file);
+    const { name, access, passphraseEnv: env } = flags;
+    const trusted = flags["trust"] ? "true" : undefined;
+    const passphrase = env === undefined ? undefined : await readSecret("passphrase", { env });
+    const fields = { name, access, trusted, passphrase };
+    const made = await client.upload<Imported>("/v1/project-imports", await readFile(file), fields);
     const { project, tasks, job, notices } = made;
     const text = [
       `${project.name} is ${project.id}, open to ${project.access}`,

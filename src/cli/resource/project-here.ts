@@ -18,7 +18,7 @@ export const PROJECT: OptionSpec = {
 /** @throws Problem 404 for an unknown name, 422 `bad_usage` when it is not clear which is meant. */
 export async function projectHere(client: Client, { project }: Flags): Promise<RowOf<"/v1/projects">> {
   if (project !== undefined) return findOne(client, projects, project);
-  const { items } = await listItems(client, projects.path, new URLSearchParams(), PROJECTS);
+  const { items } = await listItems(client, projects.path, PROJECTS);
   const here = ofFolder(process.cwd(), items);
   const found = here.length > 0 ? here : items;
   if (found.length === 1) return found[0]!;

@@ -75,7 +75,7 @@ export const inviteVerb = (find: (client: Client, name: string) => Promise<Item>
           await client.call("DELETE", `${path}/${encodeURIComponent(id)}`);
           return { json: { id, revoked: true }, text: `${id}: revoked` };
         }
-        const found = await readPages<Invitation>(client, path, new URLSearchParams(), MOST);
+        const found = await readPages<Invitation>(client, path, MOST);
         const empty = `No invitations. Make one: skep projects invite create ${name}`;
         return { json: found, text: found.items.length === 0 ? empty : tableLines(COLUMNS, found.items) };
       },

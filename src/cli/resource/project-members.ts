@@ -65,7 +65,7 @@ export const membersVerb = (find: (client: Client, name: string) => Promise<Item
 export const aRole = (role: string): string => `${role === "owner" ? "an" : "a"} ${role}`;
 
 async function list(client: Client, path: `/v1/projects/${string}/members`): Promise<Answer> {
-  const found = await readPages<Member>(client, path, new URLSearchParams(), MOST);
+  const found = await readPages<Member>(client, path, MOST);
   const text =
     found.items.length === 0
       ? "It has no members: administrators alone decide on it."
@@ -75,7 +75,7 @@ async function list(client: Client, path: `/v1/projects/${string}/members`): Pro
 
 /** @throws Problem 404. */
 async function memberOf(client: Client, path: `/v1/projects/${string}/members`, named: string): Promise<Member> {
-  const { items } = await readPages<Member>(client, path, new URLSearchParams(), MOST);
+  const { items } = await readPages<Member>(client, path, MOST);
   const word = named.toLowerCase();
   const fits = ({ user_id, email, display_name }: Member) =>
     [user_id, email, display_name].some((one) => one?.toLowerCase() === word);

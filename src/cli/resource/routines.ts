@@ -5,7 +5,7 @@ import { badUsage } from "../../core/errors.ts";
 import { readText } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
 import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
-import { findOne, listItems } from "./find.ts";
+import { findOne, listItems, queryOf } from "./find.ts";
 import { projects } from "./projects.ts";
 import { type Call, type Flags, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
 import { bodyOf, deleteVerb, editVerb, listOf, statusStyle, switchVerb } from "./words.ts";
@@ -151,7 +151,7 @@ export const routines: Resource<List, Item, Item> = {
       run,
     }),
     actOnOne("ticks", "show the result of each time at which a routine was due", async ({ client, item }) => {
-      const list = await listItems(client, `${placeOf(item)}/ticks`, new URLSearchParams(), SHOWN);
+      const list = await listItems(client, `${placeOf(item)}/ticks`, SHOWN);
       const text = list.items.length === 0 ? "It was not due yet." : tickLines(list.items, ({ due_at }) => due_at);
       return { json: list, text };
     }),
@@ -227,9 +227,8 @@ async function untilOver(client: Client, path: `${ReturnType<typeof placeOf>}/ti
 }
 
 async function timeline({ client, path, args: [agent], flags }: Call<unknown, List>) {
-  const query = new URLSearchParams();
-  for (const name of ["from", "to"]) if (flags[name] !== undefined) query.set(name, flags[name]);
-  const list = await listItems(client, `${path}/${encodeURIComponent(agent!)}/timeline`, query, SHOWN);
+  const query = queryOf({ from: flags["from"], to: flags["to"] });
+  const list = await listItems(client, `${path}/${encodeURIComponent(agent!)}/timeline`, SHOWN, query);
   const more = list.next_cursor === null ? [] : [`The first ${SHOWN}. Narrow it with --from and --to.`];
   const text = list.items.length === 0 ? "Nothing in that time." : [...tickLines(list.items, ({ at }) => at), ...more];
   return { json: list, text };

@@ -52,7 +52,7 @@ export const runs: Resource<List> = {
     { flags: "--no-text", about: "with --follow: hide what agents write" },
   ],
   empty: 'No runs yet. Try: skep run hello "Greet me"',
-  show: (run, { client, flags }) => (flags["follow"] ? follow(run, client, flags) : show(run, client)),
+  show: (run, { client, flags }) => (flags["follow"] ? answerFollowed(run, client, flags) : show(run, client)),
   verbs: [
     actOnOne("delete", "delete an ended run with its files, its branch and all that was said", {
       options: DELETE_OPTIONS,
@@ -70,7 +70,7 @@ function tookOf({ started_at, finished_at }: Pick<Item, "started_at" | "finished
 }
 
 async function show(run: AnswerOf<"GET", `/v1/runs/${string}`>, client: Client): Promise<Answer> {
-  const { items: steps } = await listItems(client, `/v1/steps/${run.id}`, new URLSearchParams(), STEPS);
+  const { items: steps } = await listItems(client, `/v1/steps/${run.id}`, STEPS);
   const table = tableLines<Step>(
     [
       {
@@ -104,7 +104,8 @@ export function partsBelow<S extends { step_id: string; index?: number | null }>
   );
 }
 
-async function follow(run: Pick<Item, "id">, client: Client, flags: Flags): Promise<Answer> {
+/** Follows a run until it ends; Ctrl-C leaves it. */
+export async function answerFollowed(run: Pick<Item, "id">, client: Client, flags: Flags): Promise<Answer> {
   const json = flags["json"] === true;
   const interrupt = onInterrupt(client, run["id"], false);
   const shown = await followRun(client, run["id"], { json, text: flags["text"] }, interrupt.signal);
@@ -154,7 +155,7 @@ async function approve({ client, item, path, args, flags }: One): Promise<Answer
 }
 
 async function onlyWaiting(client: Client, runId: string): Promise<string> {
-  const { items } = await listItems(client, `/v1/steps/${runId}`, new URLSearchParams(), STEPS);
+  const { items } = await listItems(client, `/v1/steps/${runId}`, STEPS);
   const names = [...new Set(items.filter(({ status }) => status === "waiting").map(({ step_id }): string => step_id))];
   if (names.length === 1) return names[0]!;
   const said = names.length === 0 ? "No step of this run waits for a person." : `Name the step: ${names.join(", ")}.`;

@@ -64,7 +64,7 @@ function notThere(group: string, project: string, before: readonly GroupRole[]):
 async function linesOf(client: Client, slug: string, roles: readonly GroupRole[]): Promise<string[]> {
   if (roles.length === 0)
     return [`No group is a member of a project. Add one: skep sso groups ${slug} set GROUP PROJECT`];
-  const { items } = await listItems(client, "/v1/projects", new URLSearchParams(), MOST);
+  const { items } = await listItems(client, "/v1/projects", MOST);
   const names = new Map(items.map(({ id, name }) => [id, name]));
   const columns: readonly Column<GroupRole>[] = [
     { head: "GROUP", of: ({ group }) => group, shrinks: true },

@@ -3,7 +3,7 @@ import type { BodyOf, RowOf } from "../../api/types.ts";
 import { msBetween, timestamp } from "../../core/clock.ts";
 import { unreadable } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
-import { INTERRUPTED } from "../interrupt.ts";
+import { INTERRUPTED, stopAtInterrupt } from "../interrupt.ts";
 import { readText } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
 import { oneLine, paint, plain } from "../terminal/style.ts";
@@ -98,8 +98,7 @@ async function readPlan(file: string): Promise<BodyOf<"POST", "/v1/swarm/execute
   throw unreadable(`${file}: agent_id and tasks are needed, as docs/swarms.md shows.`);
 }
 
-const tasksOf = (client: Client, { id }: Item) =>
-  listItems(client, `/v1/swarm/${id}/tasks`, new URLSearchParams(), TASKS);
+const tasksOf = (client: Client, { id }: Item) => listItems(client, `/v1/swarm/${id}/tasks`, TASKS);
 
 async function show(client: Client, item: Item, flags: Flags): Promise<Answer> {
   const { items: tasks } = await tasksOf(client, item);
@@ -132,9 +131,7 @@ function outputLines({ key, output, outputs }: Task): string[] {
 
 /** Says what happens until the swarm has ended, then how it ended. Ctrl-C leaves; the swarm continues. */
 async function follow(client: Client, item: Item, flags: Flags): Promise<Answer> {
-  const left = new AbortController();
-  const leave = () => left.abort();
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, leave);
+  const left = stopAtInterrupt();
   const path = `/v1/swarm/${item["id"]}` as const;
   const isOver = ({ status }: Item) => status !== "running";
   try {
@@ -146,7 +143,7 @@ async function follow(client: Client, item: Item, flags: Flags): Promise<Answer>
         if (event.kind === "swarm_complete" && isOver(await client.call("GET", path))) break;
       }
   } finally {
-    for (const name of ["SIGINT", "SIGTERM"] as const) process.off(name, leave);
+    left.done();
   }
   const now = await client.call("GET", path);
   const shown = await show(client, now, flags);

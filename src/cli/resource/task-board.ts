@@ -36,7 +36,7 @@ export async function showBoard({ client, path, flags }: Call<unknown, Tasks>): 
 
   async function fillColumn(column: BoardColumn): Promise<Column> {
     const lists = await Promise.all(
-      column.statuses.map((status) => listItems(client, path, new URLSearchParams({ status }), cards)),
+      column.statuses.map((status) => listItems(client, path, cards, new URLSearchParams({ status }))),
     );
     const count = column.statuses.reduce((sum, status) => sum + (project.counts[status] ?? 0), 0);
     return { ...column, count, tasks: lists.flatMap(({ items }) => items) };

@@ -1,16 +1,13 @@
 /** `skep tasks`: the board of a project. */
 import type { BodyOf, RowOf } from "../../api/types.ts";
 import { badUsage } from "../../core/errors.ts";
-import { exitCodeOf, followRun } from "../follow/follow.ts";
-import { followedLines } from "../follow/report.ts";
-import { INTERRUPTED, onInterrupt } from "../interrupt.ts";
 import { readText } from "../read-input.ts";
-import type { Client } from "../server/client.ts";
 import type { Style } from "../terminal/style.ts";
 import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { findOne, listItems } from "./find.ts";
 import { PROJECT, projectHere } from "./project-here.ts";
 import { type Answer, type Call, type OptionSpec, type Resource, type Verb, verbMakers } from "./resource.ts";
+import { answerFollowed } from "./runs.ts";
 import { showBoard } from "./task-board.ts";
 import { importTasks } from "./task-import.ts";
 import { columnsVerb, planOf, policyVerb } from "./task-workflow.ts";
@@ -235,23 +232,14 @@ async function transition({ client, path, args: [status = ""], flags }: One): Pr
 }
 
 async function execute({ client, path, flags }: One): Promise<Answer> {
-  const json = flags["json"] === true;
   const body = { work_type: flags["type"], pipeline_id: flags["pipeline"] };
   const run = await client.call("POST", `${path}/execute`, body);
   if (!flags["follow"]) return { json: run, text: `${run["id"]}\nfollow it with: skep runs ${run["id"]} --follow` };
-  return follow(client, run["id"], json);
-}
-
-async function follow(client: Client, runId: string, json: boolean): Promise<Answer> {
-  const interrupt = onInterrupt(client, runId, false);
-  const ended = await followRun(client, runId, { json, text: undefined }, interrupt.signal);
-  interrupt.done();
-  const code = interrupt.asked ? INTERRUPTED : exitCodeOf(ended.status);
-  return { json: ended, text: await followedLines(ended, client, false), code };
+  return answerFollowed(run, client, flags);
 }
 
 async function history({ client, path }: One): Promise<Answer> {
-  const list = await listItems(client, `${path}/history`, new URLSearchParams(), SHOWN);
+  const list = await listItems(client, `${path}/history`, SHOWN);
   const table = tableLines(
     [
       { head: "AT", of: ({ at }) => timeText(at) },

@@ -6,7 +6,7 @@ import type { RowOf, Schemas } from "../../api/types.ts";
 import { badUsage } from "../../core/errors.ts";
 import { readPairs, readText } from "../read-input.ts";
 import { type Column, costText, fieldLines, tableLines, timeText } from "../terminal/table.ts";
-import { countOf, listItems } from "./find.ts";
+import { countOf, listItems, queryOf } from "./find.ts";
 import { type Answer, type Call, type Flags, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
 
 type List = "/v1/tts/voices";
@@ -100,7 +100,7 @@ async function local({ client }: Call): Promise<Answer> {
       text: `The local speech service does not answer: ${health["detail"]}`,
       code: 1,
     };
-  const { items } = await listItems(client, "/v1/tts/localvoice/profiles", new URLSearchParams(), MOST_VOICES);
+  const { items } = await listItems(client, "/v1/tts/localvoice/profiles", MOST_VOICES);
   return { json: { ...health, items }, text: [`Local speech service: ${at}`, ...tableLines(VOICES, items)] };
 }
 
@@ -122,7 +122,7 @@ async function speak({ client, args: [given = ""], flags }: Call): Promise<Answe
 }
 
 async function calls({ client, flags }: Call): Promise<Answer> {
-  const query = new URLSearchParams(flags["agent"] === undefined ? {} : { agent_id: flags["agent"] });
-  const found = await listItems(client, "/v1/tts-calls", query, countOf(flags["limit"]));
+  const query = queryOf({ agent_id: flags["agent"] });
+  const found = await listItems(client, "/v1/tts-calls", countOf(flags["limit"]), query);
   return { json: found, text: found.items.length === 0 ? "Nothing was spoken yet." : tableLines(CALLS, found.items) };
 }

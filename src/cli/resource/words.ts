@@ -97,7 +97,7 @@ export const listVerb = <Row, List extends string>(
 ): ListVerb<List> =>
   verbMakers<List, Row>().actOnList("list", about, async ({ client, path }) => {
     const { columns, empty } = resource();
-    const found = await readPages<Row>(client, path, new URLSearchParams(), most);
+    const found = await readPages<Row>(client, path, most);
     return { json: found, text: found.items.length === 0 ? empty : tableLines(columns, found.items) };
   });
 

@@ -8,6 +8,8 @@ import { listIn, membersOf, textIn } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
 import { ownJson } from "../../core/own-json.ts";
 
+type FormFields = Readonly<Record<string, string | undefined>>;
+
 export interface Client {
   readonly url: string;
   /** The server's data folder, where it is one of this machine. */
@@ -26,8 +28,8 @@ export interface Client {
   ask<T>(method: Method, path: string, body?: unknown, ifMatch?: string): Promise<T>;
   /** An object to be changed, with its tag. */
   tagged<T = Record<string, unknown>>(path: string): Promise<{ body: T; tag: string | undefined }>;
-  /** Sends a form, with files. */
-  upload<T = Record<string, unknown>>(path: string, form: FormData): Promise<T>;
+  /** Sends a file in a form. */
+  upload<T = Record<string, unknown>>(path: string, file: File, fields?: FormFields): Promise<T>;
   /** The same for an answer that is not JSON. */
   text(path: string): Promise<string>;
   /** Sends JSON; the answer is a file's bytes. */
@@ -93,7 +95,12 @@ export function createClient(url: string, token?: string, data?: string): Client
       const body = await bodyOf<T>(answer);
       return { body, tag: answer.headers.get("ETag") ?? undefined };
     },
-    upload: <T>(path: string, form: FormData) => fetchBody<T>(path, { method: "POST", headers, body: form }),
+    upload<T>(path: string, file: File, fields: FormFields = {}) {
+      const body = new FormData();
+      for (const [name, value] of Object.entries(fields)) if (value !== undefined) body.append(name, value);
+      body.append("file", file);
+      return fetchBody<T>(path, { method: "POST", headers, body });
+    },
     text: (path) =>
       reach(path, { headers: { ...headers, Accept: "text/plain" } }).then((answer) => whole(answer.text())),
     async file(path, body) {
