@@ -2,7 +2,7 @@
  * What a tool is and who brings it. The engine's own tools are files in `engine/tool/`; features bring theirs as a
  * `ToolSource`, which is asked before every turn what the execution gets.
  */
-import type { Static, TSchema } from "@sinclair/typebox";
+import type { TSchema } from "@sinclair/typebox";
 import type { Masker } from "../core/masking.ts";
 import type { SessionKind } from "./kinds.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -87,6 +87,14 @@ export interface Tool<Input = never> {
   run(input: Input, context: ToolContext): Promise<ToolResult>;
 }
 
+/** A tool without what its maker adds; `parameters` are a schema whose static type is the input. */
+type ToolWords<Input, Added extends keyof Tool = never> = Omit<Tool<Input>, "parameters" | Added> & {
+  parameters: TSchema & { static: Input };
+};
+
+/** A tool whose input is what its parameters describe. */
+export const defineTool = <Input>(tool: ToolWords<Input>): Tool<Input> => tool;
+
 /** Brings tools: the engine's own, a feature's, or those of a tool server. */
 export interface ToolSource {
   /** Named in the log when it fails. */
@@ -113,10 +121,7 @@ export const toolsOf = (
   for: (execution) => (has(execution) ? tools : []),
 });
 
-/** Makes tools of one group and time limit; the input of each is what its schema says. */
+/** Makes tools of one group and time limit. */
 export const toolMaker =
   (common: Pick<Tool, "group" | "timeoutMs">) =>
-  <P extends TSchema>(tool: Omit<Tool<Static<P>>, "group" | "timeoutMs" | "parameters"> & { parameters: P }) => ({
-    ...tool,
-    ...common,
-  });
+  <Input>(tool: ToolWords<Input, keyof typeof common>): Tool<Input> => ({ ...tool, ...common });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { SessionKind } from "./kinds.ts";
-import { createCompleteTool } from "./tool/complete.ts";
+import { completeTool } from "./tool/complete.ts";
 import { type ExecutionInfo, type Tool, type ToolSource, toolsOf } from "./tool.ts";
 import { createToolbox, type Wanted } from "./toolbox.ts";
 
@@ -81,7 +81,7 @@ describe("the toolbox", () => {
   });
 
   test("complete says which outputs are owed; a chat has no tool that ends it", async () => {
-    const toolbox = createToolbox(() => [toolsOf("built-in", [createCompleteTool()])]);
+    const toolbox = createToolbox(() => [toolsOf("built-in", [completeTool])]);
     const [complete] = await toolbox.for(wanted({ contract: { outputs: ["design"], schema: null } }));
     expect(complete?.parameters).toMatchObject({ properties: { outputs: { required: ["design"] } } });
     expect(await toolbox.for(wanted({ execution: { ...execution, kind: "chat" } }))).toEqual([]);

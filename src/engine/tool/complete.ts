@@ -2,31 +2,24 @@
 import { Type as t } from "@sinclair/typebox";
 import { embedded } from "../../core/json-schema.ts";
 import type { Contract } from "../execution.ts";
-import type { Tool } from "../tool.ts";
+import { defineTool, type Tool } from "../tool.ts";
 import description from "./complete.md" with { type: "text" };
-
-interface CompleteInput {
-  outputs?: Record<string, unknown>;
-  summary: string;
-}
 
 const PARAMETERS = t.Object({
   outputs: t.Optional(t.Record(t.String(), t.Unknown(), { description: "Output name → value." })),
   summary: t.String({ minLength: 1, maxLength: 20_000, description: "What was done, in a few sentences." }),
 });
 
-export function createCompleteTool(): Tool<CompleteInput> {
-  return {
-    name: "complete",
-    group: "end",
-    description,
-    parameters: PARAMETERS,
-    timeoutMs: 10_000,
-    async run({ outputs = {}, summary }) {
-      return { ok: true, output: "Done.", end: { status: "succeeded", outputs, summary } };
-    },
-  };
-}
+export const completeTool = defineTool({
+  name: "complete",
+  group: "end",
+  description,
+  parameters: PARAMETERS,
+  timeoutMs: 10_000,
+  async run({ outputs = {}, summary }) {
+    return { ok: true, output: "Done.", end: { status: "succeeded", outputs, summary } };
+  },
+});
 
 /** `complete` as this execution must call it: the outputs it must give are in the tool's own schema. */
 export function owing(tool: Tool, { outputs, schema }: Contract): Tool {

@@ -1,7 +1,7 @@
 /** `create_skill`: the agent keeps a way of working as a skill of its own. */
 import { Type as t } from "@sinclair/typebox";
 import { SLUG } from "../../core/ids.ts";
-import type { ExecutionInfo, Tool } from "../tool.ts";
+import { defineTool, type ExecutionInfo } from "../tool.ts";
 import description from "./create-skill.md" with { type: "text" };
 
 interface CreateSkillInput {
@@ -19,8 +19,8 @@ interface CreateSkillPorts {
   createSkill(execution: ExecutionInfo, skill: Required<CreateSkillInput>, outside: string | undefined): void;
 }
 
-export function createCreateSkillTool({ createSkill }: CreateSkillPorts): Tool<CreateSkillInput> {
-  return {
+export const createCreateSkillTool = ({ createSkill }: CreateSkillPorts) =>
+  defineTool({
     name: "create_skill",
     group: "skills",
     description,
@@ -44,5 +44,4 @@ export function createCreateSkillTool({ createSkill }: CreateSkillPorts): Tool<C
           : `The skill ${name} is kept, but no prompt lists it until a person confirms it, as this work may repeat outside text. ${outside}`;
       return { ok: true, output };
     },
-  };
-}
+  });

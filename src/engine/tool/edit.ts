@@ -1,11 +1,9 @@
 /** `edit`: exact replacements in one file, all or none. */
 import { type Static, Type } from "@sinclair/typebox";
 import { invalidField, Problem } from "../../core/errors.ts";
-import { LIMITS } from "../../core/limits.ts";
 import { takeTurns } from "../../core/turns.ts";
-import type { Tool } from "../tool.ts";
 import description from "./edit.md" with { type: "text" };
-import { counted, editableTextOf, hasBom, lineCount, pathParameter } from "./tool-input.ts";
+import { counted, editableTextOf, fileTool, hasBom, lineCount, pathParameter } from "./tool-input.ts";
 
 const change = Type.Object({
   old_text: Type.String({ minLength: 1, description: "The text to replace, exactly as it is in the file." }),
@@ -13,49 +11,39 @@ const change = Type.Object({
   replace_all: Type.Optional(Type.Boolean({ description: "Replace every occurrence; by default there must be one." })),
 });
 
-const parameters = Type.Object({
-  path: pathParameter("The file"),
-  edits: Type.Array(change, { minItems: 1, maxItems: 100, description: "The changes, in order." }),
-});
-
 type Change = Static<typeof change>;
 
-export function createEditTool(): Tool<Static<typeof parameters>> {
-  return {
-    name: "edit",
-    group: "files",
-    description,
-    parameters,
-    timeoutMs: LIMITS.toolTimeoutMs,
-    run: async ({ path, edits }, { sandbox }) => {
-      const data = await sandbox.workspace.read(path);
-      if (data.length > MAX_BYTES)
-        throw new Problem(
-          413,
-          "file_too_large",
-          `${path} has ${data.length} bytes; ${MAX_BYTES} can be edited at most.`,
-        );
-      const before = editableTextOf(path, data);
-      const turn = takeTurns();
-      let text = before;
-      let replaced = 0;
-      let line = Number.POSITIVE_INFINITY;
-      for (const [index, edit] of edits.entries()) {
-        await turn();
-        const result = applyEdit(text, edit, index);
-        text = result.text;
-        replaced += result.count;
-        line = Math.min(line, result.line);
-      }
-      if (text === before) return { ok: true, output: `${path} is unchanged: the new text is the old.` };
-      await sandbox.workspace.write(path, Buffer.from((hasBom(data) ? "\uFEFF" : "") + text));
-      return {
-        ok: true,
-        output: `Edited ${path}: ${counted(replaced, "replacement")}, first at line ${line}.`,
-      };
-    },
-  };
-}
+export const editTool = fileTool({
+  name: "edit",
+  description,
+  parameters: Type.Object({
+    path: pathParameter("The file"),
+    edits: Type.Array(change, { minItems: 1, maxItems: 100, description: "The changes, in order." }),
+  }),
+  run: async ({ path, edits }, { sandbox }) => {
+    const data = await sandbox.workspace.read(path);
+    if (data.length > MAX_BYTES)
+      throw new Problem(413, "file_too_large", `${path} has ${data.length} bytes; ${MAX_BYTES} can be edited at most.`);
+    const before = editableTextOf(path, data);
+    const turn = takeTurns();
+    let text = before;
+    let replaced = 0;
+    let line = Number.POSITIVE_INFINITY;
+    for (const [index, edit] of edits.entries()) {
+      await turn();
+      const result = applyEdit(text, edit, index);
+      text = result.text;
+      replaced += result.count;
+      line = Math.min(line, result.line);
+    }
+    if (text === before) return { ok: true, output: `${path} is unchanged: the new text is the old.` };
+    await sandbox.workspace.write(path, Buffer.from((hasBom(data) ? "\uFEFF" : "") + text));
+    return {
+      ok: true,
+      output: `Edited ${path}: ${counted(replaced, "replacement")}, first at line ${line}.`,
+    };
+  },
+});
 
 /** Every step below goes over the text once: its length bounds how long others wait. */
 const MAX_BYTES = 4 * 1024 * 1024;

@@ -2,7 +2,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { maskLong } from "../../core/masking.ts";
 import type { TextWork } from "../../text/client.ts";
-import type { Tool } from "../tool.ts";
+import { defineTool } from "../tool.ts";
 import description from "./fetch-url.md" with { type: "text" };
 
 export interface FetchUrlPorts {
@@ -15,16 +15,11 @@ export interface FetchUrlPorts {
   readableText: TextWork["readableText"];
 }
 
-interface FetchUrlInput {
-  url: string;
-  offset?: number;
-}
-
 /** Characters of one answer. */
 const PART = 24_000;
 
-export function createFetchUrlTool({ fetchPage, readableText }: FetchUrlPorts): Tool<FetchUrlInput> {
-  return {
+export const createFetchUrlTool = ({ fetchPage, readableText }: FetchUrlPorts) =>
+  defineTool({
     name: "fetch_url",
     group: "web",
     description,
@@ -46,5 +41,4 @@ export function createFetchUrlTool({ fetchPage, readableText }: FetchUrlPorts): 
       const head = `${page.url}\nStatus ${page.status}\n\n`;
       return { ok: page.status < 400, output: `${head}${part || "(nothing more)"}${more}${more ? "" : cut}` };
     },
-  };
-}
+  });

@@ -11,13 +11,13 @@ import { dockerForTests, testImage } from "../../testing/docker-image.ts";
 import { sandboxFixture } from "../../testing/sandbox-fixture.ts";
 import type { Sandbox, SandboxSpec } from "../sandbox.ts";
 import type { Tool, ToolResult } from "../tool.ts";
-import { createBashTool } from "./bash.ts";
-import { createEditTool } from "./edit.ts";
-import { createFindTool } from "./find.ts";
-import { createGrepTool } from "./grep.ts";
-import { createLsTool } from "./ls.ts";
-import { createReadTool } from "./read.ts";
-import { createWriteTool } from "./write.ts";
+import { bashTool } from "./bash.ts";
+import { editTool } from "./edit.ts";
+import { findTool } from "./find.ts";
+import { grepTool } from "./grep.ts";
+import { lsTool } from "./ls.ts";
+import { readTool } from "./read.ts";
+import { writeTool } from "./write.ts";
 
 const docker = await dockerForTests(process.env);
 const never = new AbortController().signal;
@@ -61,10 +61,10 @@ for (const kind of ["process", "docker"] as const)
       await fixture?.end();
       await rm(workspace, { recursive: true, force: true });
     });
-    const read = (input: { path: string; offset?: number; limit?: number }) => run(createReadTool(), sandbox, input);
-    const write = (path: string, content: string) => run(createWriteTool(), sandbox, { path, content });
+    const read = (input: { path: string; offset?: number; limit?: number }) => run(readTool, sandbox, input);
+    const write = (path: string, content: string) => run(writeTool, sandbox, { path, content });
     const edit = (path: string, ...edits: { old_text: string; new_text: string; replace_all?: boolean }[]) =>
-      run(createEditTool(), sandbox, { path, edits });
+      run(editTool, sandbox, { path, edits });
     const content = async (path: string) => Buffer.from(await sandbox.workspace.read(path)).toString();
     const refusal = async (call: Promise<unknown>) => {
       try {
@@ -167,19 +167,19 @@ for (const kind of ["process", "docker"] as const)
         "src/-dash.ts",
       ])
         await write(`tree/${path}`, `needle in ${path}\n`);
-      const ls = await run(createLsTool(), sandbox, { path: "tree" });
+      const ls = await run(lsTool, sandbox, { path: "tree" });
       expect(ls.output.split("\n")[0]).toBe(".gitignore  41 B");
       expect(ls.output).toContain("\nsrc/");
       const find = async (pattern: string, more: { path?: string; ignored?: boolean } = {}) =>
-        (await run(createFindTool(), sandbox, { pattern, path: "tree", ...more })).output.split("\n");
+        (await run(findTool, sandbox, { pattern, path: "tree", ...more })).output.split("\n");
       expect(await find("*.ts")).toEqual(["tree/src/-dash.ts", "tree/src/a.ts", "tree/src/deep/b.ts"]);
       expect(await find("src/*.ts")).toEqual(["tree/src/-dash.ts", "tree/src/a.ts"]);
       expect(await find("{*.log,only-here}")).toEqual(["tree/keep.log", "tree/src/only-here"]);
       expect(await find("y.ts", { ignored: true })).toEqual(["tree/node_modules/x/y.ts"]);
       expect(await find("deep", { path: "/workspace/tree/src" })).toEqual(["tree/src/deep/"]);
       expect(await find("nothing")).toEqual(["Nothing found."]);
-      const grep = async (input: Parameters<ReturnType<typeof createGrepTool>["run"]>[0]) =>
-        (await run(createGrepTool(), sandbox, input)).output.split("\n").sort();
+      const grep = async (input: Parameters<(typeof grepTool)["run"]>[0]) =>
+        (await run(grepTool, sandbox, input)).output.split("\n").sort();
       expect(await grep({ pattern: "needle|nothing", path: "tree", glob: "*.ts" })).toEqual([
         "tree/src/-dash.ts:1:needle in src/-dash.ts",
         "tree/src/a.ts:1:needle in src/a.ts",
@@ -196,7 +196,7 @@ for (const kind of ["process", "docker"] as const)
     test("grep passes over binary files and stops at its limit", async () => {
       await sandbox.workspace.write("many/bin", Buffer.from("needle\0needle\n"));
       await write("many/text", "needle\n".repeat(2_000));
-      const { output } = await run(createGrepTool(), sandbox, { pattern: "needle", path: "many" });
+      const { output } = await run(grepTool, sandbox, { pattern: "needle", path: "many" });
       const lines = output.split("\n");
       expect(lines).toHaveLength(501);
       expect(lines[500]).toContain("more than 500");
@@ -216,14 +216,14 @@ for (const kind of ["process", "docker"] as const)
             () => read({ path }),
             () => write(path, "overwritten"),
             () => edit(path, { old_text: "TOP", new_text: "x" }),
-            () => run(createLsTool(), sandbox, { path }),
-            () => run(createGrepTool(), sandbox, { pattern: "TOP", path }),
-            () => run(createFindTool(), sandbox, { pattern: "*", path }),
+            () => run(lsTool, sandbox, { path }),
+            () => run(grepTool, sandbox, { pattern: "TOP", path }),
+            () => run(findTool, sandbox, { pattern: "*", path }),
           ])
             expect(await refusal(call())).toContain("leads out of the workspace");
         }
-        expect((await run(createGrepTool(), sandbox, { pattern: "TOP-SECRET" })).output).toBe("No matches.");
-        expect((await run(createFindTool(), sandbox, { pattern: "key" })).output).toBe("Nothing found.");
+        expect((await run(grepTool, sandbox, { pattern: "TOP-SECRET" })).output).toBe("No matches.");
+        expect((await run(findTool, sandbox, { pattern: "key" })).output).toBe("Nothing found.");
         expect(await Bun.file(join(secret, "key")).text()).toBe("TOP-SECRET-NEEDLE");
       } finally {
         await rm(secret, { recursive: true });
@@ -232,7 +232,7 @@ for (const kind of ["process", "docker"] as const)
 
     test(kind === "docker" ? "bash runs, streams, fails and times out as it says" : "bash is refused", async () => {
       const bash = (command: string, timeout_seconds?: number) =>
-        run(createBashTool(), sandbox, timeout_seconds === undefined ? { command } : { command, timeout_seconds });
+        run(bashTool, sandbox, timeout_seconds === undefined ? { command } : { command, timeout_seconds });
       if (kind === "process") {
         expect(await refusal(bash("id"))).toContain("no shell");
         return;
@@ -240,22 +240,12 @@ for (const kind of ["process", "docker"] as const)
       expect(await bash("echo hi; echo oops >&2")).toMatchObject({ ok: true, output: "hi\noops\n[exit code 0]" });
       expect(await bash("printf x; exit 3")).toEqual({ ok: false, output: "x\n[exit code 3]" });
       expect(await bash("echo a; sleep 30", 1)).toEqual({ ok: false, output: "a\n[timed out after 1 s and killed]" });
-      expect((await run(createBashTool(), sandbox, { command: "pwd", cwd: "notes" })).output).toStartWith(
-        "/workspace/notes\n",
-      );
+      expect((await run(bashTool, sandbox, { command: "pwd", cwd: "notes" })).output).toStartWith("/workspace/notes\n");
     });
   });
 
 test("every tool describes itself and each of its parameters to the model", () => {
-  const tools = [
-    createReadTool(),
-    createWriteTool(),
-    createEditTool(),
-    createLsTool(),
-    createFindTool(),
-    createGrepTool(),
-    createBashTool(),
-  ];
+  const tools = [readTool, writeTool, editTool, lsTool, findTool, grepTool, bashTool];
   expect(tools.map((tool) => tool.name)).toEqual(["read", "write", "edit", "ls", "find", "grep", "bash"]);
   for (const tool of tools) {
     expect(tool.description.length).toBeGreaterThanOrEqual(80);

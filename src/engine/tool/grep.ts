@@ -8,9 +8,8 @@ import { LIMITS } from "../../core/limits.ts";
 import type { Masker } from "../../core/masking.ts";
 import { takeTurns } from "../../core/turns.ts";
 import type { ExecResult, Sandbox, WalkEntry } from "../sandbox.ts";
-import type { Tool } from "../tool.ts";
 import description from "./grep.md" with { type: "text" };
-import { pathParameter } from "./tool-input.ts";
+import { fileTool, pathParameter } from "./tool-input.ts";
 
 const MAX_WALKED = 100_000;
 const MAX_MATCHES = 500;
@@ -34,35 +33,31 @@ const parameters = Type.Object({
 
 type Input = Static<typeof parameters>;
 
-export function createGrepTool(): Tool<Input> {
-  return {
-    name: "grep",
-    group: "files",
-    description,
-    parameters,
-    timeoutMs: LIMITS.toolTimeoutMs,
-    run: async (input, { sandbox, signal, masker }) => {
-      if (/[\0\n]/.test(input.pattern)) throw badRequest("The pattern must be one line.");
-      const started = performance.now();
-      const { entries, truncated } = await sandbox.workspace.walk(input.path ?? ".", {
-        maxEntries: MAX_WALKED,
-        signal,
-      });
-      const files = await wantedFiles(entries, input.glob);
-      const lines: string[] = [];
-      for (const batch of batches(files, sandbox.capabilities.filesAtOnce)) {
-        const timeoutMs = Math.max(1, LIMITS.toolTimeoutMs - (performance.now() - started));
-        const result = await searchBatch(sandbox, input, batch, timeoutMs, signal);
-        lines.push(...linesOf(result, MAX_MATCHES + 1 - lines.length, masker));
-        if (lines.length > MAX_MATCHES) break;
-      }
-      const shown = lines.slice(0, MAX_MATCHES);
-      if (lines.length > MAX_MATCHES) shown.push(`[more than ${MAX_MATCHES} lines; narrow the search]`);
-      if (truncated) shown.push(`[only the first ${MAX_WALKED} files and folders were searched]`);
-      return { ok: true, output: shown.length > 0 ? shown.join("\n") : "No matches." };
-    },
-  };
-}
+export const grepTool = fileTool({
+  name: "grep",
+  description,
+  parameters,
+  run: async (input, { sandbox, signal, masker }) => {
+    if (/[\0\n]/.test(input.pattern)) throw badRequest("The pattern must be one line.");
+    const started = performance.now();
+    const { entries, truncated } = await sandbox.workspace.walk(input.path ?? ".", {
+      maxEntries: MAX_WALKED,
+      signal,
+    });
+    const files = await wantedFiles(entries, input.glob);
+    const lines: string[] = [];
+    for (const batch of batches(files, sandbox.capabilities.filesAtOnce)) {
+      const timeoutMs = Math.max(1, LIMITS.toolTimeoutMs - (performance.now() - started));
+      const result = await searchBatch(sandbox, input, batch, timeoutMs, signal);
+      lines.push(...linesOf(result, MAX_MATCHES + 1 - lines.length, masker));
+      if (lines.length > MAX_MATCHES) break;
+    }
+    const shown = lines.slice(0, MAX_MATCHES);
+    if (lines.length > MAX_MATCHES) shown.push(`[more than ${MAX_MATCHES} lines; narrow the search]`);
+    if (truncated) shown.push(`[only the first ${MAX_WALKED} files and folders were searched]`);
+    return { ok: true, output: shown.length > 0 ? shown.join("\n") : "No matches." };
+  },
+});
 
 async function wantedFiles(entries: readonly WalkEntry[], pattern: string | undefined): Promise<string[]> {
   const glob = pattern === undefined ? undefined : new Bun.Glob(pattern);

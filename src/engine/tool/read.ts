@@ -1,38 +1,31 @@
 /** `read`: a text file, or a part of it, with line numbers. */
-import { type Static, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import { badRequest } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masker } from "../../core/masking.ts";
-import type { Tool } from "../tool.ts";
 import description from "./read.md" with { type: "text" };
-import { assertText, pathParameter } from "./tool-input.ts";
+import { assertText, fileTool, pathParameter } from "./tool-input.ts";
 
 const MAX_LINES = 2_000;
 const MAX_LINE_CHARACTERS = 2_000;
 
-const parameters = Type.Object({
-  path: pathParameter("The file"),
-  offset: Type.Optional(Type.Integer({ minimum: 1, description: "First line to read; the first line is 1." })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LINES, description: "How many lines to read." })),
+export const readTool = fileTool({
+  name: "read",
+  description,
+  parameters: Type.Object({
+    path: pathParameter("The file"),
+    offset: Type.Optional(Type.Integer({ minimum: 1, description: "First line to read; the first line is 1." })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LINES, description: "How many lines to read." })),
+  }),
+  run: async ({ path, offset = 1, limit = MAX_LINES }, { sandbox, masker }) => {
+    const data = await sandbox.workspace.read(path);
+    assertText(path, data);
+    if (data.length === 0) return { ok: true, output: `${path} is empty.` };
+    const { lines, total } = await linesOf(data, offset, limit, masker);
+    if (offset > total) throw badRequest(`${path} has ${total} lines; line ${offset} is past its end.`);
+    return { ok: true, output: numbered(lines, offset, total) };
+  },
 });
-
-export function createReadTool(): Tool<Static<typeof parameters>> {
-  return {
-    name: "read",
-    group: "files",
-    description,
-    parameters,
-    timeoutMs: LIMITS.toolTimeoutMs,
-    run: async ({ path, offset = 1, limit = MAX_LINES }, { sandbox, masker }) => {
-      const data = await sandbox.workspace.read(path);
-      assertText(path, data);
-      if (data.length === 0) return { ok: true, output: `${path} is empty.` };
-      const { lines, total } = await linesOf(data, offset, limit, masker);
-      if (offset > total) throw badRequest(`${path} has ${total} lines; line ${offset} is past its end.`);
-      return { ok: true, output: numbered(lines, offset, total) };
-    },
-  };
-}
 
 const NEWLINE = 10;
 /** Bytes looked at before others have their turn. */

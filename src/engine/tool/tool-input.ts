@@ -1,6 +1,11 @@
 /** What the file tools share: the wording of a path's parameter, and text as a model can read it. */
 import { Type } from "@sinclair/typebox";
 import { badRequest, Problem } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { toolMaker } from "../tool.ts";
+
+/** A tool that works on the files of the workspace. */
+export const fileTool = toolMaker({ group: "files", timeoutMs: LIMITS.toolTimeoutMs });
 
 export const pathParameter = (what: string) =>
   Type.String({ description: `${what}, relative to the workspace (or absolute below /workspace).`, minLength: 1 });

@@ -5,9 +5,9 @@ import { skepCommand } from "../../testing/server.ts";
 import { createTextWork } from "../../text/client.ts";
 import type { Sandbox } from "../sandbox.ts";
 import type { Tool, ToolContext } from "../tool.ts";
-import { createCompleteTool } from "./complete.ts";
+import { completeTool } from "./complete.ts";
 import { createCreateSkillTool } from "./create-skill.ts";
-import { createFailTool } from "./fail.ts";
+import { failTool } from "./fail.ts";
 import { createFetchUrlTool } from "./fetch-url.ts";
 import { createGetRunHistoryTool } from "./get-run-history.ts";
 import { createLoadSkillTool } from "./load-skill.ts";
@@ -29,10 +29,10 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 
 describe("ending", () => {
   test("complete hands the outputs and the summary over and ends; fail ends with the reason", async () => {
-    const done = await createCompleteTool().run({ outputs: { a: 1 }, summary: "s" }, context);
+    const done = await completeTool.run({ outputs: { a: 1 }, summary: "s" }, context);
     expect(done.end).toEqual({ status: "succeeded", outputs: { a: 1 }, summary: "s" });
-    expect((await createCompleteTool().run({ summary: "s" }, context)).end).toMatchObject({ outputs: {} });
-    const failed = await createFailTool().run({ reason: "r" }, context);
+    expect((await completeTool.run({ summary: "s" }, context)).end).toMatchObject({ outputs: {} });
+    const failed = await failTool.run({ reason: "r" }, context);
     expect(failed.end).toEqual({ status: "failed", reason: "r" });
   });
 });
@@ -154,8 +154,8 @@ describe("fetch_url", () => {
 
 test("every tool's name, description and parameters are there for the model", () => {
   const tools = [
-    createCompleteTool(),
-    createFailTool(),
+    completeTool,
+    failTool,
     createLoadSkillTool({
       loadSkill: () => ({ name: "", content: "", files: [], trusted: true }),
       readSkillFile: () => "",
