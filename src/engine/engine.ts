@@ -1,28 +1,22 @@
 /** The engine put together: its ports from what app.ts hands in, its scheduler, and what others may ask of it. */
-import { type Clock, MINUTE_MS } from "../core/clock.ts";
+import { MINUTE_MS } from "../core/clock.ts";
 import { forbidden, unavailable } from "../core/errors.ts";
-import type { DraftOf, EventDefinition } from "../core/events.ts";
 import type { EvalHarness } from "../core/harness-names.ts";
-import type { Logger } from "../core/log.ts";
-import type { Masking } from "../core/masking.ts";
 import { type Network, narrowest } from "../core/network.ts";
 import { NO_AGENT } from "../core/no-agent.ts";
 import { kindOfTool } from "../core/permission-rule.ts";
-import type { TextWork } from "../text/client.ts";
 import type { AgentFile } from "./agent-file.ts";
 import { AGENTLESS, type EngineDefaults, harnessOf, settingsOf } from "./agent-settings.ts";
 import type { Attachments } from "./attachments.ts";
 import { createBetweenTurns } from "./between-turns.ts";
-import type { Execution, ExecutionRows } from "./execution.ts";
+import type { Execution } from "./execution.ts";
 import { createFairTurns } from "./fair-turns.ts";
-import type { HarnessPort } from "./harness/port.ts";
 import { kindOf } from "./kinds.ts";
-import type { ModelPort } from "./model.ts";
 import { textOf } from "./parts.ts";
 import { refusesAlways } from "./permission/decide.ts";
 import type { PermissionRows } from "./permission/permit.ts";
 import { readRules } from "./permission/rules.ts";
-import type { CodeEnvironment, EnginePorts } from "./ports.ts";
+import type { CodeEnvironment, EnginePorts, GivenPorts } from "./ports.ts";
 import { assemblePrompt, type PromptParts } from "./prompt.ts";
 import type { HarnessFolders, SandboxDriver } from "./sandbox.ts";
 import { createSandboxPool, type SandboxPool, type SandboxPoolDeps } from "./sandbox-pool.ts";
@@ -38,14 +32,7 @@ interface SkillSource {
   unconfirmed(execution: Execution): unknown[];
 }
 
-interface EngineDeps {
-  clock: Clock;
-  log: Logger;
-  masking: Masking;
-  text: Pick<TextWork, "schemaFaults">;
-  rows: ExecutionRows;
-  models: ModelPort;
-  harness: HarnessPort;
+interface EngineDeps extends GivenPorts {
   sandboxes: SandboxDriver;
   limits(): SchedulerLimits;
   defaults(): EngineDefaults;
@@ -65,10 +52,6 @@ interface EngineDeps {
   permissions: PermissionRows;
   skills: SkillSource;
   toolbox: Toolbox;
-  secretsOf(execution: Execution): Record<string, string>;
-  cookiesOf(execution: Execution): string | undefined;
-  /** See `EnginePorts`. */
-  ownLoginOf: EnginePorts["ownLoginOf"];
   /** What the step says, as part of which the execution works, itself or through those that started it. */
   stepNetworkOf?(execution: Execution): Network | undefined;
   environmentOf?(execution: Execution): CodeEnvironment | undefined;
@@ -104,14 +87,6 @@ interface EngineDeps {
     harness(sessionId: string): Promise<HarnessFolders>;
   };
   attachments(): Attachments;
-  /** Puts what other agents wrote to this one into its transcript. */
-  deliver(execution: Execution): void;
-  /** See `EnginePorts`. */
-  shutOut(execution: Execution): string | undefined;
-  admit: EnginePorts["admit"];
-  /** See `EnginePorts`. */
-  providerWaitMs(): number;
-  emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
   /** Calls back once this instance may work. @returns a function that forgets it. */
   whenActive(act: () => void): () => void;
   /** Transcript of the scripted model, from the configuration. */
@@ -177,7 +152,7 @@ interface WorkOfExecution {
 }
 
 function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPool): EnginePorts {
-  const { clock, log, masking, text, rows, models, harness, skills, toolbox, workspaces } = deps;
+  const { skills, toolbox, workspaces } = deps;
   const filesOf = ({ workId, projectId, kind, sessionId }: Execution): PromptParts["files"] => {
     if (workId === undefined || projectId === undefined) return undefined;
     const found = workspaces.branchOf(workId);
@@ -190,16 +165,10 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
       return rules.length > 0 ? [rules] : [];
     });
   return {
+    ...deps,
     permissions: { ...deps.permissions, rulesOf },
     turn: createFairTurns(),
-    rows,
-    models,
-    harness,
     sandboxes,
-    clock,
-    log,
-    masking,
-    text,
     agentOf(execution) {
       const { agentId, sessionId } = execution;
       const file = agentId === NO_AGENT ? AGENTLESS : deps.agentOf(agentId);
@@ -272,10 +241,6 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
       });
       return { ...prompt, skills: injected.map(({ name }) => name) };
     },
-    deliver: deps.deliver,
-    secretsOf: deps.secretsOf,
-    cookiesOf: deps.cookiesOf,
-    ownLoginOf: deps.ownLoginOf,
     variablesOf({ id, sessionId, agentId, runId }, token) {
       const apiUrl = deps.apiUrl();
       return {
@@ -299,10 +264,6 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
     get attachments() {
       return deps.attachments();
     },
-    shutOut: deps.shutOut,
-    admit: deps.admit,
-    providerWaitMs: deps.providerWaitMs,
-    emitSoon: deps.emitSoon,
   };
 }
 

@@ -98,19 +98,45 @@ export interface Overdrawn {
   resetsAt: string | null;
 }
 
-export interface EnginePorts {
-  /** Awaited before every piece of work on the thread: `createFairTurns`. */
-  turn(): Promise<void>;
+/** What the engine uses as it is handed in. */
+export interface GivenPorts {
   rows: ExecutionRows;
   models: ModelPort;
   /** External agents. */
   harness: HarnessPort;
-  sandboxes: Pick<SandboxPool, "noticeMs" | "about" | "lease" | "quiet">;
   clock: Clock;
   log: Logger;
   /** All values that must not be stored or shown. */
   masking: Masking;
   text: Pick<TextWork, "schemaFaults">;
+  /** Puts what other agents wrote to this one into its transcript, before each request. */
+  deliver(execution: Execution): void;
+  /** Granted secrets in plaintext, by variable name. */
+  secretsOf(execution: Execution): Record<string, string>;
+  /** The browser cookies that its agent was granted, as a file; asked for each sandbox. */
+  cookiesOf(execution: Execution): string | undefined;
+  /** What the person whose work it is has stored for that program. @throws Problem 409 `own_login_missing`, `own_login_needs_container`. */
+  ownLoginOf(execution: Execution, harness: OwnLoginName): string;
+  /** The longest that an execution waits for a provider whose quota is used up, ms. */
+  providerWaitMs(): number;
+  /**
+   * Why this work may not go on, a sentence: whom it works for may not work in its project any more. Asked before each
+   * call of a model or a tool. Undefined: it may.
+   */
+  shutOut(execution: Execution): string | undefined;
+  /** Whether the next call fits every budget; and if so, whether they have ample room, or its reply is kept short. */
+  admit(
+    execution: Execution,
+    price: { leastUsd: number; ampleUsd: number /** It is known to cost nothing. */; isFree: boolean },
+  ): Overdrawn | { isAmple: boolean };
+  /** Queues an event of the lossy class. */
+  emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
+}
+
+export interface EnginePorts extends GivenPorts {
+  /** Awaited before every piece of work on the thread: `createFairTurns`. */
+  turn(): Promise<void>;
+  sandboxes: Pick<SandboxPool, "noticeMs" | "about" | "lease" | "quiet">;
   /** @throws Problem when there is no such agent, or its file is broken. */
   agentOf(execution: Execution): EngineAgent;
   /** @throws Problem 403 `shell_denied` for a command in the sandbox of an agent that has no shell itself. */
@@ -130,14 +156,6 @@ export interface EnginePorts {
   attachments: Attachments;
   /** The system prompt, and the words of the task or of the person. */
   promptFor(execution: Execution, tools: readonly Tool[], about: SandboxAbout): Promise<FirstPrompt>;
-  /** Puts what other agents wrote to this one into its transcript, before each request. */
-  deliver(execution: Execution): void;
-  /** Granted secrets in plaintext, by variable name. */
-  secretsOf(execution: Execution): Record<string, string>;
-  /** The browser cookies that its agent was granted, as a file; asked for each sandbox. */
-  cookiesOf(execution: Execution): string | undefined;
-  /** What the person whose work it is has stored for that program. @throws Problem 409 `own_login_missing`, `own_login_needs_container`. */
-  ownLoginOf(execution: Execution, harness: OwnLoginName): string;
   /** Variables that say where it works: the same in each execution of a session, and those of this one alone. */
   variablesOf(execution: Execution, token: string | null): Record<"session" | "execution", Record<string, string>>;
   /**
@@ -160,20 +178,6 @@ export interface EnginePorts {
     /** Keeps what an execution that did not succeed left in a working copy of its own. Of a step nothing is kept. Never throws. */
     keep(execution: Execution, ending: Ending): Promise<void>;
   };
-  /** The longest that an execution waits for a provider whose quota is used up, ms. */
-  providerWaitMs(): number;
-  /**
-   * Why this work may not go on, a sentence: whom it works for may not work in its project any more. Asked before each
-   * call of a model or a tool. Undefined: it may.
-   */
-  shutOut(execution: Execution): string | undefined;
-  /** Whether the next call fits every budget; and if so, whether they have ample room, or its reply is kept short. */
-  admit(
-    execution: Execution,
-    price: { leastUsd: number; ampleUsd: number /** It is known to cost nothing. */; isFree: boolean },
-  ): Overdrawn | { isAmple: boolean };
-  /** Queues an event of the lossy class. */
-  emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
 }
 
 /** Why an execution's signal was aborted. */
