@@ -8,6 +8,7 @@ import { acting, type Common, notFound, open, print, TERMINAL_BYTES, whole, with
 type Flags = Common & { limit: number; below?: string };
 
 const DEFAULT_LIMIT = 50;
+const SYMBOL = "name, qualified name or id";
 
 /** Adds the commands. */
 export function wholeQuestions(graph: Command): void {
@@ -25,52 +26,41 @@ export function wholeQuestions(graph: Command): void {
       .argument("[path]", "repository or folder", ".")
       .option("--below <folder>", "only in this folder of the repository");
 
-  command("path", "how one symbol reaches another, call by call")
-    .argument("<from>", "name, qualified name or id")
-    .argument("<to>", "name, qualified name or id")
-    .action(
-      acting((path: string, from: string, to: string, flags: Flags) =>
-        answer(path, flags, { question: "path", subject: from, to, limit: flags.limit }),
-      ),
-    );
-  command("tests", "which tests cover a symbol")
-    .argument("<symbol>", "name, qualified name or id")
-    .action(
-      acting((path: string, subject: string, flags: Flags) =>
-        answer(path, flags, { question: "tests", subject, limit: flags.limit }),
-      ),
-    );
-  below("dead-code", "functions, methods and classes that nothing uses").action(
-    acting((path: string, flags: Flags) =>
-      answer(path, flags, { question: "dead_code", path: flags.below, limit: flags.limit }),
+  asks(
+    "path",
+    command("path", "how one symbol reaches another, call by call").argument("<from>", SYMBOL).argument("<to>", SYMBOL),
+  );
+  asks("tests", command("tests", "which tests cover a symbol").argument("<symbol>", SYMBOL));
+  asks("dead_code", below("dead-code", "functions, methods and classes that nothing uses"));
+  asks("cycles", below("cycles", "files that import each other in a circle"));
+  asks(
+    "reads",
+    command("reads", "who reads a configuration key or an environment variable").argument(
+      "<name>",
+      "the key or variable",
     ),
   );
-  below("cycles", "files that import each other in a circle").action(
-    acting((path: string, flags: Flags) =>
-      answer(path, flags, { question: "cycles", path: flags.below, limit: flags.limit }),
+  asks(
+    "flow",
+    command("flow", "the chain of calls that a question in words is about").argument(
+      "<words...>",
+      "e.g. how does a request reach the database",
     ),
   );
-  command("reads", "who reads a configuration key or an environment variable")
-    .argument("<name>", "the key or variable")
-    .action(
-      acting((path: string, subject: string, flags: Flags) =>
-        answer(path, flags, { question: "reads", subject, limit: flags.limit }),
-      ),
-    );
-  command("flow", "the chain of calls that a question in words is about")
-    .argument("<words...>", "e.g. how does a request reach the database")
-    .action(
-      acting((path: string, words: string[], flags: Flags) =>
-        answer(path, flags, { question: "flow", subject: words.join(" "), limit: flags.limit }),
-      ),
-    );
 }
 
-async function answer(path: string, flags: Flags, options: AskOptions): Promise<void> {
-  const found = open(path, flags).ask(options);
-  if (found.found === "none") throw notFound([options.subject, options.to].filter(Boolean).join(" or "), found.near);
-  if (found.found === "several" && !flags.json)
-    throw new Problem(409, "several", askText(found, TERMINAL_BYTES).split("\n").join(" "));
-  const json = found.found === "one" ? found.answer : { candidates: found.candidates };
-  await print(flags.json ? JSON.stringify(json) : askText(found, TERMINAL_BYTES));
+/** Has a command ask that question of what its words name. */
+function asks(question: AskOptions["question"], command: Command): void {
+  const ask = async () => {
+    const [path = ".", ...words] = command.args;
+    const { below, limit, ...flags } = command.opts<Flags>();
+    const [subject, to] = question === "path" ? words : [words.join(" ") || undefined];
+    const found = open(path, flags).ask({ question, subject, to, path: below, limit });
+    if (found.found === "none") throw notFound([subject, to].filter(Boolean).join(" or "), found.near);
+    if (found.found === "several" && !flags.json)
+      throw new Problem(409, "several", askText(found, TERMINAL_BYTES).split("\n").join(" "));
+    const json = found.found === "one" ? found.answer : { candidates: found.candidates };
+    await print(flags.json ? JSON.stringify(json) : askText(found, TERMINAL_BYTES));
+  };
+  command.action(acting(ask));
 }

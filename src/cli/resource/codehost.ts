@@ -83,7 +83,14 @@ export const codehost: Resource<List> = {
         { flags: "--event <event>", about: "what starts a run", choices: EVENTS },
         ...RULE_OPTIONS,
       ],
-      run: add,
+      async run({ client, path, args: [name = ""], flags }) {
+        const { project, event, pipeline } = flags;
+        if (!project || !event || !pipeline) throw badUsage("A rule needs --project, --event and --pipeline.");
+        const { id } = await findOne(client, projects, project);
+        return showRule(
+          await client.call("POST", path, { ...ruleFrom(flags), name, project_id: id, event, pipeline_id: pipeline }),
+        );
+      },
     }),
     editVerb(
       "update",
@@ -152,15 +159,6 @@ function ruleFrom(flags: Flags): BodyOf<"PUT", One["path"]> {
     ...(flags["bots"] === undefined ? {} : { bots: listOf(flags["bots"]) }),
     ...(flags["pullRequest"] === undefined ? {} : { pull_request: flags["pullRequest"] === "yes" }),
   };
-}
-
-async function add({ client, path, args: [name = ""], flags }: Call<unknown, List>) {
-  const { project, event, pipeline } = flags;
-  if (!project || !event || !pipeline) throw badUsage("A rule needs --project, --event and --pipeline.");
-  const { id } = await findOne(client, projects, project);
-  return showRule(
-    await client.call("POST", path, { ...ruleFrom(flags), name, project_id: id, event, pipeline_id: pipeline }),
-  );
 }
 
 async function connect({ client, flags }: Call) {

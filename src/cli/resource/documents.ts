@@ -11,7 +11,6 @@ import { deleteVerb, statusStyle } from "./words.ts";
 
 type List = "/v1/documents";
 type Item = RowOf<List>;
-type One = Call<Item, `${List}/${string}`>;
 const { actOnList, actOnOne } = verbMakers<List>();
 
 const LOOK_MS = 300;
@@ -40,7 +39,19 @@ export const documents: Resource<List> = {
     actOnList("add", "upload files and wait until they are read", {
       args: [{ name: "<file...>", about: "PDF, DOCX, HTML, Markdown or text" }],
       options: [TITLE, PROJECT, { flags: "--no-wait", about: "do not wait until they are read" }],
-      run: add,
+      async run(call) {
+        const { client, args, flags } = call;
+        args.forEach(assertFile);
+        const fields = { title: flags["title"], project_id: await projectOf(call) };
+        const made: Item[] = [];
+        for (const path of args)
+          made.push(await client.upload<Item>("/v1/ingest/document", await readFile(path), fields));
+        const read = flags["wait"] === false ? made : await Promise.all(made.map((one) => untilRead(call, one)));
+        const text = read.map(({ id, title, status, sections, error }) =>
+          [id, status, plain(title), status === "ready" ? `(${sections} sections)` : (error ?? "")].join(" ").trimEnd(),
+        );
+        return { json: { items: read }, text, code: read.some(({ status }) => status === "failed") ? 1 : 0 };
+      },
     }),
     actOnList("transcript", "upload the transcript of a meeting: an agent notes decisions and action items", {
       args: [{ name: "<file>", about: "its text, or - for standard input" }],
@@ -54,7 +65,13 @@ export const documents: Resource<List> = {
     actOnOne("read", "print one section: the first unless it is named", {
       args: [{ name: "[section]", about: "its id, as the table of contents has it" }],
       options: [{ flags: "--page <n>", about: "the section at the top of that page" }],
-      run: readSection,
+      async run({ client, path, args: [section], flags }) {
+        const query = queryOf({ section_id: section, page: flags["page"] });
+        const found = await client.call("GET", `${path}/section?${query}`);
+        const head = [...found["path"], found["title"]].map(plain).join(" › ");
+        const next = found["next_id"] === null ? [] : ["", paint("dim", `Next: ${found["next_id"]}`)];
+        return { json: found, text: [`${paint("bold", head)}${onPage(found)}`, "", plain(found["text"]), ...next] };
+      },
     }),
     actOnList("search", "search what documents say, best first", {
       args: [{ name: "<word...>", about: "what to look for" }],
@@ -67,19 +84,6 @@ export const documents: Resource<List> = {
 
 async function projectOf({ client, flags }: Call): Promise<string | undefined> {
   return flags["project"] === undefined ? undefined : (await findOne(client, projects, flags["project"]))["id"];
-}
-
-async function add(call: Call): Promise<Answer> {
-  const { client, args, flags } = call;
-  args.forEach(assertFile);
-  const fields = { title: flags["title"], project_id: await projectOf(call) };
-  const made: Item[] = [];
-  for (const path of args) made.push(await client.upload<Item>("/v1/ingest/document", await readFile(path), fields));
-  const read = flags["wait"] === false ? made : await Promise.all(made.map((one) => untilRead(call, one)));
-  const text = read.map(({ id, title, status, sections, error }) =>
-    [id, status, plain(title), status === "ready" ? `(${sections} sections)` : (error ?? "")].join(" ").trimEnd(),
-  );
-  return { json: { items: read }, text, code: read.some(({ status }) => status === "failed") ? 1 : 0 };
 }
 
 async function untilRead({ client }: Call, made: Item): Promise<Item> {
@@ -119,14 +123,6 @@ const tocLines = (entries: readonly TocEntry[], depth: number): string[] =>
     `${"  ".repeat(depth)}${plain(entry["title"])}  ${paint("dim", entry["section_id"])}${onPage(entry)}`,
     ...tocLines(entry["children"] ?? [], depth + 1),
   ]);
-
-async function readSection({ client, path, args: [section], flags }: One): Promise<Answer> {
-  const query = queryOf({ section_id: section, page: flags["page"] });
-  const found = await client.call("GET", `${path}/section?${query}`);
-  const head = [...found["path"], found["title"]].map(plain).join(" › ");
-  const next = found["next_id"] === null ? [] : ["", paint("dim", `Next: ${found["next_id"]}`)];
-  return { json: found, text: [`${paint("bold", head)}${onPage(found)}`, "", plain(found["text"]), ...next] };
-}
 
 async function search(call: Call): Promise<Answer> {
   const { client, args, flags } = call;

@@ -3,7 +3,7 @@ import type { RowOf } from "../../api/types.ts";
 import { oneLine, paint, plain } from "../terminal/style.ts";
 import { timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
-import { type Call, type Resource, verbMakers } from "./resource.ts";
+import { type Resource, verbMakers } from "./resource.ts";
 import { statusStyle } from "./words.ts";
 
 type List = "/v1/lifecycle/sessions";
@@ -32,16 +32,14 @@ export const executions: Resource<List> = {
   verbs: [
     actOnList("transcript", "print what was said and done in a session, also in one that is over", {
       args: [{ name: "<session>", about: "its id, as `skep runs RUN --json` has it" }],
-      run: transcript,
+      // The list is newest first; people read from the beginning.
+      async run({ client, args: [id] }) {
+        const list = await listItems(client, `/v1/sessions/${encodeURIComponent(id!)}/transcript`, MESSAGES);
+        return { json: list, text: [...list.items].reverse().flatMap(messageLines) };
+      },
     }),
   ],
 };
-
-/** The list is newest first; people read from the beginning. */
-async function transcript({ client, args: [id] }: Call) {
-  const list = await listItems(client, `/v1/sessions/${encodeURIComponent(id!)}/transcript`, MESSAGES);
-  return { json: list, text: [...list.items].reverse().flatMap(messageLines) };
-}
 
 function messageLines(message: RowOf<`/v1/sessions/${string}/transcript`>): string[] {
   const { role, text } = message;

@@ -62,7 +62,17 @@ export const memory: Resource<List, Item, Item> = {
     actOnList("search", "search what agents remember, best first", {
       args: [{ name: "<word...>", about: "what to look for" }],
       options: [AGENT],
-      run: search,
+      async run({ client, args, flags }) {
+        const query = queryOf({ query: args.join(" "), agent_id: flags["agent"] });
+        const found = await client.call("GET", `/v1/memory/search?${query}`);
+        if (found.items.length === 0) return { json: found, text: "Nobody remembers anything about that." };
+        const text = found.items.flatMap((hit) => [
+          `${paint("bold", plain(hit["title"]))}  ${paint("dim", nameOf(hit))}${hit["trusted"] ? "" : paint("yellow", "  unconfirmed")}`,
+          `  ${plain(hit["snippet"]).replaceAll("\n", "\n  ")}`,
+          "",
+        ]);
+        return { json: found, text: text.slice(0, -1) };
+      },
     }),
     actOnList("show", "print an entry", { args: [ENTRY], run: show }),
     actOnList("edit", "change the text of an entry", { args: [ENTRY], options: [CONTENT], run: edit }),
@@ -163,18 +173,6 @@ async function entriesOf(client: Client, agent: string, flags: Call["flags"]): P
   ];
   const more = found.next_cursor === null ? [] : [`More: --limit ${most * 2}`];
   return { json: found, text: [...tableLines(columns, found.items), ...more] };
-}
-
-async function search({ client, args, flags }: Call): Promise<Answer> {
-  const query = queryOf({ query: args.join(" "), agent_id: flags["agent"] });
-  const found = await client.call("GET", `/v1/memory/search?${query}`);
-  if (found.items.length === 0) return { json: found, text: "Nobody remembers anything about that." };
-  const text = found.items.flatMap((hit) => [
-    `${paint("bold", plain(hit["title"]))}  ${paint("dim", nameOf(hit))}${hit["trusted"] ? "" : paint("yellow", "  unconfirmed")}`,
-    `  ${plain(hit["snippet"]).replaceAll("\n", "\n  ")}`,
-    "",
-  ]);
-  return { json: found, text: text.slice(0, -1) };
 }
 
 async function contradictionsOf({ client, flags }: Call): Promise<Answer> {

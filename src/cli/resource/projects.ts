@@ -87,7 +87,14 @@ export const projects: Resource<List> = {
         },
         NO_WAIT,
       ],
-      run: (call) => add(call),
+      async run({ client, args: [given], flags }) {
+        const isRepository = given !== undefined && flags["repository"] === undefined && /^[./~]|:/.test(given);
+        const repository: string | undefined = isRepository ? repositoryAt(given) : flags["repository"];
+        const name = (isRepository ? undefined : given) ?? (repository && basename(repository).replace(/\.git$/, ""));
+        if (!name) throw badUsage("Give a name, or --repository URL, or both.");
+        const made = await client.call("POST", "/v1/projects", { ...bodyOf(flags, FIELDS), name, repository });
+        return cloned(flags["wait"] === false ? made : await untilCloned(client, made));
+      },
     }),
     editVerb(
       "update",
@@ -98,11 +105,9 @@ export const projects: Resource<List> = {
         ...OPTIONS,
         { flags: "--status <status>", about: "what happens to it", choices: ["active", "paused", "archived"] },
       ],
-      { fieldsOf: ({ flags }) => bodyOf(flags, FIELDS), linesOf: (project) => linesOf(project) },
+      { fieldsOf: ({ flags }) => bodyOf(flags, FIELDS), linesOf },
     ),
-    confirmVerb("trust a description and a vision that may come from outside text", (project: Item) =>
-      linesOf(project),
-    ),
+    confirmVerb("trust a description and a vision that may come from outside text", linesOf),
     actOnOne("clone", "try a clone that failed again", {
       options: [NO_WAIT],
       async run({ client, path, flags }) {
@@ -112,7 +117,7 @@ export const projects: Resource<List> = {
     }),
     actOnOne("fetch", "bring the clone up to date with its repository", {
       options: [{ flags: "--no-wait", about: "do not wait for the end" }],
-      run: (call) => fetchProject(call),
+      run: fetchProject,
     }),
     actOnOne(
       "reset",
@@ -127,7 +132,22 @@ export const projects: Resource<List> = {
         { flags: "--set <file>", about: "take it from this file (Markdown); - is standard input" },
         { flags: "--clear", about: "leave it empty" },
       ],
-      run: (call) => vision(call),
+      async run({ client, item, path, flags }) {
+        const file: string | undefined = flags["set"];
+        if (file !== undefined && flags["clear"]) throw badUsage("Give --set FILE or --clear, not both.");
+        if (file === undefined && !flags["clear"]) {
+          const text: string = item["vision"] ?? "";
+          const shown =
+            text || `${item["name"]} has no vision. Set one: skep projects vision ${item["name"]} --set FILE`;
+          return { json: { vision: item["vision"] }, text: shown };
+        }
+        const text = file === undefined ? null : (await readText(file)).trim() || null;
+        const project = await client.call("PUT", `${path}/vision`, { vision: text });
+        return {
+          json: project,
+          text: text ? `${project["name"]}: the vision is saved` : `${project["name"]}: no vision`,
+        };
+      },
     }),
     environmentVerb,
     setupVerb,
@@ -152,8 +172,8 @@ export const projects: Resource<List> = {
   ],
 };
 
-const linesOf = (project: Item): string[] =>
-  fieldLines([
+function linesOf(project: Item): string[] {
+  return fieldLines([
     ["name", project["name"]],
     ["id", project["id"]],
     ["description", project["description"]],
@@ -172,14 +192,6 @@ const linesOf = (project: Item): string[] =>
     ["vision", project["vision"]],
     ["created", timeText(project["created_at"])],
   ]);
-
-async function add({ client, args: [given], flags }: Call) {
-  const isRepository = given !== undefined && flags["repository"] === undefined && /^[./~]|:/.test(given);
-  const repository: string | undefined = isRepository ? repositoryAt(given) : flags["repository"];
-  const name = (isRepository ? undefined : given) ?? (repository && basename(repository).replace(/\.git$/, ""));
-  if (!name) throw badUsage("Give a name, or --repository URL, or both.");
-  const made = await client.call("POST", "/v1/projects", { ...bodyOf(flags, FIELDS), name, repository });
-  return cloned(flags["wait"] === false ? made : await untilCloned(client, made));
 }
 
 /** An address as it is; of a folder of this machine its repository. */
@@ -188,19 +200,6 @@ function repositoryAt(text: string): string {
   const root = gitRoot(resolve(text));
   if (root === undefined) throw badUsage(`${text} is not a git repository.`);
   return root;
-}
-
-async function vision({ client, item, path, flags }: One) {
-  const file: string | undefined = flags["set"];
-  if (file !== undefined && flags["clear"]) throw badUsage("Give --set FILE or --clear, not both.");
-  if (file === undefined && !flags["clear"]) {
-    const text: string = item["vision"] ?? "";
-    const shown = text || `${item["name"]} has no vision. Set one: skep projects vision ${item["name"]} --set FILE`;
-    return { json: { vision: item["vision"] }, text: shown };
-  }
-  const text = file === undefined ? null : (await readText(file)).trim() || null;
-  const project = await client.call("PUT", `${path}/vision`, { vision: text });
-  return { json: project, text: text ? `${project["name"]}: the vision is saved` : `${project["name"]}: no vision` };
 }
 
 async function fetchProject({ client, item, path, flags }: One) {

@@ -161,7 +161,13 @@ export const routines: Resource<List, Item, Item> = {
         { flags: "--from <time>", about: "a time as RFC 3339 writes it, or a day" },
         { flags: "--to <time>", about: "in the same form" },
       ],
-      run: timeline,
+      async run({ client, path, args: [agent], flags }) {
+        const query = queryOf({ from: flags["from"], to: flags["to"] });
+        const list = await listItems(client, `${path}/${encodeURIComponent(agent!)}/timeline`, SHOWN, query);
+        const more = list.next_cursor === null ? [] : [`The first ${SHOWN}. Narrow it with --from and --to.`];
+        const lines = [...tickLines(list.items, ({ at }) => at), ...more];
+        return { json: list, text: list.items.length === 0 ? "Nothing in that time." : lines };
+      },
     }),
     deleteVerb("delete a routine and end its work", (item: Item) => `routine ${item["name"]}`),
   ],
@@ -224,12 +230,4 @@ async function untilOver(client: Client, path: `${ReturnType<typeof placeOf>}/ti
     if (tick["finished_at"] !== null) return tick;
     await Bun.sleep(LOOK_MS);
   }
-}
-
-async function timeline({ client, path, args: [agent], flags }: Call<unknown, List>) {
-  const query = queryOf({ from: flags["from"], to: flags["to"] });
-  const list = await listItems(client, `${path}/${encodeURIComponent(agent!)}/timeline`, SHOWN, query);
-  const more = list.next_cursor === null ? [] : [`The first ${SHOWN}. Narrow it with --from and --to.`];
-  const text = list.items.length === 0 ? "Nothing in that time." : [...tickLines(list.items, ({ at }) => at), ...more];
-  return { json: list, text };
 }

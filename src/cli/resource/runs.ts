@@ -13,12 +13,11 @@ import { connectionsVerb } from "./connections.ts";
 import { listItems } from "./find.ts";
 import { DELETE_OPTIONS, deleteHistory } from "./history.ts";
 import { previewVerb } from "./preview.ts";
-import { type Answer, type Call, type Flags, type Resource, type Verb, verbMakers } from "./resource.ts";
+import { type Answer, type Flags, type Resource, type Verb, verbMakers } from "./resource.ts";
 import { COST, keepVerb, statusStyle } from "./words.ts";
 
 type List = "/v1/runs";
 type Item = RowOf<List>;
-type One = Call<Item, `${List}/${string}`>;
 const { actOnOne } = verbMakers<List>();
 
 /** Steps of one run that are shown, every attempt. */
@@ -139,19 +138,21 @@ export const RUN_VERBS: readonly Verb<Item, List>[] = [
       { flags: "--reject", about: "say no" },
       { flags: "--comment <text>", about: "what the next steps read" },
     ],
-    run: approve,
+    async run({ client, item, path, args, flags }) {
+      const step = args[0] ?? (await onlyWaiting(client, item["id"]));
+      const comment: string | undefined = flags["comment"];
+      return act(client, path, "approve", {
+        step_id: step,
+        approved: !flags["reject"],
+        ...(comment ? { comment } : {}),
+      });
+    },
   }),
 ];
 
 async function act(client: Client, path: string, verb: string, body?: unknown): Promise<Answer> {
   const after = await client.ask<Item>("POST", `${path}/${verb}`, body);
   return { json: after, text: `${after.id} ${after.status}` };
-}
-
-async function approve({ client, item, path, args, flags }: One): Promise<Answer> {
-  const step = args[0] ?? (await onlyWaiting(client, item["id"]));
-  const comment: string | undefined = flags["comment"];
-  return act(client, path, "approve", { step_id: step, approved: !flags["reject"], ...(comment ? { comment } : {}) });
 }
 
 async function onlyWaiting(client: Client, runId: string): Promise<string> {

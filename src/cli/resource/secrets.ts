@@ -93,13 +93,12 @@ async function set(call: Call<Item, List>) {
 
 /** Where it is put into requests; null: nowhere; undefined: as before. @throws Problem 422 `bad_usage`. */
 function edgeOf({ to, as, methods, path, variable }: Flags): Edge | null | undefined {
-  const wrong = (detail: string) => badUsage(detail);
   if (to === undefined) {
     if ([as, methods, path].some((flag) => flag !== undefined))
-      throw wrong("--as, --methods and --path go with --to HOSTS.");
+      throw badUsage("--as, --methods and --path go with --to HOSTS.");
     return variable ? null : undefined;
   }
-  if (variable) throw wrong("Give --to HOSTS or --variable, not both.");
+  if (variable) throw badUsage("Give --to HOSTS or --variable, not both.");
   const text: string = as ?? "Authorization: Bearer";
   const at = text.includes(":") ? text.indexOf(":") : text.length;
   const before = text.slice(at + 1).trim();

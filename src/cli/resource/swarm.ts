@@ -9,7 +9,7 @@ import type { Client } from "../server/client.ts";
 import { oneLine, paint, plain } from "../terminal/style.ts";
 import { type Column, fullCostText, spanText, tableLines, timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
-import { type Answer, type Call, type Flags, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
+import { type Answer, type Flags, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
 import { COST, listVerb, statusStyle } from "./words.ts";
 
 type List = "/v1/swarm";
@@ -55,7 +55,11 @@ export const swarm: Resource<List> = {
     actOnList("run", "start the swarm of a YAML or JSON file (- reads standard input); see docs/swarms.md", {
       args: [{ name: "<file>", about: "agent_id, tasks and what else the API takes" }],
       options: [FOLLOW, OUTPUTS],
-      run,
+      async run({ client, args: [file], flags }) {
+        const made = await client.call("POST", "/v1/swarm/execute", await readPlan(file!));
+        if (flags["follow"]) return follow(client, made, flags);
+        return { json: made, text: [made["id"], `follow it with: skep swarm show ${made["id"]} --follow`] };
+      },
     }),
     listVerb("list swarms, as `skep swarm` does", SWARMS, () => swarm),
     actOnOne("show", "show one with its tasks, as `skep swarm ONE` does", {
@@ -79,12 +83,6 @@ export const swarm: Resource<List> = {
     }),
   ],
 };
-
-async function run({ client, args: [file], flags }: Call): Promise<Answer> {
-  const made = await client.call("POST", "/v1/swarm/execute", await readPlan(file!));
-  if (flags["follow"]) return follow(client, made, flags);
-  return { json: made, text: [made["id"], `follow it with: skep swarm show ${made["id"]} --follow`] };
-}
 
 /** The file's value, for the server to check. @throws Problem 422 where it is not YAML, or not a map. */
 async function readPlan(file: string): Promise<BodyOf<"POST", "/v1/swarm/execute">> {

@@ -134,7 +134,12 @@ const VERBS: readonly Verb<Item, List>[] = [
       { flags: "--pipeline <id>", about: "by this pipeline instead of what the policy names" },
       { flags: "--follow", about: "show steps, tool calls and cost as they come" },
     ],
-    run: execute,
+    async run({ client, path, flags }) {
+      const body = { work_type: flags["type"], pipeline_id: flags["pipeline"] };
+      const run = await client.call("POST", `${path}/execute`, body);
+      if (!flags["follow"]) return { json: run, text: `${run["id"]}\nfollow it with: skep runs ${run["id"]} --follow` };
+      return answerFollowed(run, client, flags);
+    },
   }),
   actOnOne("plan", "show what is to be done for a task, and what is next", {
     options: [{ flags: "--type <type>", about: "as another kind of work" }],
@@ -229,13 +234,6 @@ async function transition({ client, path, args: [status = ""], flags }: One): Pr
   const body = { status, note: flags["note"], force: flags["force"] === true };
   const moved = await client.call("POST", `${path}/transition`, body);
   return { json: moved, text: linesOf(moved) };
-}
-
-async function execute({ client, path, flags }: One): Promise<Answer> {
-  const body = { work_type: flags["type"], pipeline_id: flags["pipeline"] };
-  const run = await client.call("POST", `${path}/execute`, body);
-  if (!flags["follow"]) return { json: run, text: `${run["id"]}\nfollow it with: skep runs ${run["id"]} --follow` };
-  return answerFollowed(run, client, flags);
 }
 
 async function history({ client, path }: One): Promise<Answer> {

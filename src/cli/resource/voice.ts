@@ -47,7 +47,18 @@ export const voice: Resource<List> = {
   columns: VOICES,
   empty: "The hosted speech service has no voices. Those of this machine: skep voice local",
   verbs: [
-    actOnList("local", "say whether the local speech service answers, and list its voices", local),
+    actOnList("local", "say whether the local speech service answers, and list its voices", async ({ client }) => {
+      const health = await client.call("GET", "/v1/tts/localvoice/health");
+      const at = health["url"] ?? health["detail"];
+      if (!health["reachable"])
+        return {
+          json: { ...health, items: [] },
+          text: `The local speech service does not answer: ${health["detail"]}`,
+          code: 1,
+        };
+      const { items } = await listItems(client, "/v1/tts/localvoice/profiles", MOST_VOICES);
+      return { json: { ...health, items }, text: [`Local speech service: ${at}`, ...tableLines(VOICES, items)] };
+    }),
     actOnList("settings", "show the settings", {
       options: [OF_AGENT],
       async run({ client, flags }) {
@@ -89,19 +100,6 @@ function settingsLines(settings: Settings): string[] {
   const text = (name: string, value: unknown) =>
     value === null ? (effective ? `(instance: ${inForce.get(name) ?? "none"})` : "(none)") : value;
   return fieldLines(Object.entries(fields).map(([name, value]) => [name, text(name, value)] as const));
-}
-
-async function local({ client }: Call): Promise<Answer> {
-  const health = await client.call("GET", "/v1/tts/localvoice/health");
-  const at = health["url"] ?? health["detail"];
-  if (!health["reachable"])
-    return {
-      json: { ...health, items: [] },
-      text: `The local speech service does not answer: ${health["detail"]}`,
-      code: 1,
-    };
-  const { items } = await listItems(client, "/v1/tts/localvoice/profiles", MOST_VOICES);
-  return { json: { ...health, items }, text: [`Local speech service: ${at}`, ...tableLines(VOICES, items)] };
 }
 
 /** Page size of a list that is read in full. */
