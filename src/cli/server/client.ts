@@ -10,33 +10,7 @@ import { ownJson } from "../../core/own-json.ts";
 
 type FormFields = Readonly<Record<string, string | undefined>>;
 
-export interface Client {
-  readonly url: string;
-  /** The server's data folder, where it is one of this machine. */
-  readonly data?: string | undefined;
-  /**
-   * Asks an operation of the API by its address, and says what it answers.
-   * @param address `/v1/runs/${id}`, with its query; the document has an operation for it.
-   * @param rest the body, and the tag of what was read: refused with 412 when it was changed since.
-   */
-  call<M extends Method, const Address extends string>(
-    method: M,
-    address: Address,
-    ...rest: Rest<M, Address, [ifMatch?: string]>
-  ): Promise<AnswerOf<M, Address>>;
-  /** The same for an address that is only known when the command runs: of any resource. */
-  ask<T>(method: Method, path: string, body?: unknown, ifMatch?: string): Promise<T>;
-  /** An object to be changed, with its tag. */
-  tagged<T = Record<string, unknown>>(path: string): Promise<{ body: T; tag: string | undefined }>;
-  /** Sends a file in a form. */
-  upload<T = Record<string, unknown>>(path: string, file: File, fields?: FormFields): Promise<T>;
-  /** The same for an answer that is not JSON. */
-  text(path: string): Promise<string>;
-  /** Sends JSON; the answer is a file's bytes. */
-  file(path: string, body: unknown): Promise<{ bytes: Uint8Array; headers: Headers }>;
-  /** Events of a stream path, over breaks of the connection, until the server ends it for good or `signal` aborts. */
-  events(path: string, signal: AbortSignal): AsyncGenerator<SkepEvent>;
-}
+export type Client = ReturnType<typeof createClient>;
 
 /** Tries of a broken stream, each later than the one before. */
 const STREAM_TRIES = 10;
@@ -50,7 +24,7 @@ const writeBody = (body: unknown): string =>
   });
 
 /** @param data the server's data folder, if it is on this machine. */
-export function createClient(url: string, token?: string, data?: string): Client {
+export function createClient(url: string, token?: string, data?: string) {
   const headers: Record<string, string> = token ? { Authorization: `Bearer ${token}` } : {};
   const reach = async (path: string, init: RequestInit): Promise<Response> => {
     let answer: Response;
@@ -88,27 +62,43 @@ export function createClient(url: string, token?: string, data?: string): Client
   return {
     url,
     data,
-    call: (method, address, ...[body, ifMatch]) => send(method, address, body, ifMatch),
-    ask: send,
-    async tagged<T>(path: string) {
+    /**
+     * Asks an operation of the API by its address, and says what it answers.
+     * @param address `/v1/runs/${id}`, with its query; the document has an operation for it.
+     * @param rest the body, and the tag of what was read: refused with 412 when it was changed since.
+     */
+    call: <M extends Method, const Address extends string>(
+      method: M,
+      address: Address,
+      ...[body, ifMatch]: Rest<M, Address, [ifMatch?: string]>
+    ): Promise<AnswerOf<M, Address>> => send(method, address, body, ifMatch),
+    /** The same for an address that is only known when the command runs: of any resource. */
+    ask: <T>(method: Method, path: string, body?: unknown, ifMatch?: string): Promise<T> =>
+      send(method, path, body, ifMatch),
+    /** An object to be changed, with its tag. */
+    async tagged<T = Record<string, unknown>>(path: string) {
       const answer = await reach(path, { headers });
       const body = await bodyOf<T>(answer);
       return { body, tag: answer.headers.get("ETag") ?? undefined };
     },
-    upload<T>(path: string, file: File, fields: FormFields = {}) {
+    /** Sends a file in a form. */
+    upload<T = Record<string, unknown>>(path: string, file: File, fields: FormFields = {}) {
       const body = new FormData();
       for (const [name, value] of Object.entries(fields)) if (value !== undefined) body.append(name, value);
       body.append("file", file);
       return fetchBody<T>(path, { method: "POST", headers, body });
     },
-    text: (path) =>
+    /** An answer that is not JSON. */
+    text: (path: string): Promise<string> =>
       reach(path, { headers: { ...headers, Accept: "text/plain" } }).then((answer) => whole(answer.text())),
-    async file(path, body) {
+    /** Sends JSON; the answer is a file's bytes. */
+    async file(path: string, body: unknown) {
       const all = { ...headers, "Content-Type": "application/json" };
       const answer = await reach(path, { method: "POST", headers: all, body: writeBody(body) });
       return { bytes: await whole(answer.bytes()), headers: answer.headers };
     },
-    async *events(path, signal) {
+    /** Events of a stream path, over breaks of the connection, until the server ends it for good or `signal` aborts. */
+    async *events(path: string, signal: AbortSignal): AsyncGenerator<SkepEvent> {
       let last = 0;
       let fails = 0;
       while (!signal.aborted) {
