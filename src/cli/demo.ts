@@ -16,8 +16,9 @@ import { exitCodeOf, followRun, type RunView } from "./follow/follow.ts";
 import { reportLines } from "./follow/report.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { type ChosenModel, chooseModel, SCRIPTED } from "./model-choice.ts";
+import { untilCloned } from "./resource/projects.ts";
 import { type Client, createClient } from "./server/client.ts";
-import { type Started, startServer } from "./server/start.ts";
+import { isFree, type Started, startServer } from "./server/start.ts";
 import { untilStopped } from "./until-stopped.ts";
 
 interface DemoFlags {
@@ -137,15 +138,6 @@ function inTermsOfDemo(error: unknown): never {
   throw new Problem(error.status, error.code, error.detail.replaceAll("--data", "--folder"), error.extras);
 }
 
-function isFree(port: number): boolean {
-  try {
-    Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).stop(true);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 async function work(client: Client, place: Place, { model }: ChosenModel, json: boolean) {
   const project_name = place.repository ? await projectOn(client, place.repository) : undefined;
   const body = { pipeline_id: "hello", task_description: TASK, model, project_name };
@@ -161,11 +153,7 @@ async function projectOn(client: Client, repository: string): Promise<string> {
   const name = "demo";
   const { items } = await client.call("GET", "/v1/projects?limit=200");
   const found = items.find((project) => project.name === name);
-  let project = found ?? (await client.call("POST", "/v1/projects", { name, repository }));
-  while (project.workspace.state === "cloning") {
-    await Bun.sleep(50);
-    project = await client.call("GET", `/v1/projects/${project.id}`);
-  }
+  await untilCloned(client, found ?? (await client.call("POST", "/v1/projects", { name, repository })));
   return name;
 }
 

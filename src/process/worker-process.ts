@@ -50,6 +50,15 @@ interface Pending<Reply> extends WorkerCall<Reply> {
 
 const PAGE_BYTES = 4096;
 
+/** 0 where the system does not report it. */
+export function residentBytes(pid: number): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/statm`, "utf8").split(" ")[1]) * PAGE_BYTES;
+  } catch {
+    return 0;
+  }
+}
+
 /** @typeParam Reply messages of the child; each names the call that it belongs to by its `id`. */
 export class WorkerProcess<Reply extends { id: number }> {
   alive = true;
@@ -95,13 +104,8 @@ export class WorkerProcess<Reply extends { id: number }> {
     return this.process.exited;
   }
 
-  /** 0 where the system does not report it. */
   residentBytes(): number {
-    try {
-      return Number(readFileSync(`/proc/${this.pid}/statm`, "utf8").split(" ")[1]) * PAGE_BYTES;
-    } catch {
-      return 0;
-    }
+    return residentBytes(this.pid);
   }
 
   /** @param reason for the log; empty when it is just no longer needed. */

@@ -3,9 +3,10 @@
  * ends its process and nothing else.
  */
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { Problem, unavailable } from "../core/errors.ts";
 import { ownJson } from "../core/own-json.ts";
+import { residentBytes } from "../process/worker-process.ts";
 import type { ExtractedDocument, ExtractedSection, ExtractLine } from "./extract/model.ts";
 
 interface ExtractRequest {
@@ -37,7 +38,6 @@ export const EXTRACTOR_LIMITS: ExtractorLimits = {
 };
 
 const WATCH_MS = 50;
-const PAGE_BYTES = 4_096;
 /** Of what a reader writes: more than the text of any document that it may read. */
 const OUTPUT_BYTES = 200 * 1024 * 1024;
 const LINE_CHARACTERS = 1_000_000;
@@ -140,13 +140,4 @@ async function outcomeOf(output: ReadableStream<Uint8Array>, receiver: Receiver)
     }
   }
   return outcome;
-}
-
-/** 0 where the system does not report it. */
-function residentBytes(pid: number): number {
-  try {
-    return Number(readFileSync(`/proc/${pid}/statm`, "utf8").split(" ")[1]) * PAGE_BYTES;
-  } catch {
-    return 0;
-  }
 }

@@ -129,7 +129,7 @@ const FATES: Readonly<Record<string, Readonly<Record<string, Fate>>>> = {
 const SECTIONS = ["agent", "verifier", "solution", "environment", "skep"] as const;
 const VERSIONS = /^1\.\d{1,3}$/;
 
-const bad = (detail: string) => new Problem(422, "bad_task", detail);
+export const badTask = (detail: string) => new Problem(422, "bad_task", detail);
 
 /** @param path of the file, for what is wrong with it. @throws Problem 422 with the setting and what to do about it. */
 export function readSettings(text: string, path: string): Settings {
@@ -137,19 +137,19 @@ export function readSettings(text: string, path: string): Settings {
   try {
     value = Bun.TOML.parse(text);
   } catch (error) {
-    throw bad(`${path} is no TOML: ${messageOf(error)}`);
+    throw badTask(`${path} is no TOML: ${messageOf(error)}`);
   }
   const top = isObject(value) ? value : {};
   for (const name of ["version", "schema_version"])
     if (top[name] !== undefined && !VERSIONS.test(String(top[name])))
-      throw bad(
+      throw badTask(
         `${path}: ${name} = ${JSON.stringify(top[name])} is a form that Skep does not know; it knows 1.0 to 1.4.`,
       );
   assertKnown("", top, path);
   for (const section of SECTIONS) assertKnown(section, top[section], path);
   if (Value.Check(Settings, value)) return value;
   const first = Value.Errors(Settings, value).First();
-  throw bad(
+  throw badTask(
     `${path}: ${first?.path.slice(1).replaceAll("/", ".") ?? "it"} is not as expected. ${first?.message ?? ""}`.trim(),
   );
 }
@@ -157,17 +157,17 @@ export function readSettings(text: string, path: string): Settings {
 function assertKnown(section: string, settings: unknown, path: string): void {
   if (!isObject(settings)) {
     if (settings === undefined) return;
-    throw bad(`${path}: ${section} is a table of settings: [${section}].`);
+    throw badTask(`${path}: ${section} is a table of settings: [${section}].`);
   }
   for (const [name, value] of Object.entries(settings)) {
     const fates = FATES[section]!;
     const fate = Object.hasOwn(fates, name) ? fates[name] : undefined;
     const full = section === "" ? name : `${section}.${name}`;
     if (fate === undefined)
-      throw bad(
+      throw badTask(
         `${path}: Skep does not know the setting ${full}, so the task might count wrongly. Remove it if the task holds without it.`,
       );
     const advice = typeof fate === "function" ? fate(value) : undefined;
-    if (advice !== undefined) throw bad(`${path}: ${full} is not followed. ${advice}`);
+    if (advice !== undefined) throw badTask(`${path}: ${full} is not followed. ${advice}`);
   }
 }

@@ -6,7 +6,7 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "
 import { basename, dirname, join, resolve } from "node:path";
 import type { BodyOf } from "../../api/types.ts";
 import { messageOf, Problem } from "../../core/errors.ts";
-import { memoryOf, readSettings } from "./settings.ts";
+import { badTask, memoryOf, readSettings } from "./settings.ts";
 
 export type Task = BodyOf<"POST", "/v1/evals">["tasks"][number];
 type TaskFile = Task["tests"][number];
@@ -17,8 +17,6 @@ const PART_NAMES = ["workspace", "tests", "solution"] as const;
 const MOST_FILES = 200;
 const MOST_BYTES = 400_000;
 
-const bad = (detail: string) => new Problem(422, "bad_task", detail);
-
 /** The task in the folder, or those in its folders, by name. @throws Problem 422 with what is wrong. */
 export function readTasks(folder: string): Task[] {
   const names = list(folder);
@@ -28,7 +26,7 @@ export function readTasks(folder: string): Task[] {
     .filter((path) => lstatSync(path).isDirectory() && list(path).includes(SETTINGS))
     .map(readTask);
   if (tasks.length === 0)
-    throw bad(
+    throw badTask(
       `${folder} holds no task: a task is a folder with ${SETTINGS}. For ten to begin with: skep eval shipped ${folder}`,
     );
   return tasks;
@@ -38,7 +36,7 @@ function list(folder: string): string[] {
   try {
     return readdirSync(folder).sort();
   } catch (error) {
-    throw bad(`${folder} cannot be read: ${messageOf(error)}`);
+    throw badTask(`${folder} cannot be read: ${messageOf(error)}`);
   }
 }
 
@@ -48,22 +46,22 @@ function readTask(folder: string): Task {
   const { agent, verifier, environment, skep } = settings;
   const name = basename(resolve(folder));
   if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(name))
-    throw bad(`${folder}: a task's folder is called by small letters, digits and dashes.`);
+    throw badTask(`${folder}: a task's folder is called by small letters, digits and dashes.`);
   if (lstatSync(join(folder, "steps"), { throwIfNoEntry: false }))
-    throw bad(
+    throw badTask(
       `${folder} has a folder steps/: a task here is one instruction with one check. Make each step a task of its own, or leave the task out.`,
     );
   const workspace = filesIn(join(folder, PARTS.workspace));
   const recipe = workspace.find(({ path }) => RECIPES.test(path))?.path;
   if (recipe !== undefined)
-    throw bad(
+    throw badTask(
       `${folder}: a task's ${recipe} is not built. Agents work in their own image; remove the file and give the agent an image.`,
     );
   const tests = filesIn(join(folder, PARTS.tests));
   const solution = filesIn(join(folder, PARTS.solution));
   for (const script of [...tests, ...solution]) assertOwnPaths(script, folder);
   if (!skep?.reward && tests.some(({ content }) => Buffer.from(content, "base64").includes("VERIFIER_LOGS")))
-    throw bad(
+    throw badTask(
       `${folder}: its tests write a reward to $VERIFIER_LOGS, which is not read. Write reward = true below [skep] in ${SETTINGS}, so that the reward decides instead of the exit code of test.sh.`,
     );
   const memory_mb = memoryOf(settings);
@@ -95,7 +93,7 @@ function assertOwnPaths({ path, content }: TaskFile, folder: string): void {
   if (!path.endsWith(".sh")) return;
   const found = FOREIGN_PATHS.exec(Buffer.from(content, "base64").toString())?.[0];
   if (found !== undefined)
-    throw bad(
+    throw badTask(
       `${folder}: ${path} uses ${found}, which is not there. Its files are in $TASK_FILES, it runs in the agent's workspace, and the exit code of test.sh decides. For a reward, write it to $VERIFIER_LOGS/reward.txt, and reward = true below [skep] in ${SETTINGS}.`,
     );
 }
@@ -103,10 +101,10 @@ function assertOwnPaths({ path, content }: TaskFile, folder: string): void {
 function textIn(path: string): string {
   try {
     const found = lstatSync(path);
-    if (!found.isFile() || found.size > MOST_BYTES) throw bad(`${path} is no file of at most ${MOST_BYTES} bytes.`);
+    if (!found.isFile() || found.size > MOST_BYTES) throw badTask(`${path} is no file of at most ${MOST_BYTES} bytes.`);
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw error instanceof Problem ? error : bad(`${path} cannot be read: ${messageOf(error)}`);
+    throw error instanceof Problem ? error : badTask(`${path} cannot be read: ${messageOf(error)}`);
   }
 }
 
@@ -122,7 +120,7 @@ function filesIn(folder: string): TaskFile[] {
       if (!found.isFile()) continue;
       bytes += found.size;
       if (bytes > MOST_BYTES || files.length === MOST_FILES)
-        throw bad(`${folder} holds more than ${MOST_FILES} files or ${MOST_BYTES} bytes.`);
+        throw badTask(`${folder} holds more than ${MOST_FILES} files or ${MOST_BYTES} bytes.`);
       const content = readFileSync(path).toString("base64");
       files.push({ path: prefix + name, content, ...(found.mode & 0o100 ? { executable: true } : {}) });
     }

@@ -17,7 +17,7 @@ import { commands } from "../overview.ts";
 import { type Client, createClient } from "../server/client.ts";
 import { tokenFor } from "../server/credentials.ts";
 import { connect, type ServerFlags, withServer } from "../server/locate.ts";
-import { startServer } from "../server/start.ts";
+import { isFree, startServer } from "../server/start.ts";
 import { isPrivate } from "../server/trust.ts";
 import { confirm, hasPerson } from "../terminal/ask.ts";
 import { untilStopped } from "../until-stopped.ts";
@@ -97,7 +97,7 @@ async function joinOrStart(flags: InitFlags): Promise<Joined> {
   const data = dataFolder(flags);
   const env = { LOG_LEVEL: "error", ...process.env };
   const config = readConfig(env, { data, host: "127.0.0.1" });
-  const started = await startServer(await withFreePort(config), { listed: true });
+  const started = await startServer(isFree(config.port) ? config : { ...config, port: 0 }, { listed: true });
   const client = createClient(started.app.url, tokenFor(started.app.url), data);
   return { client, own: { data, stop: started.stop } };
 }
@@ -109,15 +109,6 @@ function dataFolder({ data }: InitFlags): string {
   // A cloned repository can hold a data folder, too: one with providers of its own, which would get the keys.
   if (isPrivate(resolve("data"), "folder") && existsSync("data/skep.db")) return resolve("data");
   return join(process.env["XDG_DATA_HOME"] || join(homedir(), ".local", "share"), "skep");
-}
-
-async function withFreePort<C extends { port: number }>(config: C): Promise<C> {
-  try {
-    Bun.listen({ hostname: "127.0.0.1", port: config.port, socket: { data() {} } }).stop(true);
-    return config;
-  } catch {
-    return { ...config, port: 0 };
-  }
 }
 
 async function firstRun(

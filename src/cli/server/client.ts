@@ -124,7 +124,7 @@ export function createClient(url: string, token?: string, data?: string) {
   };
 }
 
-const noServer = (detail: string) => new Problem(503, "no_server", detail);
+export const noServer = (detail: string) => new Problem(503, "no_server", detail);
 const stranger = (url: string) => noServer(`What answers at ${url} is not Skep. Look at the address.`);
 
 /** Not followed: the request's token and secrets are meant for the address that was named. */

@@ -1,8 +1,8 @@
 /** Which server a command talks to. Never starts one. */
 import type { Command } from "commander";
 import { isLoopback, readConfig } from "../../core/config.ts";
-import { badUsage, Problem } from "../../core/errors.ts";
-import { type Client, createClient } from "./client.ts";
+import { badUsage } from "../../core/errors.ts";
+import { type Client, createClient, noServer } from "./client.ts";
 import { currentServer, tokenFor } from "./credentials.ts";
 import { answers, listedServers, runningServer, type ServerFile, serverOfNamed } from "./server-file.ts";
 
@@ -28,7 +28,6 @@ export async function connect(flags: ServerFlags): Promise<Client> {
 /** Where a server is; with its data folder when it runs on this machine. */
 export type Place = Pick<ServerFile, "url"> & Partial<ServerFile>;
 
-const noServer = (detail: string) => new Problem(503, "no_server", detail);
 const bare = (url: string): string => url.replace(/(?<!\/)\/+$/, "");
 
 /**

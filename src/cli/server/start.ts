@@ -39,6 +39,16 @@ export async function startServer(config: Config, { listed = false } = {}) {
   return { app, stop };
 }
 
+/** Whether a server may listen at that port of the loopback address. */
+export function isFree(port: number): boolean {
+  try {
+    Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).stop(true);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Says which server of ours has what this one needs: the port, or the data folder. Any other error as it is. */
 async function namingHolder(error: unknown, { data, port }: Config): Promise<unknown> {
   if (!isProblem(error)) return error;

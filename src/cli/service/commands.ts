@@ -1,6 +1,9 @@
 /** Programs of the machine that a service manager calls. */
 import { Problem } from "../../core/errors.ts";
 
+/** What this machine or its state does not allow. */
+export const refuse = (detail: string): Problem => new Problem(422, "service_refused", detail);
+
 interface Ended {
   code: number;
   stdout: string;

@@ -2,12 +2,10 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { Problem } from "../../core/errors.ts";
-import { mustRun, runProgram } from "./commands.ts";
+import { mustRun, refuse, runProgram } from "./commands.ts";
 import { LAUNCHD_LABEL, launchdAgent } from "./launchd-agent.ts";
 import type { ServiceManager, ServiceOptions } from "./service.ts";
 
-const refuse = (detail: string): Problem => new Problem(422, "service_refused", detail);
 const library = (): string => join(homedir(), "Library");
 const dataOf = ({ data }: ServiceOptions): string => data ?? join(library(), "Application Support/Skep");
 const domain = (): string => `gui/${process.getuid?.()}`;

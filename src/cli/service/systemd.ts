@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { Problem } from "../../core/errors.ts";
 import { serverOfNamed } from "../server/server-file.ts";
-import { mustRun, runProgram } from "./commands.ts";
+import { mustRun, refuse, runProgram } from "./commands.ts";
 import type { ServiceManager, ServiceOptions } from "./service.ts";
 import { SYSUSERS, systemdUnit } from "./systemd-unit.ts";
 
@@ -16,7 +16,6 @@ const SYSUSERS_FILE = "/etc/sysusers.d/skep.conf";
 const ANSWER_SECONDS = 60;
 
 const isRoot = (): boolean => process.getuid?.() === 0;
-const refuse = (detail: string): Problem => new Problem(422, "service_refused", detail);
 
 /** What the unit hides from the server. */
 const HIDDEN = /^\/(home|root|tmp|var\/tmp|run\/user)\//;
