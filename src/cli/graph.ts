@@ -1,7 +1,8 @@
 /** `skep graph …` and `skep mcp PATH`: the code graph of any folder, without a server. */
 import { type Command, Option } from "commander";
 import { badUsage } from "../core/errors.ts";
-import { readJson } from "../core/json-reader.ts";
+import { isObject } from "../core/is-object.ts";
+import { jsonIn } from "../core/json-reader.ts";
 import type { PhaseReport } from "../graph/index/phases.ts";
 import { type ExportFormat, exportLines } from "../graph/serve/export.ts";
 import { createFreshAnswers } from "../graph/serve/fresh-answers.ts";
@@ -228,12 +229,8 @@ function cypherCommand(graph: Command): void {
 
 function paramsOf(text: string | undefined): Record<string, unknown> {
   if (text === undefined) return {};
-  try {
-    const params: unknown = readJson(text);
-    if (typeof params === "object" && params !== null && !Array.isArray(params)) return { ...params };
-  } catch {
-    // Reported below, like any other value that is not an object.
-  }
+  const params = jsonIn(text);
+  if (isObject(params)) return params;
   throw badUsage("--params takes a JSON object.");
 }
 

@@ -37,14 +37,17 @@ export function readJson(text: string): unknown {
   return JSON.parse(text);
 }
 
-/** The members of a JSON object; none where the text is none. */
-export function readMembers(text: string): Record<string, unknown> {
+/** The same; undefined for what is no JSON, or too much. */
+export function jsonIn(text: string): unknown {
   try {
-    return membersOf(readJson(text));
+    return readJson(text);
   } catch {
-    return {};
+    return undefined;
   }
 }
+
+/** The members of a JSON object; none where the text is none. */
+export const readMembers = (text: string): Record<string, unknown> => membersOf(jsonIn(text));
 
 /** What is too much of the text. It need not be valid JSON. */
 export function jsonFault(text: string, bounds: JsonBounds = {}): JsonFault | undefined {

@@ -1,6 +1,6 @@
 /** Messages of JSON-RPC 2.0 as other programs send them: told from noise before a library sees them. */
 import { isObject } from "./is-object.ts";
-import { readJson } from "./json-reader.ts";
+import { jsonIn } from "./json-reader.ts";
 
 export type JsonRpcId = string | number | null;
 
@@ -23,10 +23,6 @@ const isMessage = <Message extends JsonRpcMessage>(value: unknown): value is Mes
 
 /** @returns undefined for what is no message, or no JSON. */
 export function jsonRpcMessageIn<Message extends JsonRpcMessage>(text: string): Message | undefined {
-  try {
-    const value = readJson(text);
-    return isMessage<Message>(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = jsonIn(text);
+  return isMessage<Message>(value) ? value : undefined;
 }

@@ -1,13 +1,10 @@
 /** What of a person's log-in is never shown or stored: the tokens in a file, or the whole where it is one word. */
 import { isObject } from "./is-object.ts";
-import { readJson } from "./json-reader.ts";
+import { jsonIn } from "./json-reader.ts";
 
 export function loginTokens(login: string): string[] {
-  try {
-    return tokensIn(readJson(login));
-  } catch {
-    return [login.trim()];
-  }
+  const value = jsonIn(login);
+  return value === undefined ? [login.trim()] : tokensIn(value);
 }
 
 const TOKEN_CHARACTERS = 16;

@@ -7,7 +7,7 @@ import { createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import { type Static, Type as t } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { Problem } from "./errors.ts";
-import { readJson } from "./json-reader.ts";
+import { jsonIn } from "./json-reader.ts";
 
 const FORMAT = "skep-update-1";
 /** Signed together with the manifest, so that no other thing signed with this key passes for one. */
@@ -51,13 +51,13 @@ function publicKeyOf(key: string): KeyObject {
  */
 export function openManifest(text: string, key: string): UpdateManifest {
   const publicKey = publicKeyOf(key);
-  const envelope = parse(text);
+  const envelope = jsonIn(text);
   if (!Value.Check(Envelope, envelope)) throw untrusted("This is not an update manifest.");
   const bytes = Buffer.from(envelope.manifest, "base64");
   const signature = Buffer.from(envelope.signature, "base64");
   if (signature.byteLength !== 64 || !verify(null, Buffer.concat([DOMAIN, bytes]), publicKey, signature))
     throw untrusted("The update's signature is not by the release key. Nothing was changed.");
-  const manifest = parse(bytes.toString("utf8"));
+  const manifest = jsonIn(bytes.toString("utf8"));
   if (!Value.Check(UpdateManifest, manifest)) throw untrusted("The update manifest is signed but not of a known form.");
   return manifest;
 }
@@ -72,11 +72,3 @@ export function sealManifest(manifest: UpdateManifest, privateKey: KeyObject): s
 
 /** Negative when `a` is older than `b`, as semantic versioning orders them. */
 export const compareVersions = (a: string, b: string): number => Bun.semver.order(a, b);
-
-function parse(text: string): unknown {
-  try {
-    return readJson(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -1,7 +1,7 @@
 /** How an execution ends: outputs checked against their contract, and what can be made of an agent that ended with words alone. */
 
 import { isObject } from "../core/is-object.ts";
-import { readJson } from "../core/json-reader.ts";
+import { jsonIn } from "../core/json-reader.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Contract, Ending } from "./execution.ts";
 
@@ -54,12 +54,8 @@ function objectIn(text: string): Record<string, unknown> | undefined {
   const fenced = [...text.matchAll(/```(?:json)?\n([\s\S]*?)```/g)].at(-1)?.[1];
   for (const one of [text, fenced]) {
     if (!one?.trim().startsWith("{")) continue;
-    try {
-      const value: unknown = readJson(one);
-      if (isObject(value)) return value;
-    } catch {
-      // No JSON: the text is only words.
-    }
+    const value = jsonIn(one);
+    if (isObject(value)) return value;
   }
   return undefined;
 }

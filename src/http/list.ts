@@ -1,7 +1,7 @@
 /** Lists: `{items, next_cursor}`, `limit`, and an opaque `cursor` that holds the last row's sort key. */
 import { type TSchema, Type as t } from "@sinclair/typebox";
 import { badRequest, invalidField } from "../core/errors.ts";
-import { readJson } from "../core/json-reader.ts";
+import { jsonIn } from "../core/json-reader.ts";
 import { LIMITS } from "../core/limits.ts";
 import { queryInteger } from "./schema.ts";
 
@@ -103,13 +103,9 @@ export function ownCursor(path: string, given: string): string {
 export const cursorAfter = (key: string): string => Buffer.from(JSON.stringify([1, key])).toString("base64url");
 
 function decodeCursor(cursor: string): string {
-  try {
-    const found = readJson(Buffer.from(cursor, "base64url").toString("utf8"));
-    const [version, key]: unknown[] = Array.isArray(found) ? found : [];
-    if (version === 1 && typeof key === "string") return key;
-  } catch {
-    // Falls through to the same answer as for a well-formed cursor from elsewhere.
-  }
+  const found = jsonIn(Buffer.from(cursor, "base64url").toString("utf8"));
+  const [version, key]: unknown[] = Array.isArray(found) ? found : [];
+  if (version === 1 && typeof key === "string") return key;
   throw badCursor();
 }
 

@@ -4,8 +4,7 @@
  */
 
 import { PassThrough, type Readable, Transform, type Writable } from "node:stream";
-import { membersOf } from "../../core/is-object.ts";
-import { readJson } from "../../core/json-reader.ts";
+import { readMembers } from "../../core/json-reader.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { createLineSplitter } from "../../core/line-splitter.ts";
 
@@ -59,12 +58,9 @@ function byLine(report: (id: unknown, isAnswer: boolean) => unknown): (chunk: Ui
   return createLineSplitter({
     maxBytes: LIMITS.mcpMessageBytes,
     onLine({ text }) {
-      try {
-        const { id, method } = membersOf(readJson(text));
-        if (id !== undefined) report(id, method === undefined);
-      } catch {
-        // Not a message: the library reports it.
-      }
+      // What is no message the library reports.
+      const { id, method } = readMembers(text);
+      if (id !== undefined) report(id, method === undefined);
     },
   }).add;
 }

@@ -1,5 +1,5 @@
 /** Words of an instruction: split at blanks, quotes taken off, variables put in. One pass over the text each. */
-import { readJson } from "../json-reader.ts";
+import { jsonIn } from "../json-reader.ts";
 import { DOCKERFILE_LIMITS } from "./lines.ts";
 
 export type Lookup = (name: string) => string | undefined;
@@ -85,10 +85,6 @@ function nameAt(text: string, from: number): string {
 /** A list of texts in JSON, which is the form of an instruction that no shell reads; undefined for anything else. */
 export function listIn(text: string): string[] | undefined {
   if (!text.startsWith("[")) return undefined;
-  try {
-    const value = readJson(text);
-    return Array.isArray(value) && value.every((item) => typeof item === "string") ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = jsonIn(text);
+  return Array.isArray(value) && value.every((item) => typeof item === "string") ? value : undefined;
 }

@@ -6,7 +6,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isProblem, type Problem } from "../../core/errors.ts";
 import { isObject, membersOf } from "../../core/is-object.ts";
-import { readJson } from "../../core/json-reader.ts";
+import { jsonIn } from "../../core/json-reader.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { waitForProvider } from "../ask.ts";
 import { sizeOf, tokensOf } from "../context.ts";
@@ -193,7 +193,7 @@ async function readCall(
   named: GeminiCall | undefined,
 ): Promise<Asked | WireFailure> {
   const text = await textOf(request);
-  const given = jsonIn(text);
+  const given = jsonIn(text ?? "");
   const askedBy = (body: Record<string, unknown>, wire: WireRequest): Asked => {
     const tokens = tokensOf(text?.length ?? 0, wire.request.messages);
     return { protocol, headers: request.headers, body, wire, tokens };
@@ -213,15 +213,7 @@ async function readCall(
 }
 
 /** The parsed body; undefined when it is too long, or no JSON. */
-const bodyOf = async (request: Request): Promise<unknown> => jsonIn(await textOf(request));
-
-function jsonIn(text: string | undefined): unknown {
-  try {
-    return text === undefined ? undefined : readJson(text);
-  } catch {
-    return undefined;
-  }
-}
+const bodyOf = async (request: Request): Promise<unknown> => jsonIn((await textOf(request)) ?? "");
 
 /** Undefined when it is too long. */
 async function textOf(request: Request): Promise<string | undefined> {

@@ -1,5 +1,5 @@
 /** The list of a `for_each`, and the outputs of its children put together. */
-import { readJson } from "../../core/json-reader.ts";
+import { jsonIn } from "../../core/json-reader.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { declaredOutputs, type ForEachStep } from "./definition.ts";
 import { readPath } from "./path.ts";
@@ -35,12 +35,8 @@ const failed = (code: string, message: string): Items => ({ items: null, error: 
 function listOf(value: unknown): unknown[] | null {
   if (Array.isArray(value)) return value;
   if (typeof value !== "string" || !value.trim().startsWith("[")) return null;
-  try {
-    const parsed: unknown = readJson(value);
-    return Array.isArray(parsed) ? parsed : null;
-  } catch {
-    return null;
-  }
+  const parsed = jsonIn(value);
+  return Array.isArray(parsed) ? parsed : null;
 }
 
 /**
