@@ -41,14 +41,15 @@ interface Flags {
 
 export function serviceCommands(program: Command, exit: (code: number) => void): void {
   const service = program.command("service").description("run a server as a service of this machine");
-  const dataFlag = () => new Option("--data <dir>", "data folder (default: /var/lib/skep, or yours without root)");
-  const executableFlag = () => new Option("--executable <path>", "executable to run (default: this one)").hideHelp();
-  service
-    .command("install")
-    .description("install the service and start it; as root for the machine, else for you")
-    .addOption(dataFlag())
-    .addOption(executableFlag())
-    .option("--json", "JSON instead of words")
+  const command = (name: string, about: string) =>
+    service
+      .command(name)
+      .description(about)
+      .option("--data <dir>", "data folder (default: /var/lib/skep, or yours without root)")
+      .addOption(new Option("--executable <path>", "executable to run (default: this one)").hideHelp())
+      .option("--json", "JSON instead of words");
+
+  command("install", "install the service and start it; as root for the machine, else for you")
     .option("--no-docker", "keep the service's user out of the group docker")
     .option("--root <dir>", "write below this folder and start nothing, for images")
     .option("--print", "only print the service's definition")
@@ -58,19 +59,10 @@ export function serviceCommands(program: Command, exit: (code: number) => void):
       if (flags.print) process.stdout.write(manager.describe(options).text);
       else await manager.install(options);
     });
-  service
-    .command("status")
-    .description("whether the service runs and its server answers; exit 1 when not")
-    .addOption(dataFlag())
-    .addOption(executableFlag())
-    .option("--json", "JSON instead of words")
-    .action(async (flags: Flags) => exit((await pickManager().status(optionsOf(flags))) ? 0 : 1));
-  service
-    .command("remove")
-    .description("stop the service and remove it; the data stays")
-    .addOption(dataFlag())
-    .addOption(executableFlag())
-    .option("--json", "JSON instead of words")
+  command("status", "whether the service runs and its server answers; exit 1 when not").action(async (flags: Flags) =>
+    exit((await pickManager().status(optionsOf(flags))) ? 0 : 1),
+  );
+  command("remove", "stop the service and remove it; the data stays")
     .option("--root <dir>", "remove what install wrote below this folder")
     .action(async (flags: Flags) => await pickManager().remove(optionsOf(flags)));
 }
