@@ -9,7 +9,7 @@ import { INTERRUPTED, stopAtInterrupt } from "../interrupt.ts";
 import { readText } from "../read-input.ts";
 import { PROJECT, projectHere } from "../resource/project-here.ts";
 import { type Answer, type Call, type Resource, verbMakers } from "../resource/resource.ts";
-import { deleteVerb, listVerb, statusStyle, switchVerb } from "../resource/words.ts";
+import { deleteVerb, listVerb, statusStyle, switchVerbs } from "../resource/words.ts";
 import { ownColoursOnly, paint } from "../terminal/style.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
 
@@ -271,8 +271,7 @@ export const toolServers: Resource<List> = {
     approve,
     grant,
     revoke,
-    switchVerb("enable", "switch a tool server on", true, (one: Item) => [lineOf(one)]),
-    switchVerb("disable", "switch a tool server off", false, (one: Item) => [lineOf(one)]),
+    ...switchVerbs("switch a tool server on", "switch a tool server off", (one: Item) => [lineOf(one)]),
     restart,
     authorize,
     logs,

@@ -6,7 +6,7 @@ import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { findOne } from "./find.ts";
 import { projects } from "./projects.ts";
 import { type Call, type Flags, type OptionSpec, type Resource, type Verb, verbMakers } from "./resource.ts";
-import { assertMeant, bodyOf, deleteVerb, editVerb, listOf, statusStyle, switchVerb, YES } from "./words.ts";
+import { assertMeant, bodyOf, deleteVerb, editVerb, listOf, statusStyle, switchVerbs, YES } from "./words.ts";
 
 type List = "/v1/codehost/rules";
 type Item = RowOf<List>;
@@ -92,12 +92,11 @@ export const codehost: Resource<List> = {
         );
       },
     }),
-    editVerb(
-      "update",
-      "change a rule",
-      [{ flags: "--event <event>", about: "what starts a run", choices: EVENTS }, ...RULE_OPTIONS],
-      { fieldsOf: ({ flags }) => ruleFrom(flags), linesOf },
-    ),
+    editVerb("update", "change a rule", {
+      options: [{ flags: "--event <event>", about: "what starts a run", choices: EVENTS }, ...RULE_OPTIONS],
+      fieldsOf: ({ flags }) => ruleFrom(flags),
+      linesOf,
+    }),
     actOnOne("try", "ask whether a rule would start a run at an issue or pull request; nothing is started", {
       args: [{ name: "<number>", about: "of the issue or pull request" }],
       options: [
@@ -110,8 +109,7 @@ export const codehost: Resource<List> = {
         return { json: trial, text: `${trial["starts"] ? "yes" : "no"}: ${trial["detail"]} (${trial["title"]})` };
       },
     }),
-    switchVerb("enable", "let a rule start runs", true, linesOf),
-    switchVerb("disable", "keep a rule from starting runs", false, linesOf),
+    ...switchVerbs("let a rule start runs", "keep a rule from starting runs", linesOf),
     deleteVerb("delete a rule; runs that it started continue", (item: Item) => `rule ${item["name"]}`),
     runVerb(
       "push",

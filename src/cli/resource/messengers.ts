@@ -5,7 +5,7 @@ import { isOneOf } from "../../core/typed-keys.ts";
 import { readText } from "../read-input.ts";
 import { fieldLines } from "../terminal/table.ts";
 import { type Call, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
-import { bodyOf, deleteVerb, editVerb, switchVerb } from "./words.ts";
+import { bodyOf, deleteVerb, editVerb, switchVerbs } from "./words.ts";
 
 type List = "/v1/messengers";
 type Item = RowOf<List>;
@@ -72,14 +72,12 @@ export const messengers: Resource<List> = {
         return { json: made, text: linesOf(made) };
       },
     }),
-    editVerb(
-      "edit",
-      "change a messenger; what is not given stays as it is",
-      [{ flags: "--name <text>", about: "what to call it" }, ...ACCESS],
-      { fieldsOf, linesOf },
-    ),
-    switchVerb("enable", "connect a messenger again", true, linesOf),
-    switchVerb("disable", "disconnect a messenger", false, linesOf),
+    editVerb("edit", "change a messenger; what is not given stays as it is", {
+      options: [{ flags: "--name <text>", about: "what to call it" }, ...ACCESS],
+      fieldsOf,
+      linesOf,
+    }),
+    ...switchVerbs("connect a messenger again", "disconnect a messenger", linesOf),
     deleteVerb("delete a messenger and the channels that it carries", (item: Item) => `messenger ${item["name"]}`),
   ],
 };

@@ -8,7 +8,7 @@ import { findOne, listItems } from "./find.ts";
 import { messengers } from "./messengers.ts";
 import { projects } from "./projects.ts";
 import { type Call, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
-import { bodyOf, deleteVerb, editVerb, listOf, switchVerb } from "./words.ts";
+import { bodyOf, deleteVerb, editVerb, listOf, switchVerbs } from "./words.ts";
 
 type List = "/v1/notification-channels";
 type Item = RowOf<List>;
@@ -126,14 +126,12 @@ export const notifications: Resource<List> = {
         return { json: made, text: linesOf(made) };
       },
     }),
-    editVerb(
-      "edit",
-      "change a channel; what is not given stays as it is",
-      [{ flags: "--name <text>", about: "what to call it" }, ...CHOICES],
-      { fieldsOf: async (call) => ({ ...bodyOf(call.flags, { name: "name" }), ...(await fieldsOf(call)) }), linesOf },
-    ),
-    switchVerb("enable", "send to a channel again", true, linesOf),
-    switchVerb("disable", "stop sending to a channel", false, linesOf),
+    editVerb("edit", "change a channel; what is not given stays as it is", {
+      options: [{ flags: "--name <text>", about: "what to call it" }, ...CHOICES],
+      fieldsOf: async (call) => ({ ...bodyOf(call.flags, { name: "name" }), ...(await fieldsOf(call)) }),
+      linesOf,
+    }),
+    ...switchVerbs("send to a channel again", "stop sending to a channel", linesOf),
     actOnOne("test", "send a test now; exit 1 when it does not arrive", async ({ client, path }) => {
       const sent = await client.call("POST", `${path}/test`);
       if (sent["state"] === "sent") return { json: sent, text: "Sent." };

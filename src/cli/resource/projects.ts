@@ -96,17 +96,16 @@ export const projects: Resource<List> = {
         return cloned(flags["wait"] === false ? made : await untilCloned(client, made));
       },
     }),
-    editVerb(
-      "update",
-      "change a project",
-      [
+    editVerb("update", "change a project", {
+      options: [
         { flags: "--name <text>", about: "another name" },
         { flags: "--repository <url>", about: "a new address; cloned again" },
         ...OPTIONS,
         { flags: "--status <status>", about: "what happens to it", choices: ["active", "paused", "archived"] },
       ],
-      { fieldsOf: ({ flags }) => bodyOf(flags, FIELDS), linesOf },
-    ),
+      fieldsOf: ({ flags }) => bodyOf(flags, FIELDS),
+      linesOf,
+    }),
     confirmVerb("trust a description and a vision that may come from outside text", linesOf),
     actOnOne("clone", "try a clone that failed again", {
       options: [NO_WAIT],

@@ -8,7 +8,7 @@ import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { findOne, listItems, queryOf } from "./find.ts";
 import { projects } from "./projects.ts";
 import { type Call, type Flags, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
-import { bodyOf, deleteVerb, editVerb, listOf, statusStyle, switchVerb } from "./words.ts";
+import { bodyOf, deleteVerb, editVerb, listOf, statusStyle, switchVerbs } from "./words.ts";
 
 type List = "/v1/pulse-routines";
 type Item = RowOf<List>;
@@ -138,14 +138,12 @@ export const routines: Resource<List, Item, Item> = {
         return { json: made, text: linesOf(made) };
       },
     }),
-    editVerb(
-      "edit",
-      "change a routine; what is not given stays as it is",
-      [{ flags: "--name <text>", about: "what to call it" }, ...CHOICES],
-      { fieldsOf: async (call) => ({ ...bodyOf(call.flags, { name: "name" }), ...(await fieldsOf(call)) }), linesOf },
-    ),
-    switchVerb("enable", "let a routine run at its times", true, linesOf),
-    switchVerb("disable", "keep a routine from running", false, linesOf),
+    editVerb("edit", "change a routine; what is not given stays as it is", {
+      options: [{ flags: "--name <text>", about: "what to call it" }, ...CHOICES],
+      fieldsOf: async (call) => ({ ...bodyOf(call.flags, { name: "name" }), ...(await fieldsOf(call)) }),
+      linesOf,
+    }),
+    ...switchVerbs("let a routine run at its times", "keep a routine from running", linesOf),
     actOnOne("run", "have a routine run now", {
       options: [{ flags: "--wait", about: "until it has ended; exit 1 when it did not succeed" }],
       run,

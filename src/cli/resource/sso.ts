@@ -4,7 +4,7 @@ import { readSecret } from "../read-input.ts";
 import { fieldLines } from "../terminal/table.ts";
 import { type Call, type Flags, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
 import { groupsVerb } from "./sso-groups.ts";
-import { bodyOf, deleteVerb, editVerb, listOf, switchVerb } from "./words.ts";
+import { bodyOf, deleteVerb, editVerb, listOf, switchVerbs } from "./words.ts";
 
 type List = "/v1/auth/oidc";
 /** Administrators see all of a provider, others what its button needs. */
@@ -49,7 +49,11 @@ export const sso: Resource<List, Item, Item> = {
         );
       },
     }),
-    editVerb("update", "change a provider", OPTIONS, { fieldsOf: ({ flags }) => bodyFrom(flags), linesOf }),
+    editVerb("update", "change a provider", {
+      options: OPTIONS,
+      fieldsOf: ({ flags }) => bodyFrom(flags),
+      linesOf,
+    }),
     actOnOne("test", "try a provider: its description, keys, redirect address and secret", async ({ client, item }) => {
       const { slug, issuer = "", client_id = "", scopes = [] } = item;
       const tried = await client.call("POST", "/v1/auth/oidc/test", { slug, issuer, client_id, scopes });
@@ -60,8 +64,7 @@ export const sso: Resource<List, Item, Item> = {
       return { json: tried, text: lines.join("\n"), code: tried["verdict"] === "fail" ? 1 : 0 };
     }),
     groupsVerb,
-    switchVerb("enable", "let users sign on through a provider", true, linesOf),
-    switchVerb("disable", "close sign-on through a provider", false, linesOf),
+    ...switchVerbs("let users sign on through a provider", "close sign-on through a provider", linesOf),
     deleteVerb("delete a provider; accounts stay", (item: Item) => `sign-on through ${item["name"]}`),
   ],
 };

@@ -91,18 +91,14 @@ const VERBS: readonly Verb<Item, List>[] = [
       return { json: made, text: linesOf(made) };
     },
   }),
-  editVerb(
-    "edit",
-    "change a task; what is not given stays as it is. Its place: move, transition",
-    [{ flags: "--title <text>", about: "what it is, in a line" }, ...CHOICES],
-    {
-      fieldsOf: async (call: One) => ({
-        ...bodyOf(call.flags, { title: "title" }),
-        ...(await fieldsOf(call, listPathOf(call))),
-      }),
-      linesOf,
-    },
-  ),
+  editVerb("edit", "change a task; what is not given stays as it is. Its place: move, transition", {
+    options: [{ flags: "--title <text>", about: "what it is, in a line" }, ...CHOICES],
+    fieldsOf: async (call: One) => ({
+      ...bodyOf(call.flags, { title: "title" }),
+      ...(await fieldsOf(call, listPathOf(call))),
+    }),
+    linesOf,
+  }),
   confirmVerb("trust the words of a task that may come from outside text", linesOf),
   actOnOne("move", "put a task before or after another one, or into another status", {
     options: [

@@ -103,39 +103,40 @@ export const listVerb = <Row, List extends string>(
 
 /** What the verbs that change one need: its fields from flags, and the text about the changed one. */
 interface ChangeWords<Row, One> {
+  options?: readonly OptionSpec[];
   fieldsOf(call: Call<Row>): Promise<object> | object;
   linesOf(item: One): readonly string[];
 }
 
 /** The verb that changes what is given of one and leaves the rest. */
-export function editVerb<Row, List extends string, One = AnswerOf<"PUT", `${List}/${string}`>>(
+export const editVerb = <Row, List extends string, One = AnswerOf<"PUT", `${List}/${string}`>>(
   name: string,
   about: string,
-  options: readonly OptionSpec[],
-  words: ChangeWords<Row, One>,
-): OneVerb<Row, List> {
-  return verbMakers<List, Row>().actOnOne(name, about, {
+  { options = [], fieldsOf, linesOf }: ChangeWords<Row, One>,
+): OneVerb<Row, List> =>
+  verbMakers<List, Row>().actOnOne(name, about, {
     options,
     async run(call) {
-      const changed = await call.client.ask<One>("PUT", call.path, await words.fieldsOf(call));
-      return { json: changed, text: words.linesOf(changed) };
+      const changed = await call.client.ask<One>("PUT", call.path, await fieldsOf(call));
+      return { json: changed, text: linesOf(changed) };
     },
   });
-}
 
-/** The verb that switches one on or off. */
-export const switchVerb = <Row, List extends string, One>(
-  name: string,
-  about: string,
-  enabled: boolean,
+/** The verbs that switch one on and off. */
+export const switchVerbs = <Row, List extends string, One>(
+  on: string,
+  off: string,
   linesOf: ChangeWords<unknown, One>["linesOf"],
-): OneVerb<Row, List> => editVerb(name, about, [], { fieldsOf: () => ({ enabled }), linesOf });
+): OneVerb<Row, List>[] => [
+  editVerb("enable", on, { fieldsOf: () => ({ enabled: true }), linesOf }),
+  editVerb("disable", off, { fieldsOf: () => ({ enabled: false }), linesOf }),
+];
 
 /** The verb that confirms what an agent wrote after it had read outside text. */
 export const confirmVerb = <Row, List extends string, One>(
   about: string,
   linesOf: ChangeWords<unknown, One>["linesOf"],
-): OneVerb<Row, List> => editVerb("confirm", about, [], { fieldsOf: () => ({ trusted: true }), linesOf });
+): OneVerb<Row, List> => editVerb("confirm", about, { fieldsOf: () => ({ trusted: true }), linesOf });
 
 /** The body of a change from flags: only what was given; an empty text clears. */
 export function bodyOf<Field extends string>(
