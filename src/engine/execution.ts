@@ -6,6 +6,7 @@ import type { ModelReply } from "./model.ts";
 import type { AssistantPart, InputPart } from "./parts.ts";
 import type { ExecutionInfo, ToolResult } from "./tool.ts";
 
+/** What an execution must give when it completes. */
 export interface Contract {
   /** Names that `complete` must give. */
   outputs: string[];

@@ -6,20 +6,15 @@ import { isProblem } from "../../core/errors.ts";
 import { settleCalls } from "../calls.ts";
 import type { AssistantMessage } from "../execution.ts";
 import type { LoopInput } from "../loop.ts";
+import type { ModelTool } from "../model.ts";
 import type { Tool, ToolGroup, ToolResult } from "../tool.ts";
 
 /** What the agent's own program does better. */
 const ITS_OWN: ReadonlySet<ToolGroup> = new Set(["files", "shell"]);
 
-interface OfferedTool {
-  name: string;
-  description: string;
-  parameters: Record<string, unknown>;
-}
-
 /** The tools of one execution, as `HarnessPort.serveTools` offers them. */
 export interface HarnessTools {
-  list(): Promise<OfferedTool[]>;
+  list(): Promise<ModelTool[]>;
   call(name: string, input: unknown): Promise<{ ok: boolean; output: string }>;
 }
 

@@ -1,10 +1,9 @@
 /** What features hand in to have an agent work. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { Time } from "../../core/schema.ts";
-import type { CommandLine } from "../../engine/execution.ts";
+import type { CommandLine, Contract } from "../../engine/execution.ts";
 import type { SessionKind } from "../../engine/kinds.ts";
 import type { InputPart } from "../../engine/parts.ts";
-import type { OutputContract } from "../../store/tables/sessions.ts";
 
 export const ProviderWait = t.Object(
   { reason: t.String(), until: Time },
@@ -52,7 +51,7 @@ export interface TurnDraft {
   mode?: "queue" | "steer" | "interrupt" | undefined;
   /** Of a kind that works without a model. */
   command?: CommandLine | undefined;
-  contract?: OutputContract | undefined;
+  contract?: Contract | undefined;
   skills?: string[] | undefined;
   /** Takes precedence over the session's. */
   model?: string | undefined;

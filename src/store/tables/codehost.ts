@@ -4,11 +4,7 @@ import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { partOf } from "./part-of.ts";
 import { projects } from "./projects.ts";
 import { runs } from "./runs.ts";
-
-interface CodeHostError {
-  code: string;
-  message: string;
-}
+import type { RowError } from "./sessions.ts";
 
 /** What a webhook said, cut down to what is acted on. */
 interface CodeHostNotice {
@@ -35,7 +31,7 @@ export const codehostDeliveries = sqliteTable("codehost_deliveries", {
   notice: text({ mode: "json" }).$type<CodeHostNotice>(),
   state: text({ enum: ["queued", "done", "ignored", "failed"] }).notNull(),
   detail: text(),
-  error: text({ mode: "json" }).$type<CodeHostError>(),
+  error: text({ mode: "json" }).$type<RowError>(),
   run_id: text(),
   received_at: text().notNull(),
   finished_at: text(),
@@ -87,7 +83,7 @@ export const codehostRuns = sqliteTable("codehost_runs", {
   attempts: integer().notNull(),
   /** How far the host knows of the run. */
   state: text({ enum: ["pending", "done", "failed"] }).notNull(),
-  error: text({ mode: "json" }).$type<CodeHostError>(),
+  error: text({ mode: "json" }).$type<RowError>(),
   created_at: text().notNull(),
   updated_at: text().notNull(),
 });

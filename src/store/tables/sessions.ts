@@ -1,6 +1,6 @@
 /** Sessions of agents, the executions in them, their messages and tool calls. */
 import { type AnySQLiteColumn, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { CommandLine } from "../../engine/execution.ts";
+import type { CommandLine, Contract } from "../../engine/execution.ts";
 import type { SessionKind } from "../../engine/kinds.ts";
 import type { FinishReason } from "../../engine/model.ts";
 import type { InputPart, MessagePart } from "../../engine/parts.ts";
@@ -14,14 +14,6 @@ export type SessionStatus = "open" | ExecutionStatus | "ended";
 export interface RowError {
   code: string;
   message: string;
-}
-
-/** What an execution must give when it completes. */
-export interface OutputContract {
-  /** Names that `complete` must give. */
-  outputs: string[];
-  /** JSON Schema that the outputs must meet. */
-  schema: Record<string, unknown> | null;
 }
 
 export const sessions = sqliteTable("sessions", {
@@ -125,7 +117,7 @@ export const executions = sqliteTable("executions", {
   command: text({ mode: "json" }).$type<CommandLine | null>(),
   /** Assembled at the first start and kept, so that a resumed execution continues with the same words. */
   prompt_id: text(),
-  contract: text({ mode: "json" }).$type<OutputContract>().notNull(),
+  contract: text({ mode: "json" }).$type<Contract>().notNull(),
   skills: text({ mode: "json" }).$type<string[]>().notNull(),
   /** Asked for; the one used is in `model`. */
   wanted_model: text(),
