@@ -63,36 +63,26 @@ export const approvals: Resource<List, Item, Item> = {
 function linesOf(item: Item): string[] {
   if (item.kind === "step")
     return fieldLines([
-      ...([
-        ["approval", item.id],
-        ["run", item.run_id],
-        ["step", item.step_id],
-        ["question", item.message],
-      ] as const),
-      ...([
-        ["state", item.state],
-        ["if approved", item.if_approved.says],
-        ["if refused", item.if_refused.says],
-      ] as const),
+      ["approval", item.id],
+      ["run", item.run_id],
+      ["step", item.step_id],
+      ["question", item.message],
+      ["state", item.state],
+      ["if approved", item.if_approved.says],
+      ["if refused", item.if_refused.says],
     ]);
   return fieldLines([
-    ...([
-      ["approval", item.id],
-      ["agent", item.agent_id],
-      ["tool", item.tool],
-      ["would do", plain(item.subject)],
-    ] as const),
-    ...([
-      ["asked by", item.rules],
-      ["about", item.about],
-      ["run", item.run_id],
-      ["session", item.session_id],
-    ] as const),
-    ...([
-      ["state", item.state],
-      ["answered by", item.answered_by],
-      ["until", timeText(item.deadline)],
-    ] as const),
+    ["approval", item.id],
+    ["agent", item.agent_id],
+    ["tool", item.tool],
+    ["would do", plain(item.subject)],
+    ["asked by", item.rules],
+    ["about", item.about],
+    ["run", item.run_id],
+    ["session", item.session_id],
+    ["state", item.state],
+    ["answered by", item.answered_by],
+    ["until", timeText(item.deadline)],
   ]);
 }
 

@@ -2,7 +2,7 @@
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { RowOf } from "../../api/types.ts";
 import { badUsage, isProblem, Problem } from "../../core/errors.ts";
 import { readText } from "../read-input.ts";
@@ -246,7 +246,7 @@ async function edit({ client, args: [name], flags }: Call): Promise<Answer> {
   }
 }
 
-/** What was typed is not lost with the change. @returns path of the file. */
+/** What was typed is not lost with the change. @returns path of a file of its own. */
 function keep(text: string): string {
   const file = join(mkdtempSync(join(tmpdir(), "skep-entry-")), "entry.md");
   writeFileSync(file, text, { mode: 0o600 });
@@ -258,10 +258,8 @@ function editText(text: string): string {
   const editor = process.env["VISUAL"] || process.env["EDITOR"];
   if (!editor || !process.stdin.isTTY)
     throw badUsage("Give the new text with --content FILE, or set EDITOR and run this in a terminal.");
-  const folder = mkdtempSync(join(tmpdir(), "skep-entry-"));
+  const file = keep(text);
   try {
-    const file = join(folder, "entry.md");
-    writeFileSync(file, text, { mode: 0o600 });
     // An editor may be given with its own arguments: "code --wait".
     const { exitCode } = Bun.spawnSync(["sh", "-c", `${editor} "$1"`, "sh", file], {
       stdio: ["inherit", "inherit", "inherit"],
@@ -269,6 +267,6 @@ function editText(text: string): string {
     if (exitCode !== 0) throw new Problem(400, "stopped", `${editor} ended with ${exitCode}; nothing was changed.`);
     return readFileSync(file, "utf8");
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(dirname(file), { recursive: true, force: true });
   }
 }
