@@ -11,12 +11,10 @@ export interface Setting {
 
 /** A value with the status that it is answered with. */
 export class Reply<T> {
-  readonly status: 200 | 201 | 202;
-  readonly value: T;
-  constructor(status: 200 | 201 | 202, value: T) {
-    this.status = status;
-    this.value = value;
-  }
+  constructor(
+    readonly status: 200 | 201 | 202,
+    readonly value: T,
+  ) {}
 }
 
 /** What a path names: `id` of `/v1/notes/:id`. */

@@ -20,12 +20,12 @@ import { basename, dirname, join, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
-import Database from "better-sqlite3";
 import { extract, pack } from "tar-stream";
 import { codeOf, messageOf, Problem, unavailable } from "../core/errors.ts";
 import { BUILD } from "../core/version.ts";
 import { openFolder } from "../working-copy/folder.ts";
 import { addPacked, bytesOfTree, isLinkOfBackup, type Packed, packFile, packTree } from "./pack-tree.ts";
+import { shortDatabase } from "./short-database.ts";
 import { verifyBackup } from "./verify-backup.ts";
 
 const DATABASE = "skep.db";
@@ -130,12 +130,8 @@ function scratchBeside(file: string): string {
 
 function copyDatabase(from: string, to: string): void {
   try {
-    const db = new Database(from, { fileMustExist: true });
-    try {
-      db.prepare("VACUUM INTO ?").run(to);
-    } finally {
-      db.close();
-    }
+    using db = shortDatabase(from, { fileMustExist: true });
+    db.prepare("VACUUM INTO ?").run(to);
   } catch (error) {
     if (!/^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error) ?? "")) throw error;
     throw failed("database_unreadable", `The database could not be copied: ${messageOf(error)}. See: skep doctor`);
@@ -245,13 +241,9 @@ function makeLinks(data: string, links: readonly { path: string; to: string }[])
 
 function assertDatabase(path: string, file: string): void {
   if (!existsSync(path)) throw failed("no_backup", `${file} holds no database. Nothing was restored.`);
-  const db = new Database(path, { readonly: true });
-  try {
-    if (db.pragma("quick_check", { simple: true }) !== "ok")
-      throw failed("damaged", `The database in ${file} is damaged. Nothing was restored.`);
-  } finally {
-    db.close();
-  }
+  using db = shortDatabase(path, { readonly: true });
+  if (db.pragma("quick_check", { simple: true }) !== "ok")
+    throw failed("damaged", `The database in ${file} is damaged. Nothing was restored.`);
 }
 
 const reasonOf = (error: unknown): string => codeOf(error) ?? messageOf(error);

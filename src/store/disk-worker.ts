@@ -4,9 +4,10 @@
  */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import Database from "better-sqlite3";
+import type Database from "better-sqlite3";
 import { messageOf } from "../core/errors.ts";
 import { sizeOfFolder } from "./measure-worker.ts";
+import { shortDatabase } from "./short-database.ts";
 
 export interface DiskUsage {
   total_bytes: number;
@@ -66,13 +67,9 @@ export function runDiskWorker(): void {
 }
 
 async function carryOut(order: DiskOrder): Promise<DiskUsage | OldHistory> {
-  const db = new Database(join(order.data, "skep.db"), { readonly: true, timeout: 5_000 });
-  try {
-    db.pragma("temp_store = MEMORY");
-    return order.ask === "usage" ? await usageOf(db, order.data) : await tooLarge(db, order);
-  } finally {
-    db.close();
-  }
+  using db = shortDatabase(join(order.data, "skep.db"), { readonly: true, timeout: 5_000 });
+  db.pragma("temp_store = MEMORY");
+  return order.ask === "usage" ? await usageOf(db, order.data) : await tooLarge(db, order);
 }
 
 const filesIn = (path: string): string[] => (existsSync(path) ? readdirSync(path) : []);

@@ -9,10 +9,10 @@
  */
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import Database from "better-sqlite3";
 import { type Clock, timestamp } from "../core/clock.ts";
 import { type Problem, unavailable } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
+import { shortDatabase } from "./short-database.ts";
 import type { Store } from "./store.ts";
 
 const INSTANCE = "instance_id";
@@ -90,17 +90,13 @@ function createStandby(read: () => string | null, end: () => void) {
  * @param isActive it takes the place of the original at once; else it stands by.
  */
 export function markRestored(data: string, { isActive }: { isActive: boolean }): void {
-  const db = new Database(join(data, "skep.db"), { fileMustExist: true });
-  try {
-    db.transaction(() => {
-      db.prepare(KEEP).run(INSTANCE, newId("instance"));
-      db.prepare(DROP).run(PLACE);
-      if (isActive) db.prepare(DROP).run(STANDBY);
-      else db.prepare(KEEP).run(STANDBY, timestamp(Date.now()));
-    })();
-  } finally {
-    db.close();
-  }
+  using db = shortDatabase(join(data, "skep.db"), { fileMustExist: true });
+  db.transaction(() => {
+    db.prepare(KEEP).run(INSTANCE, newId("instance"));
+    db.prepare(DROP).run(PLACE);
+    if (isActive) db.prepare(DROP).run(STANDBY);
+    else db.prepare(KEEP).run(STANDBY, timestamp(Date.now()));
+  })();
 }
 
 /** What a request is answered that the original may answer as well. */

@@ -13,7 +13,6 @@ const keyOf = ({ step_id, index, attempt }: StepKey): string => `${step_id} ${in
 const partOf = ({ step_id, index }: Omit<StepKey, "attempt">): string => `${step_id} ${index ?? ""}`;
 
 export class RunState {
-  run: RunRow;
   readonly #rows = new Map<string, StepRow>();
   /** Keys of rows by step and index, oldest first. */
   readonly #attempts = new Map<string, string[]>();
@@ -27,11 +26,10 @@ export class RunState {
    * @param idOf id of a row that a decision adds.
    */
   constructor(
-    run: RunRow,
+    public run: RunRow,
     rows: readonly StepRow[],
     private readonly idOf: (key: StepKey) => string = keyOf,
   ) {
-    this.run = run;
     for (const row of rows) this.#insert(row);
   }
 
