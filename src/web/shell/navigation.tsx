@@ -110,16 +110,7 @@ function Switcher({ id, all }: Chosen) {
     const within = /^\/projects\/[^/]+(\/graph|\/policy)?$/.exec(path);
     if (within && next) navigate(`/projects/${next}${within[1] ?? ""}`);
   };
-  return (
-    <Select aria-label="Working in" value={id} onPick={choose}>
-      <option value="">All projects</option>
-      {all.map((one) => (
-        <option key={one.id} value={one.id}>
-          {one.name}
-        </option>
-      ))}
-    </Select>
-  );
+  return <Select aria-label="Working in" value={id} onPick={choose} options={[["", "All projects"], ...all]} />;
 }
 
 /** Folded until it is opened or holds the page that is shown. */

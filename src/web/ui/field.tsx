@@ -83,18 +83,78 @@ export const TextArea = ({ className = "", ...rest }: TextareaHTMLAttributes<HTM
   <textarea rows={4} {...useNaming()} {...rest} className={`${BOX} py-1.5 max-sm:min-h-11 ${className}`} />
 );
 
+/** A word that stands for itself, a value with what it is called, or something that the API lists. */
+export type Choice = string | readonly [value: string, label: string, ...unknown[]] | { id: string; name: string };
+
+/** Options of a select. */
+export const Options = ({ of }: { of: readonly Choice[] | undefined }) =>
+  of?.map((choice) => {
+    if (typeof choice === "string") return <option key={choice}>{choice}</option>;
+    const [value, label] = "id" in choice ? [choice.id, choice.name] : choice;
+    return (
+      <option key={value} value={value}>
+        {label}
+      </option>
+    );
+  });
+
 interface SelectProps<Word extends string> extends Omit<SelectHTMLAttributes<HTMLSelectElement>, "value"> {
   value?: Word | undefined;
+  options?: readonly Choice[] | undefined;
   /** The options' values are the words of this type. */
   onPick?: (word: Word) => void;
   /** Drawn without the box of a form's field. */
   bare?: boolean;
 }
 
-export function Select<Word extends string>({ className = "", onPick, bare, ...rest }: SelectProps<Word>) {
+export function Select<Word extends string>(props: SelectProps<Word>) {
+  const { className = "", onPick, bare, options, children, ...rest } = props;
   const pick = onPick && { onChange: (event: ChangeEvent<HTMLSelectElement>) => onPick(event.target.value as Word) };
   const look = bare ? className : `${BOX} h-9 max-sm:h-11 pr-7 ${className}`;
-  return <select {...useNaming()} {...rest} {...pick} className={look} />;
+  return (
+    <select {...useNaming()} {...rest} {...pick} className={look}>
+      {children}
+      <Options of={options} />
+    </select>
+  );
+}
+
+type LabelOf<Props> = Omit<Props, "children"> & Omit<FieldProps, "children">;
+
+/** @returns what the field takes, and what is left for the element in it. */
+const partsOf = <Props,>({ label, hint, name, error, short = false, ...rest }: LabelOf<Props>) => ({
+  field: { label, hint, error, short, ...(name === undefined ? {} : { name }) },
+  rest,
+});
+
+/** A label with an input of one line. */
+export function InputField(props: LabelOf<InputHTMLAttributes<HTMLInputElement>>) {
+  const { field, rest } = partsOf(props);
+  return (
+    <Field {...field}>
+      <Input {...rest} />
+    </Field>
+  );
+}
+
+/** A label with a text of several lines. */
+export function TextAreaField(props: LabelOf<TextareaHTMLAttributes<HTMLTextAreaElement>>) {
+  const { field, rest } = partsOf(props);
+  return (
+    <Field {...field}>
+      <TextArea {...rest} />
+    </Field>
+  );
+}
+
+/** A label with a choice. */
+export function SelectField<Word extends string>(props: LabelOf<SelectProps<Word>>) {
+  const { field, rest } = partsOf(props);
+  return (
+    <Field {...field}>
+      <Select {...rest} />
+    </Field>
+  );
 }
 
 export function Check({

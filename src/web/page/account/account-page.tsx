@@ -5,7 +5,7 @@ import { client, must } from "../../api/client.ts";
 import { keysOn, setKeysOn } from "../../keys/single-keys.ts";
 import { useChange } from "../../kit/change.ts";
 import { useMe } from "../../session/session.tsx";
-import { Check, Field, Input } from "../../ui/field.tsx";
+import { Check, Field, Input, InputField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
@@ -71,9 +71,7 @@ function Name() {
             notify("Saved.");
           }}
         >
-          <Field label="Shown to others as" name="display_name">
-            <Input defaultValue={me.display_name} required />
-          </Field>
+          <InputField label="Shown to others as" name="display_name" defaultValue={me.display_name} required />
         </Form>
       </Panel>
     </Section>

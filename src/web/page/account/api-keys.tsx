@@ -8,7 +8,7 @@ import { FormDialog, stay } from "../../kit/form-dialog.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { Field, Input, Select } from "../../ui/field.tsx";
+import { Field, InputField, Select } from "../../ui/field.tsx";
 import { Await, Warning } from "../../ui/note.tsx";
 import { CopyButton, Panel, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -110,21 +110,11 @@ function AddKey({ onClose }: { onClose(): void }) {
       }}
       onClose={onClose}
     >
-      <Field label="What it is for" name="name">
-        <Input required autoFocus />
-      </Field>
+      <InputField label="What it is for" name="name" required autoFocus />
       <Field label="What it may do" name="scopes">
-        <Select name="scope" defaultValue="runs">
-          {SCOPES.map(([value, about]) => (
-            <option key={value} value={value}>
-              {about}
-            </option>
-          ))}
-        </Select>
+        <Select name="scope" defaultValue="runs" options={SCOPES} />
       </Field>
-      <Field label="Until" hint="Left empty: until it is revoked." name="expires_at">
-        <Input type="date" />
-      </Field>
+      <InputField label="Until" hint="Left empty: until it is revoked." name="expires_at" type="date" />
     </FormDialog>
   );
 }

@@ -5,7 +5,7 @@ import { client, must, type Schemas } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
 import { useMe } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Field, Input } from "../../ui/field.tsx";
+import { Field, Input, InputField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Warning } from "../../ui/note.tsx";
 import { CopyButton, Panel, Section } from "../../ui/page.tsx";
@@ -87,9 +87,7 @@ function SwitchOff() {
       }}
     >
       <p className="mb-3">It is on.</p>
-      <Field label="Password" name="password">
-        <Input type="password" autoComplete="current-password" required />
-      </Field>
+      <InputField label="Password" name="password" type="password" autoComplete="current-password" required />
       <Field label="Code" hint="Of the authenticator, or a recovery code." name="code">
         <Input autoComplete="one-time-code" required />
       </Field>

@@ -6,7 +6,7 @@ import { ifMatch, type Tagged } from "../../api/tagged.ts";
 import { EditForm } from "../../kit/edit-form.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { FactList } from "../../ui/facts.tsx";
-import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { Check, Field, Input, InputField, Select, TextArea } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
 import { Panel } from "../../ui/page.tsx";
 
@@ -152,18 +152,10 @@ function ConfigFields({ agent }: { agent: Agent }) {
         hint="It works at set times by its routines. Switched off, they run only when somebody runs them."
       />
       <Part title="Who it is">
-        <Field label="Name" name="name">
-          <Input defaultValue={agent.name} />
-        </Field>
-        <Field label="Role" name="role">
-          <Input defaultValue={agent.role ?? ""} />
-        </Field>
-        <Field label="What it is for" name="description">
-          <Input defaultValue={agent.description} />
-        </Field>
-        <Field label="Emoji" name="emoji">
-          <Input defaultValue={agent.emoji ?? ""} />
-        </Field>
+        <InputField label="Name" name="name" defaultValue={agent.name} />
+        <InputField label="Role" name="role" defaultValue={agent.role ?? ""} />
+        <InputField label="What it is for" name="description" defaultValue={agent.description} />
+        <InputField label="Emoji" name="emoji" defaultValue={agent.emoji ?? ""} />
       </Part>
       <Part title="Model">
         <Field label="Model" hint="Empty: the instance's default." name="model">
@@ -184,11 +176,7 @@ function ConfigFields({ agent }: { agent: Agent }) {
           ))}
         </datalist>
         <Field label="Thinking" name="thinking_level">
-          <Select defaultValue={config.thinking_level}>
-            {["off", "low", "medium", "high"].map((level) => (
-              <option key={level}>{level}</option>
-            ))}
-          </Select>
+          <Select defaultValue={config.thinking_level} options={["off", "low", "medium", "high"]} />
         </Field>
         {numbers("temperature", "temperature")}
         <Field
@@ -208,10 +196,7 @@ function ConfigFields({ agent }: { agent: Agent }) {
           hint="own: it asks its vendor with the log-in of whoever starts it. Budgets do not hold there, and its container reaches that vendor alone."
           name="credentials"
         >
-          <Select defaultValue={config.credentials}>
-            <option>gateway</option>
-            <option>own</option>
-          </Select>
+          <Select defaultValue={config.credentials} options={["gateway", "own"]} />
         </Field>
       </Part>
       <Part title="Limits and budgets">

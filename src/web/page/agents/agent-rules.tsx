@@ -8,7 +8,7 @@ import { FormDialog } from "../../kit/form-dialog.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { Field, Input, InputField, Select, TextArea } from "../../ui/field.tsx";
 import { type Fields, Form } from "../../ui/form.tsx";
 import { Panel, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -233,19 +233,11 @@ function Trial({ agent }: { agent: Agent }) {
       <Panel className="mt-2 p-4">
         <Form action={action} word="Try" submit={ask}>
           <div className="grid gap-x-4 sm:grid-cols-2">
-            <Field label="Tool" name="tool">
-              <Input required list="tried-tools" spellCheck={false} />
-            </Field>
+            <InputField label="Tool" name="tool" required list="tried-tools" spellCheck={false} />
             <ToolList agent={agent} id="tried-tools" />
-            <Field label="File or folder" name="path">
-              <Input spellCheck={false} />
-            </Field>
-            <Field label="Command line" name="command">
-              <Input spellCheck={false} />
-            </Field>
-            <Field label="Address" name="address">
-              <Input spellCheck={false} />
-            </Field>
+            <InputField label="File or folder" name="path" spellCheck={false} />
+            <InputField label="Command line" name="command" spellCheck={false} />
+            <InputField label="Address" name="address" spellCheck={false} />
           </div>
         </Form>
         <p role="status" className="mt-2 break-words">

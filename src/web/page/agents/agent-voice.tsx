@@ -4,7 +4,7 @@ import { api, client, must, type Schemas } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
 import { useAdmin } from "../../session/session.tsx";
 import { FactList } from "../../ui/facts.tsx";
-import { Field, Input, Select } from "../../ui/field.tsx";
+import { Field, Input, Select, SelectField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
@@ -82,30 +82,24 @@ function VoiceForm({ own }: { own: Own }) {
                 <option value="off">no</option>
               </Select>
             </Field>
-            <Field label="Service" name="provider">
-              <Select defaultValue={own.provider ?? ""}>
-                <option value="">{FOLLOWS}</option>
-                {PROVIDERS.map(([id, name]) => (
-                  <option key={id} value={id}>
-                    {name}
-                  </option>
-                ))}
-              </Select>
-            </Field>
+            <SelectField
+              label="Service"
+              name="provider"
+              defaultValue={own.provider ?? ""}
+              options={[["", FOLLOWS], ...PROVIDERS]}
+            />
             <Field label="Voice" hint={`Left empty: ${FOLLOWS}.`} name="voice_id">
               <Input defaultValue={own.voice_id ?? ""} spellCheck={false} />
             </Field>
             <Field label="Model" hint={`Left empty: ${FOLLOWS}.`} name="model">
               <Input defaultValue={own.model ?? ""} spellCheck={false} />
             </Field>
-            <Field label="Format" name="format">
-              <Select defaultValue={own.format ?? ""}>
-                <option value="">{FOLLOWS}</option>
-                {FORMATS.map((format) => (
-                  <option key={format}>{format}</option>
-                ))}
-              </Select>
-            </Field>
+            <SelectField
+              label="Format"
+              name="format"
+              defaultValue={own.format ?? ""}
+              options={[["", FOLLOWS], ...FORMATS]}
+            />
             <Field label="Speed" hint="0.25 to 4; 1 is the normal speed." name="speed">
               <Input type="number" step="0.05" min="0.25" max="4" defaultValue={own.speed ?? ""} />
             </Field>

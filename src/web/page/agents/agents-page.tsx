@@ -11,7 +11,7 @@ import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { emojiBefore } from "../../ui/emoji.ts";
 import { Badge } from "../../ui/facts.tsx";
-import { Field, Input, TextArea } from "../../ui/field.tsx";
+import { Field, Input, InputField, TextAreaField } from "../../ui/field.tsx";
 import { Status } from "../../ui/status.tsx";
 import { type Column, TwoLines } from "../../ui/table.tsx";
 import { placeOfSession } from "../activity/place-of-session.ts";
@@ -132,15 +132,9 @@ function AddAgent({ onClose }: { onClose(): void }) {
       <Field label="Id" hint="Small letters, digits and dashes; pipelines name the agent by it." name="id">
         <Input required autoFocus pattern="[a-z0-9][a-z0-9\-]{0,63}" spellCheck={false} />
       </Field>
-      <Field label="Name" name="name">
-        <Input />
-      </Field>
-      <Field label="What it is for" name="description">
-        <Input />
-      </Field>
-      <Field label="Instructions" name="prompt">
-        <TextArea rows={8} required placeholder="You are …" />
-      </Field>
+      <InputField label="Name" name="name" />
+      <InputField label="What it is for" name="description" />
+      <TextAreaField label="Instructions" name="prompt" rows={8} required placeholder="You are …" />
     </FormDialog>
   );
 }

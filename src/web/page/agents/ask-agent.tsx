@@ -2,7 +2,7 @@
 import type { ApiPath } from "../../kit/change.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
 import { lastChoice, rememberChoice } from "../../ui/choice.ts";
-import { Field, Input, TextArea } from "../../ui/field.tsx";
+import { Field, InputField, TextArea } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
 import { AgentField, ModelField, ProjectField } from "../../ui/pickers.tsx";
 
@@ -57,9 +57,7 @@ export function AskAgent({ title, agent, words, withBudget = false, changes, sub
       <div className={withBudget ? "grid gap-x-3 sm:grid-cols-2" : ""}>
         <ModelField />
         {withBudget && (
-          <Field label="Budget, USD" name="budget_usd">
-            <Input type="number" min="0.01" step="0.01" inputMode="decimal" />
-          </Field>
+          <InputField label="Budget, USD" name="budget_usd" type="number" min="0.01" step="0.01" inputMode="decimal" />
         )}
       </div>
     </FormDialog>

@@ -3,7 +3,7 @@
 import { useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { FormDialog, stay } from "../../kit/form-dialog.tsx";
-import { Check, Field, Input, Select } from "../../ui/field.tsx";
+import { Check, InputField, SelectField } from "../../ui/field.tsx";
 import { plural } from "../../ui/format.ts";
 import { notify } from "../../ui/notice.tsx";
 import { AgentField } from "../../ui/pickers.tsx";
@@ -58,33 +58,17 @@ export function ChangeSeveral({ project, tasks, statuses, onClose }: Props) {
         ))}
       </fieldset>
       <div className="grid gap-x-3 sm:grid-cols-2">
-        <Field label="Status">
-          <Select name="status">
-            <option value="">As it is</option>
-            {statuses.map((status) => (
-              <option key={status} value={status}>
-                {status.replaceAll("_", " ")}
-              </option>
-            ))}
-          </Select>
-        </Field>
-        <Field label="Priority">
-          <Select name="priority">
-            <option value="">As it is</option>
-            {["p0", "p1", "p2", "p3"].map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </Select>
-        </Field>
+        <SelectField
+          label="Status"
+          name="status"
+          options={[["", "As it is"], ...statuses.map((status) => [status, status.replaceAll("_", " ")] as const)]}
+        />
+        <SelectField label="Priority" name="priority" options={[["", "As it is"], "p0", "p1", "p2", "p3"]} />
       </div>
       <AgentField name="assigned_agent" label="Assigned to" none="As it is" />
       <div className="grid gap-x-3 sm:grid-cols-2">
-        <Field label="Add tags">
-          <Input name="add_tags" />
-        </Field>
-        <Field label="Remove tags">
-          <Input name="remove_tags" />
-        </Field>
+        <InputField label="Add tags" name="add_tags" />
+        <InputField label="Remove tags" name="remove_tags" />
       </div>
     </FormDialog>
   );

@@ -2,7 +2,7 @@
 
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
-import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { Field, Input, InputField, SelectField, TextArea } from "../../ui/field.tsx";
 import { PRIORITY, type Project, type Task, WORK_TYPES, wordOf } from "./board.ts";
 import { DependsOn } from "./depends-on.tsx";
 
@@ -51,60 +51,42 @@ export function TaskDialog({ project, task, status, onClose }: Props) {
       }}
       onClose={onClose}
     >
-      <Field label="Title" name="title">
-        <Input required maxLength={300} defaultValue={task?.title} />
-      </Field>
+      <InputField label="Title" name="title" required maxLength={300} defaultValue={task?.title} />
       <Field label="Description" hint="What the agents are asked to do. Markdown." name="description">
         <TextArea rows={5} defaultValue={task?.description} />
       </Field>
       <div className="grid gap-x-3 sm:grid-cols-2">
         {!task && (
-          <Field label="Status">
-            <Select name="status" defaultValue={status ?? "backlog"}>
-              {project.columns
-                .flatMap(({ statuses }) => statuses)
-                .map((one) => (
-                  <option key={one} value={one}>
-                    {wordOf(one)}
-                  </option>
-                ))}
-            </Select>
-          </Field>
+          <SelectField
+            label="Status"
+            name="status"
+            defaultValue={status ?? "backlog"}
+            options={project.columns.flatMap(({ statuses }) => statuses).map((one) => [one, wordOf(one)])}
+          />
         )}
-        <Field label="Priority">
-          <Select name="priority" defaultValue={task?.priority ?? "p2"}>
-            {Object.entries(PRIORITY).map(([id, name]) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </Select>
-        </Field>
-        <Field label="Kind of work">
-          <Select name="work_type" defaultValue={task?.work_type ?? "feature"}>
-            {WORK_TYPES.map((one) => (
-              <option key={one} value={one}>
-                {wordOf(one)}
-              </option>
-            ))}
-          </Select>
-        </Field>
-        <Field label="Agent" name="assigned_agent">
-          <Select key={agents.data ? "ready" : "asking"} defaultValue={task?.assigned_agent ?? ""}>
-            <option value="">Nobody</option>
-            {agents.data?.items.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </Select>
-        </Field>
+        <SelectField
+          label="Priority"
+          name="priority"
+          defaultValue={task?.priority ?? "p2"}
+          options={Object.entries(PRIORITY)}
+        />
+        <SelectField
+          label="Kind of work"
+          name="work_type"
+          defaultValue={task?.work_type ?? "feature"}
+          options={WORK_TYPES.map((one) => [one, wordOf(one)])}
+        />
+        <SelectField
+          label="Agent"
+          name="assigned_agent"
+          key={agents.data ? "ready" : "asking"}
+          defaultValue={task?.assigned_agent ?? ""}
+          options={[["", "Nobody"], ...(agents.data?.items ?? [])]}
+        />
         <Field label="Estimate, hours" name="estimate_hours">
           <Input type="number" min="0" step="0.25" defaultValue={task?.estimate_hours ?? undefined} />
         </Field>
-        <Field label="Tags" name="tags">
-          <Input defaultValue={task?.tags.join(" ")} />
-        </Field>
+        <InputField label="Tags" name="tags" defaultValue={task?.tags.join(" ")} />
       </div>
       <DependsOn project={project.id} task={task} />
     </FormDialog>

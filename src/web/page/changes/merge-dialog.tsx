@@ -6,7 +6,7 @@ import { useChange } from "../../kit/change.ts";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { Check, Field, Input, SelectField, TextAreaField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Warning } from "../../ui/note.tsx";
 import type { StartState } from "../runs/start-page.tsx";
@@ -48,21 +48,17 @@ export function MergeDialog({ work, run, onClose }: MergeProps & { onClose(): vo
           onClose();
         }}
       >
-        <Field label="How" hint={STRATEGIES.find(([id]) => id === strategy)?.[2]}>
-          <Select value={strategy} onPick={setStrategy}>
-            {STRATEGIES.map(([id, name]) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </Select>
-        </Field>
+        <SelectField
+          label="How"
+          hint={STRATEGIES.find(([id]) => id === strategy)?.[2]}
+          value={strategy}
+          onPick={setStrategy}
+          options={STRATEGIES}
+        />
         <Field label="Into" name="into">
           <Input spellCheck={false} placeholder={project.data?.default_branch ?? "the repository's default branch"} />
         </Field>
-        <Field label="Message" hint="Leave it empty for one made from the task." name="message">
-          <TextArea rows={2} />
-        </Field>
+        <TextAreaField label="Message" hint="Leave it empty for one made from the task." name="message" rows={2} />
         {isAdmin && project.data?.repository && (
           <Check name="push" label="Push the branch afterwards" hint={project.data.repository} />
         )}

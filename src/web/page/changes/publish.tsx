@@ -6,7 +6,7 @@ import { api, client, must, type Schemas } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Field, Input, TextArea } from "../../ui/field.tsx";
+import { InputField, TextAreaField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { notify } from "../../ui/notice.tsx";
 
@@ -77,15 +77,9 @@ function PublishDialog({ run, repository, onClose }: { run: Run; repository: str
           onClose();
         }}
       >
-        <Field label="Title" hint="Left empty, it is made from the task." name="title">
-          <Input />
-        </Field>
-        <Field label="Text" name="body">
-          <TextArea rows={3} />
-        </Field>
-        <Field label="Into" hint="Left empty, the default branch." name="base">
-          <Input spellCheck={false} />
-        </Field>
+        <InputField label="Title" hint="Left empty, it is made from the task." name="title" />
+        <TextAreaField label="Text" name="body" rows={3} />
+        <InputField label="Into" hint="Left empty, the default branch." name="base" spellCheck={false} />
         <div className="mb-3">
           <Button busy={pushing.busy} onClick={push}>
             Only push the branch

@@ -64,13 +64,7 @@ export function SendBack({ run, review, onClose }: { run: Schemas["Run"]; review
       <ProblemNote error={plan.error} retry={plan.refetch} />
       <Field label="From" hint="This step and those after it run again." name="from_step">
         {/* A select takes its default when it is made: it is made again once the steps are there. */}
-        <Select key={steps ? "known" : "asked"} required defaultValue={likelyStep(steps ?? [])}>
-          {steps?.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </Select>
+        <Select key={steps ? "known" : "asked"} required defaultValue={likelyStep(steps ?? [])} options={steps} />
       </Field>
       <Field label="Message" name="message">
         <TextArea rows={3} required={comments.length === 0} placeholder="What all of them should know." />

@@ -9,7 +9,7 @@ import { useOwnId } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { DeleteHistory } from "../../ui/delete-history.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
-import { Field, Input } from "../../ui/field.tsx";
+import { InputField } from "../../ui/field.tsx";
 import { JobProgress } from "../../ui/job-progress.tsx";
 import { KeepButton, keepWord, useKeeping } from "../../ui/keep.tsx";
 import { Menu } from "../../ui/menu.tsx";
@@ -134,9 +134,7 @@ export function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
           }}
           onClose={close}
         >
-          <Field label="Title">
-            <Input name="title" required maxLength={200} defaultValue={chat.title ?? ""} />
-          </Field>
+          <InputField label="Title" name="title" required maxLength={200} defaultValue={chat.title ?? ""} />
         </FormDialog>
       )}
       {dialog === "end" && (

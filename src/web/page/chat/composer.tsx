@@ -136,13 +136,8 @@ export function Composer({ busy, draft, setDraft, onSent, ...actions }: Props) {
               value={mode}
               onPick={setMode}
               className="h-8 rounded-md border border-line bg-panel px-1.5 text-sm text-dim max-sm:h-11"
-            >
-              {MODES.map(([id, name]) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </Select>
+              options={MODES}
+            />
           )}
           <span className="ml-auto" />
           {busy && (

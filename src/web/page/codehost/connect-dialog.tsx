@@ -4,7 +4,7 @@ import { useState } from "react";
 import { api, client, must, type Schemas, siteUrl } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { Field, Input, InputField, Select, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
@@ -59,19 +59,16 @@ function ConnectForm({ connection, onClose }: { connection: Connection; onClose(
         </Select>
       </Field>
       <Guide github={github} />
-      <Field
+      <InputField
         label={github ? "Address of the API" : "Address"}
         hint={github ? "Left empty: github.com. For GitHub Enterprise: https://HOST/api/v3." : undefined}
         name="url"
-      >
-        <Input
-          type="url"
-          required={!github}
-          defaultValue={stored ? connection.url : ""}
-          placeholder={github ? "https://api.github.com" : "https://git.example.org"}
-          spellCheck={false}
-        />
-      </Field>
+        type="url"
+        required={!github}
+        defaultValue={stored ? connection.url : ""}
+        placeholder={github ? "https://api.github.com" : "https://git.example.org"}
+        spellCheck={false}
+      />
       {github && (
         <>
           <Field label="App ID" name="app_id">

@@ -3,7 +3,7 @@
 import { useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
-import { Check, Field, Input, Select } from "../../ui/field.tsx";
+import { Check, Field, Input, InputField, SelectField } from "../../ui/field.tsx";
 import { PipelineField, ProjectField } from "../../ui/pickers.tsx";
 
 type Rule = Schemas["CodeHostRule"];
@@ -49,9 +49,7 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | undefined; onClose(
       }}
       onClose={onClose}
     >
-      <Field label="Name" name="name">
-        <Input required maxLength={200} defaultValue={rule?.name} />
-      </Field>
+      <InputField label="Name" name="name" required maxLength={200} defaultValue={rule?.name} />
       {rule ? (
         <p className="mb-3">
           In <code>{rule.repository}</code>
@@ -63,34 +61,22 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | undefined; onClose(
           hint="The rule is about its repository, which must be on the connected host."
         />
       )}
-      <Field label="When" name="event">
-        <Select value={event} onPick={setEvent}>
-          {Object.entries(EVENTS).map(([id, word]) => (
-            <option key={id} value={id}>
-              {word}
-            </option>
-          ))}
-        </Select>
-      </Field>
+      <SelectField label="When" name="event" value={event} onPick={setEvent} options={Object.entries(EVENTS)} />
       {event.endsWith("_labeled") && (
-        <Field label="Label" name="label">
-          <Input required maxLength={250} defaultValue={rule?.label ?? "agent"} />
-        </Field>
+        <InputField label="Label" name="label" required maxLength={250} defaultValue={rule?.label ?? "agent"} />
       )}
       {event === "issue_comment" && (
         <Field label="Command" hint="The first word of the comment." name="command">
           <Input required defaultValue={rule?.command ?? "/skep"} spellCheck={false} />
         </Field>
       )}
-      <Field label="By" hint="The host is asked for the actor's rights at that moment." name="permission">
-        <Select defaultValue={rule?.permission ?? "write"}>
-          {Object.entries(BY).map(([id, word]) => (
-            <option key={id} value={id}>
-              {word}
-            </option>
-          ))}
-        </Select>
-      </Field>
+      <SelectField
+        label="By"
+        hint="The host is asked for the actor's rights at that moment."
+        name="permission"
+        defaultValue={rule?.permission ?? "write"}
+        options={Object.entries(BY)}
+      />
       <Field label="Bots that count as well" hint="Logins, separated by commas, such as renovate[bot]." name="bots">
         <Input defaultValue={rule?.bots.join(", ")} spellCheck={false} />
       </Field>

@@ -4,7 +4,7 @@ import { Link } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Field, Input } from "../../ui/field.tsx";
+import { Field, Input, InputField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 
 export function TryDialog({ rule, onClose }: { rule: Schemas["CodeHostRule"]; onClose(): void }) {
@@ -35,9 +35,7 @@ export function TryDialog({ rule, onClose }: { rule: Schemas["CodeHostRule"]; on
           <Input spellCheck={false} />
         </Field>
         {rule.event === "issue_comment" && (
-          <Field label="What the comment says" name="comment">
-            <Input defaultValue={rule.command ?? ""} />
-          </Field>
+          <InputField label="What the comment says" name="comment" defaultValue={rule.command ?? ""} />
         )}
         {trial && (
           <div role="status" className={`mb-3 rounded-md px-3 py-2 ${trial.starts ? "bg-ok-soft" : "bg-wait-soft"}`}>

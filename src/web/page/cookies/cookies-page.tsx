@@ -11,7 +11,7 @@ import { AgentNames } from "../../session/actor.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { Check, Field, Input } from "../../ui/field.tsx";
+import { Check, Field, Input, InputField } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
 import { plural } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
@@ -83,9 +83,7 @@ function AddSet({ onClose }: { onClose(): void }) {
   };
   return (
     <FormDialog title="Add a cookie file" word="Add" submit={submit} onClose={onClose}>
-      <Field label="Name" name="name">
-        <Input required maxLength={100} />
-      </Field>
+      <InputField label="Name" name="name" required maxLength={100} />
       <Field label="File" name="file" hint="Netscape format, at most 1 MiB.">
         <Input type="file" required className="py-1.5" />
       </Field>

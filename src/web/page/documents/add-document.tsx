@@ -4,7 +4,7 @@ import { type DragEvent, useState } from "react";
 import { useLocation } from "wouter";
 import { client, multipart, must } from "../../api/client.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
-import { Field, Input, TextArea } from "../../ui/field.tsx";
+import { Field, Input, InputField, TextArea } from "../../ui/field.tsx";
 import { ProjectField } from "../../ui/pickers.tsx";
 
 const FOR_ALL = "Everybody who sees the project reads it.";
@@ -28,9 +28,7 @@ export function AddDocument({ onClose }: { onClose(): void }) {
       <Field label="File" hint="PDF, DOCX, HTML, Markdown or text; 50 MiB at most." name="file">
         <Input type="file" required accept=".pdf,.docx,.html,.htm,.md,.txt" className="py-1.5" />
       </Field>
-      <Field label="Title" hint="Left empty: the document's own." name="title">
-        <Input maxLength={300} />
-      </Field>
+      <InputField label="Title" hint="Left empty: the document's own." name="title" maxLength={300} />
       <ProjectField none="None: mine alone" hint={FOR_ALL} />
     </FormDialog>
   );
@@ -84,16 +82,10 @@ export function AddTranscript({ onClose }: { onClose(): void }) {
           placeholder={"Ann: Prices are cents from now on.\nBen: I tell the others."}
         />
       </Field>
-      <Field label="Title" name="title">
-        <Input maxLength={300} placeholder="Weekly meeting" />
-      </Field>
+      <InputField label="Title" name="title" maxLength={300} placeholder="Weekly meeting" />
       <div className="grid gap-x-3 sm:grid-cols-2">
-        <Field label="Who was there" hint="Names, separated by commas." name="participants">
-          <Input />
-        </Field>
-        <Field label="Tags" hint="Separated by commas." name="tags">
-          <Input />
-        </Field>
+        <InputField label="Who was there" hint="Names, separated by commas." name="participants" />
+        <InputField label="Tags" hint="Separated by commas." name="tags" />
       </div>
       <ProjectField none="None: mine alone" hint={FOR_ALL} />
     </FormDialog>

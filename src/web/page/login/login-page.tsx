@@ -4,7 +4,7 @@ import { useLocation } from "wouter";
 import { api, client, fieldError, must, onItsMachine, type Schemas, siteUrl } from "../../api/client.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
-import { Field, Input } from "../../ui/field.tsx";
+import { Field, Input, InputField } from "../../ui/field.tsx";
 import { fieldsOf } from "../../ui/form.tsx";
 import { Loading, Warning } from "../../ui/note.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -75,19 +75,16 @@ function LogIn({ again, onDone }: Required<Props>) {
             </Field>
           </>
         ) : (
-          <Field
+          <InputField
             key={step.kind}
             label={step.kind === "code" ? "Code of your authenticator" : "Recovery code"}
             hint={step.kind === "code" ? "Six digits." : "Each works once."}
-          >
-            <Input
-              name="code"
-              autoComplete="one-time-code"
-              inputMode={step.kind === "code" ? "numeric" : "text"}
-              required
-              autoFocus
-            />
-          </Field>
+            name="code"
+            autoComplete="one-time-code"
+            inputMode={step.kind === "code" ? "numeric" : "text"}
+            required
+            autoFocus
+          />
         )}
         <ProblemNote error={error} />
         <Button type="submit" kind="primary" busy={busy} className="mt-1 w-full">

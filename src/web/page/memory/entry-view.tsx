@@ -12,7 +12,7 @@ import { Actor } from "../../session/actor.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
-import { Field, Input, TextArea } from "../../ui/field.tsx";
+import { Field, Input, InputField, TextArea } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
 import { plural, shellWord } from "../../ui/format.ts";
 import { MarkdownText } from "../../ui/markdown-text.tsx";
@@ -281,9 +281,7 @@ const bodyOf = ({ text, raw }: Fields) => ({
 
 const EntryFields = ({ entry }: { entry: Entry }) => (
   <>
-    <Field label="Title" name="title">
-      <Input required maxLength={200} defaultValue={entry.title} />
-    </Field>
+    <InputField label="Title" name="title" required maxLength={200} defaultValue={entry.title} />
     <Field
       label="Content"
       hint="Markdown. [[entry]] links to another entry. The old text is kept for undo."
@@ -292,9 +290,7 @@ const EntryFields = ({ entry }: { entry: Entry }) => (
       <TextArea rows={12} required defaultValue={entry.content} />
     </Field>
     <div className="grid gap-x-3 sm:grid-cols-2">
-      <Field label="Tags" name="tags">
-        <Input defaultValue={entry.tags.join(" ")} />
-      </Field>
+      <InputField label="Tags" name="tags" defaultValue={entry.tags.join(" ")} />
       <Field label="Expires" hint="Empty: never." name="expires_at">
         <Input type="date" defaultValue={entry.expires_at?.slice(0, 10)} />
       </Field>

@@ -10,7 +10,7 @@ import { List } from "../../kit/list.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { Check, Field, InputField, SelectField, TextArea } from "../../ui/field.tsx";
 import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
 import { shellWord } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
@@ -208,22 +208,12 @@ function NewEntry({ agent, onClose }: { agent: string; onClose(): void }) {
       }}
       onClose={onClose}
     >
-      <Field label="Title" name="title">
-        <Input required maxLength={200} />
-      </Field>
-      <Field label="Type">
-        <Select name="type" defaultValue="fact">
-          {ENTRY_TYPES.map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </Select>
-      </Field>
+      <InputField label="Title" name="title" required maxLength={200} />
+      <SelectField label="Type" name="type" defaultValue="fact" options={ENTRY_TYPES} />
       <Field label="Content" hint="Markdown. [[entry]] links to another entry." name="content">
         <TextArea rows={6} required />
       </Field>
-      <Field label="Tags" name="tags">
-        <Input />
-      </Field>
+      <InputField label="Tags" name="tags" />
       <Check name="pinned" label="Pinned" hint="Always in the agent's prompt, as far as there is room." />
       {agent !== "shared" && (
         <Check

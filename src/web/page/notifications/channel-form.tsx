@@ -5,7 +5,7 @@ import { client, must } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { FormDialog, stay } from "../../kit/form-dialog.tsx";
 import { useAdmin, useMe } from "../../session/session.tsx";
-import { Check, Field, FieldError, Input, Select } from "../../ui/field.tsx";
+import { Check, Field, FieldError, Input, InputField, Select, SelectField } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
 import { ProjectField } from "../../ui/pickers.tsx";
 import { type Channel, KINDS, type LinkCode } from "./channels.ts";
@@ -81,19 +81,9 @@ export function ChannelForm({ channel, onClose, onMade }: Props) {
       onClose={onClose}
     >
       {!channel && (
-        <Field label="Kind" name="kind">
-          <Select value={kind} onPick={setKind}>
-            {Object.entries(MADE_HERE).map(([id, word]) => (
-              <option key={id} value={id}>
-                {word}
-              </option>
-            ))}
-          </Select>
-        </Field>
+        <SelectField label="Kind" name="kind" value={kind} onPick={setKind} options={Object.entries(MADE_HERE)} />
       )}
-      <Field label="Name" name="name">
-        <Input required maxLength={200} defaultValue={channel?.name} placeholder="phone" />
-      </Field>
+      <InputField label="Name" name="name" required maxLength={200} defaultValue={channel?.name} placeholder="phone" />
       <Target kind={kind} channel={channel} />
       <fieldset className="mb-3">
         <legend className="mb-1 text-sm font-medium">When</legend>

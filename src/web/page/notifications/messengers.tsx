@@ -8,7 +8,7 @@ import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { Check, Field, Input, Select } from "../../ui/field.tsx";
+import { Check, Field, Input, SelectField } from "../../ui/field.tsx";
 import { type Fields, Form } from "../../ui/form.tsx";
 import { type Column, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
@@ -99,15 +99,13 @@ function MessengerForm({ messenger, onClose }: { messenger: Messenger | undefine
       {messenger?.last_error && <p className="mb-3 rounded-md bg-bad-soft px-3 py-2">{messenger.last_error}</p>}
       <Form action={action} word={messenger ? "Save" : "Connect"} onCancel={onClose} submit={submit}>
         {!messenger && (
-          <Field label="Messenger" error={about("kind")}>
-            <Select value={kind} onPick={setKind}>
-              {Object.entries(NAMES).map(([id, word]) => (
-                <option key={id} value={id}>
-                  {word}
-                </option>
-              ))}
-            </Select>
-          </Field>
+          <SelectField
+            label="Messenger"
+            error={about("kind")}
+            value={kind}
+            onPick={setKind}
+            options={Object.entries(NAMES)}
+          />
         )}
         <Field label="Name" error={about("name")}>
           <Input name="name" required maxLength={200} defaultValue={messenger?.name ?? NAMES[kind]} />

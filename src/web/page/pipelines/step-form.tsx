@@ -4,7 +4,7 @@ import { useState } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { Field, Input, Select, SelectField, TextArea } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
 import { AgentField, ModelField } from "../../ui/pickers.tsx";
 import { addStep, changeStep, readStep, removeStep, type StepChange } from "./step-text.ts";
@@ -52,15 +52,7 @@ export function StepForm({ source, steps, id, onChange, onClose }: Props) {
           <Field label="Id" name="id" hint="Small letters, digits and hyphens.">
             <Input required pattern="[a-z0-9][a-z0-9\-]{0,63}" autoFocus />
           </Field>
-          <Field label="Kind">
-            <Select value={kind} onPick={setKind}>
-              {KINDS.map(([value, label]) => (
-                <option key={value} value={value}>
-                  {label}
-                </option>
-              ))}
-            </Select>
-          </Field>
+          <SelectField label="Kind" value={kind} onPick={setKind} options={KINDS} />
         </div>
       )}
       <Field label="Name" name="name" hint="Shown to people. Without one the id is shown.">

@@ -8,7 +8,7 @@ import { List } from "../../kit/list.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { Field, Input, Select } from "../../ui/field.tsx";
+import { Field, Input, InputField, Select } from "../../ui/field.tsx";
 import { shellWord } from "../../ui/format.ts";
 import { CopyButton, Section } from "../../ui/page.tsx";
 import type { Column } from "../../ui/table.tsx";
@@ -97,15 +97,9 @@ function Invite({ project: { id, name, role }, onClose }: { project: Project; on
       onClose={onClose}
     >
       <Field label="Role" hint="At most your own." name="role">
-        <Select defaultValue="contributor">
-          {ROLES.filter((one) => mayDo(role, one)).map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </Select>
+        <Select defaultValue="contributor" options={ROLES.filter((one) => mayDo(role, one))} />
       </Field>
-      <Field label="Days" name="days">
-        <Input type="number" min="1" max="30" defaultValue="7" required />
-      </Field>
+      <InputField label="Days" name="days" type="number" min="1" max="30" defaultValue="7" required />
       <Field label="How many may use it" name="max_uses">
         <Input type="number" min="1" max="100" defaultValue="1" required />
       </Field>

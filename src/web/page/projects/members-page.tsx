@@ -11,7 +11,7 @@ import { List } from "../../kit/list.tsx";
 import { useOwnId } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
-import { Field, Input, Select } from "../../ui/field.tsx";
+import { Field, Input, Select, SelectField } from "../../ui/field.tsx";
 import { shellWord } from "../../ui/format.ts";
 import { Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -69,13 +69,7 @@ function OpenTo({ project: { id, name, access, role } }: { project: Project }) {
     <Section title="Who sees it">
       <div className="max-w-md">
         <Field label="Open to" hint={mayDecide ? "Who is left out sees nothing of it." : "An owner decides on that."}>
-          <Select value={access} onPick={open} disabled={!mayDecide || change.busy}>
-            {OPEN_TO.map(([value, words]) => (
-              <option key={value} value={value}>
-                {words}
-              </option>
-            ))}
-          </Select>
+          <Select value={access} onPick={open} disabled={!mayDecide || change.busy} options={OPEN_TO} />
         </Field>
         <ProblemNote error={change.error} />
       </div>
@@ -205,13 +199,7 @@ function AddMember({ project: { id, name }, onClose }: { project: Project; onClo
       <Field label="Account" hint="Its e-mail address. Who has no account yet needs one first." name="user">
         <Input required autoFocus spellCheck={false} placeholder="ada@example.org" />
       </Field>
-      <Field label="Role" name="role">
-        <Select defaultValue="contributor">
-          {ROLES.map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </Select>
-      </Field>
+      <SelectField label="Role" name="role" defaultValue="contributor" options={ROLES} />
     </FormDialog>
   );
 }

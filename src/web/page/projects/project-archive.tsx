@@ -6,7 +6,7 @@ import { FormDialog } from "../../kit/form-dialog.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
-import { Check, Field, Input } from "../../ui/field.tsx";
+import { Check, Field, Input, InputField } from "../../ui/field.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 
@@ -72,9 +72,7 @@ export function ImportProject({ onClose }: { onClose(): void }) {
       <Field label="File" hint="What Export wrote." name="file">
         <Input type="file" required accept=".gz,.tgz" className="py-1.5" />
       </Field>
-      <Field label="Name" hint="Left empty: the one in the file." name="name">
-        <Input />
-      </Field>
+      <InputField label="Name" hint="Left empty: the one in the file." name="name" />
       {admin && (
         <Field label="Passphrase" hint="Where the file holds secrets. Left empty: they are left out." name="passphrase">
           <Input type="password" autoComplete="off" />

@@ -3,7 +3,7 @@
 import { Link, useLocation } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
-import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { Field, Input, InputField, Select, TextAreaField } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
 import { PipelineField } from "../../ui/pickers.tsx";
 
@@ -74,9 +74,7 @@ function ProjectFields({ project }: { project: Partial<Project> }) {
   const known = project.id !== undefined;
   return (
     <>
-      <Field label="Name" name="name">
-        <Input required autoFocus defaultValue={project.name} />
-      </Field>
+      <InputField label="Name" name="name" required autoFocus defaultValue={project.name} />
       <Field label="Repository" hint={known ? "A new address is cloned again." : NEW_REPOSITORY} name="repository">
         <Input defaultValue={project.repository ?? ""} placeholder="https://example.org/web.git" spellCheck={false} />
       </Field>
@@ -89,9 +87,7 @@ function ProjectFields({ project }: { project: Partial<Project> }) {
         none="None"
         defaultValue={project.default_pipeline_id}
       />
-      <Field label="Description" name="description">
-        <TextArea rows={2} defaultValue={project.description} />
-      </Field>
+      <TextAreaField label="Description" name="description" rows={2} defaultValue={project.description} />
       <Field label="Check" hint="Command whose exit code says whether the code works, e.g. npm test." name="check">
         <Input defaultValue={project.check ?? ""} spellCheck={false} />
       </Field>

@@ -7,7 +7,7 @@ import { useChange } from "../../kit/change.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
 import { useMe } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Field, Input } from "../../ui/field.tsx";
+import { Field, Input, InputField } from "../../ui/field.tsx";
 import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { Panel, Section } from "../../ui/page.tsx";
@@ -74,9 +74,7 @@ function AddKey({ onClose }: { onClose(): void }) {
       <Field label="Provider" hint="Its short name: anthropic, openai, google, …" name="provider">
         <Input required autoFocus spellCheck={false} />
       </Field>
-      <Field label="API key" name="api_key">
-        <Input type="password" required autoComplete="off" />
-      </Field>
+      <InputField label="API key" name="api_key" type="password" required autoComplete="off" />
     </FormDialog>
   );
 }

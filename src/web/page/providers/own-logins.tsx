@@ -93,11 +93,7 @@ function StoreLogin({ onClose }: { onClose(): void }) {
         }}
       >
         <Field label="External agent" error={fieldError(action.error, "harness")}>
-          <Select name="harness">
-            {HARNESSES.map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </Select>
+          <Select name="harness" options={HARNESSES} />
         </Field>
         <Field
           label="Log-in"

@@ -8,7 +8,7 @@ import { List } from "../../kit/list.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { Field, Input } from "../../ui/field.tsx";
+import { Field, Input, InputField } from "../../ui/field.tsx";
 import { Await } from "../../ui/note.tsx";
 import { PageHeader, Section } from "../../ui/page.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
@@ -159,12 +159,8 @@ function AddServer({ onClose, onDone }: { onClose(): void; onDone(id: string): v
       <Field label="Short name" hint="Its models are then called custom-<short name>/<model>." name="id">
         <Input required autoFocus pattern="[a-z0-9][a-z0-9\-]{0,50}" spellCheck={false} />
       </Field>
-      <Field label="Shown as" name="name">
-        <Input />
-      </Field>
-      <Field label="Address" name="base_url">
-        <Input required type="url" placeholder="http://127.0.0.1:8080/v1" />
-      </Field>
+      <InputField label="Shown as" name="name" />
+      <InputField label="Address" name="base_url" required type="url" placeholder="http://127.0.0.1:8080/v1" />
     </FormDialog>
   );
 }

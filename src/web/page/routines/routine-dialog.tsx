@@ -4,7 +4,7 @@ import { useState } from "react";
 import { useLocation } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
-import { Check, Field, Input, TextArea } from "../../ui/field.tsx";
+import { Check, Field, Input, InputField, TextArea } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
 import { AgentField, ModelField, ProjectField } from "../../ui/pickers.tsx";
 import { ScheduleField, timesOf, type When, whenOf } from "./schedule-field.tsx";
@@ -96,9 +96,7 @@ function More({ routine }: { routine: Routine | undefined }) {
             <Input type="number" min={1} max={8} defaultValue={routine?.max_concurrent ?? 1} />
           </Field>
         </div>
-        <Field label="Description" name="description">
-          <Input defaultValue={routine?.description ?? ""} />
-        </Field>
+        <InputField label="Description" name="description" defaultValue={routine?.description ?? ""} />
       </div>
     </details>
   );

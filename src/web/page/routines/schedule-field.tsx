@@ -1,7 +1,7 @@
 /** When a routine runs, with the next times it would be due, as the server counts them. */
 import { useDeferredValue, useState } from "react";
 import { api, problemOf, type Schemas } from "../../api/client.ts";
-import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { Field, Input, InputField, Select, TextAreaField } from "../../ui/field.tsx";
 import { blackoutsOf, blackoutText, localZone } from "./when.ts";
 
 type Routine = Schemas["PulseRoutine"];
@@ -61,7 +61,7 @@ export function ScheduleField({ agent, times, onChange }: Props) {
         </Select>
       </Field>
       {times.kind === "cron" ? (
-        <Field
+        <InputField
           label="Cron"
           hint={
             <span className="flex flex-wrap gap-x-3">
@@ -78,15 +78,12 @@ export function ScheduleField({ agent, times, onChange }: Props) {
             </span>
           }
           name="schedule"
-        >
-          <Input
-            value={times.cron}
-            onChange={(event) => set({ cron: event.target.value })}
-            required
-            spellCheck={false}
-            className="font-mono"
-          />
-        </Field>
+          value={times.cron}
+          onChange={(event) => set({ cron: event.target.value })}
+          required
+          spellCheck={false}
+          className="font-mono"
+        />
       ) : (
         <div className="grid grid-cols-2 gap-3">
           <Field label="Minutes between" name="schedule/every_minutes">
@@ -123,19 +120,16 @@ export function ScheduleField({ agent, times, onChange }: Props) {
           <option key={zone} value={zone} />
         ))}
       </datalist>
-      <Field
+      <TextAreaField
         label="Not at these times"
         hint="One per line: 22:00-06:00, or 00:00-00:00 sat,sun for whole days."
         name="blackouts"
-      >
-        <TextArea
-          rows={2}
-          spellCheck={false}
-          className="font-mono"
-          value={times.blackouts}
-          onChange={(event) => set({ blackouts: event.target.value })}
-        />
-      </Field>
+        rows={2}
+        spellCheck={false}
+        className="font-mono"
+        value={times.blackouts}
+        onChange={(event) => set({ blackouts: event.target.value })}
+      />
       <Preview agent={agent} times={times} />
     </>
   );

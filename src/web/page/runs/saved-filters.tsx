@@ -7,7 +7,7 @@ import { api, client, must } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
-import { Field, Input } from "../../ui/field.tsx";
+import { InputField } from "../../ui/field.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 
 interface Saved {
@@ -82,9 +82,7 @@ export function SavedFilters({ active }: { active: boolean }) {
           }}
           onClose={() => setNaming(false)}
         >
-          <Field label="Name" hint="One of the same name is replaced.">
-            <Input name="name" required maxLength={60} />
-          </Field>
+          <InputField label="Name" hint="One of the same name is replaced." name="name" required maxLength={60} />
         </FormDialog>
       )}
     </>

@@ -1,35 +1,27 @@
 /** Hosts to whose requests a secret is added by the server, so that no sandbox has it. */
 import type { Schemas } from "../../api/client.ts";
-import { Field, Input } from "../../ui/field.tsx";
+import { InputField } from "../../ui/field.tsx";
 
 type Edge = NonNullable<Schemas["SecretEdge"]>;
 
 export function EdgeFields({ edge }: { edge: Edge | null }) {
   return (
     <>
-      <Field
+      <InputField
         label="Only into requests to"
         name="edge_hosts"
         hint="Hosts, separated by commas. No sandbox then has the value: the server adds it to requests of agents whose network is a list with these hosts. Empty: agents get a variable."
-      >
-        <Input
-          name="edge_hosts"
-          defaultValue={edge?.hosts.join(", ")}
-          spellCheck={false}
-          placeholder="api.github.com"
-        />
-      </Field>
-      <Field
+        defaultValue={edge?.hosts.join(", ")}
+        spellCheck={false}
+        placeholder="api.github.com"
+      />
+      <InputField
         label="Header"
         name="edge_header"
         hint="With what stands before the value. For requests to these hosts alone."
-      >
-        <Input
-          name="edge_header"
-          defaultValue={edge ? `${edge.header}: ${edge.prefix}`.trim() : "Authorization: Bearer"}
-          spellCheck={false}
-        />
-      </Field>
+        defaultValue={edge ? `${edge.header}: ${edge.prefix}`.trim() : "Authorization: Bearer"}
+        spellCheck={false}
+      />
     </>
   );
 }

@@ -12,7 +12,7 @@ import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { Check, Field, Input, InputField, Select, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Warning } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
@@ -129,9 +129,7 @@ function AddSecret({ onClose }: { onClose(): void }) {
       <Field label="Name" hint="Also the environment variable's name." name="name">
         <Input required autoFocus pattern="[A-Za-z_][A-Za-z0-9_]*" spellCheck={false} placeholder="DEPLOY_TOKEN" />
       </Field>
-      <Field label="Description" name="description">
-        <Input />
-      </Field>
+      <InputField label="Description" name="description" />
       <Field label="Kind">
         <KindSelect />
       </Field>
@@ -144,13 +142,7 @@ function AddSecret({ onClose }: { onClose(): void }) {
 }
 
 const KindSelect = ({ value = "token" }: { value?: Kind }) => (
-  <Select name="secret_type" defaultValue={value}>
-    {Object.entries(KINDS).map(([kind, word]) => (
-      <option key={kind} value={kind}>
-        {word}
-      </option>
-    ))}
-  </Select>
+  <Select name="secret_type" defaultValue={value} options={Object.entries(KINDS)} />
 );
 
 function EditSecret({ secret, onClose }: { secret: Secret; onClose(): void }) {
@@ -189,9 +181,7 @@ function EditSecret({ secret, onClose }: { secret: Secret; onClose(): void }) {
           onClose();
         }}
       >
-        <Field label="Description" name="description">
-          <Input defaultValue={secret.description} />
-        </Field>
+        <InputField label="Description" name="description" defaultValue={secret.description} />
         <Field label="Kind">
           <KindSelect value={secret.secret_type} />
         </Field>

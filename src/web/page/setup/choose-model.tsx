@@ -5,7 +5,7 @@ import { refresh } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
 import type { Action } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
-import { Field, Input, Select } from "../../ui/field.tsx";
+import { Field, Input, Select, SelectField } from "../../ui/field.tsx";
 import { fieldsOf } from "../../ui/form.tsx";
 import { plural } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
@@ -102,15 +102,7 @@ function ProviderKey({ providers }: { providers: Provider[] }) {
   if (!provider) return null;
   return (
     <>
-      <Field label="Provider">
-        <Select value={id} onChange={(event) => setId(event.target.value)}>
-          {providers.map((one) => (
-            <option key={one.id} value={one.id}>
-              {one.name}
-            </option>
-          ))}
-        </Select>
-      </Field>
+      <SelectField label="Provider" value={id} onChange={(event) => setId(event.target.value)} options={providers} />
       <KeyForm key={id} provider={provider} />
     </>
   );

@@ -13,7 +13,7 @@ import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
-import { Field, Input, TextArea } from "../../ui/field.tsx";
+import { Field, InputField, TextArea } from "../../ui/field.tsx";
 import { FileProblems } from "../../ui/file-problems.tsx";
 import type { Fields } from "../../ui/form.tsx";
 import { Await } from "../../ui/note.tsx";
@@ -138,12 +138,8 @@ const bodyOf = ({ text, raw }: Fields) => ({
 
 const SkillFields = ({ skill: { description, tags, content } }: { skill: Skill }) => (
   <>
-    <Field label="Description" name="description">
-      <Input defaultValue={description} required />
-    </Field>
-    <Field label="Tags" name="tags">
-      <Input defaultValue={tags.join(", ")} />
-    </Field>
+    <InputField label="Description" name="description" defaultValue={description} required />
+    <InputField label="Tags" name="tags" defaultValue={tags.join(", ")} />
     <Field label="Instructions" name="content">
       <TextArea rows={18} defaultValue={content} className="font-mono text-sm!" required />
     </Field>

@@ -11,7 +11,7 @@ import { AgentName } from "../../session/actor.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { Field, Input, InputField, Select, TextAreaField } from "../../ui/field.tsx";
 import { type Column, TwoLines } from "../../ui/table.tsx";
 import { Ago } from "../../ui/time.tsx";
 
@@ -114,9 +114,7 @@ function AddSkill({ onClose }: { onClose(): void }) {
       }}
       onClose={onClose}
     >
-      <Field label="Name" name="name">
-        <Input required autoFocus spellCheck={false} />
-      </Field>
+      <InputField label="Name" name="name" required autoFocus spellCheck={false} />
       <Field label="Description" hint="The agent decides by it whether to load the skill." name="description">
         <Input required />
       </Field>
@@ -124,18 +122,9 @@ function AddSkill({ onClose }: { onClose(): void }) {
         <Input placeholder="testing, review" />
       </Field>
       <Field label="For" name="agent_id">
-        <Select name="agent" defaultValue="">
-          <option value="">Every agent</option>
-          {(agents.data?.items ?? []).map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </Select>
+        <Select name="agent" defaultValue="" options={[["", "Every agent"], ...(agents.data?.items ?? [])]} />
       </Field>
-      <Field label="Instructions" name="content">
-        <TextArea rows={8} required />
-      </Field>
+      <TextAreaField label="Instructions" name="content" rows={8} required />
     </FormDialog>
   );
 }

@@ -6,7 +6,7 @@ import { client, must, type Schemas } from "../../api/client.ts";
 import { FormDialog, stay } from "../../kit/form-dialog.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Field, Input, TextArea } from "../../ui/field.tsx";
+import { Field, InputField, TextArea } from "../../ui/field.tsx";
 import { plural } from "../../ui/format.ts";
 
 type Imported = Schemas["ImportMcpAnswer"];
@@ -49,14 +49,13 @@ export function ImportServers({ onClose }: { onClose(): void }) {
         Takes a file with <code>mcpServers</code> (or <code>servers</code>), or a <code>server.json</code> of the MCP
         registry. What is imported is switched off until you switch it on.
       </p>
-      <Field label="File">
-        <Input
-          type="file"
-          accept=".json,application/json"
-          className="py-1.5"
-          onChange={(event) => take(event.target.files?.[0])}
-        />
-      </Field>
+      <InputField
+        label="File"
+        type="file"
+        accept=".json,application/json"
+        className="py-1.5"
+        onChange={(event) => take(event.target.files?.[0])}
+      />
       <Field label="Its text" hint="Paste it, or drop the file here." name="config">
         <TextArea
           rows={9}
@@ -78,13 +77,12 @@ export function ImportServers({ onClose }: { onClose(): void }) {
           className={`font-mono ${over ? "border-accent" : ""}`}
         />
       </Field>
-      <Field
+      <InputField
         label="Container image of its programs"
         hint="Left empty, programs run on the host, where the server allows that."
         name="image"
-      >
-        <Input spellCheck={false} />
-      </Field>
+        spellCheck={false}
+      />
     </FormDialog>
   );
 }

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { client, must } from "../../api/client.ts";
 import type { RowOf } from "../../api/queries.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
-import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { Field, Input, InputField, Select, TextArea } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
 
 export type Server = RowOf<"/v1/mcp">;
@@ -83,17 +83,13 @@ export function ServerForm({ server, onClose, onSaved }: Props) {
       onClose={onClose}
     >
       {server ? (
-        <Field label="Name" name="name">
-          <Input required maxLength={200} defaultValue={server.name} />
-        </Field>
+        <InputField label="Name" name="name" required maxLength={200} defaultValue={server.name} />
       ) : (
         <Field label="Id" hint="Its tools are called id__tool." name="id">
           <Input required spellCheck={false} placeholder="tickets" />
         </Field>
       )}
-      <Field label="Description" name="description">
-        <Input maxLength={4_000} defaultValue={server?.description} />
-      </Field>
+      <InputField label="Description" name="description" maxLength={4_000} defaultValue={server?.description} />
       <Field label="Kind" name="transport">
         <Select value={transport} onPick={setTransport}>
           <option value="http">A service (HTTP)</option>
@@ -104,18 +100,15 @@ export function ServerForm({ server, onClose, onSaved }: Props) {
       {local ? (
         <ProgramFields server={server} />
       ) : (
-        <Field
+        <InputField
           label="Address"
           hint={server ? "Changing the address drops the headers and the log-in of this one." : undefined}
           name="url"
-        >
-          <Input
-            required
-            spellCheck={false}
-            defaultValue={server?.url ?? ""}
-            placeholder="https://tickets.example.org/mcp"
-          />
-        </Field>
+          required
+          spellCheck={false}
+          defaultValue={server?.url ?? ""}
+          placeholder="https://tickets.example.org/mcp"
+        />
       )}
       <Field
         label={local ? "Environment" : "Headers"}
@@ -201,9 +194,7 @@ function ProgramFields({ server }: ProgramProps) {
       <Field label="Container image" hint="Left empty, it runs on the host, where the server allows that." name="image">
         <Input spellCheck={false} defaultValue={server?.image ?? ""} />
       </Field>
-      <Field label="Program" name="command">
-        <Input spellCheck={false} defaultValue={server?.command ?? ""} />
-      </Field>
+      <InputField label="Program" name="command" spellCheck={false} defaultValue={server?.command ?? ""} />
       <Field label="Arguments" hint="One per line." name="args">
         <TextArea rows={2} spellCheck={false} className="font-mono" defaultValue={server?.args.join("\n")} />
       </Field>

@@ -6,7 +6,7 @@ import { refresh } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
-import { Check, Field, Input } from "../../ui/field.tsx";
+import { Check, Field, Input, InputField } from "../../ui/field.tsx";
 import { type Fields, Form, fieldsOf } from "../../ui/form.tsx";
 import { CopyButton } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -138,9 +138,7 @@ function ClientFields({ provider }: PartProps) {
           <CopyButton text={back} label="Copy the address" />
         </p>
       )}
-      <Field label="Name" name="name">
-        <Input required value={name} onChange={(event) => setName(event.target.value)} />
-      </Field>
+      <InputField label="Name" name="name" required value={name} onChange={(event) => setName(event.target.value)} />
       <LookFields name={name} look={provider?.button ?? {}} />
       <Field label="Issuer" name="issuer">
         <Input type="url" required defaultValue={provider?.issuer ?? ""} placeholder="https://login.example.org/" />
@@ -159,9 +157,7 @@ function ClientFields({ provider }: PartProps) {
       >
         <Input type="password" autoComplete="off" />
       </Field>
-      <Field label="Scopes" name="scopes">
-        <Input defaultValue={provider?.scopes.join(" ") ?? SCOPES} spellCheck={false} />
-      </Field>
+      <InputField label="Scopes" name="scopes" defaultValue={provider?.scopes.join(" ") ?? SCOPES} spellCheck={false} />
     </>
   );
 }

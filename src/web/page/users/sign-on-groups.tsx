@@ -101,11 +101,8 @@ function GroupRow({ saved, at, remove }: { saved: GroupRole | undefined; at: num
         aria-label={`Role${of}`}
         defaultValue={saved?.role ?? ("contributor" satisfies Role)}
         className="w-32!"
-      >
-        {ROLES.map((one) => (
-          <option key={one}>{one}</option>
-        ))}
-      </Select>
+        options={ROLES}
+      />
       <IconButton label={`Remove group ${at + 1}`} onClick={remove}>
         <X aria-hidden size={14} />
       </IconButton>

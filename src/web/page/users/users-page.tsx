@@ -12,7 +12,7 @@ import { Button, ButtonLink } from "../../ui/button.tsx";
 import { DeleteHistory } from "../../ui/delete-history.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { Check, Field, Input, Select } from "../../ui/field.tsx";
+import { Check, Field, Input, InputField, Select } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { bytes } from "../../ui/format.ts";
 import { Warning } from "../../ui/note.tsx";
@@ -127,12 +127,8 @@ function AddUser({ onClose }: { onClose(): void }) {
       }}
       onClose={onClose}
     >
-      <Field label="E-mail" name="email">
-        <Input type="email" required autoFocus autoComplete="off" />
-      </Field>
-      <Field label="Name" name="display_name">
-        <Input autoComplete="off" />
-      </Field>
+      <InputField label="E-mail" name="email" type="email" required autoFocus autoComplete="off" />
+      <InputField label="Name" name="display_name" autoComplete="off" />
       <Field
         label="Password"
         hint="At least ten characters; they can change it. Left empty, they log in through a sign-on provider."
@@ -251,12 +247,8 @@ function EditUser({ user, onClose }: { user: User; onClose(): void }) {
           onClose();
         }}
       >
-        <Field label="E-mail" name="email">
-          <Input type="email" defaultValue={user.email} required />
-        </Field>
-        <Field label="Name" name="display_name">
-          <Input defaultValue={user.display_name} required />
-        </Field>
+        <InputField label="E-mail" name="email" type="email" defaultValue={user.email} required />
+        <InputField label="Name" name="display_name" defaultValue={user.display_name} required />
         <Field label="Role" name="role">
           <RoleSelect value={user.role} />
         </Field>

@@ -8,7 +8,7 @@ import { useChange } from "../../kit/change.ts";
 import { List } from "../../kit/list.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
+import { Check, Field, Input, SelectField, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { bytes, count, usd } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
@@ -70,19 +70,13 @@ function SettingsForm({ settings }: { settings: Settings }) {
           }}
         >
           <Check name="enabled" label="Agents may speak" defaultChecked={settings.enabled} />
-          <Field label="Service" name="provider">
-            <Select
-              value={provider ?? ""}
-              onChange={(event) => setProvider((event.target.value || null) as Settings["provider"])}
-            >
-              <option value="">None</option>
-              {PROVIDERS.map(([id, name]) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </Select>
-          </Field>
+          <SelectField
+            label="Service"
+            name="provider"
+            value={provider ?? ""}
+            onChange={(event) => setProvider((event.target.value || null) as Settings["provider"])}
+            options={[["", "None"], ...PROVIDERS]}
+          />
           {health.data && (
             <p className="mb-3 text-sm text-dim">
               <Badge tone={health.data.reachable ? "ok" : "bad"}>
@@ -96,13 +90,7 @@ function SettingsForm({ settings }: { settings: Settings }) {
             <Field label="Model" hint="Empty: the service's own." name="model">
               <Input defaultValue={settings.model ?? ""} />
             </Field>
-            <Field label="Format" name="format">
-              <Select defaultValue={settings.format}>
-                <option>mp3</option>
-                <option>wav</option>
-                <option>opus</option>
-              </Select>
-            </Field>
+            <SelectField label="Format" name="format" defaultValue={settings.format} options={["mp3", "wav", "opus"]} />
             <Field label="Speed" name="speed">
               <Input type="number" min="0.25" max="4" step="0.05" defaultValue={settings.speed} />
             </Field>
@@ -166,15 +154,7 @@ function Try({ settings }: { settings: Settings }) {
     <Section title="Try it">
       <Panel className="p-4">
         <form onSubmit={speak}>
-          <Field label="As">
-            <Select name="agent_id">
-              {agents.data?.items.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </Select>
-          </Field>
+          <SelectField label="As" name="agent_id" options={agents.data?.items} />
           <Field label="Text" name="text" error={fieldError(action.error, "text")}>
             <TextArea rows={4} required defaultValue="Hello. The build is green." />
           </Field>
