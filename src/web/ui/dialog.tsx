@@ -10,10 +10,8 @@ import {
   useRef,
   useState,
 } from "react";
-import { useAction } from "./action.ts";
 import { Button, IconButton } from "./button.tsx";
 import { Guard } from "./guard.tsx";
-import { ProblemNote } from "./problem-note.tsx";
 import { useTyped } from "./typed.ts";
 import { useUnsaved } from "./unsaved.ts";
 
@@ -137,37 +135,5 @@ function AskToDiscard({ stay, discard }: { stay(): void; discard(): void }) {
         Discard
       </Button>
     </div>
-  );
-}
-
-interface ConfirmProps {
-  title: string;
-  /** What will happen, and whether it can be undone. */
-  children: ReactNode;
-  /** The word on the button: the action itself. */
-  word: string;
-  act(): Promise<unknown>;
-  onClose(): void;
-}
-
-/** Asks before something that cannot be undone. */
-export function Confirm({ title, children, word, act, onClose }: ConfirmProps) {
-  const { busy, error, run } = useAction();
-  const go = () =>
-    run(async () => {
-      await act();
-      onClose();
-    });
-  return (
-    <Dialog title={title} onClose={onClose}>
-      <div className="text-dim">{children}</div>
-      <ProblemNote error={error} />
-      <div className="mt-4 flex justify-end gap-2">
-        <Button onClick={onClose}>Keep</Button>
-        <Button kind="danger" busy={busy} onClick={go}>
-          {word}
-        </Button>
-      </div>
-    </Dialog>
   );
 }

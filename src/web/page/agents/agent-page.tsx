@@ -2,13 +2,13 @@
 
 import { Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { useLocation, useParams } from "wouter";
-import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh, usePages } from "../../api/queries.ts";
+import { useParams } from "wouter";
+import { api, client, type Schemas } from "../../api/client.ts";
+import { usePages } from "../../api/queries.ts";
 import { type Tagged, useTagged } from "../../api/tagged.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { Confirm } from "../../ui/dialog.tsx";
 import { emojiBefore } from "../../ui/emoji.ts";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { FileProblems } from "../../ui/file-problems.tsx";
@@ -41,7 +41,6 @@ function AgentView({ tagged }: { tagged: Tagged<Agent> }) {
   const [tab] = useParam("tab", "prompt");
   const admin = useAdmin();
   const [deleting, setDeleting] = useState(false);
-  const [, navigate] = useLocation();
   const views: Record<string, ReactNode> = {
     prompt: <AgentPrompt tagged={tagged} />,
     config: <AgentConfig tagged={tagged} />,
@@ -85,11 +84,9 @@ function AgentView({ tagged }: { tagged: Tagged<Agent> }) {
           title={`Delete ${agent.name}?`}
           word="Delete the agent"
           onClose={() => setDeleting(false)}
-          act={async () => {
-            await must(client.DELETE("/v1/agents/{id}", { params: { path: { id: agent.id } } }));
-            navigate("/agents");
-            await refresh("/v1/agents");
-          }}
+          changes={["/v1/agents"]}
+          act={() => client.DELETE("/v1/agents/{id}", { params: { path: { id: agent.id } } })}
+          leaveTo="/agents"
         >
           Its file and its own skills are removed. Pipelines that name it no longer start. What it did stays.
         </Confirm>

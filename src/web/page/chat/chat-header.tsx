@@ -4,11 +4,11 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, client, must, siteUrl } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
+import { Confirm } from "../../kit/confirm.tsx";
+import { DeleteHistory } from "../../kit/delete-history.tsx";
 import { FormDialog } from "../../kit/form-dialog.tsx";
 import { useOwnId } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { DeleteHistory } from "../../ui/delete-history.tsx";
-import { Confirm } from "../../ui/dialog.tsx";
 import { InputField } from "../../ui/field.tsx";
 import { JobProgress } from "../../ui/job-progress.tsx";
 import { KeepButton, keepWord, useKeeping } from "../../ui/keep.tsx";
@@ -16,7 +16,7 @@ import { Menu } from "../../ui/menu.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { useMayDo } from "../projects/roles.ts";
-import { type Chat, refreshChat } from "./chat.ts";
+import { CHAT_PATHS, type Chat, refreshChat } from "./chat.ts";
 
 export function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
   const [dialog, setDialog] = useState<"rename" | "end" | "delete" | null>(null);
@@ -142,10 +142,8 @@ export function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
           title="End the chat?"
           word="End the chat"
           onClose={close}
-          act={async () => {
-            await must(client.DELETE("/v1/chat/sessions/{id}", path));
-            await refreshChat();
-          }}
+          changes={CHAT_PATHS}
+          act={() => client.DELETE("/v1/chat/sessions/{id}", path)}
         >
           A running reply stops. What was said stays readable, but nothing more can be said here.
         </Confirm>

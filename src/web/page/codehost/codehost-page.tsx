@@ -3,12 +3,12 @@
 import { Plug } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
-import { api, client, must, type Schemas, siteUrl } from "../../api/client.ts";
-import { refresh, usePages } from "../../api/queries.ts";
+import { api, client, type Schemas, siteUrl } from "../../api/client.ts";
+import { usePages } from "../../api/queries.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { List } from "../../kit/list.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Confirm } from "../../ui/dialog.tsx";
 import { Badge, FactList } from "../../ui/facts.tsx";
 import { Await, Empty, Warning } from "../../ui/note.tsx";
 import { CopyButton, PageHeader, Panel } from "../../ui/page.tsx";
@@ -160,10 +160,8 @@ function Connected({
           title="Disconnect the code host?"
           word="Disconnect"
           onClose={() => setForgetting(false)}
-          act={async () => {
-            await must(client.DELETE("/v1/codehost/connection"));
-            await refresh("/v1/codehost");
-          }}
+          changes={["/v1/codehost"]}
+          act={() => client.DELETE("/v1/codehost/connection")}
         >
           Its secrets are removed here, and no run can reach it. Rules stay. Where the server's environment holds
           CODEHOST_… variables, they count again.

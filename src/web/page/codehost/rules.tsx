@@ -2,12 +2,12 @@
 
 import { FlaskConical, MoreHorizontal, Plus, Power, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { client, must, type Schemas } from "../../api/client.ts";
-import { refresh, usePages } from "../../api/queries.ts";
+import { client, type Schemas } from "../../api/client.ts";
+import { usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { List } from "../../kit/list.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
-import { Confirm } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -110,10 +110,8 @@ export function RulesView() {
           title={`Delete the rule ${dialog.rule.name}?`}
           word="Delete the rule"
           onClose={() => setDialog(undefined)}
-          act={async () => {
-            await must(client.DELETE("/v1/codehost/rules/{id}", { params: { path: { id: dialog.rule.id } } }));
-            await refresh("/v1/codehost/rules");
-          }}
+          changes={["/v1/codehost/rules"]}
+          act={() => client.DELETE("/v1/codehost/rules/{id}", { params: { path: { id: dialog.rule.id } } })}
         >
           It starts no more runs. Those that it started continue.
         </Confirm>

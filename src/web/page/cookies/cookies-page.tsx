@@ -5,11 +5,12 @@ import { useState } from "react";
 import { api, client, multipart, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { FormDialog } from "../../kit/form-dialog.tsx";
 import { ListPage } from "../../kit/list-page.tsx";
 import { AgentNames } from "../../session/actor.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input, InputField } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
@@ -107,10 +108,8 @@ function SetDialog({ set, onClose }: { set: CookieSet; onClose(): void }) {
         title={`Delete ${set.name}?`}
         word="Delete the set"
         onClose={onClose}
-        act={async () => {
-          await must(client.DELETE("/v1/browser/cookies/{id}", { params: { path: { id: set.id } } }));
-          await refreshCookies();
-        }}
+        changes={["/v1/browser/cookies"]}
+        act={() => client.DELETE("/v1/browser/cookies/{id}", { params: { path: { id: set.id } } })}
       >
         Its cookies and grants are removed. This cannot be undone.
       </Confirm>

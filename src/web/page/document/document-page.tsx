@@ -2,12 +2,11 @@
 
 import { ChevronLeft, ChevronRight, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { Link, useLocation, useParams } from "wouter";
-import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
+import { Link, useParams } from "wouter";
+import { api, client, type Schemas } from "../../api/client.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { DetailPage } from "../../kit/detail-page.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Confirm } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
 import { FilterBar, SearchInput } from "../../ui/filter.tsx";
 import { bytes, count } from "../../ui/format.ts";
@@ -61,17 +60,14 @@ export default function DocumentPage() {
 }
 
 function DeleteDocument({ document: { id, title }, onClose }: { document: Doc; onClose(): void }) {
-  const [, navigate] = useLocation();
   return (
     <Confirm
       title={`Delete ${title}?`}
       word="Delete the document"
       onClose={onClose}
-      act={async () => {
-        await must(client.DELETE("/v1/documents/{id}", { params: { path: { id } } }));
-        navigate("/documents");
-        await refresh("/v1/documents");
-      }}
+      changes={["/v1/documents"]}
+      act={() => client.DELETE("/v1/documents/{id}", { params: { path: { id } } })}
+      leaveTo="/documents"
     >
       Agents no longer find anything in it.
     </Confirm>

@@ -1,12 +1,12 @@
 /** One eval: who passed how much, as a picture and in numbers, and every attempt with its run. */
 import { Square, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { useLocation, useParams } from "wouter";
-import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh, usePages } from "../../api/queries.ts";
+import { useParams } from "wouter";
+import { api, client, type Schemas } from "../../api/client.ts";
+import { usePages } from "../../api/queries.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Legend, type Part, StackedBars } from "../../ui/chart/stacked-bars.tsx";
-import { Confirm } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
 import { costText, count, duration, usd } from "../../ui/format.ts";
 import { Await, Warning } from "../../ui/note.tsx";
@@ -58,7 +58,6 @@ export default function EvalPage() {
 
 function Header({ found }: { found: Detail }) {
   const [asks, setAsks] = useState(false);
-  const [, navigate] = useLocation();
   const { id, name, status, ended, total, tokens, budget_usd, replayed, attempts } = found;
   const params = { path: { id } };
   const isLive = status === "running";
@@ -93,14 +92,11 @@ function Header({ found }: { found: Detail }) {
           title={isLive ? "Cancel the eval?" : "Delete the eval?"}
           word={isLive ? "Cancel it" : "Delete it"}
           onClose={() => setAsks(false)}
-          act={async () => {
-            if (isLive) await must(client.POST("/v1/evals/{id}/cancel", { params }));
-            else {
-              await must(client.DELETE("/v1/evals/{id}", { params }));
-              navigate("/evals");
-            }
-            await refresh("/v1/evals");
-          }}
+          changes={["/v1/evals"]}
+          act={() =>
+            isLive ? client.POST("/v1/evals/{id}/cancel", { params }) : client.DELETE("/v1/evals/{id}", { params })
+          }
+          leaveTo={isLive ? undefined : "/evals"}
         >
           {isLive ? "Its runs end, and what has not begun does not begin." : "Its runs stay."}
         </Confirm>

@@ -1,8 +1,7 @@
 /** Stops all work at once, and says beforehand what that is. */
 import { api, client, must } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { useAdmin } from "../../session/session.tsx";
-import { Confirm } from "../../ui/dialog.tsx";
 import { plural } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
@@ -49,10 +48,15 @@ export default function StopEverything({ onClose }: { onClose(): void }) {
     await cancelSwarms();
     await stopReplies();
     notify(`Stopped. ${plural(cancelled, "run")} cancelled.`);
-    await refresh("/v1/runs", "/v1/steps", "/v1/approvals", "/v1/swarm", "/v1/chat/sessions", "/v1/status");
   };
   return (
-    <Confirm title="Stop everything?" word="Stop everything" act={stop} onClose={onClose}>
+    <Confirm
+      title="Stop everything?"
+      word="Stop everything"
+      changes={["/v1/runs", "/v1/steps", "/v1/approvals", "/v1/swarm", "/v1/chat/sessions", "/v1/status"]}
+      act={stop}
+      onClose={onClose}
+    >
       <Await query={runs} rows={1}>
         {({ items, next_cursor }) => {
           const many = `${items.length}${next_cursor ? " or more" : ""} ${items.length === 1 ? "run" : "runs"}`;

@@ -2,15 +2,16 @@
 
 import { Pencil, Pin, PinOff, ThumbsDown, ThumbsUp, Trash2, Undo2 } from "lucide-react";
 import { useCallback, useMemo, useState } from "react";
-import { Link, useLocation } from "wouter";
+import { Link } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
 import { useChange } from "../../kit/change.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { EditForm } from "../../kit/edit-form.tsx";
 import { FormDialog } from "../../kit/form-dialog.tsx";
 import { Actor } from "../../session/actor.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { Field, Input, InputField, TextArea } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
@@ -23,7 +24,7 @@ import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Unconfirmed } from "../../ui/unconfirmed.tsx";
-import { type Entry, entryHref, refreshMemory, useVaultName } from "./memory.ts";
+import { type Entry, entryHref, useVaultName } from "./memory.ts";
 import { RecalledBy } from "./recalled-by.tsx";
 import { WrittenBy } from "./written-by.tsx";
 
@@ -46,7 +47,6 @@ function Shown({ tagged }: { tagged: Tagged<Entry> }) {
   const entry = tagged.value;
   const [open, setOpen] = useState<Open>(null);
   const vaultName = useVaultName();
-  const [, navigate] = useLocation();
   const action = useChange("/v1/memory", "/v1/memory-scores");
   const params = { path: { agent_id: entry.agent_id, entry: entry.id } };
   const close = () => setOpen(null);
@@ -151,12 +151,9 @@ function Shown({ tagged }: { tagged: Tagged<Entry> }) {
           title="Delete the entry?"
           word="Delete it"
           onClose={close}
-          act={async () => {
-            await must(client.DELETE(PATH, { params }));
-            navigate(`/memory/${entry.agent_id}`);
-            await refreshMemory();
-            notify("Deleted.", undo);
-          }}
+          changes={["/v1/memory", "/v1/memory-scores"]}
+          act={() => must(client.DELETE(PATH, { params })).then(() => notify("Deleted.", undo))}
+          leaveTo={`/memory/${entry.agent_id}`}
         >
           The file is removed. Undo brings it back.
         </Confirm>

@@ -5,9 +5,10 @@ import { Link } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { List } from "../../kit/list.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -80,11 +81,8 @@ export function ChannelView({ channel, onClose }: { channel: Channel; onClose():
         title={`Delete ${channel.name}?`}
         word="Delete the channel"
         onClose={back}
-        act={async () => {
-          await must(client.DELETE("/v1/notification-channels/{id}", { params }));
-          onClose();
-          await refresh("/v1/notification-channels");
-        }}
+        changes={["/v1/notification-channels"]}
+        act={() => must(client.DELETE("/v1/notification-channels/{id}", { params })).then(onClose)}
       >
         Nothing more is sent there, and the list of what was sent is removed.
       </Confirm>

@@ -3,10 +3,11 @@ import { useState } from "react";
 import { client, fieldError, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { List } from "../../kit/list.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input, SelectField } from "../../ui/field.tsx";
 import { type Fields, Form } from "../../ui/form.tsx";
@@ -75,11 +76,8 @@ function MessengerForm({ messenger, onClose }: { messenger: Messenger | undefine
         title={`Delete ${messenger.name}?`}
         word="Delete the messenger"
         onClose={() => setDeleting(false)}
-        act={async () => {
-          await must(client.DELETE("/v1/messengers/{id}", { params: { path: { id: messenger.id } } }));
-          onClose();
-          await refresh(PATH);
-        }}
+        changes={[PATH]}
+        act={() => must(client.DELETE("/v1/messengers/{id}", { params: { path: { id: messenger.id } } })).then(onClose)}
       >
         The channels that it carries are deleted with it.
       </Confirm>

@@ -1,9 +1,9 @@
 /** One onboarding: its messages, and beside them what is known so far. */
 import { useState } from "react";
-import { Link, useLocation, useParams } from "wouter";
+import { Link, useParams } from "wouter";
 import { api, client, must } from "../../api/client.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { Confirm } from "../../ui/dialog.tsx";
 import { useDraft } from "../../ui/draft.ts";
 import { costText, count } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
@@ -65,16 +65,9 @@ function View({ id }: { id: string }) {
 
 function Header({ onboarding }: { onboarding: Onboarding }) {
   const [dialog, setDialog] = useState<"abandon" | "purge" | null>(null);
-  const [, navigate] = useLocation();
   const { id, status, title, context, project_id } = onboarding;
   const active = status === "active";
-  const remove = async () => {
-    const purge = dialog === "purge";
-    const params = { path: { id }, query: purge ? { purge: true } : {} };
-    await must(client.DELETE("/v1/onboarding/sessions/{id}", { params }));
-    if (purge) navigate("/onboarding");
-    await refreshOnboarding();
-  };
+  const purge = dialog === "purge";
   return (
     <>
       <PageHeader
@@ -103,12 +96,16 @@ function Header({ onboarding }: { onboarding: Onboarding }) {
       />
       {dialog && (
         <Confirm
-          title={dialog === "purge" ? "Delete the onboarding?" : "Give up the onboarding?"}
-          word={dialog === "purge" ? "Delete it" : "Give it up"}
+          title={purge ? "Delete the onboarding?" : "Give up the onboarding?"}
+          word={purge ? "Delete it" : "Give it up"}
           onClose={() => setDialog(null)}
-          act={remove}
+          changes={["/v1/onboarding", "/v1/projects"]}
+          act={() =>
+            client.DELETE("/v1/onboarding/sessions/{id}", { params: { path: { id }, query: purge ? { purge } : {} } })
+          }
+          leaveTo={purge ? "/onboarding" : undefined}
         >
-          {dialog === "purge"
+          {purge
             ? "What was said is removed. A project made from it stays."
             : "No project is made. What was said stays readable."}
         </Confirm>

@@ -4,13 +4,13 @@ import { FlaskConical, Play, Save, Trash2 } from "lucide-react";
 import { Suspense, useDeferredValue, useMemo, useRef, useState } from "react";
 import { useLocation, useParams } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
 import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
 import { useChange } from "../../kit/change.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { DraftProblem } from "../../kit/draft-problem.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { useDraft } from "../../ui/draft.ts";
 import { DraftNote } from "../../ui/draft-note.tsx";
 import { FileProblems } from "../../ui/file-problems.tsx";
@@ -177,11 +177,9 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
           title={`Delete ${title}?`}
           word="Delete the pipeline"
           onClose={() => setDialog(null)}
-          act={async () => {
-            await must(client.DELETE("/v1/pipelines/{id}", { params: { path: { id: stored.id } } }));
-            navigate("/pipelines");
-            await refresh("/v1/pipelines");
-          }}
+          changes={["/v1/pipelines"]}
+          act={() => client.DELETE("/v1/pipelines/{id}", { params: { path: { id: stored.id } } })}
+          leaveTo="/pipelines"
         >
           Its file is removed. Runs of it continue with the copy they hold.
         </Confirm>

@@ -2,11 +2,12 @@
 import { Link2 } from "lucide-react";
 import { useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
-import { type RowOf, refresh, usePages } from "../../api/queries.ts";
+import { type RowOf, usePages } from "../../api/queries.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { FormDialog, stay } from "../../kit/form-dialog.tsx";
 import { List } from "../../kit/list.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Field, Input, InputField, Select } from "../../ui/field.tsx";
 import { shellWord } from "../../ui/format.ts";
@@ -68,10 +69,10 @@ export function Invitations({ project }: { project: Project }) {
           title="Take the invitation back?"
           word="Take back"
           onClose={() => setRevoked(undefined)}
-          act={async () => {
+          changes={["/v1/projects"]}
+          act={() => {
             const params = { path: { id, invitation_id: revoked.id } };
-            await must(client.DELETE("/v1/projects/{id}/invitations/{invitation_id}", { params }));
-            await refresh("/v1/projects");
+            return client.DELETE("/v1/projects/{id}/invitations/{invitation_id}", { params });
           }}
         >
           Its link lets nobody in any more. Who has joined by it stays.

@@ -1,16 +1,16 @@
 /** Who is in a project, in which role, to whom it is open, and invitations to it. */
 import { LogOut, Trash2, UserPlus } from "lucide-react";
 import { useState } from "react";
-import { useLocation, useParams } from "wouter";
+import { useParams } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
-import { type RowOf, refresh, usePages } from "../../api/queries.ts";
+import { type RowOf, usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { DetailPage } from "../../kit/detail-page.tsx";
 import { FormDialog } from "../../kit/form-dialog.tsx";
 import { List } from "../../kit/list.tsx";
 import { useOwnId } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Confirm } from "../../ui/dialog.tsx";
 import { Field, Input, Select, SelectField } from "../../ui/field.tsx";
 import { shellWord } from "../../ui/format.ts";
 import { Section } from "../../ui/page.tsx";
@@ -80,7 +80,6 @@ function OpenTo({ project: { id, name, access, role } }: { project: Project }) {
 function Members({ project }: { project: Project }) {
   const { id, name, role } = project;
   const own = useOwnId();
-  const [, navigate] = useLocation();
   const [isAdding, setAdding] = useState(false);
   const [removed, setRemoved] = useState<Member>();
   const query = usePages(ADDRESS, { path: { id }, query: { limit: 100 } });
@@ -145,15 +144,11 @@ function Members({ project }: { project: Project }) {
           title={isSelf ? `Leave ${name}?` : `Remove ${removed.display_name} from ${name}?`}
           word={isSelf ? "Leave the project" : "Remove"}
           onClose={() => setRemoved(undefined)}
-          act={async () => {
-            await must(
-              client.DELETE("/v1/projects/{id}/members/{user_id}", {
-                params: { path: { id, user_id: removed.user_id } },
-              }),
-            );
-            if (isSelf && project.access !== "everyone") navigate("/projects");
-            await refresh("/v1/projects");
-          }}
+          changes={["/v1/projects"]}
+          act={() =>
+            client.DELETE("/v1/projects/{id}/members/{user_id}", { params: { path: { id, user_id: removed.user_id } } })
+          }
+          leaveTo={isSelf && project.access !== "everyone" ? "/projects" : undefined}
         >
           Work of {isSelf ? "yours" : "theirs"} in the project stops before its next call of a model or a tool.
         </Confirm>

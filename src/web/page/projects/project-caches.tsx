@@ -2,10 +2,9 @@
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Confirm } from "../../ui/dialog.tsx";
 import { bytes } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
@@ -66,10 +65,9 @@ function Clear({ id, onClose }: { id: string; onClose(): void }) {
     const { removed, in_use } = await must(client.DELETE(ADDRESS, { params: { path: { id } } }));
     const left = in_use === 0 ? "" : ` ${in_use} in use by a sandbox: clear again once its work has ended.`;
     notify(`${removed} removed.${left}`);
-    await refresh(ADDRESS);
   };
   return (
-    <Confirm title="Clear the caches?" word="Clear" onClose={onClose} act={act}>
+    <Confirm title="Clear the caches?" word="Clear" changes={[ADDRESS]} onClose={onClose} act={act}>
       {admin ? "Those of everybody who works in this project are removed." : "Yours in this project are removed."} The
       next work downloads its packages again.
     </Confirm>

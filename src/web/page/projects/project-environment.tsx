@@ -2,11 +2,10 @@
 import { Check, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Confirm } from "../../ui/dialog.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { Await } from "../../ui/note.tsx";
 import { Section } from "../../ui/page.tsx";
@@ -69,10 +68,8 @@ function Accepted({ id, accepted }: { id: string; accepted: NonNullable<Environm
           title="Remove the environment?"
           word="Remove"
           onClose={() => setRemoving(false)}
-          act={async () => {
-            await must(client.DELETE(ADDRESS, { params: { path: { id } } }));
-            await refresh("/v1/projects");
-          }}
+          changes={["/v1/projects"]}
+          act={() => client.DELETE(ADDRESS, { params: { path: { id } } })}
         >
           From the next sandbox on, the image of the agent or of the settings is used.
         </Confirm>

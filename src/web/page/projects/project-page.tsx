@@ -6,10 +6,10 @@ import { Link, useLocation, useParams } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
+import { Confirm } from "../../kit/confirm.tsx";
+import { DeleteHistory } from "../../kit/delete-history.tsx";
 import { useAdmin, useOwnId } from "../../session/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { DeleteHistory } from "../../ui/delete-history.tsx";
-import { Confirm } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
 import { plural, shellWord } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
@@ -110,12 +110,12 @@ function ProjectView({ project }: { project: Project }) {
           title={`Delete ${project.name}?`}
           word="Delete the project"
           onClose={close}
-          act={async () => {
+          changes={["/v1/projects"]}
+          act={() => {
             const query = force ? { force: "true" as const } : {};
-            await must(client.DELETE("/v1/projects/{id}", { params: { ...path.params, query } }));
-            navigate("/projects");
-            await refresh("/v1/projects");
+            return client.DELETE("/v1/projects/{id}", { params: { ...path.params, query } });
           }}
+          leaveTo="/projects"
         >
           Its workspace with all branches of runs and its code graph are removed from this server. Runs and costs stay
           in the lists. This cannot be undone.

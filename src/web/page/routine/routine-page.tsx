@@ -2,15 +2,15 @@
 
 import { Pencil, Play, Power, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { Link, useLocation, useParams } from "wouter";
+import { Link, useParams } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
-import { type RowOf, refresh, usePages } from "../../api/queries.ts";
+import { type RowOf, usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { List } from "../../kit/list.tsx";
 import { useAgentNames } from "../../session/actor.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Confirm } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
 import { dateTime, plural } from "../../ui/format.ts";
 import { Await, Warning } from "../../ui/note.tsx";
@@ -107,7 +107,6 @@ function Blocked({ agent, code, message }: { agent: string } & NonNullable<Routi
 function Header({ routine, onStarted }: { routine: Routine; onStarted(tick: string): void }) {
   const [dialog, setDialog] = useState<"edit" | "delete" | null>(null);
   const nameOf = useAgentNames();
-  const [, navigate] = useLocation();
   const action = useChange("/v1/pulse-routines");
   const params = pathOf(routine);
   const start = () =>
@@ -155,11 +154,9 @@ function Header({ routine, onStarted }: { routine: Routine; onStarted(tick: stri
           title={`Delete ${routine.name}?`}
           word="Delete the routine"
           onClose={() => setDialog(null)}
-          act={async () => {
-            await must(client.DELETE("/v1/pulse-routines/{agent_id}/{id}", { params }));
-            navigate("/routines");
-            await refresh("/v1/pulse-routines");
-          }}
+          changes={["/v1/pulse-routines"]}
+          act={() => client.DELETE("/v1/pulse-routines/{agent_id}/{id}", { params })}
+          leaveTo="/routines"
         >
           What it is working on now ends, and its history is gone.
         </Confirm>

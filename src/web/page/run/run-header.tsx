@@ -2,13 +2,12 @@
 import { GitBranch, Play, RotateCw, ScrollText, Square, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
+import { api, client, type Schemas } from "../../api/client.ts";
 import { useVerbs } from "../../keys/verbs.ts";
+import { Confirm } from "../../kit/confirm.tsx";
+import { DeleteHistory } from "../../kit/delete-history.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { copyText } from "../../ui/copy.ts";
-import { DeleteHistory } from "../../ui/delete-history.tsx";
-import { Confirm } from "../../ui/dialog.tsx";
 import { costText, count, plural, usd } from "../../ui/format.ts";
 import { KeepButton, keepWord, useKeeping } from "../../ui/keep.tsx";
 import { CopyButton, useHeading } from "../../ui/page.tsx";
@@ -142,10 +141,8 @@ export function RunHeader({ run, files, tab, around }: Props) {
           title="Cancel the run?"
           word="Cancel the run"
           onClose={() => setDialog(null)}
-          act={async () => {
-            await must(client.POST("/v1/runs/{id}/cancel", { params: { path: { id: run.id } } }));
-            await refresh("/v1/runs", "/v1/steps", "/v1/approvals");
-          }}
+          changes={["/v1/runs", "/v1/steps", "/v1/approvals"]}
+          act={() => client.POST("/v1/runs/{id}/cancel", { params: { path: { id: run.id } } })}
         >
           What is at work stops. What was done stays, and the run can be restarted from where it was.
         </Confirm>

@@ -3,14 +3,15 @@
 import { KeyRound, Plus } from "lucide-react";
 import { useState } from "react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh, usePages } from "../../api/queries.ts";
+import { usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { FormDialog } from "../../kit/form-dialog.tsx";
 import { ListPage } from "../../kit/list-page.tsx";
 import { Actor, AgentNames } from "../../session/actor.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input, InputField, Select, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
@@ -154,10 +155,8 @@ function EditSecret({ secret, onClose }: { secret: Secret; onClose(): void }) {
         title={`Delete ${secret.name}?`}
         word="Delete the secret"
         onClose={onClose}
-        act={async () => {
-          await must(client.DELETE("/v1/secrets/{id}", { params: { path: { id: secret.id } } }));
-          await refresh("/v1/secrets");
-        }}
+        changes={["/v1/secrets"]}
+        act={() => client.DELETE("/v1/secrets/{id}", { params: { path: { id: secret.id } } })}
       >
         The value and its grants are removed for good. Agents that are working keep the value until they end.
       </Confirm>

@@ -2,16 +2,15 @@
 
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
-import { useLocation, useParams, useSearchParams } from "wouter";
+import { useParams, useSearchParams } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
 import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
 import { useChange } from "../../kit/change.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { EditForm } from "../../kit/edit-form.tsx";
 import { Actor, AgentName } from "../../session/actor.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Confirm } from "../../ui/dialog.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { Field, InputField, TextArea } from "../../ui/field.tsx";
 import { FileProblems } from "../../ui/file-problems.tsx";
@@ -47,7 +46,6 @@ interface Params {
 function SkillView({ tagged, params }: { tagged: Tagged<Skill>; params: Params }) {
   const skill = tagged.value;
   const admin = useAdmin();
-  const [, navigate] = useLocation();
   const [deleting, setDeleting] = useState(false);
   const toggle = useChange("/v1/skills", "/v1/agents");
   const enable = (enabled: boolean) =>
@@ -115,11 +113,9 @@ function SkillView({ tagged, params }: { tagged: Tagged<Skill>; params: Params }
           title={`Delete ${skill.name}?`}
           word="Delete the skill"
           onClose={() => setDeleting(false)}
-          act={async () => {
-            await must(client.DELETE("/v1/skills/{name}", { params }));
-            navigate("/skills");
-            await refresh("/v1/skills", "/v1/agents");
-          }}
+          changes={["/v1/skills", "/v1/agents"]}
+          act={() => client.DELETE("/v1/skills/{name}", { params })}
+          leaveTo="/skills"
         >
           Its file is removed. This cannot be undone.
         </Confirm>

@@ -3,12 +3,12 @@
 import { RotateCw, Square } from "lucide-react";
 import { Suspense, useState } from "react";
 import { Link, useParams } from "wouter";
-import { api, client, must } from "../../api/client.ts";
-import { refresh, usePages } from "../../api/queries.ts";
+import { api, client } from "../../api/client.ts";
+import { usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { AgentName, useAgentNames } from "../../session/actor.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Confirm } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
 import { costText, count, usd } from "../../ui/format.ts";
 import { lazy } from "../../ui/lazy.tsx";
@@ -93,10 +93,8 @@ function Header({ swarm, tasks }: { swarm: Swarm; tasks: SwarmTask[] }) {
           title="Cancel the swarm?"
           word="Cancel it"
           onClose={() => setDialog(null)}
-          act={async () => {
-            await must(client.POST("/v1/swarm/{id}/cancel", { params: { path: { id: swarm.id } } }));
-            await refresh("/v1/swarm");
-          }}
+          changes={["/v1/swarm"]}
+          act={() => client.POST("/v1/swarm/{id}/cancel", { params: { path: { id: swarm.id } } })}
         >
           Its tasks end within a second, with all that they started. What has succeeded stays readable.
         </Confirm>

@@ -6,10 +6,10 @@ import { Link } from "wouter";
 import { api, client, must, type Schemas, siteUrl } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { List } from "../../kit/list.tsx";
 import { BackupTrouble } from "../../ui/backup-trouble.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
-import { Confirm } from "../../ui/dialog.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { bytes, plural } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
@@ -167,10 +167,8 @@ function Actions({ backup: { id } }: { backup: Backup }) {
           title="Delete the backup?"
           word="Delete the backup"
           onClose={() => setDeleting(false)}
-          act={async () => {
-            await must(client.DELETE("/v1/admin/backups/{id}", { params }));
-            await refresh("/v1/admin/backups");
-          }}
+          changes={["/v1/admin/backups"]}
+          act={() => client.DELETE("/v1/admin/backups/{id}", { params })}
         >
           {id} cannot be brought back. A file that was downloaded stays.
         </Confirm>

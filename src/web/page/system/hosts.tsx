@@ -1,11 +1,10 @@
 /** Container engines that agents work on, where there are several, and which of them get work. */
 import { useState } from "react";
-import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
+import { api, client, type Schemas } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { List } from "../../kit/list.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { Confirm } from "../../ui/dialog.tsx";
 import { Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -82,10 +81,8 @@ function Actions({ host: { name, state } }: { host: Host }) {
           title={`Drain ${name}?`}
           word="Drain the host"
           onClose={() => setAsking(false)}
-          act={async () => {
-            await must(client.POST("/v1/hosts/{name}/drain", { params }));
-            await refresh("/v1/hosts");
-          }}
+          changes={["/v1/hosts"]}
+          act={() => client.POST("/v1/hosts/{name}/drain", { params })}
         >
           It gets no new work until you enable it. Work that is there now ends there.
         </Confirm>

@@ -2,13 +2,13 @@
 
 import { Pencil, Play, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { Link, useLocation, useParams } from "wouter";
+import { Link, useParams } from "wouter";
 import { api, client, must, problemOf } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { Actor, AgentName } from "../../session/actor.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Confirm } from "../../ui/dialog.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { MarkdownText } from "../../ui/markdown-text.tsx";
 import { Await } from "../../ui/note.tsx";
@@ -16,7 +16,7 @@ import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Unconfirmed } from "../../ui/unconfirmed.tsx";
-import { OVERRULED, PRIORITY, type Project, refreshTasks, type Task, wordOf } from "../board/board.ts";
+import { OVERRULED, PRIORITY, type Project, type Task, wordOf } from "../board/board.ts";
 import { StartDialog } from "../board/start-dialog.tsx";
 import { TaskDialog } from "../board/task-form.tsx";
 import { mayDo } from "../projects/roles.ts";
@@ -41,7 +41,6 @@ const pathOf = (task: Task) => ({ params: { path: { id: task.project_id, tid: ta
 
 function TaskView({ task, project }: { task: Task; project: Project }) {
   const [dialog, setDialog] = useState<"edit" | "start" | "delete" | null>(null);
-  const [, navigate] = useLocation();
   const close = () => setDialog(null);
   const mayChange = mayDo(project.role, "contributor");
   return (
@@ -100,11 +99,9 @@ function TaskView({ task, project }: { task: Task; project: Project }) {
           title="Delete the task?"
           word="Delete the task"
           onClose={close}
-          act={async () => {
-            await must(client.DELETE("/v1/projects/{id}/tasks/{tid}", pathOf(task)));
-            navigate(`/board?project=${project.id}`);
-            await refreshTasks();
-          }}
+          changes={["/v1/projects/{id}/tasks", "/v1/projects"]}
+          act={() => client.DELETE("/v1/projects/{id}/tasks/{tid}", pathOf(task))}
+          leaveTo={`/board?project=${project.id}`}
         >
           Its history goes with it; its runs stay. This cannot be undone.
         </Confirm>

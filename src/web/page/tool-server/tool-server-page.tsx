@@ -2,12 +2,11 @@
 
 import { Check, Pencil, Power, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { useLocation, useParams } from "wouter";
+import { useParams } from "wouter";
 import { api, client, must } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Confirm } from "../../ui/dialog.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { FollowLog } from "../../ui/follow-log.tsx";
 import { Await, Empty, Warning } from "../../ui/note.tsx";
@@ -45,7 +44,6 @@ function ServerView({ server }: { server: Server }) {
   const [deleting, setDeleting] = useState(false);
   const [editing, setEditing] = useState(false);
   const action = useChange("/v1/mcp");
-  const [, navigate] = useLocation();
   const params = { path: { id: server.id } };
   const toggle = () => action.run(() => client.PUT("/v1/mcp/{id}", { params, body: { enabled: !server.enabled } }));
   return (
@@ -98,11 +96,9 @@ function ServerView({ server }: { server: Server }) {
           title={`Delete ${server.name || server.id}?`}
           word="Delete the server"
           onClose={() => setDeleting(false)}
-          act={async () => {
-            await must(client.DELETE("/v1/mcp/{id}", { params }));
-            navigate("/tool-servers");
-            await refresh("/v1/mcp");
-          }}
+          changes={["/v1/mcp"]}
+          act={() => client.DELETE("/v1/mcp/{id}", { params })}
+          leaveTo="/tool-servers"
         >
           Agents lose its tools at once.
         </Confirm>

@@ -2,10 +2,10 @@
 
 import { useRef, useState } from "react";
 import { client, must, type Schemas, siteUrl } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { Check, Field, Input, InputField } from "../../ui/field.tsx";
 import { type Fields, Form, fieldsOf } from "../../ui/form.tsx";
 import { CopyButton } from "../../ui/page.tsx";
@@ -56,10 +56,8 @@ export function SignOnForm({ provider, onClose }: { provider: Provider | undefin
         title={`Remove ${provider.name}?`}
         word="Remove the provider"
         onClose={onClose}
-        act={async () => {
-          await must(client.DELETE("/v1/auth/oidc/{slug}", { params: { path: { slug: provider.slug } } }));
-          await refresh("/v1/auth/oidc");
-        }}
+        changes={["/v1/auth/oidc"]}
+        act={() => client.DELETE("/v1/auth/oidc/{slug}", { params: { path: { slug: provider.slug } } })}
       >
         Accounts stay; those without a password can no longer log in.
       </Confirm>

@@ -5,12 +5,13 @@ import { useState } from "react";
 import { client, must, onItsMachine, type Schemas, siteUrl } from "../../api/client.ts";
 import { type RowOf, refresh, usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
+import { Confirm } from "../../kit/confirm.tsx";
+import { DeleteHistory } from "../../kit/delete-history.tsx";
 import { FormDialog, stay } from "../../kit/form-dialog.tsx";
 import { List } from "../../kit/list.tsx";
 import { useMe } from "../../session/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { DeleteHistory } from "../../ui/delete-history.tsx";
-import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input, InputField, Select } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
@@ -214,10 +215,8 @@ function EditUser({ user, onClose }: { user: User; onClose(): void }) {
         title={`Delete ${user.display_name}?`}
         word="Delete the user"
         onClose={onClose}
-        act={async () => {
-          await must(client.DELETE("/v1/users/{id}", { params }));
-          await refresh("/v1/admin/users", "/v1/users");
-        }}
+        changes={["/v1/admin/users", "/v1/users"]}
+        act={() => client.DELETE("/v1/users/{id}", { params })}
       >
         Their keys and log-ins end at once, their own provider keys are removed. What they made passes to you; runs and
         costs keep saying who started them. This cannot be undone.

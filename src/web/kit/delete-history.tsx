@@ -1,10 +1,9 @@
 /** The question before a run, a chat, or a project's or user's everything is deleted: what goes, what stays. */
 import { api, client, must, type Schemas } from "../api/client.ts";
-import { refresh } from "../api/queries.ts";
-import { Confirm } from "./dialog.tsx";
-import { bytes, plural } from "./format.ts";
-import { Await } from "./note.tsx";
-import { notify } from "./notice.tsx";
+import { bytes, plural } from "../ui/format.ts";
+import { Await } from "../ui/note.tsx";
+import { notify } from "../ui/notice.tsx";
+import { Confirm } from "./confirm.tsx";
 
 type Kind = Schemas["HistoryPreview"]["kind"];
 
@@ -26,11 +25,11 @@ export function DeleteHistory({ kind, id, what, onClose, leave }: Props) {
       title={`Delete ${what} with everything?`}
       word="Delete everything"
       onClose={onClose}
+      changes={["/v1/jobs"]}
       act={async () => {
         await must(client.DELETE(`/v1/history/${kind}/{id}`, { params }));
         leave();
         notify("It is being deleted. Jobs shows how far that is.");
-        await refresh("/v1/jobs");
       }}
     >
       <Await query={preview}>{(found) => <What preview={found} />}</Await>
