@@ -55,13 +55,9 @@ export function Frame({ children }: { children: ReactNode }) {
       </aside>
       <div className="flex min-w-0 flex-col">
         <header className="sticky top-0 z-30 flex items-center gap-1 border-b border-line bg-bg px-2 md:hidden">
-          <IconButton label="Navigation" onClick={openDrawer}>
-            <MenuIcon aria-hidden size={18} />
-          </IconButton>
+          <IconButton label="Navigation" onClick={openDrawer} icon={MenuIcon} iconSize={18} />
           <Brand />
-          <IconButton label="Search" className="ml-auto" onClick={palette}>
-            <Search aria-hidden size={18} />
-          </IconButton>
+          <IconButton label="Search" className="ml-auto" onClick={palette} icon={Search} iconSize={18} />
         </header>
         <Offline />
         <Standby />
@@ -79,9 +75,13 @@ export function Frame({ children }: { children: ReactNode }) {
         }}
       >
         <div className="flex h-full flex-col">
-          <IconButton label="Close" className="absolute top-1 right-1" onClick={() => drawer.current?.close()}>
-            <X aria-hidden size={18} />
-          </IconButton>
+          <IconButton
+            label="Close"
+            className="absolute top-1 right-1"
+            onClick={() => drawer.current?.close()}
+            icon={X}
+            iconSize={18}
+          />
           {hasDrawer && <Navigation brand={<Brand />} account={<Account onHelp={help} />} onSearch={palette} />}
         </div>
       </dialog>
@@ -146,9 +146,9 @@ function Account({ onHelp }: { onHelp(): void }) {
   const [, navigate] = useLocation();
   const local = me.session.kind !== "user";
   const themes = [
-    { label: "Light", icon: <Sun aria-hidden size={15} />, value: "light" as const },
-    { label: "Dark", icon: <Moon aria-hidden size={15} />, value: "dark" as const },
-    { label: "As the system", icon: <Monitor aria-hidden size={15} />, value: "system" as const },
+    { label: "Light", icon: Sun, value: "light" as const },
+    { label: "Dark", icon: Moon, value: "dark" as const },
+    { label: "As the system", icon: Monitor, value: "system" as const },
   ];
   return (
     <div className="border-t border-line p-2">
@@ -167,18 +167,17 @@ function Account({ onHelp }: { onHelp(): void }) {
             <span className="line-clamp-1 min-w-0 flex-1 text-sm">{me.display_name}</span>
           </button>
         }
+        iconSize={15}
         items={[
-          ...(local
-            ? []
-            : [{ label: "My account", icon: <User aria-hidden size={15} />, act: () => navigate("/account") }]),
-          { label: "Keys", icon: <CircleHelp aria-hidden size={15} />, act: onHelp },
+          ...(local ? [] : [{ label: "My account", icon: User, act: () => navigate("/account") }]),
+          { label: "Keys", icon: CircleHelp, act: onHelp },
           null,
           ...themes.map(({ label, icon, value }) => ({
             label: theme === value ? `${label} ✓` : label,
             icon,
             act: () => setTheme(value),
           })),
-          ...(local ? [] : [null, { label: "Log out", icon: <LogOut aria-hidden size={15} />, act: logOut }]),
+          ...(local ? [] : [null, { label: "Log out", icon: LogOut, act: logOut }]),
         ]}
       />
     </div>

@@ -1,3 +1,4 @@
+import type { LucideIcon } from "lucide-react";
 import type { ButtonHTMLAttributes, ReactNode } from "react";
 import { Link } from "wouter";
 
@@ -12,14 +13,22 @@ const LOOK: Record<Kind, string> = {
 const SHAPE =
   "inline-flex items-center justify-center gap-1.5 rounded-md border px-2.5 h-8 max-sm:min-h-11 text-sm font-medium whitespace-nowrap select-none disabled:opacity-50";
 
-interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
+interface IconProps {
+  icon?: LucideIcon | undefined;
+  /** Pixels. */
+  iconSize?: number;
+}
+
+const IconOf = ({ icon: Icon, iconSize = 14 }: IconProps) => Icon && <Icon aria-hidden size={iconSize} />;
+
+interface Props extends ButtonHTMLAttributes<HTMLButtonElement>, IconProps {
   kind?: Kind;
-  icon?: ReactNode;
   /** Whether its work is under way: it cannot be pressed again. */
   busy?: boolean;
 }
 
-export function Button({ kind = "plain", icon, busy = false, children, className = "", disabled, ...rest }: Props) {
+export function Button(props: Props) {
+  const { kind = "plain", icon, iconSize, busy = false, children, className = "", disabled, ...rest } = props;
   return (
     <button
       type="button"
@@ -28,7 +37,7 @@ export function Button({ kind = "plain", icon, busy = false, children, className
       aria-busy={busy || undefined}
       className={`${SHAPE} ${LOOK[kind]} ${className}`}
     >
-      {icon}
+      <IconOf icon={icon} iconSize={iconSize} />
       {children}
     </button>
   );
@@ -38,17 +47,12 @@ export function Button({ kind = "plain", icon, busy = false, children, className
 export function ButtonLink({
   href,
   kind = "plain",
-  icon,
   children,
-}: {
-  href: string;
-  kind?: Kind;
-  icon?: ReactNode;
-  children: ReactNode;
-}) {
+  ...icon
+}: IconProps & { href: string; kind?: Kind; children: ReactNode }) {
   return (
     <Link href={href} className={`${SHAPE} ${LOOK[kind]}`}>
-      {icon}
+      <IconOf {...icon} />
       {children}
     </Link>
   );
@@ -57,10 +61,11 @@ export function ButtonLink({
 /** A button that is only an icon; `label` names it. */
 export function IconButton({
   label,
-  children,
+  icon,
+  iconSize,
   className = "",
   ...rest
-}: ButtonHTMLAttributes<HTMLButtonElement> & { label: string }) {
+}: IconProps & Omit<ButtonHTMLAttributes<HTMLButtonElement>, "children"> & { label: string }) {
   return (
     <button
       type="button"
@@ -69,7 +74,7 @@ export function IconButton({
       {...rest}
       className={`inline-flex size-8 max-sm:size-11 items-center justify-center rounded-md text-dim hover:bg-hover hover:text-ink disabled:opacity-50 ${className}`}
     >
-      {children}
+      <IconOf icon={icon} iconSize={iconSize} />
     </button>
   );
 }

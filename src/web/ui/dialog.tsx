@@ -101,9 +101,7 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
       <div className="flex max-h-[85dvh] flex-col">
         <div className="flex items-center justify-between border-b border-line py-2 pr-2 pl-4">
           <h2 className="font-semibold">{title}</h2>
-          <IconButton label="Close" onClick={close}>
-            <X aria-hidden size={16} />
-          </IconButton>
+          <IconButton label="Close" onClick={close} icon={X} iconSize={16} />
         </div>
         {/* The padding is of what scrolls: the foot of a form stays at the dialog's own edge. */}
         <div className="scroll-pb-20 overflow-y-auto">

@@ -1,10 +1,11 @@
 /** A menu behind a button, over the browser's own popover: it closes with Escape and by a click elsewhere. */
-import { cloneElement, type KeyboardEvent, type ReactElement, type ReactNode, useId, useRef, useState } from "react";
+import type { LucideIcon } from "lucide-react";
+import { cloneElement, type KeyboardEvent, type ReactElement, useId, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 
 interface MenuItem {
   label: string;
-  icon?: ReactNode;
+  icon?: LucideIcon;
   danger?: boolean;
   disabled?: boolean;
   act(): void;
@@ -14,8 +15,15 @@ type TriggerProps = { id?: string; "aria-haspopup"?: "menu"; onClick?(): void };
 
 const GAP_PX = 4;
 
-/** @param items null draws a line between groups. */
-export function Menu({ trigger, items }: { trigger: ReactElement<TriggerProps>; items: (MenuItem | null)[] }) {
+interface MenuProps {
+  trigger: ReactElement<TriggerProps>;
+  /** Null draws a line between groups. */
+  items: (MenuItem | null)[];
+  /** Pixels. */
+  iconSize?: number;
+}
+
+export function Menu({ trigger, items, iconSize = 14 }: MenuProps) {
   const id = useId();
   const menu = useRef<HTMLDivElement>(null);
   // A list of a thousand rows has a thousand menus: their items are made when they are opened.
@@ -75,7 +83,7 @@ export function Menu({ trigger, items }: { trigger: ReactElement<TriggerProps>; 
               }}
               className={`flex w-full items-center gap-2 rounded-md px-2 py-1.5 text-left text-sm -outline-offset-2 focus:bg-hover hover:bg-hover disabled:opacity-50 max-sm:min-h-11 ${item.danger ? "text-bad" : ""}`}
             >
-              {item.icon}
+              {item.icon && <item.icon aria-hidden size={iconSize} />}
               {item.label}
             </button>
           ),

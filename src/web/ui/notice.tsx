@@ -52,9 +52,12 @@ export function Notices() {
               Undo
             </button>
           )}
-          <IconButton label="Dismiss" className="text-solid-ink! hover:bg-transparent!" onClick={() => drop(id)}>
-            <X aria-hidden size={14} />
-          </IconButton>
+          <IconButton
+            label="Dismiss"
+            className="text-solid-ink! hover:bg-transparent!"
+            onClick={() => drop(id)}
+            icon={X}
+          />
         </div>
       ))}
     </div>

@@ -116,7 +116,7 @@ export function CopyCommand({ line }: { line: string }) {
   const { done, copy } = useCopy(line);
   const Icon = done ? Check : Copy;
   return (
-    <Button kind="primary" icon={<Icon aria-hidden size={14} />} onClick={copy}>
+    <Button kind="primary" icon={Icon} onClick={copy}>
       {done ? "Copied" : "Copy the command"}
     </Button>
   );

@@ -26,7 +26,7 @@ export function ProblemNote({ error, retry }: { error: unknown; retry?: () => un
         </p>
       </div>
       {retry && (
-        <Button kind="quiet" icon={<RotateCw aria-hidden size={14} />} onClick={() => retry()}>
+        <Button kind="quiet" icon={RotateCw} onClick={() => retry()}>
           Try again
         </Button>
       )}

@@ -20,12 +20,7 @@ export function ProviderWaitNote({ wait, mayAsk, tryNow }: Props) {
       <p className="wrap-anywhere">{wait.reason}</p>
       <ProblemNote error={action.error} />
       {mayAsk && (
-        <Button
-          className="mt-2"
-          busy={action.busy}
-          icon={<RotateCw aria-hidden size={14} />}
-          onClick={() => void action.run(tryNow)}
-        >
+        <Button className="mt-2" busy={action.busy} icon={RotateCw} onClick={() => void action.run(tryNow)}>
           Try now
         </Button>
       )}

@@ -27,7 +27,7 @@ export function Unconfirmed({
           {children} {reason}
         </p>
         {confirm && (
-          <Button busy={action?.busy ?? false} icon={<Check aria-hidden size={14} />} onClick={confirm}>
+          <Button busy={action?.busy ?? false} icon={Check} onClick={confirm}>
             Confirm
           </Button>
         )}

@@ -33,7 +33,7 @@ export function ApiKeys() {
     <Section
       title="API keys"
       actions={
-        <Button icon={<Plus aria-hidden size={15} />} onClick={() => setAdding(true)}>
+        <Button icon={Plus} iconSize={15} onClick={() => setAdding(true)}>
           New key
         </Button>
       }

@@ -38,13 +38,15 @@ export function Lanes() {
   return (
     <>
       <div className="mb-3 flex items-center gap-1">
-        <IconButton label="The day before" onClick={() => setAgo(String(back + 1))}>
-          <ChevronLeft aria-hidden size={16} />
-        </IconButton>
+        <IconButton label="The day before" onClick={() => setAgo(String(back + 1))} icon={ChevronLeft} iconSize={16} />
         <h2 className="min-w-44 text-center font-medium max-sm:min-w-0 max-sm:flex-1">{longDay(from)}</h2>
-        <IconButton label="The day after" disabled={back === 0} onClick={() => setAgo(String(back - 1))}>
-          <ChevronRight aria-hidden size={16} />
-        </IconButton>
+        <IconButton
+          label="The day after"
+          disabled={back === 0}
+          onClick={() => setAgo(String(back - 1))}
+          icon={ChevronRight}
+          iconSize={16}
+        />
         {back > 0 && <Button onClick={() => setAgo("")}>Today</Button>}
       </div>
       <Await query={query} rows={6}>

@@ -59,7 +59,7 @@ function AgentView({ tagged }: { tagged: Tagged<Agent> }) {
         cli={`skep agents ${agent.id}`}
         actions={
           admin && (
-            <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDeleting(true)}>
+            <Button kind="danger" icon={Trash2} onClick={() => setDeleting(true)}>
               Delete
             </Button>
           )

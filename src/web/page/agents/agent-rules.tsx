@@ -74,7 +74,7 @@ export function AgentRules({ tagged }: { tagged: Tagged<Agent> }) {
         </Panel>
       )}
       {admin && (
-        <Button className="mt-2" icon={<Plus aria-hidden size={14} />} onClick={() => setEdited(rules.length)}>
+        <Button className="mt-2" icon={Plus} onClick={() => setEdited(rules.length)}>
           Add a rule
         </Button>
       )}
@@ -99,18 +99,15 @@ function RuleButtons({ at, last, busy, edit, move, remove }: RuleButtonsProps) {
   const of = `rule ${at + 1}`;
   return (
     <>
-      <IconButton label={`Move ${of} up`} disabled={busy || at === 0} onClick={() => move(at - 1)}>
-        <ArrowUp aria-hidden size={14} />
-      </IconButton>
-      <IconButton label={`Move ${of} down`} disabled={busy || at === last} onClick={() => move(at + 1)}>
-        <ArrowDown aria-hidden size={14} />
-      </IconButton>
-      <IconButton label={`Change ${of}`} disabled={busy} onClick={edit}>
-        <Pencil aria-hidden size={14} />
-      </IconButton>
-      <IconButton label={`Remove ${of}`} disabled={busy} onClick={remove}>
-        <Trash2 aria-hidden size={14} />
-      </IconButton>
+      <IconButton label={`Move ${of} up`} disabled={busy || at === 0} onClick={() => move(at - 1)} icon={ArrowUp} />
+      <IconButton
+        label={`Move ${of} down`}
+        disabled={busy || at === last}
+        onClick={() => move(at + 1)}
+        icon={ArrowDown}
+      />
+      <IconButton label={`Change ${of}`} disabled={busy} onClick={edit} icon={Pencil} />
+      <IconButton label={`Remove ${of}`} disabled={busy} onClick={remove} icon={Trash2} />
     </>
   );
 }

@@ -89,7 +89,7 @@ export default function AgentsPage() {
       cli="skep agents"
       actions={
         admin && (
-          <Button kind="primary" icon={<Plus aria-hidden size={15} />} onClick={() => setAdding(true)}>
+          <Button kind="primary" icon={Plus} iconSize={15} onClick={() => setAdding(true)}>
             New agent
           </Button>
         )

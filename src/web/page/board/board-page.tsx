@@ -133,16 +133,12 @@ function BoardView({ project, projects, choose }: BoardProps) {
         actions={
           project && (
             <>
-              <ButtonLink href={`/projects/${project.id}/policy`} icon={<ScrollText aria-hidden size={14} />}>
+              <ButtonLink href={`/projects/${project.id}/policy`} icon={ScrollText}>
                 Vision and policy
               </ButtonLink>
               {mayAdd && <More project={project} pick={(dialog) => setOpen({ dialog })} />}
               {mayAdd && (
-                <Button
-                  kind="primary"
-                  icon={<Plus aria-hidden size={14} />}
-                  onClick={() => setOpen({ dialog: "new", status: "backlog" })}
-                >
+                <Button kind="primary" icon={Plus} onClick={() => setOpen({ dialog: "new", status: "backlog" })}>
                   New task
                 </Button>
               )}
@@ -237,24 +233,20 @@ type Several = "columns" | "several" | "import";
 function More({ project, pick }: { project: Project; pick(dialog: Several): void }) {
   const columns = {
     label: "Columns",
-    icon: <Columns3 aria-hidden size={14} />,
+    icon: Columns3,
     act: () => pick("columns"),
   };
   return (
     <Menu
-      trigger={<Button icon={<MoreHorizontal aria-hidden size={15} />}>More</Button>}
+      trigger={
+        <Button icon={MoreHorizontal} iconSize={15}>
+          More
+        </Button>
+      }
       items={[
         ...(mayDo(project.role, "maintainer") ? [columns] : []),
-        {
-          label: "Change several",
-          icon: <ListChecks aria-hidden size={14} />,
-          act: () => pick("several"),
-        },
-        {
-          label: "Import tasks",
-          icon: <ListPlus aria-hidden size={14} />,
-          act: () => pick("import"),
-        },
+        { label: "Change several", icon: ListChecks, act: () => pick("several") },
+        { label: "Import tasks", icon: ListPlus, act: () => pick("import") },
       ]}
     />
   );
@@ -285,9 +277,7 @@ function BoardColumn({ column: { id, name, wip_limit, tasks }, all, actions, add
           {wip_limit !== null && ` of ${wip_limit}`}
         </span>
         {add && (
-          <IconButton label={`Add to ${name}`} className="ml-auto size-7" onClick={add}>
-            <Plus aria-hidden size={15} />
-          </IconButton>
+          <IconButton label={`Add to ${name}`} className="ml-auto size-7" onClick={add} icon={Plus} iconSize={15} />
         )}
       </div>
       <DropZone id={`column:${id}`} className="flex min-h-24 flex-col gap-2 rounded-md">

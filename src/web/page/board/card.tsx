@@ -52,22 +52,11 @@ export function Card({
         {actions?.mayChange(task) && (
           <div className="relative z-10 -mr-1.5">
             <Menu
-              trigger={
-                <IconButton label={`Move ${title}`} className="size-6 max-sm:size-11">
-                  <MoreHorizontal aria-hidden size={14} />
-                </IconButton>
-              }
+              trigger={<IconButton label={`Move ${title}`} className="size-6 max-sm:size-11" icon={MoreHorizontal} />}
               items={[
                 ...(status === "done"
                   ? []
-                  : [
-                      {
-                        label: "Start agents on it",
-                        icon: <Play aria-hidden size={14} />,
-                        act: () => actions.start(task),
-                      },
-                      null,
-                    ]),
+                  : [{ label: "Start agents on it", icon: Play, act: () => actions.start(task) }, null]),
                 { label: "Up", act: () => actions.shift(task, -1) },
                 { label: "Down", act: () => actions.shift(task, 1) },
                 null,

@@ -106,11 +106,7 @@ function ReviewPage({ work, run, diff, shown, more }: PageProps) {
             </span>
           )}
         </p>
-        <Button
-          kind="quiet"
-          icon={split ? <Rows2 aria-hidden size={14} /> : <Columns2 aria-hidden size={14} />}
-          onClick={turn}
-        >
+        <Button kind="quiet" icon={split ? Rows2 : Columns2} onClick={turn}>
           {split ? "Unified" : "Side by side"}
         </Button>
         {run && (
@@ -125,7 +121,7 @@ function ReviewPage({ work, run, diff, shown, more }: PageProps) {
         </a>
         {quiet && run && may("maintainer") && <Publish run={run} />}
         {quiet && work.kind !== "swarm" && may("contributor") && (
-          <Button icon={<Undo2 aria-hidden size={14} />} onClick={() => setBack(true)}>
+          <Button icon={Undo2} onClick={() => setBack(true)}>
             Send back{review.comments.length > 0 && ` (${review.comments.length})`}
           </Button>
         )}

@@ -33,7 +33,7 @@ export function Merging({ work, run, diff }: MergingProps) {
           kind="primary"
           className="rounded-r-none"
           busy={action.busy}
-          icon={<GitMerge aria-hidden size={14} />}
+          icon={GitMerge}
           onClick={() => action.run(() => mergeWork(work, { strategy: "merge", push: false }))}
         >
           {diff.merged_into ? "Merge again" : "Merge"}

@@ -37,7 +37,7 @@ export function Publish({ run }: { run: Run }) {
         </a>
       )}
       {state === "failed" && error && <span className="text-sm text-bad">Code host: {error.message}</span>}
-      <Button icon={<GitPullRequest aria-hidden size={14} />} onClick={() => setOpen(true)}>
+      <Button icon={GitPullRequest} onClick={() => setOpen(true)}>
         Publish
       </Button>
       {open && <PublishDialog run={run} repository={project.data.repository} onClose={() => setOpen(false)} />}

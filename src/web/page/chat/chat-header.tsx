@@ -83,41 +83,34 @@ export function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
               choose={(model) => void action.run(() => change({ model }))}
             />
             <Menu
-              trigger={<Button icon={<MoreHorizontal aria-hidden size={15} />}>More</Button>}
+              trigger={
+                <Button icon={MoreHorizontal} iconSize={15}>
+                  More
+                </Button>
+              }
               items={[
-                ...(mayChange
-                  ? [{ label: "Rename", icon: <Pencil aria-hidden size={14} />, act: () => setDialog("rename") }]
-                  : []),
+                ...(mayChange ? [{ label: "Rename", icon: Pencil, act: () => setDialog("rename") }] : []),
                 {
                   label: keepWord(keeping, "the chat"),
-                  icon: <Pin aria-hidden size={14} />,
+                  icon: Pin,
                   disabled: keeping.kept === undefined,
                   act: keeping.toggle,
                 },
-                { label: "Export as Markdown", icon: <Download aria-hidden size={14} />, act: () => save("markdown") },
-                { label: "Export as JSON", icon: <Download aria-hidden size={14} />, act: () => save("json") },
+                { label: "Export as Markdown", icon: Download, act: () => save("markdown") },
+                { label: "Export as JSON", icon: Download, act: () => save("json") },
                 null,
                 ...(ended
                   ? []
                   : [
                       {
                         label: "Summarize what was said",
-                        icon: <FoldVertical aria-hidden size={14} />,
+                        icon: FoldVertical,
                         disabled: chat.status === "busy" || !may("maintainer"),
                         act: compact,
                       },
-                      {
-                        label: "End the chat",
-                        icon: <MessageSquareX aria-hidden size={14} />,
-                        act: () => setDialog("end"),
-                      },
+                      { label: "End the chat", icon: MessageSquareX, act: () => setDialog("end") },
                     ]),
-                {
-                  label: "Delete it",
-                  icon: <Trash2 aria-hidden size={14} />,
-                  danger: true,
-                  act: () => setDialog("delete"),
-                },
+                { label: "Delete it", icon: Trash2, danger: true, act: () => setDialog("delete") },
               ]}
             />
           </>

@@ -57,7 +57,7 @@ export default function ChatsPage() {
     },
   });
   const begin = (kind: "primary" | "plain") => (
-    <Button kind={kind} icon={<MessageSquarePlus aria-hidden size={14} />} onClick={() => setFresh(agent || "1")}>
+    <Button kind={kind} icon={MessageSquarePlus} onClick={() => setFresh(agent || "1")}>
       New chat
     </Button>
   );

@@ -114,9 +114,7 @@ export function Composer({ busy, draft, setDraft, onSent, ...actions }: Props) {
           className="block w-full resize-none bg-transparent px-3 pt-2.5 pb-1 text-base outline-none placeholder:text-faint max-sm:text-lg"
         />
         <div className="flex items-center gap-1 px-1.5 pb-1.5">
-          <IconButton label="Add files" onClick={() => picker.current?.click()}>
-            <Paperclip aria-hidden size={16} />
-          </IconButton>
+          <IconButton label="Add files" onClick={() => picker.current?.click()} icon={Paperclip} iconSize={16} />
           <input
             ref={picker}
             type="file"
@@ -141,11 +139,11 @@ export function Composer({ busy, draft, setDraft, onSent, ...actions }: Props) {
           )}
           <span className="ml-auto" />
           {busy && (
-            <Button icon={<Square aria-hidden size={12} />} onClick={stop} title="Stop the reply (Esc)">
+            <Button icon={Square} iconSize={12} onClick={stop} title="Stop the reply (Esc)">
               Stop
             </Button>
           )}
-          <Button kind="primary" disabled={!ready} icon={<ArrowUp aria-hidden size={15} />} onClick={send}>
+          <Button kind="primary" disabled={!ready} icon={ArrowUp} iconSize={15} onClick={send}>
             Send
           </Button>
         </div>

@@ -130,27 +130,19 @@ const Row = memo(function Row({ message, agent, busy, actions }: Omit<ListProps,
         {content && <CopyButton text={content} label="Copy the message" />}
         {actions && (
           <Menu
-            trigger={
-              <IconButton label="More about this message" className="size-6">
-                <MoreHorizontal aria-hidden size={14} />
-              </IconButton>
-            }
+            trigger={<IconButton label="More about this message" className="size-6" icon={MoreHorizontal} />}
             items={[
               ...(mine
                 ? [
                     {
                       label: "Take back to here and edit",
-                      icon: <RotateCcw aria-hidden size={14} />,
+                      icon: RotateCcw,
                       disabled: busy,
                       act: () => actions.rewind(message),
                     },
                   ]
                 : []),
-              {
-                label: "Fork the chat from here",
-                icon: <GitFork aria-hidden size={14} />,
-                act: () => actions.fork(message),
-              },
+              { label: "Fork the chat from here", icon: GitFork, act: () => actions.fork(message) },
             ]}
           />
         )}

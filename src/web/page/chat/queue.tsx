@@ -72,14 +72,8 @@ function Item({ chat, waiting: { message_id, content }, mayChange }: ItemProps) 
         <div className="flex items-center gap-2">
           <Clock role="img" aria-label="waits" size={14} className="shrink-0 text-faint" />
           <p className="line-clamp-2 min-w-0 flex-1 text-sm">{content}</p>
-          {mayChange && (
-            <IconButton label="Edit" onClick={() => setEditing(true)}>
-              <Pencil aria-hidden size={14} />
-            </IconButton>
-          )}
-          <IconButton label="Withdraw" disabled={action.busy} onClick={withdraw}>
-            <X aria-hidden size={14} />
-          </IconButton>
+          {mayChange && <IconButton label="Edit" onClick={() => setEditing(true)} icon={Pencil} />}
+          <IconButton label="Withdraw" disabled={action.busy} onClick={withdraw} icon={X} />
         </div>
       )}
       <ProblemNote error={action.error} />

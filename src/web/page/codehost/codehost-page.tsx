@@ -80,7 +80,7 @@ function ConnectionView() {
               cli="skep codehost connect --kind github --app-id ID --app-key FILE"
               action={
                 admin && (
-                  <Button kind="primary" icon={<Plug aria-hidden size={15} />} onClick={() => setConnecting(true)}>
+                  <Button kind="primary" icon={Plug} iconSize={15} onClick={() => setConnecting(true)}>
                     Connect a code host
                   </Button>
                 )

@@ -52,29 +52,12 @@ export function RulesView() {
       cell: (rule) => (
         <span className="relative z-10">
           <Menu
-            trigger={
-              <IconButton label={`More about ${rule.name}`}>
-                <MoreHorizontal aria-hidden size={16} />
-              </IconButton>
-            }
+            trigger={<IconButton label={`More about ${rule.name}`} icon={MoreHorizontal} iconSize={16} />}
             items={[
-              {
-                label: "Try it",
-                icon: <FlaskConical aria-hidden size={14} />,
-                act: () => setDialog({ is: "try", rule }),
-              },
-              {
-                label: rule.enabled ? "Switch off" : "Switch on",
-                icon: <Power aria-hidden size={14} />,
-                act: () => toggle(rule),
-              },
+              { label: "Try it", icon: FlaskConical, act: () => setDialog({ is: "try", rule }) },
+              { label: rule.enabled ? "Switch off" : "Switch on", icon: Power, act: () => toggle(rule) },
               null,
-              {
-                label: "Delete",
-                icon: <Trash2 aria-hidden size={14} />,
-                danger: true,
-                act: () => setDialog({ is: "delete", rule }),
-              },
+              { label: "Delete", icon: Trash2, danger: true, act: () => setDialog({ is: "delete", rule }) },
             ]}
           />
         </span>
@@ -82,7 +65,7 @@ export function RulesView() {
     },
   ];
   const add = (
-    <Button kind="primary" icon={<Plus aria-hidden size={14} />} onClick={() => show("new")}>
+    <Button kind="primary" icon={Plus} onClick={() => show("new")}>
       Add a rule
     </Button>
   );

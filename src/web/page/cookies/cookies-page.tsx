@@ -50,7 +50,7 @@ export default function CookiesPage() {
   const query = usePages("/v1/browser/cookies", { query: { limit: 100 } });
   const set = query.rows.find(({ id }) => id === shown);
   const add = (
-    <Button kind="primary" icon={<Plus aria-hidden size={14} />} onClick={() => setAdding(true)}>
+    <Button kind="primary" icon={Plus} onClick={() => setAdding(true)}>
       Add a cookie file
     </Button>
   );

@@ -43,7 +43,7 @@ export default function DocumentPage() {
         beside: <Status status={documentStatus(document)} />,
         cli: `skep documents toc ${id}`,
         actions: (
-          <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDeleting(true)}>
+          <Button kind="danger" icon={Trash2} onClick={() => setDeleting(true)}>
             Delete
           </Button>
         ),
@@ -165,7 +165,7 @@ function Turn({ to, word }: { to: string | null; word: string }) {
   const [, go] = useParam("section");
   const Icon = word.startsWith("Next") ? ChevronRight : ChevronLeft;
   return (
-    <Button disabled={to === null} icon={<Icon aria-hidden size={14} />} onClick={() => to && go(to)}>
+    <Button disabled={to === null} icon={Icon} onClick={() => to && go(to)}>
       {word}
     </Button>
   );

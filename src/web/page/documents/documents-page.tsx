@@ -40,7 +40,7 @@ export default function DocumentsPage() {
   const [fresh, setFresh] = useParam("new");
   const query = usePages("/v1/documents", { query: { limit: 50 } });
   const add = (kind: "primary" | "plain") => (
-    <Button kind={kind} icon={<FileUp aria-hidden size={15} />} onClick={() => setFresh("1")}>
+    <Button kind={kind} icon={FileUp} iconSize={15} onClick={() => setFresh("1")}>
       Add a document
     </Button>
   );
@@ -52,7 +52,7 @@ export default function DocumentsPage() {
         cli={q ? `skep documents search ${shellWord(q)}` : "skep documents"}
         actions={
           <>
-            <Button icon={<Captions aria-hidden size={15} />} onClick={() => setFresh("transcript")}>
+            <Button icon={Captions} iconSize={15} onClick={() => setFresh("transcript")}>
               Add a transcript
             </Button>
             {add("primary")}

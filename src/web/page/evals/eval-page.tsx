@@ -69,10 +69,7 @@ function Header({ found }: { found: Detail }) {
         beside={<Status status={status} />}
         cli={`skep evals ${id}`}
         actions={
-          <Button
-            icon={isLive ? <Square aria-hidden size={13} /> : <Trash2 aria-hidden size={14} />}
-            onClick={() => setAsks(true)}
-          >
+          <Button icon={isLive ? Square : Trash2} iconSize={isLive ? 13 : 14} onClick={() => setAsks(true)}>
             {isLive ? "Cancel" : "Delete"}
           </Button>
         }

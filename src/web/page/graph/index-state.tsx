@@ -62,12 +62,7 @@ export function IndexState({ project, status }: { project: string; status: Graph
             )}
           </span>
           {mayIndex && (
-            <Button
-              kind={stale ? "primary" : "plain"}
-              busy={action.busy}
-              icon={<RotateCw aria-hidden size={14} />}
-              onClick={() => start(false)}
-            >
+            <Button kind={stale ? "primary" : "plain"} busy={action.busy} icon={RotateCw} onClick={() => start(false)}>
               {status.state === "not_indexed" ? "Index it" : "Index again"}
             </Button>
           )}

@@ -183,21 +183,17 @@ function Drawing({ map, cluster, marked, changed, choose }: DrawingProps) {
         }}
       />
       <div className="absolute right-2 bottom-2 flex rounded-md border border-line bg-panel">
-        <IconButton label="Closer" onClick={() => view.current?.zoom(1.5)}>
-          <ZoomIn aria-hidden size={15} />
-        </IconButton>
-        <IconButton label="Farther" onClick={() => view.current?.zoom(1 / 1.5)}>
-          <ZoomOut aria-hidden size={15} />
-        </IconButton>
+        <IconButton label="Closer" onClick={() => view.current?.zoom(1.5)} icon={ZoomIn} iconSize={15} />
+        <IconButton label="Farther" onClick={() => view.current?.zoom(1 / 1.5)} icon={ZoomOut} iconSize={15} />
         <IconButton
           label="Show all"
           onClick={() => {
             choose(-1);
             view.current?.fit();
           }}
-        >
-          <Maximize aria-hidden size={15} />
-        </IconButton>
+          icon={Maximize}
+          iconSize={15}
+        />
       </div>
       {under && (
         <p

@@ -132,9 +132,9 @@ function Box({ one: { id, name, label, file, line, hop, open }, place, toggle, p
       aria-expanded={open}
       onClick={() => toggle(id)}
       className="size-7! shrink-0 max-sm:size-9!"
-    >
-      {open ? <Minus aria-hidden size={13} /> : <Plus aria-hidden size={13} />}
-    </IconButton>
+      icon={open ? Minus : Plus}
+      iconSize={13}
+    />
   );
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: pointing only brings out lines that the lists name as well.

@@ -1,5 +1,5 @@
 /** One symbol drawn among its neighbours, and in three zones as lists: what depends on it, itself, what it depends on. Below: what a change of it reaches. */
-import { ArrowLeft, ArrowRight } from "lucide-react";
+import { ArrowLeft, ArrowRight, type LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 import { api, type Schemas } from "../../api/client.ts";
 import { Badge } from "../../ui/facts.tsx";
@@ -64,14 +64,14 @@ function Zones({ project, context }: { project: string; context: Context }) {
     <>
       <Neighbourhood key={symbol.id} project={project} focus={symbol.id} />
       <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-3 lg:grid-cols-[minmax(0,1fr)_minmax(0,1.25fr)_minmax(0,1fr)]">
-        <Zone title="Depends on it" icon={<ArrowRight aria-hidden size={14} />}>
+        <Zone title="Depends on it" icon={ArrowRight}>
           <List title="Called by" rows={context.callers} total={count("callers")} />
           <List title="Used by" rows={context.used_by} total={count("used_by")} />
           <List title="Imported by" rows={context.imported_by} total={count("imported_by")} />
           <List title="Implemented by" rows={context.implemented_by} total={count("implemented_by")} />
         </Zone>
         <Focus context={context} />
-        <Zone title="It depends on" icon={<ArrowLeft aria-hidden size={14} />}>
+        <Zone title="It depends on" icon={ArrowLeft}>
           <List title="Calls" rows={context.callees} total={count("callees")} />
           <List title="Uses" rows={context.uses} total={count("uses")} />
           <List title="Imports" rows={context.imports} total={count("imports")} />
@@ -83,11 +83,11 @@ function Zones({ project, context }: { project: string; context: Context }) {
   );
 }
 
-function Zone({ title, icon, children }: { title: string; icon: ReactNode; children: ReactNode }) {
+function Zone({ title, icon: Icon, children }: { title: string; icon: LucideIcon; children: ReactNode }) {
   return (
     <section aria-label={title}>
       <h2 className="mb-2 flex items-center gap-1.5 text-sm font-semibold text-dim">
-        {icon}
+        <Icon aria-hidden size={14} />
         {title}
       </h2>
       <Panel className="empty:hidden max-lg:max-h-96 max-h-[36rem] overflow-y-auto p-1">{children}</Panel>

@@ -76,7 +76,8 @@ function Restart({ run, restart }: { run: Run; restart(run: Run): void }) {
       <Button
         className="relative z-10"
         aria-label={`Restart ${run.task_description.slice(0, 80)}`}
-        icon={<RotateCw aria-hidden size={13} />}
+        icon={RotateCw}
+        iconSize={13}
         onClick={() => restart(run)}
       >
         Restart

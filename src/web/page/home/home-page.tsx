@@ -29,11 +29,11 @@ export default function HomePage() {
         actions={
           <>
             {!nothing && (
-              <Button kind="danger" icon={<OctagonX aria-hidden size={14} />} onClick={() => setStopping(true)}>
+              <Button kind="danger" icon={OctagonX} onClick={() => setStopping(true)}>
                 Stop everything
               </Button>
             )}
-            <ButtonLink href="/runs/new" kind="primary" icon={<Play aria-hidden size={14} />}>
+            <ButtonLink href="/runs/new" kind="primary" icon={Play}>
               Start a run
             </ButtonLink>
           </>

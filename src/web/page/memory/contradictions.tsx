@@ -146,7 +146,7 @@ function Consolidation({ agent }: { agent: string }) {
             What says the same becomes one entry, what contradicts is listed here. It also happens once a day, unless
             that is switched off.
           </p>
-          <Button busy={action.busy} icon={<Sparkles aria-hidden size={14} />} onClick={start}>
+          <Button busy={action.busy} icon={Sparkles} onClick={start}>
             Go through it now
           </Button>
         </div>

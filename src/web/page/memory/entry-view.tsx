@@ -80,11 +80,11 @@ function Shown({ tagged }: { tagged: Tagged<Entry> }) {
         }
         actions={
           <>
-            <Button icon={<Pencil aria-hidden size={14} />} onClick={() => setOpen("edit")}>
+            <Button icon={Pencil} onClick={() => setOpen("edit")}>
               Edit
             </Button>
             <Button
-              icon={entry.pinned ? <PinOff aria-hidden size={14} /> : <Pin aria-hidden size={14} />}
+              icon={entry.pinned ? PinOff : Pin}
               busy={action.busy}
               onClick={() => change({ pinned: !entry.pinned }, entry.pinned ? "No longer pinned." : "Pinned.")}
             >
@@ -93,13 +93,13 @@ function Shown({ tagged }: { tagged: Tagged<Entry> }) {
             <Menu
               trigger={<Button>More</Button>}
               items={[
-                { label: "Undo the last change", icon: <Undo2 aria-hidden size={14} />, act: undo },
+                { label: "Undo the last change", icon: Undo2, act: undo },
                 { label: "Supersede by another", act: () => setOpen("supersede") },
                 ...(entry.origin.execution
                   ? [{ label: "What its execution wrote", act: () => setOpen("origin") }]
                   : []),
                 null,
-                { label: "Delete", icon: <Trash2 aria-hidden size={14} />, danger: true, act: () => setOpen("delete") },
+                { label: "Delete", icon: Trash2, danger: true, act: () => setOpen("delete") },
               ]}
             />
           </>
@@ -172,10 +172,10 @@ function ScoreOf({ entry, rate, busy }: { entry: Entry; rate(useful: boolean): u
       title="Score"
       actions={
         <span className="flex gap-2">
-          <Button busy={busy} icon={<ThumbsUp aria-hidden size={14} />} onClick={() => rate(true)}>
+          <Button busy={busy} icon={ThumbsUp} onClick={() => rate(true)}>
             Useful
           </Button>
-          <Button busy={busy} icon={<ThumbsDown aria-hidden size={14} />} onClick={() => rate(false)}>
+          <Button busy={busy} icon={ThumbsDown} onClick={() => rate(false)}>
             Not useful
           </Button>
         </span>

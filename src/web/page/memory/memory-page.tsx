@@ -64,7 +64,7 @@ export default function MemoryPage() {
         about="What agents have noted to do better next time. The entries are files that you can read and correct."
         actions={
           admin && (
-            <Button icon={<Settings2 aria-hidden size={14} />} onClick={() => setSettings(true)}>
+            <Button icon={Settings2} onClick={() => setSettings(true)}>
               Scores
             </Button>
           )

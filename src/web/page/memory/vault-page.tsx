@@ -61,7 +61,7 @@ function Vault({ agent }: { agent: string }) {
         cli={`skep memory ${shellWord(agent)}`}
         crumbs={[["/memory", "Memory"]]}
         actions={
-          <Button kind="primary" icon={<Plus aria-hidden size={14} />} onClick={() => setAdding(true)}>
+          <Button kind="primary" icon={Plus} onClick={() => setAdding(true)}>
             New entry
           </Button>
         }

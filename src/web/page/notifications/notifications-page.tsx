@@ -67,7 +67,7 @@ function Channels() {
   const query = usePages("/v1/notification-channels", { query: { limit: 100 } });
   const channel = query.rows.find(({ id }) => id === shown);
   const add = (
-    <Button kind="primary" icon={<BellPlus aria-hidden size={15} />} onClick={() => show("new")}>
+    <Button kind="primary" icon={BellPlus} iconSize={15} onClick={() => show("new")}>
       Add a channel
     </Button>
   );

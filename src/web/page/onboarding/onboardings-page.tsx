@@ -49,7 +49,7 @@ export default function OnboardingsPage() {
     query: { limit: 50, ...(status ? { status } : {}) },
   });
   const begin = (
-    <Button kind="primary" icon={<Compass aria-hidden size={15} />} onClick={() => setFresh("1")}>
+    <Button kind="primary" icon={Compass} iconSize={15} onClick={() => setFresh("1")}>
       Start
     </Button>
   );

@@ -100,24 +100,24 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
         actions={
           <>
             {stored && admin && (
-              <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDialog("delete")}>
+              <Button kind="danger" icon={Trash2} onClick={() => setDialog("delete")}>
                 Delete
               </Button>
             )}
             {stored?.valid && (
-              <ButtonLink href={`/runs/new?pipeline=${stored.id}&dry=1`} icon={<FlaskConical aria-hidden size={14} />}>
+              <ButtonLink href={`/runs/new?pipeline=${stored.id}&dry=1`} icon={FlaskConical}>
                 Dry run
               </ButtonLink>
             )}
             {stored?.valid && (
-              <ButtonLink href={`/runs/new?pipeline=${stored.id}`} icon={<Play aria-hidden size={14} />}>
+              <ButtonLink href={`/runs/new?pipeline=${stored.id}`} icon={Play}>
                 Start a run
               </ButtonLink>
             )}
             {admin && (
               <Button
                 kind="primary"
-                icon={<Save aria-hidden size={14} />}
+                icon={Save}
                 busy={action.busy}
                 disabled={!changed || problems.length > 0}
                 onClick={() => (stored ? setDialog("save") : save(undefined))}

@@ -37,11 +37,11 @@ export default function PipelinePicture({ source, change }: PictureProps) {
       {change && (
         <div className="mt-2 flex flex-wrap gap-1.5">
           {last.map(({ id, name }) => (
-            <Button key={id} disabled={!plans} icon={<Pencil aria-hidden size={13} />} onClick={() => edit(id)}>
+            <Button key={id} disabled={!plans} icon={Pencil} iconSize={13} onClick={() => edit(id)}>
               {name}
             </Button>
           ))}
-          <Button disabled={!plans} icon={<Plus aria-hidden size={14} />} onClick={() => edit("")}>
+          <Button disabled={!plans} icon={Plus} onClick={() => edit("")}>
             Add a step
           </Button>
         </div>

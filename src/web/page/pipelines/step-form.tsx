@@ -83,7 +83,7 @@ export function StepForm({ source, steps, id, onChange, onClose }: Props) {
       {plan && steps.length > 1 && (
         <Button
           kind="danger"
-          icon={<Trash2 aria-hidden size={14} />}
+          icon={Trash2}
           onClick={() => {
             onChange(removeStep(source, id));
             onClose();

@@ -150,7 +150,7 @@ function PolicyEditor({ project, tagged: { value, etag } }: { project: Project; 
         </ol>
         <Button
           className="mt-2"
-          icon={<Plus aria-hidden size={14} />}
+          icon={Plus}
           onClick={() => set([...stages, { stage: `stage_${stages.length + 1}`, disposition: "required" }])}
         >
           Add a stage
@@ -249,15 +249,9 @@ function StageRow({ stage, change, remove, shift, first, last }: RowProps) {
         <option value="skip">Skipped</option>
       </Select>
       <span className="ml-auto flex">
-        <IconButton label={`Move ${name} up`} disabled={first} onClick={() => shift(-1)}>
-          <ArrowUp aria-hidden size={14} />
-        </IconButton>
-        <IconButton label={`Move ${name} down`} disabled={last} onClick={() => shift(1)}>
-          <ArrowDown aria-hidden size={14} />
-        </IconButton>
-        <IconButton label={`Remove ${name}`} onClick={remove}>
-          <X aria-hidden size={14} />
-        </IconButton>
+        <IconButton label={`Move ${name} up`} disabled={first} onClick={() => shift(-1)} icon={ArrowUp} />
+        <IconButton label={`Move ${name} down`} disabled={last} onClick={() => shift(1)} icon={ArrowDown} />
+        <IconButton label={`Remove ${name}`} onClick={remove} icon={X} />
       </span>
     </li>
   );

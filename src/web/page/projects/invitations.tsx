@@ -28,7 +28,7 @@ export function Invitations({ project }: { project: Project }) {
   const [revoked, setRevoked] = useState<Invitation>();
   const query = usePages(ADDRESS, { path: { id }, query: { limit: 100 } });
   const invite = (
-    <Button icon={<Link2 aria-hidden size={14} />} onClick={() => setInviting(true)}>
+    <Button icon={Link2} onClick={() => setInviting(true)}>
       Invite by link
     </Button>
   );

@@ -103,7 +103,7 @@ function Members({ project }: { project: Project }) {
       cell: (member) => {
         if (member.user_id === own)
           return (
-            <Button kind="quiet" icon={<LogOut aria-hidden size={14} />} onClick={() => setRemoved(member)}>
+            <Button kind="quiet" icon={LogOut} onClick={() => setRemoved(member)}>
               Leave
             </Button>
           );
@@ -111,7 +111,7 @@ function Members({ project }: { project: Project }) {
           mayDecide && (
             <Button
               kind="quiet"
-              icon={<Trash2 aria-hidden size={14} />}
+              icon={Trash2}
               onClick={() => setRemoved(member)}
               aria-label={`Remove ${member.display_name}`}
             />
@@ -121,7 +121,7 @@ function Members({ project }: { project: Project }) {
     },
   ];
   const add = mayDecide && (
-    <Button icon={<UserPlus aria-hidden size={14} />} onClick={() => setAdding(true)}>
+    <Button icon={UserPlus} onClick={() => setAdding(true)}>
       Add a member
     </Button>
   );

@@ -32,7 +32,7 @@ export function ExportProject({ project: { id, name } }: { project: Schemas["Pro
     <>
       <Button
         busy={action.busy}
-        icon={<Download aria-hidden size={14} />}
+        icon={Download}
         title="Its settings, board and policy as a file, for another server"
         onClick={() => void save()}
       >
@@ -88,7 +88,7 @@ export function ImportProject({ onClose }: { onClose(): void }) {
 }
 
 export const ImportButton = ({ open }: { open(): void }) => (
-  <Button icon={<PackageOpen aria-hidden size={14} />} onClick={open}>
+  <Button icon={PackageOpen} onClick={open}>
     Import
   </Button>
 );

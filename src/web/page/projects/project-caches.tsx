@@ -47,7 +47,7 @@ function Shown({ id }: { id: string }) {
           ) : (
             <>
               <Table label="Caches" rows={items} columns={COLUMNS} keyOf={whose} />
-              <Button icon={<Trash2 aria-hidden size={14} />} onClick={() => setClearing(true)} className="self-start">
+              <Button icon={Trash2} onClick={() => setClearing(true)} className="self-start">
                 Clear the caches
               </Button>
             </>

@@ -57,7 +57,7 @@ function Accepted({ id, accepted }: { id: string; accepted: NonNullable<Environm
           Accepted <Ago at={accepted.accepted_at} sentence />
         </span>
         {admin && (
-          <Button kind="quiet" icon={<Trash2 aria-hidden size={14} />} onClick={() => setRemoving(true)}>
+          <Button kind="quiet" icon={Trash2} onClick={() => setRemoving(true)}>
             Remove the environment
           </Button>
         )}
@@ -113,7 +113,7 @@ function Proposed({ id, proposal }: { id: string; proposal: Proposal }) {
           >
             <Input value={image} onChange={(event) => setImage(event.target.value)} />
           </Field>
-          <Button icon={<Check aria-hidden size={14} />} busy={action.busy} onClick={accept} className="self-start">
+          <Button icon={Check} busy={action.busy} onClick={accept} className="self-start">
             Accept the environment
           </Button>
         </div>

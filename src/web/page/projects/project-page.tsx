@@ -54,21 +54,21 @@ function ProjectView({ project }: { project: Project }) {
         actions={
           <>
             {mayDo(project.role, "owner") && (
-              <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDialog("delete")}>
+              <Button kind="danger" icon={Trash2} onClick={() => setDialog("delete")}>
                 Delete
               </Button>
             )}
-            <ButtonLink href={`/board?project=${project.id}`} icon={<SquareKanban aria-hidden size={14} />}>
+            <ButtonLink href={`/board?project=${project.id}`} icon={SquareKanban}>
               Board
             </ButtonLink>
             {own !== null && (
-              <ButtonLink href={`/projects/${project.id}/members`} icon={<Users aria-hidden size={14} />}>
+              <ButtonLink href={`/projects/${project.id}/members`} icon={Users}>
                 Members
               </ButtonLink>
             )}
             <ExportProject project={project} />
             {mayDo(project.role, "maintainer") && (
-              <Button icon={<Settings aria-hidden size={14} />} onClick={() => setDialog("edit")}>
+              <Button icon={Settings} onClick={() => setDialog("edit")}>
                 Edit
               </Button>
             )}
@@ -76,7 +76,7 @@ function ProjectView({ project }: { project: Project }) {
               <ButtonLink
                 href={`/runs/new?project=${encodeURIComponent(project.name)}${project.default_pipeline_id ? `&pipeline=${project.default_pipeline_id}` : ""}`}
                 kind="primary"
-                icon={<Play aria-hidden size={14} />}
+                icon={Play}
               >
                 Start a run
               </ButtonLink>
@@ -173,7 +173,7 @@ function CloneAgain({ project }: { project: Project }) {
         </Link>
         .
       </p>
-      <Button busy={action.busy} icon={<RotateCw aria-hidden size={14} />} onClick={again}>
+      <Button busy={action.busy} icon={RotateCw} onClick={again}>
         Clone again
       </Button>
     </div>
@@ -195,7 +195,7 @@ function Fetch({ project }: { project: Project }) {
       setJob("");
     });
   const again = (
-    <Button busy={action.busy} icon={<RotateCw aria-hidden size={14} />} onClick={start}>
+    <Button busy={action.busy} icon={RotateCw} onClick={start}>
       Fetch what is new
     </Button>
   );

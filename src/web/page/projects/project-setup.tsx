@@ -31,7 +31,7 @@ export function ProjectSetup({ id, mayStart }: { id: string; mayStart: boolean }
         <Found setup={data} />
       )}
       {mayStart && !data.job && data.state !== "unsupported" && (
-        <Button icon={<Hammer aria-hidden size={14} />} busy={action.busy} onClick={start} className="self-start">
+        <Button icon={Hammer} busy={action.busy} onClick={start} className="self-start">
           Set up and check again
         </Button>
       )}

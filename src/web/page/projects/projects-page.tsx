@@ -58,7 +58,7 @@ export default function ProjectsPage() {
   const sumOf = useRunSums("project");
   const columns = useMemo(() => columnsOf(sumOf), [sumOf]);
   const add = (
-    <Button kind="primary" icon={<Plus aria-hidden size={15} />} onClick={() => setAdding("1")}>
+    <Button kind="primary" icon={Plus} iconSize={15} onClick={() => setAdding("1")}>
       Add a project
     </Button>
   );

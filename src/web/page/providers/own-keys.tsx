@@ -25,7 +25,7 @@ export function OwnKeys() {
     <Section
       title="My own keys"
       actions={
-        <Button icon={<Plus aria-hidden size={15} />} onClick={() => setAdding(true)}>
+        <Button icon={Plus} iconSize={15} onClick={() => setAdding(true)}>
           Add a key
         </Button>
       }

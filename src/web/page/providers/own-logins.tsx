@@ -29,7 +29,7 @@ export function OwnLogins() {
     <Section
       title="My own log-ins of external agents"
       actions={
-        <Button icon={<Plus aria-hidden size={15} />} onClick={() => setAdding(true)}>
+        <Button icon={Plus} iconSize={15} onClick={() => setAdding(true)}>
           Store a log-in
         </Button>
       }

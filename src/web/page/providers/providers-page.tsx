@@ -105,7 +105,7 @@ function InstanceProviders() {
     <Section
       title="Of this server"
       actions={
-        <Button icon={<Plus aria-hidden size={15} />} onClick={() => setAdding(true)}>
+        <Button icon={Plus} iconSize={15} onClick={() => setAdding(true)}>
           Another server
         </Button>
       }

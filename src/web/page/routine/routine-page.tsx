@@ -132,16 +132,16 @@ function Header({ routine, onStarted }: { routine: Routine; onStarted(tick: stri
         cli={`skep routines show ${routine.id}`}
         actions={
           <>
-            <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDialog("delete")}>
+            <Button kind="danger" icon={Trash2} onClick={() => setDialog("delete")}>
               Delete
             </Button>
-            <Button busy={action.busy} icon={<Power aria-hidden size={14} />} onClick={toggle}>
+            <Button busy={action.busy} icon={Power} onClick={toggle}>
               {routine.enabled ? "Switch off" : "Switch on"}
             </Button>
-            <Button icon={<Pencil aria-hidden size={14} />} onClick={() => setDialog("edit")}>
+            <Button icon={Pencil} onClick={() => setDialog("edit")}>
               Edit
             </Button>
-            <Button kind="primary" busy={action.busy} icon={<Play aria-hidden size={14} />} onClick={start}>
+            <Button kind="primary" busy={action.busy} icon={Play} onClick={start}>
               Run now
             </Button>
           </>

@@ -65,12 +65,13 @@ export function Calendar({ agents }: { agents: string[] }) {
   return (
     <section aria-label="Week">
       <div className="mb-3 flex flex-wrap items-center gap-2">
-        <IconButton label="Week before" onClick={() => setWeek(isoDay(later(from, -DAYS)))}>
-          <ChevronLeft aria-hidden size={16} />
-        </IconButton>
-        <IconButton label="Week after" onClick={() => setWeek(isoDay(to))}>
-          <ChevronRight aria-hidden size={16} />
-        </IconButton>
+        <IconButton
+          label="Week before"
+          onClick={() => setWeek(isoDay(later(from, -DAYS)))}
+          icon={ChevronLeft}
+          iconSize={16}
+        />
+        <IconButton label="Week after" onClick={() => setWeek(isoDay(to))} icon={ChevronRight} iconSize={16} />
         <Button onClick={() => setWeek("")}>This week</Button>
         <h2 className="font-semibold" aria-live="polite">
           {name(from)} – {name(later(from, DAYS - 1))}

@@ -96,16 +96,12 @@ function Refused({ one, projectId }: { one: Reached; projectId: string | null })
           {times > 1 && ` (${count(times)} times)`}: denied, {REASONS[reason ?? ""] ?? reason}
         </span>
         {admin && reason === "not_allowed" && (
-          <Button icon={<Check aria-hidden size={14} />} onClick={allow} disabled={action.busy}>
+          <Button icon={Check} onClick={allow} disabled={action.busy}>
             Allow for {agent}
           </Button>
         )}
         {admin && reason === "not_allowed" && projectId !== null && (
-          <Button
-            icon={<Check aria-hidden size={14} />}
-            onClick={() => allowInProject(projectId)}
-            disabled={action.busy}
-          >
+          <Button icon={Check} onClick={() => allowInProject(projectId)} disabled={action.busy}>
             Allow in this project
           </Button>
         )}

@@ -48,7 +48,7 @@ function OnePreview({ preview: { id, run_id, step_id, port, kept_until } }: { pr
   return (
     <div>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
-        <Button kind="primary" icon={<ExternalLink aria-hidden size={14} />} onClick={open} busy={action.busy}>
+        <Button kind="primary" icon={ExternalLink} onClick={open} busy={action.busy}>
           Open the preview
         </Button>
         <span className="min-w-0 text-sm text-dim">
@@ -56,7 +56,7 @@ function OnePreview({ preview: { id, run_id, step_id, port, kept_until } }: { pr
           {kept_until === null ? ", while the step runs" : `, until ${dateTime(kept_until)}`}
         </span>
         {kept_until !== null && (
-          <Button kind="quiet" icon={<X aria-hidden size={14} />} onClick={end} disabled={action.busy}>
+          <Button kind="quiet" icon={X} onClick={end} disabled={action.busy}>
             End it
           </Button>
         )}

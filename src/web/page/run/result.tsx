@@ -40,7 +40,7 @@ export function Result({ run, plan, timeline }: { run: Run; plan: StepPlan[]; ti
           <Outputs run={run} plan={plan} />
         </Panel>
         <Screenshots runId={run.id} />
-        <Button className="mt-3" icon={<Link2 aria-hidden size={14} />} onClick={share}>
+        <Button className="mt-3" icon={Link2} onClick={share}>
           {copied ? "Copied" : "Copy the link to this result"}
         </Button>
       </article>

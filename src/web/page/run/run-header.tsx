@@ -90,17 +90,17 @@ export function RunHeader({ run, files, tab, around }: Props) {
         </div>
         <div data-verbs className="flex flex-wrap items-center gap-2">
           {!ended && (
-            <Button data-run-action icon={<Square aria-hidden size={13} />} onClick={() => setDialog("cancel")}>
+            <Button data-run-action icon={Square} iconSize={13} onClick={() => setDialog("cancel")}>
               Cancel
             </Button>
           )}
           {ended && (
-            <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDialog("delete")}>
+            <Button kind="danger" icon={Trash2} onClick={() => setDialog("delete")}>
               Delete
             </Button>
           )}
           {ended && mayRestart && (
-            <Button icon={<Play aria-hidden size={14} />} onClick={() => navigate(`/runs/new?again=${run.id}`)}>
+            <Button icon={Play} onClick={() => navigate(`/runs/new?again=${run.id}`)}>
               Run again
             </Button>
           )}
@@ -170,7 +170,7 @@ function Next({ run, files, tab, restart }: Pick<Props, "run" | "files" | "tab">
   if (run.status === "failed" || run.status === "cancelled")
     return (
       restart && (
-        <Button data-run-action kind="primary" icon={<RotateCw aria-hidden size={14} />} onClick={restart}>
+        <Button data-run-action kind="primary" icon={RotateCw} onClick={restart}>
           {run.error?.code.includes("budget") ? "Restart with a higher budget" : "Restart"}
         </Button>
       )

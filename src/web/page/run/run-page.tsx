@@ -233,18 +233,26 @@ function StepBar({ steps, current, pick }: { steps: StepPlan[]; current: string;
   const [before, after] = [steps[at - 1], steps[at + 1]];
   return (
     <nav aria-label="Steps" className="mb-3 flex items-center gap-1 lg:hidden">
-      <Button icon={<ChevronLeft aria-hidden size={14} />} onClick={() => pick("")}>
+      <Button icon={ChevronLeft} onClick={() => pick("")}>
         All steps
       </Button>
       <span className="mr-auto ml-2 text-sm text-dim tabular-nums">
         {at + 1} of {steps.length}
       </span>
-      <IconButton label="Step before" disabled={!before} onClick={() => before && pick(before.id)}>
-        <ChevronLeft aria-hidden size={16} />
-      </IconButton>
-      <IconButton label="Next step" disabled={!after} onClick={() => after && pick(after.id)}>
-        <ChevronRight aria-hidden size={16} />
-      </IconButton>
+      <IconButton
+        label="Step before"
+        disabled={!before}
+        onClick={() => before && pick(before.id)}
+        icon={ChevronLeft}
+        iconSize={16}
+      />
+      <IconButton
+        label="Next step"
+        disabled={!after}
+        onClick={() => after && pick(after.id)}
+        icon={ChevronRight}
+        iconSize={16}
+      />
     </nav>
   );
 }

@@ -53,7 +53,7 @@ export function StepDetail({ run, plan, steps, attempt, rows }: Props) {
         <Status status={attempt?.status ?? plan.status} />
         {step && <Figures step={step} />}
         {attempt && run.finished_at && may("contributor") && (
-          <Button kind="quiet" icon={<RotateCw aria-hidden size={13} />} onClick={() => setRestarting(true)}>
+          <Button kind="quiet" icon={RotateCw} iconSize={13} onClick={() => setRestarting(true)}>
             Restart from here
           </Button>
         )}

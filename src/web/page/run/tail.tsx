@@ -81,7 +81,7 @@ export function Tail({ session, last }: { session: string; last: string }) {
       {away && (
         <Button
           className="fixed right-6 bottom-6 shadow-xl"
-          icon={<ArrowDown aria-hidden size={14} />}
+          icon={ArrowDown}
           onClick={() => toEnd(paneOf(box.current))}
         >
           Follow

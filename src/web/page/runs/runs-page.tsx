@@ -49,7 +49,7 @@ export default function RunsPage() {
         title="Runs"
         cli={`skep runs${status && !status.includes(",") ? ` --status ${status}` : ""}`}
         actions={
-          <ButtonLink href="/runs/new" kind="primary" icon={<Play aria-hidden size={14} />}>
+          <ButtonLink href="/runs/new" kind="primary" icon={Play}>
             Start a run
           </ButtonLink>
         }
@@ -120,10 +120,10 @@ function SelectableRuns({ query }: { query: Listed<Run> }) {
           <span className="mr-6 font-medium whitespace-nowrap max-sm:mr-0 max-sm:w-full">
             {plural(chosen.size, "run")} selected
           </span>
-          <Button busy={busy} icon={<Square aria-hidden size={13} />} onClick={() => steer("cancel")}>
+          <Button busy={busy} icon={Square} iconSize={13} onClick={() => steer("cancel")}>
             Cancel
           </Button>
-          <Button busy={busy} icon={<RotateCw aria-hidden size={13} />} onClick={() => steer("restart")}>
+          <Button busy={busy} icon={RotateCw} iconSize={13} onClick={() => steer("restart")}>
             Restart
           </Button>
           <Button kind="quiet" onClick={() => setChosen(new Set())}>

@@ -60,13 +60,13 @@ export function SavedFilters({ active }: { active: boolean }) {
               label={`Remove the filter ${name}`}
               className="size-7!"
               onClick={() => action.run(() => keep(saved.filter((one) => one.name !== name)))}
-            >
-              <X aria-hidden size={12} />
-            </IconButton>
+              icon={X}
+              iconSize={12}
+            />
           </span>
         ))}
         {active && !known && (
-          <Button kind="quiet" icon={<Bookmark aria-hidden size={13} />} onClick={() => setNaming(true)}>
+          <Button kind="quiet" icon={Bookmark} iconSize={13} onClick={() => setNaming(true)}>
             Save this filter
           </Button>
         )}

@@ -76,7 +76,7 @@ export default function SecretsPage() {
   const query = usePages("/v1/secrets", { query: { limit: 100 } });
   const shown = query.rows.find(({ id }) => id === open);
   const add = admin && (
-    <Button kind="primary" icon={<Plus aria-hidden size={15} />} onClick={() => setAdding(true)}>
+    <Button kind="primary" icon={Plus} iconSize={15} onClick={() => setAdding(true)}>
       Add a secret
     </Button>
   );

@@ -64,7 +64,7 @@ function SkillView({ tagged, params }: { tagged: Tagged<Skill>; params: Params }
         actions={
           admin && (
             <>
-              <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDeleting(true)}>
+              <Button kind="danger" icon={Trash2} onClick={() => setDeleting(true)}>
                 Delete
               </Button>
               <Button busy={toggle.busy} onClick={() => enable(!skill.enabled)}>

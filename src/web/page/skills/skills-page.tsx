@@ -69,7 +69,7 @@ export default function SkillsPage() {
       cli="skep skills"
       actions={
         admin && (
-          <Button kind="primary" icon={<Plus aria-hidden size={15} />} onClick={() => setAdding(true)}>
+          <Button kind="primary" icon={Plus} iconSize={15} onClick={() => setAdding(true)}>
             New skill
           </Button>
         )

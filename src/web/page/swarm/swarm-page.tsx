@@ -67,16 +67,12 @@ function Header({ swarm, tasks }: { swarm: Swarm; tasks: SwarmTask[] }) {
         cli={`skep swarm show ${swarm.id} --outputs`}
         actions={
           swarm.status === "running" ? (
-            <Button icon={<Square aria-hidden size={13} />} onClick={() => setDialog("cancel")}>
+            <Button icon={Square} iconSize={13} onClick={() => setDialog("cancel")}>
               Cancel
             </Button>
           ) : (
             mayStart && (
-              <Button
-                disabled={tasks.length === 0}
-                icon={<RotateCw aria-hidden size={14} />}
-                onClick={() => setDialog("again")}
-              >
+              <Button disabled={tasks.length === 0} icon={RotateCw} onClick={() => setDialog("again")}>
                 Run again
               </Button>
             )
@@ -170,12 +166,7 @@ function TaskDetail({ swarm, task }: { swarm: Swarm; task: SwarmTask }) {
         </Link>
         <span className="text-dim">{costText(task)}</span>
         {mayRetry && UNDONE.has(task.status) && (
-          <Button
-            busy={action.busy}
-            icon={<RotateCw aria-hidden size={14} />}
-            onClick={retry}
-            title="What depends on it follows"
-          >
+          <Button busy={action.busy} icon={RotateCw} onClick={retry} title="What depends on it follows">
             Do it again
           </Button>
         )}

@@ -35,7 +35,7 @@ export default function SwarmsPage() {
   const [fresh, setFresh] = useParam("new");
   const query = usePages("/v1/swarm", { query: { limit: 50 } });
   const start = (kind: "primary" | "plain") => (
-    <Button kind={kind} icon={<Network aria-hidden size={15} />} onClick={() => setFresh("1")}>
+    <Button kind={kind} icon={Network} iconSize={15} onClick={() => setFresh("1")}>
       Start a swarm
     </Button>
   );

@@ -55,7 +55,7 @@ export function Backups() {
       setStarted((await must(client.POST("/v1/admin/backups"))).id);
     });
   const button = (
-    <Button kind="primary" busy={action.busy} icon={<Archive aria-hidden size={14} />} onClick={make}>
+    <Button kind="primary" busy={action.busy} icon={Archive} onClick={make}>
       Make a backup
     </Button>
   );
@@ -159,9 +159,7 @@ function Actions({ backup: { id } }: { backup: Backup }) {
       >
         <Download aria-hidden size={15} />
       </a>
-      <IconButton label={`Delete ${id}`} onClick={() => setDeleting(true)}>
-        <Trash2 aria-hidden size={15} />
-      </IconButton>
+      <IconButton label={`Delete ${id}`} onClick={() => setDeleting(true)} icon={Trash2} iconSize={15} />
       {deleting && (
         <Confirm
           title="Delete the backup?"

@@ -53,7 +53,7 @@ export function Containers() {
     <Section
       title="Of this instance"
       actions={
-        <Button icon={<Download aria-hidden size={14} />} onClick={() => setPulling(true)}>
+        <Button icon={Download} onClick={() => setPulling(true)}>
           Pull an image
         </Button>
       }

@@ -47,7 +47,7 @@ export function Disk() {
       setJob((await must(client.POST("/v1/admin/disk/measure"))).id);
     });
   const button = (
-    <Button kind="primary" busy={action.busy} icon={<HardDrive aria-hidden size={14} />} onClick={measure}>
+    <Button kind="primary" busy={action.busy} icon={HardDrive} onClick={measure}>
       Measure now
     </Button>
   );

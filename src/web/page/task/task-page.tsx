@@ -56,14 +56,14 @@ function TaskView({ task, project }: { task: Task; project: Project }) {
         actions={
           mayChange && (
             <>
-              <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDialog("delete")}>
+              <Button kind="danger" icon={Trash2} onClick={() => setDialog("delete")}>
                 Delete
               </Button>
-              <Button icon={<Pencil aria-hidden size={14} />} onClick={() => setDialog("edit")}>
+              <Button icon={Pencil} onClick={() => setDialog("edit")}>
                 Edit
               </Button>
               {task.status !== "done" && (
-                <Button kind="primary" icon={<Play aria-hidden size={14} />} onClick={() => setDialog("start")}>
+                <Button kind="primary" icon={Play} onClick={() => setDialog("start")}>
                   Start agents
                 </Button>
               )}

@@ -47,7 +47,7 @@ export function LogIn({ server: { id, needs_authorization, authorized } }: { ser
         </a>
       )}
       {authorized && (
-        <Button icon={<LogOut aria-hidden size={14} />} busy={action.busy} onClick={forget}>
+        <Button icon={LogOut} busy={action.busy} onClick={forget}>
           Forget the log-in
         </Button>
       )}

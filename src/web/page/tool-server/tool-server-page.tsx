@@ -56,13 +56,13 @@ function ServerView({ server }: { server: Server }) {
         cli={`skep mcp logs ${server.id}`}
         actions={
           <>
-            <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDeleting(true)}>
+            <Button kind="danger" icon={Trash2} onClick={() => setDeleting(true)}>
               Delete
             </Button>
-            <Button icon={<Pencil aria-hidden size={14} />} onClick={() => setEditing(true)}>
+            <Button icon={Pencil} onClick={() => setEditing(true)}>
               Edit
             </Button>
-            <Button busy={action.busy} icon={<Power aria-hidden size={14} />} onClick={toggle}>
+            <Button busy={action.busy} icon={Power} onClick={toggle}>
               {server.enabled ? "Switch off" : "Switch on"}
             </Button>
           </>
@@ -150,7 +150,7 @@ function Tools({ server }: { server: Server }) {
               <Badge tone={STATE[tool.state][1]}>{STATE[tool.state][0]}</Badge>
               <code className="text-sm text-dim">{tool.agent_tool}</code>
               {open.includes(tool) && (
-                <Button busy={action.busy} icon={<Check aria-hidden size={14} />} onClick={() => approve([tool])}>
+                <Button busy={action.busy} icon={Check} onClick={() => approve([tool])}>
                   Approve {tool.name}
                 </Button>
               )}

@@ -40,7 +40,7 @@ export default function ToolServersPage() {
   const [, navigate] = useLocation();
   const query = usePages("/v1/mcp", { query: { limit: 100 } });
   const add = (kind: "primary" | "plain") => (
-    <Button kind={kind} icon={<Plug aria-hidden size={15} />} onClick={() => setFresh("1")}>
+    <Button kind={kind} icon={Plug} iconSize={15} onClick={() => setFresh("1")}>
       Add a server
     </Button>
   );
@@ -51,7 +51,7 @@ export default function ToolServersPage() {
       cli="skep mcp list"
       actions={
         <>
-          <Button icon={<FileUp aria-hidden size={15} />} onClick={() => setFresh("import")}>
+          <Button icon={FileUp} iconSize={15} onClick={() => setFresh("import")}>
             Import a file
           </Button>
           {add("primary")}

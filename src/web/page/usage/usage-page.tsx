@@ -62,7 +62,7 @@ export default function UsagePage() {
         title="Usage"
         cli="skep usage"
         actions={
-          <Button icon={<Download aria-hidden size={14} />} busy={saving.busy} onClick={save}>
+          <Button icon={Download} busy={saving.busy} onClick={save}>
             CSV
           </Button>
         }

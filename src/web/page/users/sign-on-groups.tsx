@@ -55,7 +55,7 @@ export function GroupFields({ provider }: { provider: Schemas["Oidc"] | undefine
           />
         ))}
       </ul>
-      <Button className="mt-2" icon={<Plus aria-hidden size={14} />} disabled={rows.length >= ROWS_MAX} onClick={add}>
+      <Button className="mt-2" icon={Plus} disabled={rows.length >= ROWS_MAX} onClick={add}>
         Add a group
       </Button>
     </fieldset>
@@ -103,9 +103,7 @@ function GroupRow({ saved, at, remove }: { saved: GroupRole | undefined; at: num
         className="w-32!"
         options={ROLES}
       />
-      <IconButton label={`Remove group ${at + 1}`} onClick={remove}>
-        <X aria-hidden size={14} />
-      </IconButton>
+      <IconButton label={`Remove group ${at + 1}`} onClick={remove} icon={X} />
     </li>
   );
 }

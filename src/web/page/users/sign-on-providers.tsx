@@ -18,7 +18,7 @@ export function SignOnProviders() {
     <Section
       title="Providers"
       actions={
-        <Button icon={<Plus aria-hidden size={15} />} onClick={() => setOpen("+new")}>
+        <Button icon={Plus} iconSize={15} onClick={() => setOpen("+new")}>
           Add a provider
         </Button>
       }

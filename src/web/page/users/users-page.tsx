@@ -59,7 +59,7 @@ export default function UsersPage() {
         title="Users"
         cli="skep users"
         actions={
-          <Button kind="primary" icon={<Plus aria-hidden size={15} />} onClick={() => setAdding(true)}>
+          <Button kind="primary" icon={Plus} iconSize={15} onClick={() => setAdding(true)}>
             Add a user
           </Button>
         }
