@@ -22,6 +22,9 @@ interface FormDialogProps {
   submit(fields: Fields): Promise<unknown>;
   onClose(): void;
   children: ReactNode;
+  /** Beside the form, above and below it. */
+  before?: ReactNode;
+  after?: ReactNode;
   wide?: boolean;
 }
 
@@ -33,6 +36,8 @@ export function FormDialog({
   submit,
   onClose,
   children,
+  before,
+  after: below,
   wide = false,
 }: FormDialogProps) {
   const change = useChange(...changes);
@@ -48,9 +53,11 @@ export function FormDialog({
   };
   return (
     <Dialog title={title} onClose={onClose} wide={wide}>
+      {before}
       <Form action={{ ...change, run }} word={word} onCancel={onClose} submit={send}>
         {children}
       </Form>
+      {below}
     </Dialog>
   );
 }

@@ -13,9 +13,12 @@ export interface Listed<T> extends Asked {
   fetchNextPage(): unknown;
 }
 /** What `useQuery` answers where a list is given as a whole. */
-interface Whole<T> extends Asked {
+export interface Whole<T> extends Asked {
   data: { items: T[] } | undefined;
 }
+
+export const rowsIn = <T,>(query: Listed<T> | Whole<T>): T[] =>
+  "rows" in query ? query.rows : (query.data?.items ?? []);
 
 export interface ListProps<T> extends Pick<TableProps<T>, "columns" | "keyOf" | "hrefOf" | "selection"> {
   /** What the rows are, for readers of the screen. */
@@ -35,7 +38,7 @@ export interface ListProps<T> extends Pick<TableProps<T>, "columns" | "keyOf" | 
 export function List<T>({ query, empty, filters = [], noMatch, bar, lines, ...table }: ListProps<T>) {
   const [params] = useSearchParams();
   const pages = "rows" in query ? query : undefined;
-  const rows = "rows" in query ? query.rows : (query.data?.items ?? []);
+  const rows = rowsIn(query);
   const isFiltered = filters.some((name) => params.get(name));
   const none = isFiltered ? (
     <NoMatch clear={filters}>{noMatch ?? "Nothing matches."}</NoMatch>

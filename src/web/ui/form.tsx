@@ -18,6 +18,12 @@ export interface Fields {
   /** Undefined when it is left empty. */
   number(name: string): number | undefined;
   checked(name: string): boolean;
+  /** Parted by blanks or commas. */
+  words(name: string): string[];
+  /** Parted by commas: each may hold blanks. */
+  entries(name: string): string[];
+  /** The texts of those that are not empty, by name. */
+  filled<Name extends string>(...names: Name[]): { [Field in Name]?: string };
   /** All of them, files too, for a request of several parts. */
   all(): FormData;
   /** The chosen option of a select, whose options the page wrote itself; the API refuses any other. */
@@ -27,12 +33,25 @@ export interface Fields {
 export function fieldsOf(form: HTMLFormElement): Fields {
   const data = new FormData(form);
   const raw = (name: string) => String(data.get(name) ?? "");
+  const text = (name: string) => raw(name).trim();
+  const parts = (name: string, between: RegExp | ",") =>
+    raw(name)
+      .split(between)
+      .map((part) => part.trim())
+      .filter(Boolean);
+  function filled<Name extends string>(...names: Name[]): { [Field in Name]?: string };
+  function filled(...names: string[]): Record<string, string> {
+    return Object.fromEntries(names.filter(text).map((name) => [name, text(name)]));
+  }
   return {
     raw,
     all: () => data,
-    text: (name) => raw(name).trim(),
-    number: (name) => (raw(name).trim() === "" ? undefined : Number(raw(name))),
+    text,
+    number: (name) => (text(name) === "" ? undefined : Number(raw(name))),
     checked: (name) => data.get(name) !== null,
+    words: (name) => parts(name, /[\s,]+/),
+    entries: (name) => parts(name, ","),
+    filled,
     choice: <Word extends string>(name: string) => raw(name) as Word,
   };
 }

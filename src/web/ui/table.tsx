@@ -74,12 +74,19 @@ export function Table<T>({ label, rows, columns, keyOf, hrefOf, selection, more 
   );
 }
 
-/** Below rows of which there are more. */
-export const More = ({ query }: { query: NonNullable<TableProps<never>["more"]> }) =>
+interface MoreProps {
+  query: NonNullable<TableProps<never>["more"]>;
+  children?: ReactNode;
+  quiet?: boolean;
+  className?: string;
+}
+
+/** Beside rows of which there are more. */
+export const More = ({ query, children = "Show more", quiet, className = "mt-3 text-center" }: MoreProps) =>
   query.hasNextPage && (
-    <div className="mt-3 text-center">
-      <Button busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
-        Show more
+    <div className={className}>
+      <Button kind={quiet ? "quiet" : "plain"} busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
+        {children}
       </Button>
     </div>
   );

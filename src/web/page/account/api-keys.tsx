@@ -5,12 +5,13 @@ import { useState } from "react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
 import { FormDialog, stay } from "../../kit/form-dialog.tsx";
+import { RowList } from "../../kit/row-list.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Field, InputField, Select } from "../../ui/field.tsx";
-import { Await, Warning } from "../../ui/note.tsx";
-import { CopyButton, Panel, Section } from "../../ui/page.tsx";
+import { Warning } from "../../ui/note.tsx";
+import { CopyButton, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 
@@ -39,42 +40,33 @@ export function ApiKeys() {
       }
     >
       <ProblemNote error={action.error} />
-      <Await query={query} rows={1}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <p className="text-dim">None. Scripts and other programs log in with a key.</p>
-          ) : (
-            <Panel>
-              <ul>
-                {items.map((key) => (
-                  <li
-                    key={key.id}
-                    className="flex flex-wrap items-center gap-x-4 border-b border-line px-4 py-2 last:border-0"
-                  >
-                    <span className="font-medium">{key.name}</span>
-                    <code className="font-mono text-sm text-dim">{key.preview}</code>
-                    <Badge tone={key.expired ? "bad" : "plain"}>
-                      {key.expired ? "expired" : (key.scopes?.join(", ") ?? "all")}
-                    </Badge>
-                    <span className="mr-auto text-sm text-dim">
-                      {key.last_used_at ? (
-                        <>
-                          used <Ago at={key.last_used_at} sentence />
-                        </>
-                      ) : (
-                        "never used"
-                      )}
-                    </span>
-                    <Button kind="quiet" onClick={() => revoke(key.id)}>
-                      Revoke
-                    </Button>
-                  </li>
-                ))}
-              </ul>
-            </Panel>
-          )
-        }
-      </Await>
+      <RowList
+        query={query}
+        keyOf={({ id }) => id}
+        empty={<p className="text-dim">None. Scripts and other programs log in with a key.</p>}
+      >
+        {(key) => (
+          <>
+            <span className="font-medium">{key.name}</span>
+            <code className="font-mono text-sm text-dim">{key.preview}</code>
+            <Badge tone={key.expired ? "bad" : "plain"}>
+              {key.expired ? "expired" : (key.scopes?.join(", ") ?? "all")}
+            </Badge>
+            <span className="mr-auto text-sm text-dim">
+              {key.last_used_at ? (
+                <>
+                  used <Ago at={key.last_used_at} sentence />
+                </>
+              ) : (
+                "never used"
+              )}
+            </span>
+            <Button kind="quiet" onClick={() => revoke(key.id)}>
+              Revoke
+            </Button>
+          </>
+        )}
+      </RowList>
       {adding && <AddKey onClose={() => setAdding(false)} />}
     </Section>
   );

@@ -2,10 +2,10 @@
 
 import { api, client } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
+import { RowList } from "../../kit/row-list.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { Await } from "../../ui/note.tsx";
-import { Panel, Section } from "../../ui/page.tsx";
+import { Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 
@@ -25,31 +25,22 @@ export function Sessions() {
   return (
     <Section title="Log-ins">
       <ProblemNote error={action.error} />
-      <Await query={query} rows={2}>
-        {({ items }) => (
-          <Panel>
-            <ul>
-              {items.map(({ id, current, user_agent, address, last_used_at }) => (
-                <li
-                  key={id}
-                  className="flex flex-wrap items-center gap-x-4 border-b border-line px-4 py-2 last:border-0"
-                >
-                  <span className="font-medium">{deviceOf(user_agent)}</span>
-                  {current && <Badge tone="ok">this one</Badge>}
-                  <span className="mr-auto text-sm text-dim">
-                    {address} · <Ago at={last_used_at} sentence />
-                  </span>
-                  {!current && (
-                    <Button kind="quiet" onClick={() => end(id)}>
-                      End
-                    </Button>
-                  )}
-                </li>
-              ))}
-            </ul>
-          </Panel>
+      <RowList query={query} keyOf={({ id }) => id} lines={2}>
+        {({ id, current, user_agent, address, last_used_at }) => (
+          <>
+            <span className="font-medium">{deviceOf(user_agent)}</span>
+            {current && <Badge tone="ok">this one</Badge>}
+            <span className="mr-auto text-sm text-dim">
+              {address} · <Ago at={last_used_at} sentence />
+            </span>
+            {!current && (
+              <Button kind="quiet" onClick={() => end(id)}>
+                End
+              </Button>
+            )}
+          </>
         )}
-      </Await>
+      </RowList>
     </Section>
   );
 }

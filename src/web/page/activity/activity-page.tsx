@@ -14,7 +14,7 @@ import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader, Panel } from "../../ui/page.tsx";
 import { useSlices } from "../../ui/slices.ts";
 import { Status } from "../../ui/status.tsx";
-import { type Column, TwoLines } from "../../ui/table.tsx";
+import { type Column, More, TwoLines } from "../../ui/table.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { Ago, Took } from "../../ui/time.tsx";
 import { AskAgent } from "../agents/ask-agent.tsx";
@@ -123,13 +123,9 @@ function Timeline() {
           )
         }
       </Await>
-      {query.hasNextPage && (
-        <div className="text-center">
-          <Button busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
-            Earlier
-          </Button>
-        </div>
-      )}
+      <More query={query} className="text-center">
+        Earlier
+      </More>
     </>
   );
 }

@@ -7,6 +7,7 @@ import { api, client, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { type Tagged, useTagged } from "../../api/tagged.ts";
 import { Confirm } from "../../kit/confirm.tsx";
+import { RowList } from "../../kit/row-list.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { emojiBefore } from "../../ui/emoji.ts";
@@ -14,7 +15,7 @@ import { Badge, FactRow } from "../../ui/facts.tsx";
 import { FileProblems } from "../../ui/file-problems.tsx";
 import { costText, count } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
-import { PageHeader, Panel } from "../../ui/page.tsx";
+import { PageHeader } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { RunList } from "../runs/run-list.tsx";
@@ -129,32 +130,26 @@ function AgentRuns({ agent }: { agent: Agent }) {
 function AgentSecrets({ agent }: { agent: Agent }) {
   const query = usePages("/v1/secrets/agents/{agent_id}", { path: { agent_id: agent.id } });
   return (
-    <Await query={query}>
-      {() =>
-        query.rows.length === 0 ? (
-          <Empty
-            action={<ButtonLink href="/secrets">Open the secrets</ButtonLink>}
-            cli={`skep secrets grant SECRET ${agent.id}`}
-          >
-            No secret is granted to it. Its commands see a granted secret in their environment.
-          </Empty>
-        ) : (
-          <Panel>
-            <ul>
-              {query.rows.map(({ id, name, description, masked_preview }) => (
-                <li
-                  key={id}
-                  className="flex flex-wrap items-center gap-x-4 border-b border-line px-4 py-2 last:border-0"
-                >
-                  <code className="font-mono font-medium">{name}</code>
-                  <code className="font-mono text-sm text-dim">{masked_preview}</code>
-                  <span className="text-sm text-dim">{description}</span>
-                </li>
-              ))}
-            </ul>
-          </Panel>
-        )
+    <RowList
+      query={query}
+      keyOf={({ id }) => id}
+      lines={3}
+      empty={
+        <Empty
+          action={<ButtonLink href="/secrets">Open the secrets</ButtonLink>}
+          cli={`skep secrets grant SECRET ${agent.id}`}
+        >
+          No secret is granted to it. Its commands see a granted secret in their environment.
+        </Empty>
       }
-    </Await>
+    >
+      {({ name, description, masked_preview }) => (
+        <>
+          <code className="font-mono font-medium">{name}</code>
+          <code className="font-mono text-sm text-dim">{masked_preview}</code>
+          <span className="text-sm text-dim">{description}</span>
+        </>
+      )}
+    </RowList>
   );
 }

@@ -119,11 +119,9 @@ const linesIn = (text: string): string[] =>
     .filter((line) => line !== "");
 
 /** What the fields of the dialog say. */
-function ruleOf({ choice, text }: Fields): Rule {
+function ruleOf({ choice, text, words }: Fields): Rule {
   const effect = choice<Effect>("effect");
-  const tool = text("tools")
-    .split(/[\s,]+/)
-    .filter(Boolean);
+  const tool = words("tools");
   const [path, matches] = [linesIn(text("path")), linesIn(text("matches"))];
   if (path.length + matches.length === 0) return { [effect]: tool };
   const target = {

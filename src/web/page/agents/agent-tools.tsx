@@ -5,14 +5,16 @@ import { api, client, must, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import type { Tagged } from "../../api/tagged.ts";
 import { useChange } from "../../kit/change.ts";
+import { RowList } from "../../kit/row-list.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { SearchInput } from "../../ui/filter.tsx";
 import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
-import { Panel, Section } from "../../ui/page.tsx";
+import { Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
+import { More } from "../../ui/table.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Quiet } from "../home/needs-you.tsx";
 import { AgentRules } from "./agent-rules.tsx";
@@ -115,40 +117,29 @@ function Remembered({ agent }: { agent: Schemas["Agent"] }) {
   return (
     <Section title="Remembered answers">
       <ProblemNote error={action.error} />
-      <Await query={answers} rows={1}>
-        {() =>
-          answers.rows.length === 0 ? (
-            <Quiet>Nobody has allowed anything for longer than a call.</Quiet>
-          ) : (
-            <Panel>
-              <ul aria-label="Remembered answers">
-                {answers.rows.map(({ id, rule, lasts, run_id, answered_by, created_at }) => (
-                  <li
-                    key={id}
-                    className="flex min-h-11 flex-wrap items-center gap-3 border-b border-line px-4 py-1.5 last:border-0"
-                  >
-                    <code className="mr-auto font-mono">{rule}</code>
-                    <span className="text-sm text-dim">
-                      {lasts === "agent" ? "in all its work" : run_id === null ? "in a chat" : `in ${run_id}`}, by{" "}
-                      {answered_by}, <Ago at={created_at} />
-                    </span>
-                    {(admin || lasts === "work") && (
-                      <Button kind="quiet" disabled={action.busy} onClick={() => revoke(id)}>
-                        Take back
-                      </Button>
-                    )}
-                  </li>
-                ))}
-              </ul>
-            </Panel>
-          )
-        }
-      </Await>
-      {answers.hasNextPage && (
-        <Button kind="quiet" busy={answers.isFetchingNextPage} onClick={() => answers.fetchNextPage()}>
-          Show more
-        </Button>
-      )}
+      <RowList
+        query={answers}
+        label="Remembered answers"
+        keyOf={({ id }) => id}
+        className="min-h-11 flex-wrap items-center gap-3 px-4 py-1.5"
+        empty={<Quiet>Nobody has allowed anything for longer than a call.</Quiet>}
+      >
+        {({ id, rule, lasts, run_id, answered_by, created_at }) => (
+          <>
+            <code className="mr-auto font-mono">{rule}</code>
+            <span className="text-sm text-dim">
+              {lasts === "agent" ? "in all its work" : run_id === null ? "in a chat" : `in ${run_id}`}, by {answered_by}
+              , <Ago at={created_at} />
+            </span>
+            {(admin || lasts === "work") && (
+              <Button kind="quiet" disabled={action.busy} onClick={() => revoke(id)}>
+                Take back
+              </Button>
+            )}
+          </>
+        )}
+      </RowList>
+      <More query={answers} quiet className="" />
     </Section>
   );
 }

@@ -117,12 +117,11 @@ function AddAgent({ onClose }: { onClose(): void }) {
       title="New agent"
       word="Create"
       changes={["/v1/agents"]}
-      submit={async ({ text }) => {
+      submit={async ({ text, filled }) => {
         const body = {
           id: text("id"),
           prompt: text("prompt"),
-          ...(text("name") ? { name: text("name") } : {}),
-          ...(text("description") ? { description: text("description") } : {}),
+          ...filled("name", "description"),
         };
         const agent = await must(client.POST("/v1/agents", { body }));
         return () => navigate(`/agents/${agent.id}`);

@@ -26,12 +26,11 @@ interface Props {
   onClose(): void;
 }
 
-function askedOf({ text, number }: Fields): Asked {
+function askedOf({ text, number, filled }: Fields): Asked {
   const budget = number("budget_usd");
   return {
     agent_id: text("agent_id"),
-    ...(text("project_id") ? { project_id: text("project_id") } : {}),
-    ...(text("model") ? { model: text("model") } : {}),
+    ...filled("project_id", "model"),
     ...(budget === undefined ? {} : { budget_usd: budget }),
   };
 }

@@ -11,8 +11,6 @@ import { AgentField } from "../../ui/pickers.tsx";
 type Task = Schemas["ProjectTask"];
 type Change = Schemas["UpdateProjectTasksBody"]["change"];
 
-const words = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
-
 interface Props {
   project: string;
   /** The tasks on the board, as filtered. */
@@ -28,14 +26,13 @@ export function ChangeSeveral({ project, tasks, statuses, onClose }: Props) {
       title="Change several tasks"
       word="Change"
       changes={["/v1/projects/{id}/tasks"]}
-      submit={async ({ choice, text, checked }) => {
+      submit={async ({ choice, text, checked, words, filled }) => {
         const ids = tasks.map(({ id }) => id).filter((id) => checked(id));
         const change: Change = {
-          ...(text("status") ? { status: text("status") } : {}),
+          ...filled("status", "assigned_agent"),
           ...(text("priority") ? { priority: choice<NonNullable<Change["priority"]>>("priority") } : {}),
-          ...(text("assigned_agent") ? { assigned_agent: text("assigned_agent") } : {}),
-          ...(text("add_tags") ? { add_tags: words(text("add_tags")) } : {}),
-          ...(text("remove_tags") ? { remove_tags: words(text("remove_tags")) } : {}),
+          ...(text("add_tags") ? { add_tags: words("add_tags") } : {}),
+          ...(text("remove_tags") ? { remove_tags: words("remove_tags") } : {}),
         };
         const params = { path: { id: project } };
         const { items } = await must(client.PATCH("/v1/projects/{id}/tasks", { params, body: { ids, change } }));

@@ -8,8 +8,6 @@ import { DependsOn } from "./depends-on.tsx";
 
 type Body = Schemas["UpdateProjectTaskBody"];
 
-const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
-
 interface Props {
   project: Project;
   /** The task to change; a new one without. */
@@ -26,7 +24,7 @@ export function TaskDialog({ project, task, status, onClose }: Props) {
       title={task ? "Edit the task" : "New task"}
       word={task ? "Save" : "Add"}
       changes={["/v1/projects/{id}/tasks", "/v1/projects"]}
-      submit={async ({ choice, text, raw, number }) => {
+      submit={async ({ choice, text, raw, number, words, filled }) => {
         const body = {
           title: text("title"),
           description: raw("description").trim(),
@@ -34,8 +32,8 @@ export function TaskDialog({ project, task, status, onClose }: Props) {
           work_type: choice<NonNullable<Task["work_type"]>>("work_type"),
           assigned_agent: text("assigned_agent") || null,
           estimate_hours: number("estimate_hours") ?? null,
-          tags: wordsOf(text("tags")),
-          depends_on: wordsOf(text("depends_on")),
+          tags: words("tags"),
+          depends_on: words("depends_on"),
         } satisfies Body;
         if (task)
           await must(
@@ -45,7 +43,7 @@ export function TaskDialog({ project, task, status, onClose }: Props) {
           await must(
             client.POST("/v1/projects/{id}/tasks", {
               params: { path },
-              body: { ...body, ...(text("status") ? { status: text("status") } : {}) },
+              body: { ...body, ...filled("status") },
             }),
           );
       }}

@@ -10,6 +10,7 @@ import { lastChoice, rememberChoice } from "../../ui/choice.ts";
 import { grouped, plural } from "../../ui/format.ts";
 import { Await, Empty, Loading } from "../../ui/note.tsx";
 import { useSlices } from "../../ui/slices.ts";
+import { More } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { useMayDo } from "../projects/roles.ts";
 import { OtherComments } from "./comments.tsx";
@@ -38,12 +39,10 @@ interface ChangesProps {
 export default function Changes({ work, run }: ChangesProps) {
   const query = usePages("/v1/changes/{id}/diff", { path: { id: work.work_id }, query: { limit: FILES } });
   const first = query.data?.pages[0] as Diff | undefined;
-  const more = query.hasNextPage && (
-    <div className="mt-4 text-center">
-      <Button busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
-        Show more of {plural(first?.stats.files ?? 0, "file")}
-      </Button>
-    </div>
+  const more = (
+    <More query={query} className="mt-4 text-center">
+      Show more of {plural(first?.stats.files ?? 0, "file")}
+    </More>
   );
   return (
     <Await query={query} rows={6}>

@@ -37,14 +37,8 @@ export function MergeDialog({ work, run, onClose }: MergeProps & { onClose(): vo
         action={conflicts ? { ...action, error: undefined } : action}
         word="Merge"
         onCancel={onClose}
-        submit={async ({ text, checked }) => {
-          const body = {
-            strategy,
-            push: checked("push"),
-            ...(text("into") ? { into: text("into") } : {}),
-            ...(text("message") ? { message: text("message") } : {}),
-          };
-          await mergeWork(work, body);
+        submit={async ({ checked, filled }) => {
+          await mergeWork(work, { strategy, push: checked("push"), ...filled("into", "message") });
           onClose();
         }}
       >

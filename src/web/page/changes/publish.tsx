@@ -65,13 +65,9 @@ function PublishDialog({ run, repository, onClose }: { run: Run; repository: str
         action={pushing.error ? { ...action, error: pushing.error } : action}
         word="Open a pull request"
         onCancel={onClose}
-        submit={async ({ text }) => {
+        submit={async ({ filled }) => {
           pushing.clear();
-          const body = {
-            ...(text("title") ? { title: text("title") } : {}),
-            ...(text("body") ? { body: text("body") } : {}),
-            ...(text("base") ? { base: text("base") } : {}),
-          };
+          const body = filled("title", "body", "base");
           await must(client.POST("/v1/runs/{id}/pull-request", { params, body }));
           notify("The pull request is being opened.");
           onClose();

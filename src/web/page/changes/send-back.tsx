@@ -17,10 +17,9 @@ export function SendBackWork({ work, review, onClose }: { work: Work; review: Re
       word="Send back"
       changes={["/v1/changes", "/v1/chat/sessions"]}
       said="Sent back. The agent works on the comments."
-      submit={async ({ text }) => {
-        const message = text("message");
+      submit={({ filled }) => {
         const params = { path: { id: work.work_id } };
-        await must(client.POST("/v1/changes/{id}/send-back", { params, body: message ? { message } : {} }));
+        return client.POST("/v1/changes/{id}/send-back", { params, body: filled("message") });
       }}
       onClose={onClose}
     >
@@ -47,9 +46,8 @@ export function SendBack({ run, review, onClose }: { run: Schemas["Run"]; review
       word="Send back"
       changes={["/v1/runs", "/v1/steps", "/v1/changes"]}
       said="Sent back. The agents work on the comments."
-      submit={async ({ text }) => {
-        const message = text("message");
-        const body = { from_step: text("from_step"), ...(message ? { message } : {}) };
+      submit={async ({ text, filled }) => {
+        const body = { from_step: text("from_step"), ...filled("message") };
         await must(client.POST("/v1/runs/{id}/send-back", { params: { path: { id: run.id } }, body }));
         // The run's page shows what is there: first the new attempt, then the page.
         return () => navigate(`/runs/${run.id}`);

@@ -5,7 +5,6 @@ import { Link, useLocation, useParams } from "wouter";
 import { useHistoryState } from "wouter/use-browser-location";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
-import { Button } from "../../ui/button.tsx";
 import { useDraft } from "../../ui/draft.ts";
 import { costText, count, plural } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
@@ -13,6 +12,7 @@ import { Await, Empty } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { ProviderWaitNote } from "../../ui/provider-wait.tsx";
+import { More } from "../../ui/table.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { WorkChanges } from "../changes/work-changes.tsx";
 import { useMayDo } from "../projects/roles.ts";
@@ -124,13 +124,9 @@ function ChatView({ id }: { id: string }) {
         <div className="mx-auto max-w-3xl">
           <ChatHeader chat={chat} agent={agent} />
           {chat.branch !== null && <Views />}
-          {query.hasNextPage && (
-            <div className="mb-3 text-center">
-              <Button kind="quiet" busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
-                Earlier messages
-              </Button>
-            </div>
-          )}
+          <More query={query} quiet className="mb-3 text-center">
+            Earlier messages
+          </More>
           <div ref={log} role="log" aria-live="off" aria-label="Chat" className="flex flex-col gap-4">
             <Messages messages={messages} agent={agent} busy={busy} actions={open && maySpeak ? actions : null} />
             {busy && <RunningReply agent={agent} reply={reply} />}

@@ -30,7 +30,7 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | undefined; onClose(
       title={rule ? "Change the rule" : "Add a rule"}
       word={rule ? "Save" : "Add"}
       changes={["/v1/codehost/rules"]}
-      submit={async ({ choice, text, checked }) => {
+      submit={async ({ choice, text, checked, words }) => {
         const fields = {
           name: text("name"),
           event,
@@ -38,9 +38,7 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | undefined; onClose(
           label: event.endsWith("_labeled") ? text("label") : null,
           command: event === "issue_comment" ? text("command") : null,
           permission: choice<Rule["permission"]>("permission"),
-          bots: text("bots")
-            .split(/[\s,]+/)
-            .filter(Boolean),
+          bots: words("bots"),
           pull_request: event.startsWith("issue_") && checked("pull_request"),
         };
         if (rule)

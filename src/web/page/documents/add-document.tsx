@@ -34,12 +34,6 @@ export function AddDocument({ onClose }: { onClose(): void }) {
   );
 }
 
-const wordsOf = (text: string): string[] =>
-  text
-    .split(",")
-    .map((word) => word.trim())
-    .filter(Boolean);
-
 export function AddTranscript({ onClose }: { onClose(): void }) {
   const [transcript, setTranscript] = useState("");
   const [, navigate] = useLocation();
@@ -53,14 +47,13 @@ export function AddTranscript({ onClose }: { onClose(): void }) {
       title="Add a transcript"
       word="Add"
       changes={["/v1/documents"]}
-      submit={async ({ text }) => {
-        const [participants, tags] = [wordsOf(text("participants")), wordsOf(text("tags"))];
+      submit={async ({ entries, filled }) => {
+        const [participants, tags] = [entries("participants"), entries("tags")];
         const body = {
           transcript,
-          ...(text("title") ? { title: text("title") } : {}),
+          ...filled("title", "project_id"),
           ...(participants.length > 0 ? { participants } : {}),
           ...(tags.length > 0 ? { tags } : {}),
-          ...(text("project_id") ? { project_id: text("project_id") } : {}),
         };
         const { document_id } = await must(client.POST("/v1/ingest/transcript", { body }));
         return () => navigate(`/documents/${document_id}`);

@@ -9,7 +9,7 @@ import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { firstWords } from "../../ui/plain-text.ts";
-import { type Column, TwoLines } from "../../ui/table.tsx";
+import { type Column, More, TwoLines } from "../../ui/table.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { AnswerSeveral } from "../home/answer-several.tsx";
@@ -64,13 +64,7 @@ function Waiting() {
                 <PermissionCard key={approval.id} request={approval} />
               ),
             )}
-            {query.hasNextPage && (
-              <div className="text-center">
-                <Button busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
-                  Show more
-                </Button>
-              </div>
-            )}
+            <More query={query} className="text-center" />
             {several && <AnswerSeveral approvals={steps} onClose={() => setSeveral(false)} />}
           </div>
         )

@@ -127,15 +127,13 @@ function FirstAdministrator({ onDone }: { onDone(): Promise<void> }) {
   const { busy, error, run } = useAction();
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const { text, raw } = fieldsOf(event.currentTarget);
+    const { text, raw, filled } = fieldsOf(event.currentTarget);
     void run(async () => {
-      const setup_token = text("setup_token");
       const body: Schemas["CreateSetupBody"] = {
         email: text("email"),
         password: raw("password"),
         session: "cookie",
-        ...(text("display_name") ? { display_name: text("display_name") } : {}),
-        ...(setup_token ? { setup_token } : {}),
+        ...filled("display_name", "setup_token"),
       };
       await must(client.POST("/v1/auth/setup", { body }));
       await onDone();

@@ -267,12 +267,10 @@ function EditEntry({ tagged, onClose }: { tagged: Tagged<Entry>; onClose(): void
   );
 }
 
-const bodyOf = ({ text, raw }: Fields) => ({
+const bodyOf = ({ text, raw, words }: Fields) => ({
   title: text("title"),
   content: raw("content"),
-  tags: text("tags")
-    .split(/[\s,]+/)
-    .filter(Boolean),
+  tags: words("tags"),
   expires_at: text("expires_at") ? new Date(text("expires_at")).toISOString() : null,
 });
 

@@ -3,10 +3,10 @@
 import { Link } from "wouter";
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
+import { RowList } from "../../kit/row-list.tsx";
 import { AgentName } from "../../session/actor.tsx";
-import { Button } from "../../ui/button.tsx";
-import { Await } from "../../ui/note.tsx";
-import { Panel, Section } from "../../ui/page.tsx";
+import { Section } from "../../ui/page.tsx";
+import { More } from "../../ui/table.tsx";
 import { Ago } from "../../ui/time.tsx";
 
 type Recall = Schemas["MemoryRecall"];
@@ -31,50 +31,36 @@ export function RecalledBy({ agent, entry }: { agent: string; entry: string }) {
   });
   return (
     <Section title="Recalled by">
-      <Await query={query} rows={1}>
-        {() =>
-          query.rows.length === 0 ? (
-            <p className="text-dim">No work has recalled it yet.</p>
-          ) : (
-            <Panel>
-              <ul>
-                {query.rows.map((recall) => {
-                  const href = hrefOf(recall);
-                  return (
-                    <li
-                      key={recall.execution_id}
-                      className="flex flex-wrap items-center gap-x-3 border-b border-line px-3 py-2 last:border-0"
-                    >
-                      <span className="min-w-0 flex-1 basis-48 break-words">
-                        {href ? (
-                          <Link href={href} className="inline-flex items-center hover:underline max-sm:min-h-11">
-                            {nameOf(recall)}
-                          </Link>
-                        ) : (
-                          nameOf(recall)
-                        )}
-                      </span>
-                      <span className="text-sm text-dim">
-                        <AgentName id={recall.agent_id} />
-                      </span>
-                      <span className="text-sm text-faint">
-                        <Ago at={recall.at} sentence />
-                      </span>
-                    </li>
-                  );
-                })}
-              </ul>
-            </Panel>
-          )
-        }
-      </Await>
-      {query.hasNextPage && (
-        <div className="mt-2 text-center">
-          <Button kind="quiet" busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <RowList
+        query={query}
+        keyOf={({ execution_id }) => execution_id}
+        className="flex-wrap items-center gap-x-3 px-3 py-2"
+        empty={<p className="text-dim">No work has recalled it yet.</p>}
+      >
+        {(recall) => {
+          const href = hrefOf(recall);
+          return (
+            <>
+              <span className="min-w-0 flex-1 basis-48 break-words">
+                {href ? (
+                  <Link href={href} className="inline-flex items-center hover:underline max-sm:min-h-11">
+                    {nameOf(recall)}
+                  </Link>
+                ) : (
+                  nameOf(recall)
+                )}
+              </span>
+              <span className="text-sm text-dim">
+                <AgentName id={recall.agent_id} />
+              </span>
+              <span className="text-sm text-faint">
+                <Ago at={recall.at} sentence />
+              </span>
+            </>
+          );
+        }}
+      </RowList>
+      <More query={query} quiet className="mt-2 text-center" />
     </Section>
   );
 }

@@ -188,15 +188,13 @@ function NewEntry({ agent, onClose }: { agent: string; onClose(): void }) {
       title="New entry"
       word="Write it"
       changes={["/v1/memory", "/v1/memory-scores"]}
-      submit={async ({ choice, text, raw, checked }) => {
+      submit={async ({ choice, text, raw, checked, words }) => {
         const body = {
           title: text("title"),
           content: raw("content"),
           type: choice<Entry["type"]>("type"),
           pinned: checked("pinned"),
-          tags: text("tags")
-            .split(/[\s,]+/)
-            .filter(Boolean),
+          tags: words("tags"),
           ...(checked("private") ? { private: true } : {}),
         };
         const call = client.POST("/v1/memory/vaults/{agent_id}/entries", {

@@ -1,16 +1,15 @@
 /** Bots of messengers, through which people are asked and answer. */
 import { useState } from "react";
-import { client, fieldError, must, type Schemas } from "../../api/client.ts";
-import { refresh, usePages } from "../../api/queries.ts";
-import { useChange } from "../../kit/change.ts";
+import { client, must, type Schemas } from "../../api/client.ts";
+import { usePages } from "../../api/queries.ts";
 import { Confirm } from "../../kit/confirm.tsx";
+import { FormDialog } from "../../kit/form-dialog.tsx";
 import { List } from "../../kit/list.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input, SelectField } from "../../ui/field.tsx";
-import { type Fields, Form } from "../../ui/form.tsx";
+import type { Fields } from "../../ui/form.tsx";
 import { type Column, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 
@@ -66,10 +65,8 @@ export function Messengers() {
 }
 
 function MessengerForm({ messenger, onClose }: { messenger: Messenger | undefined; onClose(): void }) {
-  const action = useChange();
   const [kind, setKind] = useState<Kind>(messenger?.kind ?? "telegram");
   const [isDeleting, setDeleting] = useState(false);
-  const about = (name: string) => fieldError(action.error, name);
   if (messenger && isDeleting)
     return (
       <Confirm
@@ -89,45 +86,45 @@ function MessengerForm({ messenger, onClose }: { messenger: Messenger | undefine
       const body = { ...common, ...given("token") };
       await must(client.PUT("/v1/messengers/{id}", { params: { path: { id: messenger.id } }, body }));
     } else await must(client.POST(PATH, { body: { ...common, kind, token: text("token") } }));
-    await refresh(PATH);
-    onClose();
   };
+  const before = messenger?.last_error && (
+    <p className="mb-3 rounded-md bg-bad-soft px-3 py-2">{messenger.last_error}</p>
+  );
+  const after = messenger && (
+    <Button kind="danger" onClick={() => setDeleting(true)}>
+      Delete
+    </Button>
+  );
   return (
-    <Dialog title={messenger ? `Change ${messenger.name}` : "Connect a bot"} onClose={onClose}>
-      {messenger?.last_error && <p className="mb-3 rounded-md bg-bad-soft px-3 py-2">{messenger.last_error}</p>}
-      <Form action={action} word={messenger ? "Save" : "Connect"} onCancel={onClose} submit={submit}>
-        {!messenger && (
-          <SelectField
-            label="Messenger"
-            error={about("kind")}
-            value={kind}
-            onPick={setKind}
-            options={Object.entries(NAMES)}
-          />
-        )}
-        <Field label="Name" error={about("name")}>
-          <Input name="name" required maxLength={200} defaultValue={messenger?.name ?? NAMES[kind]} />
-        </Field>
-        <Field label="Token of the bot" hint={messenger && kept} error={about("token")}>
-          <Input name="token" type="password" autoComplete="off" required={!messenger} />
-        </Field>
-        {kind === "slack" && (
-          <Field label="Token of the app" hint={messenger ? kept : "It begins with xapp-."} error={about("app_token")}>
-            <Input name="app_token" type="password" autoComplete="off" required={!messenger} />
-          </Field>
-        )}
-        {kind === "matrix" && (
-          <Field label="Address of the server" hint={messenger && `At ${messenger.target}.`} error={about("server")}>
-            <Input name="server" type="url" required={!messenger} placeholder="https://matrix.example.org" />
-          </Field>
-        )}
-        <Check name="enabled" label="Switched on" defaultChecked={messenger?.enabled ?? true} />
-      </Form>
-      {messenger && (
-        <Button kind="danger" onClick={() => setDeleting(true)}>
-          Delete
-        </Button>
+    <FormDialog
+      title={messenger ? `Change ${messenger.name}` : "Connect a bot"}
+      word={messenger ? "Save" : "Connect"}
+      changes={[PATH]}
+      submit={submit}
+      onClose={onClose}
+      before={before}
+      after={after}
+    >
+      {!messenger && (
+        <SelectField label="Messenger" name="kind" value={kind} onPick={setKind} options={Object.entries(NAMES)} />
       )}
-    </Dialog>
+      <Field label="Name" name="name">
+        <Input required maxLength={200} defaultValue={messenger?.name ?? NAMES[kind]} />
+      </Field>
+      <Field label="Token of the bot" hint={messenger && kept} name="token">
+        <Input type="password" autoComplete="off" required={!messenger} />
+      </Field>
+      {kind === "slack" && (
+        <Field label="Token of the app" hint={messenger ? kept : "It begins with xapp-."} name="app_token">
+          <Input type="password" autoComplete="off" required={!messenger} />
+        </Field>
+      )}
+      {kind === "matrix" && (
+        <Field label="Address of the server" hint={messenger && `At ${messenger.target}.`} name="server">
+          <Input type="url" required={!messenger} placeholder="https://matrix.example.org" />
+        </Field>
+      )}
+      <Check name="enabled" label="Switched on" defaultChecked={messenger?.enabled ?? true} />
+    </FormDialog>
   );
 }

@@ -3,10 +3,10 @@
 import { client } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
+import { RowList } from "../../kit/row-list.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { Await, Empty } from "../../ui/note.tsx";
-import { Panel } from "../../ui/page.tsx";
+import { Empty } from "../../ui/note.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 
@@ -20,41 +20,36 @@ export function Notices() {
   return (
     <>
       <ProblemNote error={action.error} />
-      <Await query={query}>
-        {() =>
-          query.rows.length === 0 ? (
-            <Empty action={<ButtonLink href="/system">See the health checks</ButtonLink>} cli="skep doctor">
-              All is well. What needs an administrator, such as a full disk or a failed backup, shows here.
-            </Empty>
-          ) : (
-            <Panel>
-              <ul>
-                {query.rows.map(({ id, level, title, detail, times, updated_at, dismissed_at }) => (
-                  <li
-                    key={id}
-                    className="flex flex-wrap items-start gap-x-4 gap-y-1 border-b border-line px-4 py-3 last:border-0"
-                  >
-                    <Badge tone={TONES[level]}>{level}</Badge>
-                    <div className="min-w-0 flex-1 basis-64">
-                      <p className="font-medium">{title}</p>
-                      {detail && <p className="text-sm whitespace-pre-wrap text-dim">{detail}</p>}
-                      <p className="text-xs text-faint">
-                        <Ago at={updated_at} sentence />
-                        {times > 1 && ` · ${times} times`}
-                      </p>
-                    </div>
-                    {!dismissed_at && (
-                      <Button kind="quiet" onClick={() => dismiss(id)}>
-                        Dismiss
-                      </Button>
-                    )}
-                  </li>
-                ))}
-              </ul>
-            </Panel>
-          )
+      <RowList
+        query={query}
+        keyOf={({ id }) => id}
+        lines={3}
+        className="flex-wrap items-start gap-x-4 gap-y-1 px-4 py-3"
+        empty={
+          <Empty action={<ButtonLink href="/system">See the health checks</ButtonLink>} cli="skep doctor">
+            All is well. What needs an administrator, such as a full disk or a failed backup, shows here.
+          </Empty>
         }
-      </Await>
+      >
+        {({ id, level, title, detail, times, updated_at, dismissed_at }) => (
+          <>
+            <Badge tone={TONES[level]}>{level}</Badge>
+            <div className="min-w-0 flex-1 basis-64">
+              <p className="font-medium">{title}</p>
+              {detail && <p className="text-sm whitespace-pre-wrap text-dim">{detail}</p>}
+              <p className="text-xs text-faint">
+                <Ago at={updated_at} sentence />
+                {times > 1 && ` · ${times} times`}
+              </p>
+            </div>
+            {!dismissed_at && (
+              <Button kind="quiet" onClick={() => dismiss(id)}>
+                Dismiss
+              </Button>
+            )}
+          </>
+        )}
+      </RowList>
     </>
   );
 }

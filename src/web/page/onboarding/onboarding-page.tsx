@@ -9,6 +9,7 @@ import { costText, count } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
+import { More } from "../../ui/table.tsx";
 import { Announce } from "../chat/announce.tsx";
 import { useReply } from "../chat/chat.ts";
 import { Composer } from "../chat/composer.tsx";
@@ -38,13 +39,9 @@ function View({ id }: { id: string }) {
             <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
               <Known onboarding={onboarding} className="lg:order-last" />
               <div className="min-w-0">
-                {query.hasNextPage && (
-                  <div className="mb-3 text-center">
-                    <Button kind="quiet" busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
-                      Earlier messages
-                    </Button>
-                  </div>
-                )}
+                <More query={query} quiet className="mb-3 text-center">
+                  Earlier messages
+                </More>
                 <div ref={log} role="log" aria-live="off" aria-label="Onboarding" className="flex flex-col gap-4">
                   <Messages messages={messages} agent={agent} busy={onboarding.busy} actions={null} />
                   {onboarding.busy && <RunningReply agent={agent} reply={reply} />}

@@ -4,14 +4,13 @@ import { useState } from "react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
+import { FormDialog } from "../../kit/form-dialog.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { FactList } from "../../ui/facts.tsx";
 import { Check, Field, Input, Select } from "../../ui/field.tsx";
-import { type Fields, Form } from "../../ui/form.tsx";
+import type { Fields } from "../../ui/form.tsx";
 import { duration, sentence, usd } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
-import { notify } from "../../ui/notice.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 
@@ -44,43 +43,39 @@ function changesOf(model: Model, { number, choice }: Fields): Omit<Schemas["Upda
 }
 
 export function ModelDialog({ model, onClose }: { model: Model; onClose(): void }) {
-  const action = useChange("/v1/models", "/v1/settings/providers");
   const save = async (fields: Fields) => {
     const changes = changesOf(model, fields);
     if (Object.keys(changes).length > 0)
       await must(client.PUT("/v1/settings/models", { body: { model: model.id, ...changes } }));
-    notify(`${model.id} is saved.`);
-    onClose();
   };
   return (
-    <Dialog title={model.id} onClose={onClose}>
-      <Form action={action} word="Save" onCancel={onClose} submit={save}>
-        <div className="grid gap-x-3 sm:grid-cols-2">
-          {NUMBERS.map(([name, label, hint]) => (
-            <Field key={name} label={label} hint={hint} name={name}>
-              <Input
-                name={name}
-                type="number"
-                min={0}
-                step={name.endsWith("mtok") ? "any" : 1}
-                defaultValue={model[name] ?? ""}
-              />
-            </Field>
-          ))}
-          {ABILITIES.map(([name, label]) => (
-            <Field key={name} label={label} name={name}>
-              <Select name={name} defaultValue="keep">
-                <option value="keep">As now: {model[name] ? "yes" : "no"}</option>
-                <option value="auto">What the server says</option>
-                <option value="yes">Yes</option>
-                <option value="no">No</option>
-              </Select>
-            </Field>
-          ))}
-        </div>
-      </Form>
-      <TryModel model={model.id} />
-    </Dialog>
+    <FormDialog
+      title={model.id}
+      word="Save"
+      changes={["/v1/models", "/v1/settings/providers"]}
+      said={`${model.id} is saved.`}
+      submit={save}
+      onClose={onClose}
+      after={<TryModel model={model.id} />}
+    >
+      <div className="grid gap-x-3 sm:grid-cols-2">
+        {NUMBERS.map(([name, label, hint]) => (
+          <Field key={name} label={label} hint={hint} name={name}>
+            <Input type="number" min={0} step={name.endsWith("mtok") ? "any" : 1} defaultValue={model[name] ?? ""} />
+          </Field>
+        ))}
+        {ABILITIES.map(([name, label]) => (
+          <Field key={name} label={label} name={name}>
+            <Select defaultValue="keep">
+              <option value="keep">As now: {model[name] ? "yes" : "no"}</option>
+              <option value="auto">What the server says</option>
+              <option value="yes">Yes</option>
+              <option value="no">No</option>
+            </Select>
+          </Field>
+        ))}
+      </div>
+    </FormDialog>
   );
 }
 

@@ -5,12 +5,12 @@ import { useState } from "react";
 import { api, client, must } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
+import { RowList } from "../../kit/row-list.tsx";
 import { useMe } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input, InputField } from "../../ui/field.tsx";
-import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
-import { Panel, Section } from "../../ui/page.tsx";
+import { Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 
 export function OwnKeys() {
@@ -31,27 +31,22 @@ export function OwnKeys() {
       }
     >
       <ProblemNote error={action.error} />
-      <Await query={query} rows={1}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <p className="text-dim">None. What you start is paid with this server's keys.</p>
-          ) : (
-            <Panel>
-              <ul>
-                {items.map(({ provider, name, masked_key }) => (
-                  <li key={provider} className="flex items-center gap-4 border-b border-line px-4 py-2 last:border-0">
-                    <span className="font-medium">{name}</span>
-                    <code className="mr-auto font-mono text-sm text-dim">{masked_key}</code>
-                    <Button kind="quiet" onClick={() => remove(provider)}>
-                      Remove
-                    </Button>
-                  </li>
-                ))}
-              </ul>
-            </Panel>
-          )
-        }
-      </Await>
+      <RowList
+        query={query}
+        keyOf={({ provider }) => provider}
+        className="items-center gap-4 px-4 py-2"
+        empty={<p className="text-dim">None. What you start is paid with this server's keys.</p>}
+      >
+        {({ provider, name, masked_key }) => (
+          <>
+            <span className="font-medium">{name}</span>
+            <code className="mr-auto font-mono text-sm text-dim">{masked_key}</code>
+            <Button kind="quiet" onClick={() => remove(provider)}>
+              Remove
+            </Button>
+          </>
+        )}
+      </RowList>
       {adding && <AddKey onClose={() => setAdding(false)} />}
     </Section>
   );

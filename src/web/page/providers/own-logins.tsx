@@ -1,17 +1,14 @@
 /** A user's own log-ins of external agents: for agents with `credentials: own` that this user starts. */
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
+import { api, client, type Schemas } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
+import { FormDialog } from "../../kit/form-dialog.tsx";
+import { RowList } from "../../kit/row-list.tsx";
 import { useMe } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
-import { Await } from "../../ui/note.tsx";
-import { notify } from "../../ui/notice.tsx";
-import { Panel, Section } from "../../ui/page.tsx";
+import { Field, Input, SelectField, TextArea } from "../../ui/field.tsx";
+import { Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 
 type Login = Schemas["HarnessLogin"];
@@ -35,81 +32,54 @@ export function OwnLogins() {
       }
     >
       <ProblemNote error={action.error} />
-      <Await query={query} rows={1}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <p className="text-dim">None. External agents ask this server's gateway, within your budgets.</p>
-          ) : (
-            <Panel>
-              <ul>
-                {items.map((item) => (
-                  <LoginRow key={item.harness} login={item} onRemove={() => remove(item.harness)} />
-                ))}
-              </ul>
-            </Panel>
-          )
-        }
-      </Await>
+      <RowList
+        query={query}
+        keyOf={({ harness }) => harness}
+        className="flex-wrap items-center gap-4 px-4 py-2"
+        empty={<p className="text-dim">None. External agents ask this server's gateway, within your budgets.</p>}
+      >
+        {({ harness, masked_login, agents, not_held }) => (
+          <>
+            <span className="font-medium">{harness}</span>
+            <code className="font-mono text-sm text-dim">{masked_login}</code>
+            <span className="mr-auto text-sm">for {agents.join(", ") || "no agent yet"}</span>
+            <Button kind="quiet" onClick={() => remove(harness)}>
+              Remove
+            </Button>
+            <p className="w-full text-sm text-dim">{not_held}</p>
+          </>
+        )}
+      </RowList>
       {adding && <StoreLogin onClose={() => setAdding(false)} />}
     </Section>
   );
 }
 
-function LoginRow({ login, onRemove }: { login: Login; onRemove(): void }) {
-  const { harness, masked_login, agents, not_held } = login;
-  return (
-    <li className="flex flex-wrap items-center gap-4 border-b border-line px-4 py-2 last:border-0">
-      <span className="font-medium">{harness}</span>
-      <code className="font-mono text-sm text-dim">{masked_login}</code>
-      <span className="mr-auto text-sm">for {agents.join(", ") || "no agent yet"}</span>
-      <Button kind="quiet" onClick={onRemove}>
-        Remove
-      </Button>
-      <p className="w-full text-sm text-dim">{not_held}</p>
-    </li>
-  );
-}
-
 function StoreLogin({ onClose }: { onClose(): void }) {
-  const action = useChange();
   return (
-    <Dialog title="A log-in of your own" onClose={onClose}>
-      <Form
-        action={action}
-        word="Store it"
-        onCancel={onClose}
-        submit={async ({ choice, text, raw }) => {
-          const harness = choice<Login["harness"]>("harness");
-          const agents = text("agents")
-            .split(/[\s,]+/)
-            .filter(Boolean);
-          const params = { path: { harness } };
-          await must(
-            client.PUT("/v1/settings/harness-logins/{harness}", { params, body: { login: raw("login"), agents } }),
-          );
-          notify("It is stored. Agents with `credentials: own` use it when you start them.");
-          await refresh(LIST);
-          onClose();
-        }}
+    <FormDialog
+      title="A log-in of your own"
+      word="Store it"
+      changes={[LIST]}
+      said="It is stored. Agents with `credentials: own` use it when you start them."
+      submit={({ choice, raw, words }) => {
+        const params = { path: { harness: choice<Login["harness"]>("harness") } };
+        const body = { login: raw("login"), agents: words("agents") };
+        return client.PUT("/v1/settings/harness-logins/{harness}", { params, body });
+      }}
+      onClose={onClose}
+    >
+      <SelectField label="External agent" name="harness" options={HARNESSES} />
+      <Field
+        label="Log-in"
+        hint="codex and opencode: the text of their auth.json. claude-code: what `claude setup-token` prints."
+        name="login"
       >
-        <Field label="External agent" error={fieldError(action.error, "harness")}>
-          <Select name="harness" options={HARNESSES} />
-        </Field>
-        <Field
-          label="Log-in"
-          hint="codex and opencode: the text of their auth.json. claude-code: what `claude setup-token` prints."
-          error={fieldError(action.error, "login")}
-        >
-          <TextArea name="login" required rows={4} autoComplete="off" spellCheck={false} />
-        </Field>
-        <Field
-          label="Agents that may use it"
-          hint="Separated by commas; * for every agent that you start."
-          error={fieldError(action.error, "agents")}
-        >
-          <Input name="agents" required spellCheck={false} />
-        </Field>
-      </Form>
-    </Dialog>
+        <TextArea required rows={4} autoComplete="off" spellCheck={false} />
+      </Field>
+      <Field label="Agents that may use it" hint="Separated by commas; * for every agent that you start." name="agents">
+        <Input required spellCheck={false} />
+      </Field>
+    </FormDialog>
   );
 }

@@ -27,11 +27,8 @@ export function ProviderDialog({ provider, onClose }: { provider: Provider; onCl
       setTested(undefined);
       const form = box.current?.querySelector("form");
       if (!form) return;
-      const { text, raw } = fieldsOf(form);
-      const body = {
-        ...(raw("api_key") ? { api_key: raw("api_key") } : {}),
-        ...(text("base_url") ? { base_url: text("base_url") } : {}),
-      };
+      const { raw, filled } = fieldsOf(form);
+      const body = { ...filled("base_url"), ...(raw("api_key") ? { api_key: raw("api_key") } : {}) };
       setTested(await must(client.POST("/v1/settings/providers/{id}/test", { params, body })));
     });
   const forget = () =>

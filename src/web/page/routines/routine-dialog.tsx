@@ -12,14 +12,14 @@ import { ScheduleField, timesOf, type When, whenOf } from "./schedule-field.tsx"
 type Routine = Schemas["PulseRoutine"];
 const many = { params: { query: { limit: 200 } } };
 
-const bodyOf = ({ text, raw, number, checked }: Fields, when: When) => ({
+const bodyOf = ({ text, raw, number, checked, words }: Fields, when: When) => ({
   ...when,
   name: text("name"),
   instructions: raw("instructions"),
   description: text("description") || null,
   project_id: text("project_id") || null,
   model: text("model") || null,
-  tools: text("tools") ? text("tools").split(/[\s,]+/) : null,
+  tools: text("tools") ? words("tools") : null,
   timeout_seconds: number("timeout_seconds") ?? null,
   max_concurrent: number("max_concurrent") ?? 1,
   enabled: checked("enabled"),

@@ -3,9 +3,9 @@ import { Search } from "lucide-react";
 import { useDeferredValue, useEffect, useState } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
-import { Button } from "../../ui/button.tsx";
 import { Empty, Loading } from "../../ui/note.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
+import { More } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Tail } from "./tail.tsx";
 import { Thinking, ToolCall } from "./tool-call.tsx";
@@ -66,11 +66,9 @@ export function Transcript({ session, live }: { session: string; live: boolean }
         </div>
       </div>
       <ProblemNote error={query.error} retry={query.refetch} />
-      {query.hasNextPage && (
-        <Button kind="quiet" className="mb-2" busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
-          Earlier messages
-        </Button>
-      )}
+      <More query={query} quiet className="mb-2">
+        Earlier messages
+      </More>
       {query.isPending && <Loading rows={3} />}
       {query.data && shown.length === 0 && !live && (
         <Empty>

@@ -175,22 +175,22 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
   const action = useChange("/v1/runs");
   const pipeline = pipelines.find((one) => one.id === id);
   const inputs = Object.entries((pipeline?.inputs ?? {}) as Record<string, InputSpec>);
-  const start = async ({ text, raw, number }: Fields) => {
+  const start = async ({ text, raw, number, filled }: Fields) => {
     // Several lines as typed: the space before the first may mean something.
     const lines = (name: string) => raw(name).replaceAll("\r\n", "\n");
     const answer = (name: string) => (lines(name).trim().includes("\n") ? lines(name) : text(name));
-    const filled = inputs.map(([name]) => [name, answer(`input:${name}`)] as const).filter(([, value]) => value !== "");
+    const answers = inputs
+      .map(([name]) => [name, answer(`input:${name}`)] as const)
+      .filter(([, value]) => value !== "");
     const budget_usd = number("budget_usd");
     const run = await must(
       client.POST("/v1/runs", {
         body: {
           pipeline_id: id,
           task_description: text("task"),
-          ...(text("human_context") ? { human_context: text("human_context") } : {}),
-          ...(text("project_name") ? { project_name: text("project_name") } : {}),
-          ...(text("model") ? { model: text("model") } : {}),
+          ...filled("human_context", "project_name", "model"),
           ...(budget_usd === undefined ? {} : { budget_usd }),
-          ...(filled.length > 0 ? { inputs: Object.fromEntries(filled) } : {}),
+          ...(answers.length > 0 ? { inputs: Object.fromEntries(answers) } : {}),
         },
       }),
     );

@@ -1,6 +1,7 @@
 /** Hosts to whose requests a secret is added by the server, so that no sandbox has it. */
 import type { Schemas } from "../../api/client.ts";
 import { InputField } from "../../ui/field.tsx";
+import type { Fields } from "../../ui/form.tsx";
 
 type Edge = NonNullable<Schemas["SecretEdge"]>;
 
@@ -27,11 +28,8 @@ export function EdgeFields({ edge }: { edge: Edge | null }) {
 }
 
 /** @param before keeps methods and path, which the form does not show. */
-export function edgeIn(text: (name: string) => string, before: Edge | null = null): Edge | null {
-  const hosts = text("edge_hosts")
-    .split(",")
-    .map((host) => host.trim())
-    .filter(Boolean);
+export function edgeIn({ text, entries }: Fields, before: Edge | null = null): Edge | null {
+  const hosts = entries("edge_hosts");
   if (hosts.length === 0) return null;
   const [header = "", ...rest] = text("edge_header").split(":");
   const prefix = rest.join(":").trim();

@@ -114,13 +114,14 @@ function AddSecret({ onClose }: { onClose(): void }) {
       title="Add a secret"
       word="Add"
       changes={["/v1/secrets"]}
-      submit={async ({ choice, text, raw }) => {
+      submit={async (fields) => {
+        const { choice, text, raw } = fields;
         const body: Schemas["CreateSecretBody"] = {
           name: text("name"),
           description: text("description"),
           secret_type: choice<Kind>("secret_type"),
           value: raw("value"),
-          edge: edgeIn(text),
+          edge: edgeIn(fields),
         };
         const made = await must(client.POST("/v1/secrets", { body }));
         notify(made.warning ?? "Sealed. Grant it to an agent that needs it.");
@@ -168,12 +169,13 @@ function EditSecret({ secret, onClose }: { secret: Secret; onClose(): void }) {
       <Form
         action={action}
         word="Save"
-        submit={async ({ choice, text, raw }) => {
+        submit={async (fields) => {
+          const { choice, text, raw } = fields;
           const body = {
             description: text("description"),
             secret_type: choice<Kind>("secret_type"),
             ...(raw("value") ? { value: raw("value") } : {}),
-            edge: edgeIn(text, secret.edge),
+            edge: edgeIn(fields, secret.edge),
           };
           await must(client.PUT("/v1/secrets/{id}", { params: { path: { id: secret.id } }, body }));
           notify(raw("value") ? "The new value is sealed." : "Saved.");

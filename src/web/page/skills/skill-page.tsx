@@ -124,11 +124,9 @@ function SkillView({ tagged, params }: { tagged: Tagged<Skill>; params: Params }
   );
 }
 
-const bodyOf = ({ text, raw }: Fields) => ({
+const bodyOf = ({ text, raw, words }: Fields) => ({
   description: text("description"),
-  tags: text("tags")
-    .split(/[\s,]+/)
-    .filter(Boolean),
+  tags: words("tags"),
   content: raw("content"),
 });
 

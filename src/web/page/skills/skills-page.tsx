@@ -98,14 +98,12 @@ function AddSkill({ onClose }: { onClose(): void }) {
       title="New skill"
       word="Create"
       changes={["/v1/skills", "/v1/agents"]}
-      submit={async ({ text }) => {
+      submit={async ({ text, words }) => {
         const agent = text("agent");
         const body: Schemas["CreateSkillBody"] = {
           name: text("name"),
           description: text("description"),
-          tags: text("tags")
-            .split(/[\s,]+/)
-            .filter(Boolean),
+          tags: words("tags"),
           content: text("content"),
           ...(agent ? { scope: "agent", agent_id: agent } : { scope: "global" }),
         };

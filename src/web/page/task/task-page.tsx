@@ -14,6 +14,7 @@ import { MarkdownText } from "../../ui/markdown-text.tsx";
 import { Await } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
+import { More } from "../../ui/table.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Unconfirmed } from "../../ui/unconfirmed.tsx";
 import { OVERRULED, PRIORITY, type Project, type Task, wordOf } from "../board/board.ts";
@@ -282,11 +283,9 @@ function History({ task }: { task: Task }) {
           </ol>
         )}
       </Await>
-      {query.hasNextPage && (
-        <Button kind="quiet" busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
-          Earlier
-        </Button>
-      )}
+      <More query={query} quiet className="">
+        Earlier
+      </More>
     </Section>
   );
 }

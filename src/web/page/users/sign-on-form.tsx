@@ -16,26 +16,19 @@ import { LookFields, lookOf } from "./sign-on-look.tsx";
 type Provider = Schemas["Oidc"];
 type Tested = Schemas["TestOidcAnswer"];
 
-const words = (text: string) => text.split(/[\s,]+/).filter(Boolean);
-/** Names of groups may hold spaces. */
-const listed = (text: string) =>
-  text
-    .split(",")
-    .map((one) => one.trim())
-    .filter(Boolean);
 const SCOPES = "openid email profile";
 
 function bodyOf(fields: Fields) {
-  const { text, raw, checked } = fields;
+  const { text, raw, checked, words, entries } = fields;
   return {
     name: text("name"),
     issuer: text("issuer"),
     client_id: text("client_id"),
-    scopes: words(text("scopes")),
+    scopes: words("scopes"),
     auto_create: checked("auto_create"),
-    allowed_domains: words(text("allowed_domains")),
+    allowed_domains: words("allowed_domains"),
     role_claim: text("role_claim") || null,
-    admin_values: listed(text("admin_values")),
+    admin_values: entries("admin_values"),
     group_claim: text("group_claim"),
     group_roles: groupRolesOf(fields),
     button: lookOf(fields),

@@ -115,11 +115,11 @@ function AddUser({ onClose }: { onClose(): void }) {
       title="Add a user"
       word="Add"
       changes={["/v1/admin/users", "/v1/users"]}
-      submit={async ({ text, raw }) => {
+      submit={async ({ text, raw, filled }) => {
         const body: Schemas["CreateUserBody"] = {
           email: text("email"),
           role: roleOf(text("role")),
-          ...(text("display_name") ? { display_name: text("display_name") } : {}),
+          ...filled("display_name"),
           ...(raw("password") ? { password: raw("password") } : {}),
         };
         await must(client.POST("/v1/users", { body }));
