@@ -1,5 +1,5 @@
 /** Views of one thing as links: each has an address. */
-import { useEffect, useRef } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { Link, useSearchParams } from "wouter";
 
 /**
@@ -73,5 +73,22 @@ export function Tabs({ tabs, label, current: given }: TabsProps) {
         </Link>
       ))}
     </nav>
+  );
+}
+
+interface ViewsProps {
+  label: string;
+  views: (Tab & { view: ReactNode })[];
+}
+
+/** Views below their tabs: the one that the address names, or the first. */
+export function Views({ label, views }: ViewsProps) {
+  const [params] = useSearchParams();
+  const shown = views.find(({ id }) => id === params.get(VIEW)) ?? views[0];
+  return (
+    <>
+      <Tabs label={label} tabs={views} />
+      {shown?.view}
+    </>
   );
 }

@@ -15,7 +15,7 @@ import { PageHeader, Panel } from "../../ui/page.tsx";
 import { useSlices } from "../../ui/slices.ts";
 import { Status } from "../../ui/status.tsx";
 import { type Column, More, TwoLines } from "../../ui/table.tsx";
-import { Tabs, useParam } from "../../ui/tabs.tsx";
+import { useParam, Views } from "../../ui/tabs.tsx";
 import { Ago, Took } from "../../ui/time.tsx";
 import { AskAgent } from "../agents/ask-agent.tsx";
 import { factsOf } from "./facts.ts";
@@ -28,7 +28,6 @@ type Session = Schemas["LifecycleSession"];
 type Happening = Schemas["LifecycleTimeline"];
 
 export default function ActivityPage() {
-  const [tab] = useParam("tab");
   const [work] = useParam("work");
   const [adding, setAdding] = useState(false);
   return (
@@ -43,16 +42,15 @@ export default function ActivityPage() {
           </Button>
         }
       />
-      <Tabs
+      <Views
         label="Views of the activity"
-        tabs={[
-          { id: "timeline", title: "Timeline" },
-          { id: "day", title: "Agents over the day" },
-          { id: "now", title: "At work now" },
-          { id: "handed", title: "Handed out" },
+        views={[
+          { id: "timeline", title: "Timeline", view: <Timeline /> },
+          { id: "day", title: "Agents over the day", view: <Lanes /> },
+          { id: "now", title: "At work now", view: <Now /> },
+          { id: "handed", title: "Handed out", view: <Handed /> },
         ]}
       />
-      {tab === "day" ? <Lanes /> : tab === "now" ? <Now /> : tab === "handed" ? <Handed /> : <Timeline />}
       {work && <SpawnedView id={work} />}
       {adding && <HandOut onClose={() => setAdding(false)} />}
     </>

@@ -1,7 +1,7 @@
 /** One agent: its instructions, what it may use, what it has done and cost. */
 
 import { Trash2 } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import { useParams } from "wouter";
 import { api, client, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
@@ -17,7 +17,7 @@ import { costText, count } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
-import { Tabs, useParam } from "../../ui/tabs.tsx";
+import { Views } from "../../ui/tabs.tsx";
 import { RunList } from "../runs/run-list.tsx";
 import { AgentConfig } from "./agent-config.tsx";
 import { AgentPrompt } from "./agent-prompt.tsx";
@@ -39,17 +39,9 @@ export default function AgentPage() {
 
 function AgentView({ tagged }: { tagged: Tagged<Agent> }) {
   const agent = tagged.value;
-  const [tab] = useParam("tab", "prompt");
+  const { counts } = agent;
   const admin = useAdmin();
   const [deleting, setDeleting] = useState(false);
-  const views: Record<string, ReactNode> = {
-    prompt: <AgentPrompt tagged={tagged} />,
-    config: <AgentConfig tagged={tagged} />,
-    tools: <AgentTools tagged={tagged} />,
-    runs: <AgentRuns agent={agent} />,
-    secrets: <AgentSecrets agent={agent} />,
-    voice: <AgentVoice agent={agent} />,
-  };
   return (
     <>
       <PageHeader
@@ -68,18 +60,17 @@ function AgentView({ tagged }: { tagged: Tagged<Agent> }) {
       />
       <FileProblems file={agent.source_file} problems={agent.problems} />
       <Spend agent={agent} />
-      <Tabs
+      <Views
         label="Views of the agent"
-        tabs={[
-          { id: "prompt", title: "Instructions" },
-          { id: "config", title: "Configuration" },
-          { id: "tools", title: "Tools" },
-          { id: "runs", title: "Runs", count: agent.counts.runs },
-          { id: "secrets", title: "Secrets", count: agent.counts.secrets },
-          { id: "voice", title: "Voice" },
+        views={[
+          { id: "prompt", title: "Instructions", view: <AgentPrompt tagged={tagged} /> },
+          { id: "config", title: "Configuration", view: <AgentConfig tagged={tagged} /> },
+          { id: "tools", title: "Tools", view: <AgentTools tagged={tagged} /> },
+          { id: "runs", title: "Runs", count: counts.runs, view: <AgentRuns agent={agent} /> },
+          { id: "secrets", title: "Secrets", count: counts.secrets, view: <AgentSecrets agent={agent} /> },
+          { id: "voice", title: "Voice", view: <AgentVoice agent={agent} /> },
         ]}
       />
-      {views[tab] ?? views["prompt"]}
       {deleting && (
         <Confirm
           title={`Delete ${agent.name}?`}

@@ -15,7 +15,7 @@ import { CopyButton, PageHeader, Panel } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
 import { type Column, TwoLines } from "../../ui/table.tsx";
-import { Tabs, useParam } from "../../ui/tabs.tsx";
+import { useParam, Views } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { AddProject } from "../projects/project-form.tsx";
 import { ConnectDialog } from "./connect-dialog.tsx";
@@ -34,13 +34,9 @@ const LINES: Record<string, string> = {
 export default function CodeHostPage() {
   const admin = useAdmin();
   const [tab] = useParam("tab");
-  const views: Record<string, () => ReactNode> = {
-    repositories: () => <Repositories />,
-    ...(admin ? { rules: () => <RulesView />, deliveries: () => <Deliveries /> } : {}),
-  };
   const more = [
-    { id: "rules", title: "Rules" },
-    { id: "deliveries", title: "Deliveries" },
+    { id: "rules", title: "Rules", view: <RulesView /> },
+    { id: "deliveries", title: "Deliveries", view: <Deliveries /> },
   ];
   return (
     <>
@@ -49,15 +45,14 @@ export default function CodeHostPage() {
         about="GitHub, Gitea or Forgejo: private repositories are cloned from there, issues start runs, and runs open pull requests."
         cli={LINES[tab] ?? "skep codehost status"}
       />
-      <Tabs
+      <Views
         label="Views of the code host"
-        tabs={[
-          { id: "status", title: "Connection" },
-          { id: "repositories", title: "Repositories" },
+        views={[
+          { id: "status", title: "Connection", view: <ConnectionView /> },
+          { id: "repositories", title: "Repositories", view: <Repositories /> },
           ...(admin ? more : []),
         ]}
       />
-      {(views[tab] ?? (() => <ConnectionView />))()}
     </>
   );
 }

@@ -6,7 +6,7 @@ import { lazy } from "../../ui/lazy.tsx";
 import { Await, Empty, Loading } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
-import { Tabs, useParam } from "../../ui/tabs.tsx";
+import { useParam, Views } from "../../ui/tabs.tsx";
 import { Ask } from "./ask.tsx";
 import { Changes } from "./changes.tsx";
 import { Clusters, Flows } from "./clusters.tsx";
@@ -22,7 +22,6 @@ export default function GraphPage() {
   const { id = "" } = useParams<{ id: string }>();
   const project = api.useQuery("get", "/v1/projects/{id}", { params: { path: { id } } });
   const status = api.useQuery("get", "/v1/projects/{id}/knowledge-graph/status", { params: { path: { id } } });
-  const [tab] = useParam("tab", "symbols");
   const [symbol] = useParam("symbol");
   return (
     <>
@@ -42,30 +41,34 @@ export default function GraphPage() {
                 </Empty>
               )
             ) : (
-              <>
-                <Tabs
-                  label="Views of the graph"
-                  tabs={[
-                    { id: "symbols", title: "Symbols" },
-                    { id: "map", title: "Map" },
-                    { id: "changes", title: "Changes" },
-                    { id: "clusters", title: "Clusters", count: state.communities },
-                    { id: "flows", title: "Flows", count: state.processes },
-                    { id: "ask", title: "Ask" },
-                  ]}
-                />
-                {tab === "map" && (
-                  <Suspense fallback={<Loading rows={8} />}>
-                    <MapTab project={id} />
-                  </Suspense>
-                )}
-                {tab === "changes" && <Changes project={id} />}
-                {tab === "clusters" && <Clusters project={id} />}
-                {tab === "flows" && <Flows project={id} />}
-                {tab === "ask" && <Ask project={id} />}
-                {tab === "symbols" && <Search project={id} />}
-                {tab === "symbols" && symbol && <SymbolView key={symbol} project={id} symbol={symbol} />}
-              </>
+              <Views
+                label="Views of the graph"
+                views={[
+                  {
+                    id: "symbols",
+                    title: "Symbols",
+                    view: (
+                      <>
+                        <Search project={id} />
+                        {symbol && <SymbolView key={symbol} project={id} symbol={symbol} />}
+                      </>
+                    ),
+                  },
+                  {
+                    id: "map",
+                    title: "Map",
+                    view: (
+                      <Suspense fallback={<Loading rows={8} />}>
+                        <MapTab project={id} />
+                      </Suspense>
+                    ),
+                  },
+                  { id: "changes", title: "Changes", view: <Changes project={id} /> },
+                  { id: "clusters", title: "Clusters", count: state.communities, view: <Clusters project={id} /> },
+                  { id: "flows", title: "Flows", count: state.processes, view: <Flows project={id} /> },
+                  { id: "ask", title: "Ask", view: <Ask project={id} /> },
+                ]}
+              />
             )}
           </>
         )}

@@ -10,7 +10,7 @@ import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { firstWords } from "../../ui/plain-text.ts";
 import { type Column, More, TwoLines } from "../../ui/table.tsx";
-import { Tabs, useParam } from "../../ui/tabs.tsx";
+import { Views } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { AnswerSeveral } from "../home/answer-several.tsx";
 import { ApprovalCard } from "../runs/approval-card.tsx";
@@ -20,18 +20,16 @@ type Step = Schemas["PendingApproval"];
 type Approval = Step | Schemas["PermissionRequest"];
 
 export default function InboxPage() {
-  const [tab] = useParam("tab");
   return (
     <>
       <PageHeader title="Inbox" about="Runs and agents that wait for your answer." cli="skep approvals" />
-      <Tabs
+      <Views
         label="Questions"
-        tabs={[
-          { id: "waiting", title: "Waiting" },
-          { id: "answered", title: "Answered" },
+        views={[
+          { id: "waiting", title: "Waiting", view: <Waiting /> },
+          { id: "answered", title: "Answered", view: <Answered /> },
         ]}
       />
-      {tab === "answered" ? <Answered /> : <Waiting />}
     </>
   );
 }

@@ -16,7 +16,7 @@ import { shellWord } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
-import { Tabs, useParam } from "../../ui/tabs.tsx";
+import { useParam, Views } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Contradictions } from "./contradictions.tsx";
 import { EntryView } from "./entry-view.tsx";
@@ -52,7 +52,6 @@ const COLUMNS: Column<Entry>[] = [
 ];
 
 function Vault({ agent }: { agent: string }) {
-  const [tab] = useParam("tab");
   const [adding, setAdding] = useState(false);
   return (
     <>
@@ -66,17 +65,14 @@ function Vault({ agent }: { agent: string }) {
           </Button>
         }
       />
-      <Tabs
+      <Views
         label="Views of the vault"
-        tabs={[
-          { id: "entries", title: "Entries" },
-          { id: "links", title: "Links" },
-          { id: "contradictions", title: "Contradictions" },
+        views={[
+          { id: "entries", title: "Entries", view: <Entries agent={agent} add={() => setAdding(true)} /> },
+          { id: "links", title: "Links", view: <Links agent={agent} /> },
+          { id: "contradictions", title: "Contradictions", view: <Contradictions agent={agent} /> },
         ]}
       />
-      {tab === "links" && <Links agent={agent} />}
-      {tab === "contradictions" && <Contradictions agent={agent} />}
-      {(tab === "" || tab === "entries") && <Entries agent={agent} add={() => setAdding(true)} />}
       {adding && <NewEntry agent={agent} onClose={() => setAdding(false)} />}
     </>
   );

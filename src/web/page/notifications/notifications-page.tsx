@@ -7,7 +7,7 @@ import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { type Column, TwoLines } from "../../ui/table.tsx";
-import { Tabs, useParam } from "../../ui/tabs.tsx";
+import { useParam, Views } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { ChannelForm } from "./channel-form.tsx";
 import { ChannelView } from "./channel-view.tsx";
@@ -41,7 +41,6 @@ const COLUMNS: Column<Channel>[] = [
 ];
 
 export default function NotificationsPage() {
-  const [tab] = useParam("tab");
   return (
     <>
       <PageHeader
@@ -49,15 +48,14 @@ export default function NotificationsPage() {
         about="Skep can tell you that a run waits for you, failed or ended, where you will see it."
         cli="skep notifications"
       />
-      <Tabs
+      <Views
         label="Views of notifications"
-        tabs={[
-          { id: "channels", title: "Channels" },
-          { id: "messengers", title: "Messengers" },
-          { id: "notices", title: "Notices" },
+        views={[
+          { id: "channels", title: "Channels", view: <Channels /> },
+          { id: "messengers", title: "Messengers", view: <Messengers /> },
+          { id: "notices", title: "Notices", view: <Notices /> },
         ]}
       />
-      {tab === "notices" ? <Notices /> : tab === "messengers" ? <Messengers /> : <Channels />}
     </>
   );
 }

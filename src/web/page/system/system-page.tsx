@@ -1,5 +1,5 @@
 /** The server itself: its health, containers, notifications, requests, the audit log, updates. */
-import { Fragment, type ReactNode } from "react";
+import { Fragment } from "react";
 import { api, type Schemas } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
 import { FactList } from "../../ui/facts.tsx";
@@ -9,7 +9,7 @@ import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
-import { Tabs, useParam } from "../../ui/tabs.tsx";
+import { Views } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { AuditLog } from "./audit-log.tsx";
 import { Backups } from "./backups.tsx";
@@ -18,32 +18,21 @@ import { Disk } from "./disk.tsx";
 import { Hosts } from "./hosts.tsx";
 
 export default function SystemPage() {
-  const [tab] = useParam("tab", "health");
-  const views: Record<string, () => ReactNode> = {
-    health: () => <Health />,
-    backups: () => <Backups />,
-    disk: () => <Disk />,
-    containers: () => <Containers />,
-    hosts: () => <Hosts />,
-    audit: () => <AuditLog />,
-    requests: () => <Requests />,
-  };
   return (
     <>
       <PageHeader title="System" cli="skep doctor" />
-      <Tabs
+      <Views
         label="Views"
-        tabs={[
-          { id: "health", title: "Health" },
-          { id: "backups", title: "Backups" },
-          { id: "disk", title: "Disk" },
-          { id: "containers", title: "Containers" },
-          { id: "hosts", title: "Hosts" },
-          { id: "audit", title: "Audit log" },
-          { id: "requests", title: "Requests" },
+        views={[
+          { id: "health", title: "Health", view: <Health /> },
+          { id: "backups", title: "Backups", view: <Backups /> },
+          { id: "disk", title: "Disk", view: <Disk /> },
+          { id: "containers", title: "Containers", view: <Containers /> },
+          { id: "hosts", title: "Hosts", view: <Hosts /> },
+          { id: "audit", title: "Audit log", view: <AuditLog /> },
+          { id: "requests", title: "Requests", view: <Requests /> },
         ]}
       />
-      {(views[tab] ?? views["health"])?.()}
     </>
   );
 }

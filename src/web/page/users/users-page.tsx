@@ -20,7 +20,7 @@ import { Warning } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { CopyButton, PageHeader } from "../../ui/page.tsx";
 import { type Column, TwoLines } from "../../ui/table.tsx";
-import { Tabs, useParam } from "../../ui/tabs.tsx";
+import { useParam, Views } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { SignOnProviders } from "./sign-on-providers.tsx";
 import { UserKeys } from "./user-keys.tsx";
@@ -49,7 +49,6 @@ const COLUMNS: Column<User>[] = [
 ];
 
 export default function UsersPage() {
-  const [tab] = useParam("tab", "users");
   const [fresh, setFresh] = useParam("new");
   const adding = fresh !== "";
   const setAdding = (is: boolean) => setFresh(is ? "1" : "");
@@ -64,21 +63,14 @@ export default function UsersPage() {
           </Button>
         }
       />
-      <Tabs
+      <Views
         label="Views"
-        tabs={[
-          { id: "users", title: "Users" },
-          { id: "sign-on", title: "Sign-on" },
-          { id: "waitlist", title: "Waitlist" },
+        views={[
+          { id: "users", title: "Users", view: <UserList add={() => setAdding(true)} /> },
+          { id: "sign-on", title: "Sign-on", view: <SignOnProviders /> },
+          { id: "waitlist", title: "Waitlist", view: <WaitlistView /> },
         ]}
       />
-      {tab === "waitlist" ? (
-        <WaitlistView />
-      ) : tab === "sign-on" ? (
-        <SignOnProviders />
-      ) : (
-        <UserList add={() => setAdding(true)} />
-      )}
       {adding && <AddUser onClose={() => setAdding(false)} />}
     </>
   );
