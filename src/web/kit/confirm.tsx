@@ -37,9 +37,7 @@ export function Confirm({ title, children, word, changes, act, leaveTo, onClose 
       <ProblemNote error={error} />
       <div className="mt-4 flex justify-end gap-2">
         <Button onClick={onClose}>Keep</Button>
-        <Button kind="danger" busy={busy} onClick={go}>
-          {word}
-        </Button>
+        <Button label={word} kind="danger" busy={busy} onClick={go} />
       </div>
     </Dialog>
   );

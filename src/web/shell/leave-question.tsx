@@ -33,11 +33,7 @@ function Question({ leaving: { unsaved, go, loses = false } }: { leaving: Leavin
         <Button kind="danger" onClick={() => leave(true)}>
           {loses ? "Log out" : isKept ? "Discard it" : "Leave"}
         </Button>
-        {isKept && !loses && (
-          <Button kind="primary" onClick={() => leave(false)}>
-            Leave, keep the draft
-          </Button>
-        )}
+        {isKept && !loses && <Button label="Leave, keep the draft" kind="primary" onClick={() => leave(false)} />}
       </div>
     </Dialog>
   );

@@ -36,13 +36,12 @@ function Activate() {
     <>
       {action.error !== undefined && <span className="text-bad">{problemOf(action.error).detail}</span>}
       <Button
+        label="Activate"
         busy={action.busy}
         onClick={async () => {
           if (await action.run(activate)) notify("The server works from now on.");
         }}
-      >
-        Activate
-      </Button>
+      />
     </>
   );
 }

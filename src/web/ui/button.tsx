@@ -25,10 +25,12 @@ interface Props extends ButtonHTMLAttributes<HTMLButtonElement>, IconProps {
   kind?: Kind;
   /** Whether its work is under way: it cannot be pressed again. */
   busy?: boolean;
+  /** What it says, unless its children do. */
+  label?: string | undefined;
 }
 
 export function Button(props: Props) {
-  const { kind = "plain", icon, iconSize, busy = false, children, className = "", disabled, ...rest } = props;
+  const { kind = "plain", icon, iconSize, busy = false, label, children, className = "", disabled, ...rest } = props;
   return (
     <button
       type="button"
@@ -38,6 +40,7 @@ export function Button(props: Props) {
       className={`${SHAPE} ${LOOK[kind]} ${className}`}
     >
       <IconOf icon={icon} iconSize={iconSize} />
+      {label}
       {children}
     </button>
   );
@@ -47,12 +50,14 @@ export function Button(props: Props) {
 export function ButtonLink({
   href,
   kind = "plain",
+  label,
   children,
   ...icon
-}: IconProps & { href: string; kind?: Kind; children: ReactNode }) {
+}: IconProps & { href: string; kind?: Kind; label?: string; children?: ReactNode }) {
   return (
     <Link href={href} className={`${SHAPE} ${LOOK[kind]}`}>
       <IconOf {...icon} />
+      {label}
       {children}
     </Link>
   );

@@ -25,9 +25,7 @@ export function Conflict({ mine, theirs, overwrite, take }: ConflictProps) {
       </div>
       <div className="mt-3 flex flex-wrap gap-2">
         <Button onClick={take}>Take theirs</Button>
-        <Button kind="danger" onClick={overwrite}>
-          Overwrite with mine
-        </Button>
+        <Button label="Overwrite with mine" kind="danger" onClick={overwrite} />
       </div>
     </div>
   );

@@ -126,12 +126,8 @@ function AskToDiscard({ stay, discard }: { stay(): void; discard(): void }) {
       className="flex flex-wrap items-center justify-end gap-2 border-t border-wait/40 bg-wait-soft px-4 py-2.5"
     >
       <p className="mr-auto font-medium">Discard what you typed?</p>
-      <Button autoFocus onClick={stay}>
-        Keep writing
-      </Button>
-      <Button kind="danger" onClick={discard}>
-        Discard
-      </Button>
+      <Button label="Keep writing" autoFocus onClick={stay} />
+      <Button label="Discard" kind="danger" onClick={discard} />
     </div>
   );
 }

@@ -9,9 +9,7 @@ export function DraftNote({ draft: { isFound, isChanged, clear } }: { draft: Dra
     <div role="status" className="mb-2 flex items-center gap-2 rounded-md bg-wait-soft px-3 py-1.5 text-sm">
       <PencilLine aria-hidden size={14} className="text-wait" />
       <p className="mr-auto">This is your draft. It is not saved yet.</p>
-      <Button kind="quiet" onClick={clear}>
-        Discard the draft
-      </Button>
+      <Button label="Discard the draft" kind="quiet" onClick={clear} />
     </div>
   );
 }

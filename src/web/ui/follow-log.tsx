@@ -103,9 +103,7 @@ export function FollowLog({ path, label, className = "max-h-72" }: Props) {
         {over ? (
           <>
             Nothing more is coming.
-            <Button kind="quiet" onClick={() => setRound(round + 1)}>
-              Follow again
-            </Button>
+            <Button label="Follow again" kind="quiet" onClick={() => setRound(round + 1)} />
           </>
         ) : (
           "It continues by itself."

@@ -132,9 +132,7 @@ export function Form({
       <ProblemNote error={action.error} />
       <div className={`flex justify-end gap-2 ${dialog || long ? FOOT : "mt-1"} ${long ? "page-bar" : ""}`}>
         {onCancel && <Button onClick={dialog?.close ?? onCancel}>Cancel</Button>}
-        <Button type="submit" kind="primary" busy={action.busy}>
-          {word}
-        </Button>
+        <Button label={word} type="submit" kind="primary" busy={action.busy} />
       </div>
     </form>
   );

@@ -52,9 +52,7 @@ export function JobProgress({ id, about, onEnd, ended }: Props) {
             className="h-2 w-full"
           />
         </div>
-        <Button busy={action.busy} onClick={stop}>
-          Stop
-        </Button>
+        <Button label="Stop" busy={action.busy} onClick={stop} />
       </div>
       <ProblemNote error={action.error} />
     </Panel>

@@ -115,11 +115,7 @@ function useCopy(text: string): { done: boolean; copy(): Promise<void> } {
 export function CopyCommand({ line }: { line: string }) {
   const { done, copy } = useCopy(line);
   const Icon = done ? Check : Copy;
-  return (
-    <Button kind="primary" icon={Icon} onClick={copy}>
-      {done ? "Copied" : "Copy the command"}
-    </Button>
-  );
+  return <Button label={done ? "Copied" : "Copy the command"} kind="primary" icon={Icon} onClick={copy} />;
 }
 
 export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {

@@ -25,11 +25,7 @@ export function ProblemNote({ error, retry }: { error: unknown; retry?: () => un
           {request_id && ` · ${request_id}`}
         </p>
       </div>
-      {retry && (
-        <Button kind="quiet" icon={RotateCw} onClick={() => retry()}>
-          Try again
-        </Button>
-      )}
+      {retry && <Button label="Try again" kind="quiet" icon={RotateCw} onClick={() => retry()} />}
     </div>
   );
 }

@@ -26,11 +26,7 @@ export function Unconfirmed({
         <p className="min-w-0 flex-1 basis-64 text-dim">
           {children} {reason}
         </p>
-        {confirm && (
-          <Button busy={action?.busy ?? false} icon={Check} onClick={confirm}>
-            Confirm
-          </Button>
-        )}
+        {confirm && <Button label="Confirm" busy={action?.busy ?? false} icon={Check} onClick={confirm} />}
       </div>
       <ProblemNote error={action?.error} />
     </section>

@@ -33,11 +33,7 @@ export function ApiKeys() {
   return (
     <Section
       title="API keys"
-      actions={
-        <Button icon={Plus} iconSize={15} onClick={() => setAdding(true)}>
-          New key
-        </Button>
-      }
+      actions={<Button label="New key" icon={Plus} iconSize={15} onClick={() => setAdding(true)} />}
     >
       <ProblemNote error={action.error} />
       <RowList
@@ -61,9 +57,7 @@ export function ApiKeys() {
                 "never used"
               )}
             </span>
-            <Button kind="quiet" onClick={() => revoke(key.id)}>
-              Revoke
-            </Button>
+            <Button label="Revoke" kind="quiet" onClick={() => revoke(key.id)} />
           </>
         )}
       </RowList>

@@ -56,9 +56,7 @@ export function SecondFactor() {
               Off. With it, a log-in asks for a code of your authenticator beside the password.
             </p>
             <ProblemNote error={action.error} />
-            <Button kind="primary" busy={action.busy} onClick={begin}>
-              Switch on
-            </Button>
+            <Button label="Switch on" kind="primary" busy={action.busy} onClick={begin} />
           </>
         )}
       </Panel>

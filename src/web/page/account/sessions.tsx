@@ -33,11 +33,7 @@ export function Sessions() {
             <span className="mr-auto text-sm text-dim">
               {address} · <Ago at={last_used_at} sentence />
             </span>
-            {!current && (
-              <Button kind="quiet" onClick={() => end(id)}>
-                End
-              </Button>
-            )}
+            {!current && <Button label="End" kind="quiet" onClick={() => end(id)} />}
           </>
         )}
       </RowList>

@@ -36,11 +36,7 @@ export default function ActivityPage() {
         title="Activity"
         cli="skep executions"
         about="What agents did and are doing, in runs, chats and routines."
-        actions={
-          <Button kind="primary" onClick={() => setAdding(true)}>
-            Hand out a piece of work
-          </Button>
-        }
+        actions={<Button label="Hand out a piece of work" kind="primary" onClick={() => setAdding(true)} />}
       />
       <Views
         label="Views of the activity"

@@ -31,11 +31,7 @@ export function SpawnedView({ id }: { id: string }) {
             <>
               <div className="mb-3 flex items-start gap-3">
                 <p className="min-w-0 flex-1 whitespace-pre-wrap">{work.prompt}</p>
-                {live && (
-                  <Button busy={action.busy} onClick={cancel}>
-                    Cancel
-                  </Button>
-                )}
+                {live && <Button label="Cancel" busy={action.busy} onClick={cancel} />}
               </div>
               <ProblemNote error={action.error} />
               <FactRow

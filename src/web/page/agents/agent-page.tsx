@@ -50,13 +50,7 @@ function AgentView({ tagged }: { tagged: Tagged<Agent> }) {
         beside={agent.enabled ? <Status status={agent.status} /> : <Badge>Switched off</Badge>}
         about={agent.description}
         cli={`skep agents ${agent.id}`}
-        actions={
-          admin && (
-            <Button kind="danger" icon={Trash2} onClick={() => setDeleting(true)}>
-              Delete
-            </Button>
-          )
-        }
+        actions={admin && <Button label="Delete" kind="danger" icon={Trash2} onClick={() => setDeleting(true)} />}
       />
       <FileProblems file={agent.source_file} problems={agent.problems} />
       <Spend agent={agent} />

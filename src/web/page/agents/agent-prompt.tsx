@@ -50,9 +50,7 @@ export function AgentPrompt({ tagged }: { tagged: Tagged<Agent> }) {
       />
       {admin && (
         <div className="mt-2 flex justify-end gap-2">
-          <Button disabled={!draft.isChanged} onClick={draft.clear}>
-            Undo
-          </Button>
+          <Button label="Undo" disabled={!draft.isChanged} onClick={draft.clear} />
           <Button kind="primary" busy={change.busy} disabled={!draft.isChanged} onClick={() => save(draft.version)}>
             Save
           </Button>

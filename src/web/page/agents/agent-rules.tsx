@@ -73,11 +73,7 @@ export function AgentRules({ tagged }: { tagged: Tagged<Agent> }) {
           </ol>
         </Panel>
       )}
-      {admin && (
-        <Button className="mt-2" icon={Plus} onClick={() => setEdited(rules.length)}>
-          Add a rule
-        </Button>
-      )}
+      {admin && <Button label="Add a rule" className="mt-2" icon={Plus} onClick={() => setEdited(rules.length)} />}
       {edited !== undefined && (
         <RuleDialog agent={agent} at={edited} save={save} onClose={() => setEdited(undefined)} />
       )}

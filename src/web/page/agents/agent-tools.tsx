@@ -81,12 +81,11 @@ export function AgentTools({ tagged }: { tagged: Tagged<Schemas["Agent"]> }) {
                               </Button>
                             )}
                             <Button
+                              label={agent.tools.includes(tool) ? "Switch off" : "Switch on"}
                               kind="quiet"
                               disabled={action.busy}
                               onClick={() => set(tool, !agent.tools.includes(tool))}
-                            >
-                              {agent.tools.includes(tool) ? "Switch off" : "Switch on"}
-                            </Button>
+                            />
                           </>
                         )}
                       </li>
@@ -132,9 +131,7 @@ function Remembered({ agent }: { agent: Schemas["Agent"] }) {
               , <Ago at={created_at} />
             </span>
             {(admin || lasts === "work") && (
-              <Button kind="quiet" disabled={action.busy} onClick={() => revoke(id)}>
-                Take back
-              </Button>
+              <Button label="Take back" kind="quiet" disabled={action.busy} onClick={() => revoke(id)} />
             )}
           </>
         )}

@@ -88,11 +88,7 @@ export default function AgentsPage() {
       about="Each is a file: instructions, tools, a model, limits."
       cli="skep agents"
       actions={
-        admin && (
-          <Button kind="primary" icon={Plus} iconSize={15} onClick={() => setAdding(true)}>
-            New agent
-          </Button>
-        )
+        admin && <Button label="New agent" kind="primary" icon={Plus} iconSize={15} onClick={() => setAdding(true)} />
       }
       query={query}
       columns={columns}

@@ -133,9 +133,7 @@ function BoardView({ project, projects, choose }: BoardProps) {
         actions={
           project && (
             <>
-              <ButtonLink href={`/projects/${project.id}/policy`} icon={ScrollText}>
-                Vision and policy
-              </ButtonLink>
+              <ButtonLink label="Vision and policy" href={`/projects/${project.id}/policy`} icon={ScrollText} />
               {mayAdd && <More project={project} pick={(dialog) => setOpen({ dialog })} />}
               {mayAdd && (
                 <Button kind="primary" icon={Plus} onClick={() => setOpen({ dialog: "new", status: "backlog" })}>
@@ -219,9 +217,7 @@ function Refused({ board: { refused, force, dismiss } }: { board: ReturnType<typ
       <ProblemNote error={refused.error} />
       <div className="flex gap-2">
         {refused.overruled && <Button onClick={() => void force(refused.move)}>Move it anyway</Button>}
-        <Button kind="quiet" onClick={dismiss}>
-          Leave it
-        </Button>
+        <Button label="Leave it" kind="quiet" onClick={dismiss} />
       </div>
     </div>
   );
@@ -238,11 +234,7 @@ function More({ project, pick }: { project: Project; pick(dialog: Several): void
   };
   return (
     <Menu
-      trigger={
-        <Button icon={MoreHorizontal} iconSize={15}>
-          More
-        </Button>
-      }
+      trigger={<Button label="More" icon={MoreHorizontal} iconSize={15} />}
       items={[
         ...(mayDo(project.role, "maintainer") ? [columns] : []),
         { label: "Change several", icon: ListChecks, act: () => pick("several") },

@@ -74,17 +74,14 @@ export function StartDialog({ task, onlyMove, onClose }: Props) {
         <Button onClick={onClose}>Cancel</Button>
         {onlyMove && (
           <Button
+            label="Only move it"
             onClick={() => {
               onClose();
               onlyMove();
             }}
-          >
-            Only move it
-          </Button>
+          />
         )}
-        <Button kind="primary" busy={action.busy} onClick={start}>
-          Start a run
-        </Button>
+        <Button label="Start a run" kind="primary" busy={action.busy} onClick={start} />
       </div>
     </Dialog>
   );

@@ -180,12 +180,8 @@ function OneFile({ work, path, files, split, review, show }: OneProps) {
     <div className="min-w-0">
       <div className="mb-2 flex flex-wrap items-center gap-2">
         <p className="mr-auto text-sm text-dim">{at >= 0 && `File ${grouped(at + 1)} of ${grouped(files.length)}`}</p>
-        <Button disabled={!before} onClick={() => show(before?.path ?? "")}>
-          Previous file
-        </Button>
-        <Button disabled={!after} onClick={() => show(after?.path ?? "")}>
-          Next file
-        </Button>
+        <Button label="Previous file" disabled={!before} onClick={() => show(before?.path ?? "")} />
+        <Button label="Next file" disabled={!after} onClick={() => show(after?.path ?? "")} />
         <Button onClick={() => show("")}>All files</Button>
       </div>
       <Await query={query} rows={8}>

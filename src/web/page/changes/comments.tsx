@@ -142,19 +142,16 @@ export function CommentEditor({
       <div className="mt-1 flex justify-end gap-2">
         {isChanged && (
           <Button
+            label="Discard"
             kind="quiet"
             onClick={() => {
               clear();
               close();
             }}
-          >
-            Discard
-          </Button>
+          />
         )}
         <Button onClick={close}>{isChanged ? "Close, keep the draft" : "Cancel"}</Button>
-        <Button kind="primary" busy={action.busy} onClick={() => void keep()}>
-          Keep the comment
-        </Button>
+        <Button label="Keep the comment" kind="primary" busy={action.busy} onClick={() => void keep()} />
       </div>
     </div>
   );

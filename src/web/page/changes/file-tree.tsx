@@ -54,9 +54,7 @@ export function FileTree({ files, total, more, alone, review, onPick }: Props) {
       {more.hasNextPage && (
         <div className="border-t border-line p-2 text-center text-xs text-dim">
           The first {plural(files.length, "file")} of {grouped(total)}.{" "}
-          <Button kind="quiet" busy={more.isFetchingNextPage} onClick={() => more.fetchNextPage()}>
-            More
-          </Button>
+          <Button label="More" kind="quiet" busy={more.isFetchingNextPage} onClick={() => more.fetchNextPage()} />
         </div>
       )}
     </nav>

@@ -114,9 +114,7 @@ export function Conflicts({ work, run, into, files, more }: ConflictReport & Mer
           ))}
           {more > 0 && <li className="text-dim">and {more} more</li>}
         </ul>
-        <Button className="mt-2" onClick={solve}>
-          Start a run that solves it
-        </Button>
+        <Button label="Start a run that solves it" className="mt-2" onClick={solve} />
       </Warning>
     </div>
   );

@@ -37,9 +37,7 @@ export function Publish({ run }: { run: Run }) {
         </a>
       )}
       {state === "failed" && error && <span className="text-sm text-bad">Code host: {error.message}</span>}
-      <Button icon={GitPullRequest} onClick={() => setOpen(true)}>
-        Publish
-      </Button>
+      <Button label="Publish" icon={GitPullRequest} onClick={() => setOpen(true)} />
       {open && <PublishDialog run={run} repository={project.data.repository} onClose={() => setOpen(false)} />}
     </>
   );
@@ -77,9 +75,7 @@ function PublishDialog({ run, repository, onClose }: { run: Run; repository: str
         <TextAreaField label="Text" name="body" rows={3} />
         <InputField label="Into" hint="Left empty, the default branch." name="base" spellCheck={false} />
         <div className="mb-3">
-          <Button busy={pushing.busy} onClick={push}>
-            Only push the branch
-          </Button>
+          <Button label="Only push the branch" busy={pushing.busy} onClick={push} />
         </div>
       </Form>
     </Dialog>

@@ -3,6 +3,7 @@ import { Suspense } from "react";
 import { Link, useParams } from "wouter";
 import { api, problemOf, type Schemas } from "../../api/client.ts";
 import { lazy } from "../../ui/lazy.tsx";
+import { NameLink } from "../../ui/link.tsx";
 import { Await, Loading, Warning } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 
@@ -40,15 +41,7 @@ export default function ChangesPage() {
             <PageHeader
               title={work.title}
               cli={`skep diff ${work.work_id}`}
-              above={
-                home ? (
-                  <Link href={home} className="hover:underline">
-                    {KINDS[work.kind]}
-                  </Link>
-                ) : (
-                  KINDS[work.kind]
-                )
-              }
+              above={home ? <NameLink href={home}>{KINDS[work.kind]}</NameLink> : KINDS[work.kind]}
             />
             <WorkChanges id={work.work_id} />
           </div>

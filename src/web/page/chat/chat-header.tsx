@@ -1,7 +1,7 @@
 /** The head of a chat: its name, its model, and what is done to it as a whole. */
 import { Download, FoldVertical, MessageSquareX, MoreHorizontal, Pencil, Pin, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { Link, useLocation } from "wouter";
+import { useLocation } from "wouter";
 import { api, client, must, siteUrl } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
 import { Confirm } from "../../kit/confirm.tsx";
@@ -12,6 +12,7 @@ import { Button } from "../../ui/button.tsx";
 import { InputField } from "../../ui/field.tsx";
 import { JobProgress } from "../../ui/job-progress.tsx";
 import { KeepButton, keepWord, useKeeping } from "../../ui/keep.tsx";
+import { NameLink } from "../../ui/link.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -58,19 +59,13 @@ export function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
         beside={keeping.kept && <KeepButton keeping={keeping} what="the chat" />}
         above={
           <>
-            <Link href="/chat" className="hover:underline">
-              Chat
-            </Link>
+            <NameLink href="/chat">Chat</NameLink>
             {" / "}
-            <Link href={`/agents/${chat.agent_id}`} className="hover:underline">
-              {agent}
-            </Link>
+            <NameLink href={`/agents/${chat.agent_id}`}>{agent}</NameLink>
             {chat.project_id && (
               <>
                 {" / "}
-                <Link href={`/projects/${chat.project_id}`} className="hover:underline">
-                  {project.data?.name ?? "Project"}
-                </Link>
+                <NameLink href={`/projects/${chat.project_id}`}>{project.data?.name ?? "Project"}</NameLink>
               </>
             )}
           </>
@@ -83,11 +78,7 @@ export function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
               choose={(model) => void action.run(() => change({ model }))}
             />
             <Menu
-              trigger={
-                <Button icon={MoreHorizontal} iconSize={15}>
-                  More
-                </Button>
-              }
+              trigger={<Button label="More" icon={MoreHorizontal} iconSize={15} />}
               items={[
                 ...(mayChange ? [{ label: "Rename", icon: Pencil, act: () => setDialog("rename") }] : []),
                 {

@@ -1,13 +1,14 @@
 /** One chat with an agent. */
 
 import { useState } from "react";
-import { Link, useLocation, useParams } from "wouter";
+import { useLocation, useParams } from "wouter";
 import { useHistoryState } from "wouter/use-browser-location";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
 import { useDraft } from "../../ui/draft.ts";
 import { costText, count, plural } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
+import { TextLink } from "../../ui/link.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -161,10 +162,7 @@ function ChatView({ id }: { id: string }) {
             ) : (
               <p className="rounded-lg border border-line bg-sunken px-3 py-2 text-dim">
                 This chat has ended. Fork it from a message to continue, or{" "}
-                <Link href={`/chat?new=${chat.agent_id}`} className="underline">
-                  begin another
-                </Link>
-                .
+                <TextLink href={`/chat?new=${chat.agent_id}`}>begin another</TextLink>.
               </p>
             )}
             <Meter chat={chat} />

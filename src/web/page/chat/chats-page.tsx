@@ -57,9 +57,7 @@ export default function ChatsPage() {
     },
   });
   const begin = (kind: "primary" | "plain") => (
-    <Button kind={kind} icon={MessageSquarePlus} onClick={() => setFresh(agent || "1")}>
-      New chat
-    </Button>
+    <Button label="New chat" kind={kind} icon={MessageSquarePlus} onClick={() => setFresh(agent || "1")} />
   );
   return (
     <ListPage

@@ -138,14 +138,8 @@ export function Composer({ busy, draft, setDraft, onSent, ...actions }: Props) {
             />
           )}
           <span className="ml-auto" />
-          {busy && (
-            <Button icon={Square} iconSize={12} onClick={stop} title="Stop the reply (Esc)">
-              Stop
-            </Button>
-          )}
-          <Button kind="primary" disabled={!ready} icon={ArrowUp} iconSize={15} onClick={send}>
-            Send
-          </Button>
+          {busy && <Button label="Stop" icon={Square} iconSize={12} onClick={stop} title="Stop the reply (Esc)" />}
+          <Button label="Send" kind="primary" disabled={!ready} icon={ArrowUp} iconSize={15} onClick={send} />
         </div>
       </div>
     </div>

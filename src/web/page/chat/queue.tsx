@@ -63,9 +63,7 @@ function Item({ chat, waiting: { message_id, content }, mayChange }: ItemProps) 
           />
           <div className="mt-1 flex justify-end gap-2">
             <Button onClick={() => setEditing(false)}>Cancel</Button>
-            <Button kind="primary" busy={action.busy} disabled={text.trim() === ""} onClick={save}>
-              Save
-            </Button>
+            <Button label="Save" kind="primary" busy={action.busy} disabled={text.trim() === ""} onClick={save} />
           </div>
         </>
       ) : (

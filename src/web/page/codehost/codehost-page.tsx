@@ -2,7 +2,6 @@
 
 import { Plug } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { Link } from "wouter";
 import { api, client, type Schemas, siteUrl } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { Confirm } from "../../kit/confirm.tsx";
@@ -10,6 +9,7 @@ import { List } from "../../kit/list.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge, FactList } from "../../ui/facts.tsx";
+import { TextLink } from "../../ui/link.tsx";
 import { Await, Empty, Warning } from "../../ui/note.tsx";
 import { CopyButton, PageHeader, Panel } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -144,9 +144,7 @@ function Connected({
       {onEdit && (
         <div className="mt-3 flex flex-wrap gap-2">
           <Button onClick={onEdit}>Change the connection</Button>
-          <Button kind="danger" onClick={() => setForgetting(true)}>
-            Disconnect
-          </Button>
+          <Button label="Disconnect" kind="danger" onClick={() => setForgetting(true)} />
         </div>
       )}
       {children}
@@ -191,13 +189,9 @@ function Repositories() {
       align: "right",
       cell: (one) =>
         one.project_id ? (
-          <Link href={`/projects/${one.project_id}`} className="underline">
-            Open the project
-          </Link>
+          <TextLink href={`/projects/${one.project_id}`}>Open the project</TextLink>
         ) : (
-          <Button onClick={() => setAdding(one)} aria-label={`Add ${one.full_name} as a project`}>
-            Add
-          </Button>
+          <Button label="Add" onClick={() => setAdding(one)} aria-label={`Add ${one.full_name} as a project`} />
         ),
     },
   ];

@@ -1,12 +1,12 @@
 /** What the code host sent, and the result. */
 
-import { Link } from "wouter";
 import { client, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
 import { List } from "../../kit/list.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
+import { TextLink } from "../../ui/link.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
 import { type Column, TwoLines } from "../../ui/table.tsx";
@@ -47,13 +47,9 @@ export function Deliveries() {
       title: "Result",
       cell: ({ run_id, state: is, id }) =>
         run_id ? (
-          <Link href={`/runs/${run_id}`} className="underline">
-            the run
-          </Link>
+          <TextLink href={`/runs/${run_id}`}>the run</TextLink>
         ) : is === "failed" ? (
-          <Button busy={action.busy} onClick={() => retry(id)}>
-            Try again
-          </Button>
+          <Button label="Try again" busy={action.busy} onClick={() => retry(id)} />
         ) : null,
     },
     { title: "Received", align: "right", cell: ({ received_at }) => <Ago at={received_at} /> },

@@ -64,11 +64,7 @@ export function RulesView() {
       ),
     },
   ];
-  const add = (
-    <Button kind="primary" icon={Plus} onClick={() => show("new")}>
-      Add a rule
-    </Button>
-  );
+  const add = <Button label="Add a rule" kind="primary" icon={Plus} onClick={() => show("new")} />;
   const edited = query.rows.find(({ id }) => id === shown);
   return (
     <>

@@ -1,9 +1,9 @@
 /** Asks whether a rule would start a run at an issue or pull request. Nothing is started. */
 import { useState } from "react";
-import { Link } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { FormDialog, stay } from "../../kit/form-dialog.tsx";
 import { Field, Input, InputField } from "../../ui/field.tsx";
+import { TextLink } from "../../ui/link.tsx";
 
 export function TryDialog({ rule, onClose }: { rule: Schemas["CodeHostRule"]; onClose(): void }) {
   const [trial, setTrial] = useState<Schemas["CodeHostTrial"]>();
@@ -45,9 +45,7 @@ export function TryDialog({ rule, onClose }: { rule: Schemas["CodeHostRule"]; on
             {trial.run_id && (
               <>
                 {" · "}
-                <Link href={`/runs/${trial.run_id}`} className="underline">
-                  the run
-                </Link>
+                <TextLink href={`/runs/${trial.run_id}`}>the run</TextLink>
               </>
             )}
           </p>

@@ -49,11 +49,7 @@ export default function CookiesPage() {
   const [adding, setAdding] = useState(false);
   const query = usePages("/v1/browser/cookies", { query: { limit: 100 } });
   const set = query.rows.find(({ id }) => id === shown);
-  const add = (
-    <Button kind="primary" icon={Plus} onClick={() => setAdding(true)}>
-      Add a cookie file
-    </Button>
-  );
+  const add = <Button label="Add a cookie file" kind="primary" icon={Plus} onClick={() => setAdding(true)} />;
   return (
     <ListPage
       title="Cookies"
@@ -136,9 +132,7 @@ function SetDialog({ set, onClose }: { set: CookieSet; onClose(): void }) {
         </Await>
       </fieldset>
       <div className="mt-3 flex justify-between">
-        <Button kind="danger" onClick={() => setDeleting(true)}>
-          Delete
-        </Button>
+        <Button label="Delete" kind="danger" onClick={() => setDeleting(true)} />
         <Button onClick={onClose}>Close</Button>
       </div>
     </Dialog>

@@ -42,11 +42,7 @@ export default function DocumentPage() {
         crumbs: [["/documents", "Documents"]],
         beside: <Status status={documentStatus(document)} />,
         cli: `skep documents toc ${id}`,
-        actions: (
-          <Button kind="danger" icon={Trash2} onClick={() => setDeleting(true)}>
-            Delete
-          </Button>
-        ),
+        actions: <Button label="Delete" kind="danger" icon={Trash2} onClick={() => setDeleting(true)} />,
       })}
     >
       {(document) => (
@@ -164,11 +160,7 @@ function Reader({ id }: { id: string }) {
 function Turn({ to, word }: { to: string | null; word: string }) {
   const [, go] = useParam("section");
   const Icon = word.startsWith("Next") ? ChevronRight : ChevronLeft;
-  return (
-    <Button disabled={to === null} icon={Icon} onClick={() => to && go(to)}>
-      {word}
-    </Button>
-  );
+  return <Button label={word} disabled={to === null} icon={Icon} onClick={() => to && go(to)} />;
 }
 
 function Outline({ entries, current }: { entries: Entry[]; current: string }) {

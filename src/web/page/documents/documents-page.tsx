@@ -40,9 +40,7 @@ export default function DocumentsPage() {
   const [fresh, setFresh] = useParam("new");
   const query = usePages("/v1/documents", { query: { limit: 50 } });
   const add = (kind: "primary" | "plain") => (
-    <Button kind={kind} icon={FileUp} iconSize={15} onClick={() => setFresh("1")}>
-      Add a document
-    </Button>
+    <Button label="Add a document" kind={kind} icon={FileUp} iconSize={15} onClick={() => setFresh("1")} />
   );
   return (
     <>
@@ -52,9 +50,7 @@ export default function DocumentsPage() {
         cli={q ? `skep documents search ${shellWord(q)}` : "skep documents"}
         actions={
           <>
-            <Button icon={Captions} iconSize={15} onClick={() => setFresh("transcript")}>
-              Add a transcript
-            </Button>
+            <Button label="Add a transcript" icon={Captions} iconSize={15} onClick={() => setFresh("transcript")} />
             {add("primary")}
           </>
         }

@@ -67,9 +67,7 @@ export function IndexState({ project, status }: { project: string; status: Graph
             </Button>
           )}
           {mayIndex && status.nodes > 0 && (
-            <Button kind="quiet" busy={action.busy} onClick={() => start(true)}>
-              From scratch
-            </Button>
+            <Button label="From scratch" kind="quiet" busy={action.busy} onClick={() => start(true)} />
           )}
         </div>
       )}
@@ -110,11 +108,7 @@ function Progress({ project, job, mayCancel }: { project: string; job: string; m
       <div className="mb-3 flex items-center gap-3">
         <Status status={query.data?.state ?? "running"} />
         <span className="tabular-nums">{Math.round(query.data?.percent ?? 0)} %</span>
-        {mayCancel && (
-          <Button kind="quiet" className="ml-auto" busy={action.busy} onClick={cancel}>
-            Cancel
-          </Button>
-        )}
+        {mayCancel && <Button label="Cancel" kind="quiet" className="ml-auto" busy={action.busy} onClick={cancel} />}
       </div>
       <ProblemNote error={action.error ?? query.error} />
       <ol aria-label="Phases" className="grid gap-2 sm:grid-cols-3 lg:grid-cols-6">

@@ -84,9 +84,7 @@ function MapWithList({ map }: { project: string; map: Columns }) {
               {task?.split("\n")[0] ?? "a run"}
             </Link>
           </p>
-          <Button kind="quiet" onClick={() => setRun("")}>
-            All colors
-          </Button>
+          <Button label="All colors" kind="quiet" onClick={() => setRun("")} />
           <ProblemNote error={error} />
         </div>
       )}

@@ -5,6 +5,7 @@ import { api, type Schemas } from "../../api/client.ts";
 import { AgentName } from "../../session/actor.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
 import { costText } from "../../ui/format.ts";
+import { MoreLink } from "../../ui/link.tsx";
 import { Await } from "../../ui/note.tsx";
 import { Section } from "../../ui/page.tsx";
 import { plainText } from "../../ui/plain-text.ts";
@@ -23,13 +24,7 @@ export function Running() {
       {({ items, next_cursor }) => (
         <Section
           title="Running"
-          actions={
-            next_cursor && (
-              <Link href="/runs?status=running,queued" className="text-sm text-dim hover:text-ink hover:underline">
-                All that run
-              </Link>
-            )
-          }
+          actions={next_cursor && <MoreLink href="/runs?status=running,queued">All that run</MoreLink>}
         >
           {items.length === 0 ? (
             <div className="flex items-center justify-between gap-3 rounded-lg border border-dashed border-line-strong px-4 py-2">

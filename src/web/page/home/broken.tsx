@@ -5,6 +5,7 @@ import { Link } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
 import { costText, DAY_MS } from "../../ui/format.ts";
+import { MoreLink } from "../../ui/link.tsx";
 import { Await } from "../../ui/note.tsx";
 import { Section } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -30,7 +31,7 @@ export function Broken() {
           items.length > 0 && (
             <Section
               title="Broken since yesterday"
-              actions={next_cursor && <More href="/runs?status=failed">All that failed</More>}
+              actions={next_cursor && <MoreLink href="/runs?status=failed">All that failed</MoreLink>}
             >
               <ul
                 aria-label="Broken since yesterday"
@@ -74,14 +75,13 @@ function Restart({ run, restart }: { run: Run; restart(run: Run): void }) {
   return (
     may("contributor") && (
       <Button
+        label="Restart"
         className="relative z-10"
         aria-label={`Restart ${run.task_description.slice(0, 80)}`}
         icon={RotateCw}
         iconSize={13}
         onClick={() => restart(run)}
-      >
-        Restart
-      </Button>
+      />
     )
   );
 }
@@ -99,12 +99,6 @@ const RunLink = ({ run }: { run: Run }) => (
   </span>
 );
 
-const More = ({ href, children }: { href: string; children: string }) => (
-  <Link href={href} className="text-sm text-dim hover:text-ink hover:underline">
-    {children}
-  </Link>
-);
-
 const DONE_SHOWN = 4;
 
 export function DoneLately() {
@@ -113,7 +107,7 @@ export function DoneLately() {
     <Await query={query} rows={1}>
       {({ items }) =>
         items.length > 0 && (
-          <Section title="Done lately" actions={<More href="/runs">All runs</More>}>
+          <Section title="Done lately" actions={<MoreLink href="/runs">All runs</MoreLink>}>
             <ul aria-label="Done lately" className="overflow-hidden rounded-lg border border-line bg-panel">
               {items.map((run) => (
                 <li

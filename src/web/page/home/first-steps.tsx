@@ -1,10 +1,11 @@
 /** Shown until there is a project: what to do, in order, with finished steps ticked. */
 import { ArrowRight, CircleCheck, CircleDashed } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { Link, useLocation } from "wouter";
+import { useLocation } from "wouter";
 import { api, client, must } from "../../api/client.ts";
 import { useAdmin } from "../../session/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
+import { MoreLink } from "../../ui/link.tsx";
 import { Warning } from "../../ui/note.tsx";
 import { CliLine, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -32,16 +33,7 @@ export function FirstSteps({ seen }: { seen: boolean }) {
     }
   };
   return (
-    <Section
-      title="First steps"
-      actions={
-        admin && (
-          <Link href="/setup" className="text-sm text-dim hover:text-ink hover:underline">
-            Step by step
-          </Link>
-        )
-      }
-    >
+    <Section title="First steps" actions={admin && <MoreLink href="/setup">Step by step</MoreLink>}>
       <ol className="overflow-hidden rounded-lg border border-line bg-panel">
         {admin && (
           <Step
@@ -71,12 +63,8 @@ export function FirstSteps({ seen }: { seen: boolean }) {
           about="Agents work in a worktree, on a branch of their own."
         >
           <div className="flex flex-wrap justify-end gap-2">
-            <ButtonLink kind="quiet" href="/onboarding?new=1">
-              Start with onboarding
-            </ButtonLink>
-            <ButtonLink href="/projects?new=1" kind={seen ? "primary" : "plain"}>
-              Add a project
-            </ButtonLink>
+            <ButtonLink label="Start with onboarding" kind="quiet" href="/onboarding?new=1" />
+            <ButtonLink label="Add a project" href="/projects?new=1" kind={seen ? "primary" : "plain"} />
           </div>
         </Step>
       </ol>

@@ -29,13 +29,9 @@ export default function HomePage() {
         actions={
           <>
             {!nothing && (
-              <Button kind="danger" icon={OctagonX} onClick={() => setStopping(true)}>
-                Stop everything
-              </Button>
+              <Button label="Stop everything" kind="danger" icon={OctagonX} onClick={() => setStopping(true)} />
             )}
-            <ButtonLink href="/runs/new" kind="primary" icon={Play}>
-              Start a run
-            </ButtonLink>
+            <ButtonLink label="Start a run" href="/runs/new" kind="primary" icon={Play} />
           </>
         }
       />

@@ -78,9 +78,7 @@ export default function JobsPage() {
       align: "right",
       cell: ({ id, state }) =>
         (state === "running" || state === "queued") && (
-          <Button kind="quiet" onClick={() => cancel(id)}>
-            Cancel
-          </Button>
+          <Button label="Cancel" kind="quiet" onClick={() => cancel(id)} />
         ),
     },
   ];

@@ -40,6 +40,7 @@ export default function JoinPage() {
               <p className="mt-1 mb-4 text-dim">The invitation ends {dateTime(expires_at)}.</p>
               <ProblemNote error={join.error} />
               <Button
+                label="Join the project"
                 kind="primary"
                 busy={join.busy}
                 onClick={async () => {
@@ -49,9 +50,7 @@ export default function JoinPage() {
                   );
                   if (done) go(`/projects/${project_id}`);
                 }}
-              >
-                Join the project
-              </Button>
+              />
             </>
           )}
         </Panel>

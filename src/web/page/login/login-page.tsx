@@ -92,12 +92,11 @@ function LogIn({ again, onDone }: Required<Props>) {
         </Button>
         {step.kind !== "password" && (
           <Button
+            label={step.kind === "code" ? "Use a recovery code" : "Use the authenticator"}
             kind="quiet"
             className="mt-2 w-full"
             onClick={() => setStep({ ...step, kind: step.kind === "code" ? "recovery" : "code" })}
-          >
-            {step.kind === "code" ? "Use a recovery code" : "Use the authenticator"}
-          </Button>
+          />
         )}
       </form>
       {step.kind === "password" && <SignOn />}
@@ -166,9 +165,7 @@ function FirstAdministrator({ onDone }: { onDone(): Promise<void> }) {
           <Input name="setup_token" autoComplete="off" spellCheck={false} placeholder="skst_…" className="font-mono" />
         </Field>
         <ProblemNote error={error} />
-        <Button type="submit" kind="primary" busy={busy} className="mt-1 w-full">
-          Make the account
-        </Button>
+        <Button label="Make the account" type="submit" kind="primary" busy={busy} className="mt-1 w-full" />
       </form>
     </Card>
   );

@@ -63,9 +63,7 @@ function Pair({ contradiction: { id, agent_id, a, b, found_at } }: { contradicti
         <span className="mr-auto text-sm text-faint">
           found <Ago at={found_at} sentence />
         </span>
-        <Button busy={action.busy} onClick={() => settle(null)}>
-          Both are true
-        </Button>
+        <Button label="Both are true" busy={action.busy} onClick={() => settle(null)} />
       </div>
       <ProblemNote error={action.error} />
     </Panel>
@@ -101,9 +99,7 @@ function SideView({ agent, side: { entry, title, type, content, trusted, says, u
         </p>
       )}
       <div className="mt-auto flex flex-wrap items-center gap-3">
-        <Button busy={busy} onClick={keep} aria-label={`This one holds: ${title}`}>
-          This one holds
-        </Button>
+        <Button label="This one holds" busy={busy} onClick={keep} aria-label={`This one holds: ${title}`} />
         <span className="text-xs text-faint">
           changed <Ago at={updated_at} sentence />
         </span>
@@ -146,9 +142,7 @@ function Consolidation({ agent }: { agent: string }) {
             What says the same becomes one entry, what contradicts is listed here. It also happens once a day, unless
             that is switched off.
           </p>
-          <Button busy={action.busy} icon={Sparkles} onClick={start}>
-            Go through it now
-          </Button>
+          <Button label="Go through it now" busy={action.busy} icon={Sparkles} onClick={start} />
         </div>
       )}
       <ProblemNote error={action.error} />

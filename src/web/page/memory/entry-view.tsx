@@ -2,7 +2,6 @@
 
 import { Pencil, Pin, PinOff, ThumbsDown, ThumbsUp, Trash2, Undo2 } from "lucide-react";
 import { useCallback, useMemo, useState } from "react";
-import { Link } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
 import { useChange } from "../../kit/change.ts";
@@ -16,6 +15,7 @@ import { Badge, FactRow } from "../../ui/facts.tsx";
 import { Field, Input, InputField, TextArea } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
 import { plural, shellWord } from "../../ui/format.ts";
+import { TextLink } from "../../ui/link.tsx";
 import { MarkdownText } from "../../ui/markdown-text.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { Await, Warning } from "../../ui/note.tsx";
@@ -80,16 +80,13 @@ function Shown({ tagged }: { tagged: Tagged<Entry> }) {
         }
         actions={
           <>
-            <Button icon={Pencil} onClick={() => setOpen("edit")}>
-              Edit
-            </Button>
+            <Button label="Edit" icon={Pencil} onClick={() => setOpen("edit")} />
             <Button
+              label={entry.pinned ? "Unpin" : "Pin"}
               icon={entry.pinned ? PinOff : Pin}
               busy={action.busy}
               onClick={() => change({ pinned: !entry.pinned }, entry.pinned ? "No longer pinned." : "Pinned.")}
-            >
-              {entry.pinned ? "Unpin" : "Pin"}
-            </Button>
+            />
             <Menu
               trigger={<Button>More</Button>}
               items={[
@@ -119,10 +116,7 @@ function Shown({ tagged }: { tagged: Tagged<Entry> }) {
       )}
       {entry.superseded_by && (
         <Warning>
-          Superseded by{" "}
-          <Link href={entryHref(entry.agent_id, entry.superseded_by)} className="underline">
-            {entry.superseded_by}
-          </Link>
+          Superseded by <TextLink href={entryHref(entry.agent_id, entry.superseded_by)}>{entry.superseded_by}</TextLink>
           ; agents read that one.
         </Warning>
       )}
@@ -172,12 +166,8 @@ function ScoreOf({ entry, rate, busy }: { entry: Entry; rate(useful: boolean): u
       title="Score"
       actions={
         <span className="flex gap-2">
-          <Button busy={busy} icon={ThumbsUp} onClick={() => rate(true)}>
-            Useful
-          </Button>
-          <Button busy={busy} icon={ThumbsDown} onClick={() => rate(false)}>
-            Not useful
-          </Button>
+          <Button label="Useful" busy={busy} icon={ThumbsUp} onClick={() => rate(true)} />
+          <Button label="Not useful" busy={busy} icon={ThumbsDown} onClick={() => rate(false)} />
         </span>
       }
     >
@@ -234,9 +224,7 @@ function LinksOf({ entry }: { entry: Entry }) {
                 <code className="font-mono text-xs">{id}</code> <Badge tone="bad">not there</Badge>
               </>
             ) : (
-              <Link href={entryHref(entry.agent_id, id)} className="underline">
-                {titles.get(id) ?? id}
-              </Link>
+              <TextLink href={entryHref(entry.agent_id, id)}>{titles.get(id) ?? id}</TextLink>
             )}
           </li>
         ))}

@@ -62,13 +62,7 @@ export default function MemoryPage() {
         title="Memory"
         cli="skep memory"
         about="What agents have noted to do better next time. The entries are files that you can read and correct."
-        actions={
-          admin && (
-            <Button icon={Settings2} onClick={() => setSettings(true)}>
-              Scores
-            </Button>
-          )
-        }
+        actions={admin && <Button label="Scores" icon={Settings2} onClick={() => setSettings(true)} />}
       />
       <FilterBar>
         <SearchInput value={q} onChange={setQ} label="Search as an agent does" />

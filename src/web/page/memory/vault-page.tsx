@@ -59,11 +59,7 @@ function Vault({ agent }: { agent: string }) {
         title={useVaultName()(agent)}
         cli={`skep memory ${shellWord(agent)}`}
         crumbs={[["/memory", "Memory"]]}
-        actions={
-          <Button kind="primary" icon={Plus} onClick={() => setAdding(true)}>
-            New entry
-          </Button>
-        }
+        actions={<Button label="New entry" kind="primary" icon={Plus} onClick={() => setAdding(true)} />}
       />
       <Views
         label="Views of the vault"

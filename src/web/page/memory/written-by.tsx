@@ -1,11 +1,11 @@
 /** What one execution recalled and wrote, and undoing all that it wrote. */
 
-import { Link } from "wouter";
 import { api, client, must } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { plural } from "../../ui/format.ts";
+import { TextLink } from "../../ui/link.tsx";
 import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -66,9 +66,9 @@ function List({
         <ul className="list-disc pl-5">
           {entries.map(({ agent_id, entry }) => (
             <li key={`${agent_id}/${entry}`}>
-              <Link href={entryHref(agent_id, entry)} className="underline">
+              <TextLink href={entryHref(agent_id, entry)}>
                 {vaultName(agent_id)}: {entry}
-              </Link>
+              </TextLink>
             </li>
           ))}
         </ul>

@@ -1,7 +1,6 @@
 /** One channel: what was sent there, a test, its changes. */
 
 import { useState } from "react";
-import { Link } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
@@ -10,6 +9,7 @@ import { List } from "../../kit/list.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
+import { NameLink } from "../../ui/link.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
 import type { Column } from "../../ui/table.tsx";
@@ -27,13 +27,7 @@ const COLUMNS: Column<Delivery>[] = [
     cell: ({ message, error, run_id }) => (
       <>
         <span className="line-clamp-2 font-medium">
-          {run_id ? (
-            <Link href={`/runs/${run_id}`} className="hover:underline">
-              {message.title}
-            </Link>
-          ) : (
-            message.title
-          )}
+          {run_id ? <NameLink href={`/runs/${run_id}`}>{message.title}</NameLink> : message.title}
         </span>
         <span className={`text-sm ${error ? "text-bad" : "line-clamp-2 text-dim"}`}>{error ?? message.text}</span>
       </>
@@ -100,16 +94,12 @@ export function ChannelView({ channel, onClose }: { channel: Channel; onClose():
         ]}
       />
       <div className="mb-3 flex flex-wrap gap-2">
-        <Button kind="primary" busy={action.busy} onClick={test}>
-          {action.busy ? "Sending…" : "Send a test"}
-        </Button>
+        <Button label={action.busy ? "Sending…" : "Send a test"} kind="primary" busy={action.busy} onClick={test} />
         {channel.messenger_id !== null && (
           <Button onClick={makeCode}>{channel.linked_to ? "Link another chat" : "Link a chat"}</Button>
         )}
         <Button onClick={() => setDialog("edit")}>Edit</Button>
-        <Button kind="danger" onClick={() => setDialog("delete")}>
-          Delete
-        </Button>
+        <Button label="Delete" kind="danger" onClick={() => setDialog("delete")} />
       </div>
       <ProblemNote error={action.error} />
       {tested && (

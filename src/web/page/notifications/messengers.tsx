@@ -38,11 +38,7 @@ export function Messengers() {
   const [shown, show] = useParam("messenger");
   const query = usePages(PATH, { query: { limit: 100 } });
   const messenger = query.rows.find(({ id }) => id === shown);
-  const add = admin && (
-    <Button kind="primary" onClick={() => show("new")}>
-      Connect a bot
-    </Button>
-  );
+  const add = admin && <Button label="Connect a bot" kind="primary" onClick={() => show("new")} />;
   return (
     <>
       <List
@@ -90,11 +86,7 @@ function MessengerForm({ messenger, onClose }: { messenger: Messenger | undefine
   const before = messenger?.last_error && (
     <p className="mb-3 rounded-md bg-bad-soft px-3 py-2">{messenger.last_error}</p>
   );
-  const after = messenger && (
-    <Button kind="danger" onClick={() => setDeleting(true)}>
-      Delete
-    </Button>
-  );
+  const after = messenger && <Button label="Delete" kind="danger" onClick={() => setDeleting(true)} />;
   return (
     <FormDialog
       title={messenger ? `Change ${messenger.name}` : "Connect a bot"}

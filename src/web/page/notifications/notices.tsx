@@ -42,11 +42,7 @@ export function Notices() {
                 {times > 1 && ` · ${times} times`}
               </p>
             </div>
-            {!dismissed_at && (
-              <Button kind="quiet" onClick={() => dismiss(id)}>
-                Dismiss
-              </Button>
-            )}
+            {!dismissed_at && <Button label="Dismiss" kind="quiet" onClick={() => dismiss(id)} />}
           </>
         )}
       </RowList>

@@ -64,11 +64,7 @@ function Channels() {
   const [shown, show] = useParam("channel");
   const query = usePages("/v1/notification-channels", { query: { limit: 100 } });
   const channel = query.rows.find(({ id }) => id === shown);
-  const add = (
-    <Button kind="primary" icon={BellPlus} iconSize={15} onClick={() => show("new")}>
-      Add a channel
-    </Button>
-  );
+  const add = <Button label="Add a channel" kind="primary" icon={BellPlus} iconSize={15} onClick={() => show("new")} />;
   return (
     <>
       <List

@@ -69,9 +69,7 @@ export function PushButton({ channels }: { channels: readonly Channel[] }) {
     });
   return (
     <>
-      <Button busy={action.busy} onClick={change}>
-        {mine ? "Stop on this device" : "Notify this device"}
-      </Button>
+      <Button label={mine ? "Stop on this device" : "Notify this device"} busy={action.busy} onClick={change} />
       <ProblemNote error={action.error} />
     </>
   );

@@ -26,9 +26,7 @@ export function ShownOnce({ title, text, copy, word, onClose, children }: ShownO
         <CopyButton text={text} label={copy} />
       </p>
       <div className="flex justify-end">
-        <Button kind="primary" onClick={onClose}>
-          {word}
-        </Button>
+        <Button label={word} kind="primary" onClick={onClose} />
       </div>
     </Dialog>
   );

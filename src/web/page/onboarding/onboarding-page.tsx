@@ -1,11 +1,12 @@
 /** One onboarding: its messages, and beside them what is known so far. */
 import { useState } from "react";
-import { Link, useParams } from "wouter";
+import { useParams } from "wouter";
 import { api, client, must } from "../../api/client.ts";
 import { Confirm } from "../../kit/confirm.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { useDraft } from "../../ui/draft.ts";
 import { costText, count } from "../../ui/format.ts";
+import { TextLink } from "../../ui/link.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -74,19 +75,11 @@ function Header({ onboarding }: { onboarding: Onboarding }) {
         cli={active ? `skep onboard ${id}` : undefined}
         actions={
           <>
-            {project_id && (
-              <ButtonLink kind="primary" href={`/projects/${project_id}`}>
-                Open the project
-              </ButtonLink>
-            )}
+            {project_id && <ButtonLink label="Open the project" kind="primary" href={`/projects/${project_id}`} />}
             {active ? (
-              <Button kind="danger" onClick={() => setDialog("abandon")}>
-                Give up
-              </Button>
+              <Button label="Give up" kind="danger" onClick={() => setDialog("abandon")} />
             ) : (
-              <Button kind="danger" onClick={() => setDialog("purge")}>
-                Delete
-              </Button>
+              <Button label="Delete" kind="danger" onClick={() => setDialog("purge")} />
             )}
           </>
         }
@@ -121,10 +114,7 @@ function Foot({ onboarding, toEnd }: { onboarding: Onboarding; toEnd(): void }) 
         {project_id ? (
           <>
             The project is made, with its vision and first tasks.{" "}
-            <Link href={`/board?project=${project_id}`} className="underline">
-              See its board
-            </Link>
-            .
+            <TextLink href={`/board?project=${project_id}`}>See its board</TextLink>.
           </>
         ) : (
           "This onboarding was given up. No project was made."

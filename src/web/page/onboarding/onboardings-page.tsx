@@ -48,11 +48,7 @@ export default function OnboardingsPage() {
   const query = usePages("/v1/onboarding/sessions", {
     query: { limit: 50, ...(status ? { status } : {}) },
   });
-  const begin = (
-    <Button kind="primary" icon={Compass} iconSize={15} onClick={() => setFresh("1")}>
-      Start
-    </Button>
-  );
+  const begin = <Button label="Start" kind="primary" icon={Compass} iconSize={15} onClick={() => setFresh("1")} />;
   return (
     <ListPage
       title="Onboarding"

@@ -100,20 +100,12 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
         actions={
           <>
             {stored && admin && (
-              <Button kind="danger" icon={Trash2} onClick={() => setDialog("delete")}>
-                Delete
-              </Button>
+              <Button label="Delete" kind="danger" icon={Trash2} onClick={() => setDialog("delete")} />
             )}
             {stored?.valid && (
-              <ButtonLink href={`/runs/new?pipeline=${stored.id}&dry=1`} icon={FlaskConical}>
-                Dry run
-              </ButtonLink>
+              <ButtonLink label="Dry run" href={`/runs/new?pipeline=${stored.id}&dry=1`} icon={FlaskConical} />
             )}
-            {stored?.valid && (
-              <ButtonLink href={`/runs/new?pipeline=${stored.id}`} icon={Play}>
-                Start a run
-              </ButtonLink>
-            )}
+            {stored?.valid && <ButtonLink label="Start a run" href={`/runs/new?pipeline=${stored.id}`} icon={Play} />}
             {admin && (
               <Button
                 kind="primary"
@@ -161,14 +153,13 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
           <div className="mt-4 flex justify-end gap-2">
             <Button onClick={() => setDialog(null)}>Back</Button>
             <Button
+              label="Save this"
               kind="primary"
               onClick={() => {
                 setDialog(null);
                 void save(draft.version);
               }}
-            >
-              Save this
-            </Button>
+            />
           </div>
         </Dialog>
       )}

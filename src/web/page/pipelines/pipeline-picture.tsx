@@ -37,13 +37,9 @@ export default function PipelinePicture({ source, change }: PictureProps) {
       {change && (
         <div className="mt-2 flex flex-wrap gap-1.5">
           {last.map(({ id, name }) => (
-            <Button key={id} disabled={!plans} icon={Pencil} iconSize={13} onClick={() => edit(id)}>
-              {name}
-            </Button>
+            <Button label={name} key={id} disabled={!plans} icon={Pencil} iconSize={13} onClick={() => edit(id)} />
           ))}
-          <Button disabled={!plans} icon={Plus} onClick={() => edit("")}>
-            Add a step
-          </Button>
+          <Button label="Add a step" disabled={!plans} icon={Plus} onClick={() => edit("")} />
         </div>
       )}
       {change && plans && editing !== undefined && (

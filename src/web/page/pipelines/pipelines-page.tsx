@@ -50,9 +50,7 @@ export default function PipelinesPage() {
   const sumOf = useRunSums("pipeline");
   const columns = useMemo(() => columnsOf(sumOf), [sumOf]);
   const add = admin && (
-    <ButtonLink href="/pipelines/+new" kind="primary" icon={Plus} iconSize={15}>
-      New pipeline
-    </ButtonLink>
+    <ButtonLink label="New pipeline" href="/pipelines/+new" kind="primary" icon={Plus} iconSize={15} />
   );
   return (
     <ListPage

@@ -82,15 +82,14 @@ export function StepForm({ source, steps, id, onChange, onClose }: Props) {
       </div>
       {plan && steps.length > 1 && (
         <Button
+          label="Remove the step"
           kind="danger"
           icon={Trash2}
           onClick={() => {
             onChange(removeStep(source, id));
             onClose();
           }}
-        >
-          Remove the step
-        </Button>
+        />
       )}
     </FormDialog>
   );

@@ -149,12 +149,11 @@ function PolicyEditor({ project, tagged: { value, etag } }: { project: Project; 
           ))}
         </ol>
         <Button
+          label="Add a stage"
           className="mt-2"
           icon={Plus}
           onClick={() => set([...stages, { stage: `stage_${stages.length + 1}`, disposition: "required" }])}
-        >
-          Add a stage
-        </Button>
+        />
         <div className="mt-4">
           <Check
             label="A task is done when its work is merged"
@@ -173,13 +172,12 @@ function PolicyEditor({ project, tagged: { value, etag } }: { project: Project; 
       />
       <div className="mt-2 flex justify-end">
         <Button
+          label="Save the policy"
           kind="primary"
           disabled={!mayEdit || !draft.isChanged}
           busy={change.busy}
           onClick={() => save(draft.version)}
-        >
-          Save the policy
-        </Button>
+        />
       </div>
     </Panel>
   );

@@ -27,11 +27,7 @@ export function Invitations({ project }: { project: Project }) {
   const [isInviting, setInviting] = useState(false);
   const [revoked, setRevoked] = useState<Invitation>();
   const query = usePages(ADDRESS, { path: { id }, query: { limit: 100 } });
-  const invite = (
-    <Button icon={Link2} onClick={() => setInviting(true)}>
-      Invite by link
-    </Button>
-  );
+  const invite = <Button label="Invite by link" icon={Link2} onClick={() => setInviting(true)} />;
   const columns: Column<Invitation>[] = [
     { title: "Role", cell: ({ role }) => role },
     { title: "State", cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge> },
@@ -42,12 +38,7 @@ export function Invitations({ project }: { project: Project }) {
       title: "Actions",
       quiet: true,
       align: "right",
-      cell: (one) =>
-        one.state === "open" && (
-          <Button kind="quiet" onClick={() => setRevoked(one)}>
-            Take back
-          </Button>
-        ),
+      cell: (one) => one.state === "open" && <Button label="Take back" kind="quiet" onClick={() => setRevoked(one)} />,
     },
   ];
   return (

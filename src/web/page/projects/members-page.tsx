@@ -102,11 +102,7 @@ function Members({ project }: { project: Project }) {
       align: "right",
       cell: (member) => {
         if (member.user_id === own)
-          return (
-            <Button kind="quiet" icon={LogOut} onClick={() => setRemoved(member)}>
-              Leave
-            </Button>
-          );
+          return <Button label="Leave" kind="quiet" icon={LogOut} onClick={() => setRemoved(member)} />;
         return (
           mayDecide && (
             <Button
@@ -120,11 +116,7 @@ function Members({ project }: { project: Project }) {
       },
     },
   ];
-  const add = mayDecide && (
-    <Button icon={UserPlus} onClick={() => setAdding(true)}>
-      Add a member
-    </Button>
-  );
+  const add = mayDecide && <Button label="Add a member" icon={UserPlus} onClick={() => setAdding(true)} />;
   return (
     <Section title="Members" actions={query.rows.length > 0 && add}>
       <List

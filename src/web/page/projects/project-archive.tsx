@@ -31,13 +31,12 @@ export function ExportProject({ project: { id, name } }: { project: Schemas["Pro
   return (
     <>
       <Button
+        label="Export"
         busy={action.busy}
         icon={Download}
         title="Its settings, board and policy as a file, for another server"
         onClick={() => void save()}
-      >
-        Export
-      </Button>
+      />
       <ProblemNote error={action.error} />
     </>
   );
@@ -87,8 +86,4 @@ export function ImportProject({ onClose }: { onClose(): void }) {
   );
 }
 
-export const ImportButton = ({ open }: { open(): void }) => (
-  <Button icon={PackageOpen} onClick={open}>
-    Import
-  </Button>
-);
+export const ImportButton = ({ open }: { open(): void }) => <Button label="Import" icon={PackageOpen} onClick={open} />;

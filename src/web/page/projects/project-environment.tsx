@@ -57,9 +57,7 @@ function Accepted({ id, accepted }: { id: string; accepted: NonNullable<Environm
           Accepted <Ago at={accepted.accepted_at} sentence />
         </span>
         {admin && (
-          <Button kind="quiet" icon={Trash2} onClick={() => setRemoving(true)}>
-            Remove the environment
-          </Button>
+          <Button label="Remove the environment" kind="quiet" icon={Trash2} onClick={() => setRemoving(true)} />
         )}
       </p>
       <Facts {...accepted} />

@@ -1,10 +1,11 @@
 /** A project, added or changed. */
 
-import { Link, useLocation } from "wouter";
+import { useLocation } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
 import { Field, Input, InputField, Select, TextAreaField } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
+import { TextLink } from "../../ui/link.tsx";
 import { PipelineField } from "../../ui/pickers.tsx";
 
 type Project = Schemas["Project"];
@@ -62,11 +63,8 @@ export function EditProject({ project, onClose }: { project: Project; onClose():
 const NEW_REPOSITORY = (
   <>
     Its address, as “Clone” shows it at your code host: https or ssh, without credentials. A private one is reached by
-    connecting the{" "}
-    <Link href="/code-host" className="underline">
-      code host
-    </Link>
-    . Left empty, the project begins with an empty repository.
+    connecting the <TextLink href="/code-host">code host</TextLink>. Left empty, the project begins with an empty
+    repository.
   </>
 );
 

@@ -13,6 +13,7 @@ import { Button, ButtonLink } from "../../ui/button.tsx";
 import { FactRow } from "../../ui/facts.tsx";
 import { plural, shellWord } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
+import { TextLink } from "../../ui/link.tsx";
 import { Await } from "../../ui/note.tsx";
 import { PageHeader, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -54,32 +55,21 @@ function ProjectView({ project }: { project: Project }) {
         actions={
           <>
             {mayDo(project.role, "owner") && (
-              <Button kind="danger" icon={Trash2} onClick={() => setDialog("delete")}>
-                Delete
-              </Button>
+              <Button label="Delete" kind="danger" icon={Trash2} onClick={() => setDialog("delete")} />
             )}
-            <ButtonLink href={`/board?project=${project.id}`} icon={SquareKanban}>
-              Board
-            </ButtonLink>
-            {own !== null && (
-              <ButtonLink href={`/projects/${project.id}/members`} icon={Users}>
-                Members
-              </ButtonLink>
-            )}
+            <ButtonLink label="Board" href={`/board?project=${project.id}`} icon={SquareKanban} />
+            {own !== null && <ButtonLink label="Members" href={`/projects/${project.id}/members`} icon={Users} />}
             <ExportProject project={project} />
             {mayDo(project.role, "maintainer") && (
-              <Button icon={Settings} onClick={() => setDialog("edit")}>
-                Edit
-              </Button>
+              <Button label="Edit" icon={Settings} onClick={() => setDialog("edit")} />
             )}
             {mayDo(project.role, "contributor") && (
               <ButtonLink
+                label="Start a run"
                 href={`/runs/new?project=${encodeURIComponent(project.name)}${project.default_pipeline_id ? `&pipeline=${project.default_pipeline_id}` : ""}`}
                 kind="primary"
                 icon={Play}
-              >
-                Start a run
-              </ButtonLink>
+              />
             )}
           </>
         }
@@ -168,14 +158,9 @@ function CloneAgain({ project }: { project: Project }) {
       <ProblemNote error={action.error} />
       <p className="mb-2 text-dim">
         Correct the address with Edit, which clones again. A private repository is reached by connecting the{" "}
-        <Link href="/code-host" className="underline">
-          code host
-        </Link>
-        .
+        <TextLink href="/code-host">code host</TextLink>.
       </p>
-      <Button busy={action.busy} icon={RotateCw} onClick={again}>
-        Clone again
-      </Button>
+      <Button label="Clone again" busy={action.busy} icon={RotateCw} onClick={again} />
     </div>
   );
 }
@@ -194,11 +179,7 @@ function Fetch({ project }: { project: Project }) {
       await must(client.POST("/v1/projects/{id}/reset", { params: { path: { id: project.id } } }));
       setJob("");
     });
-  const again = (
-    <Button busy={action.busy} icon={RotateCw} onClick={start}>
-      Fetch what is new
-    </Button>
-  );
+  const again = <Button label="Fetch what is new" busy={action.busy} icon={RotateCw} onClick={start} />;
   return (
     <div className="mb-6">
       <ProblemNote error={action.error} />
@@ -215,9 +196,7 @@ function Fetch({ project }: { project: Project }) {
                 {error?.message ?? (state === "succeeded" ? "It is up to date." : "It was stopped.")}
               </span>
               {error?.code === "upstream_rewritten" && admin && (
-                <Button busy={action.busy} onClick={reset}>
-                  Reset to the fetched branch
-                </Button>
+                <Button label="Reset to the fetched branch" busy={action.busy} onClick={reset} />
               )}
             </p>
           )}

@@ -57,11 +57,7 @@ export default function ProjectsPage() {
   const query = usePages("/v1/projects", { query: { limit: 50 } });
   const sumOf = useRunSums("project");
   const columns = useMemo(() => columnsOf(sumOf), [sumOf]);
-  const add = (
-    <Button kind="primary" icon={Plus} iconSize={15} onClick={() => setAdding("1")}>
-      Add a project
-    </Button>
-  );
+  const add = <Button label="Add a project" kind="primary" icon={Plus} iconSize={15} onClick={() => setAdding("1")} />;
   return (
     <ListPage
       title="Projects"

@@ -105,12 +105,8 @@ function TryModel({ model }: { model: string }) {
   return (
     <section aria-label="Trial" className="mt-4 border-t border-line pt-3">
       <div className="flex flex-wrap items-center gap-2">
-        <Button busy={action.busy} onClick={() => void tryIt()}>
-          Try it
-        </Button>
-        <Button busy={served.busy} onClick={() => void ask()}>
-          Ask for its window
-        </Button>
+        <Button label="Try it" busy={action.busy} onClick={() => void tryIt()} />
+        <Button label="Ask for its window" busy={served.busy} onClick={() => void ask()} />
       </div>
       <div className="mt-2">
         <Check

@@ -24,11 +24,7 @@ export function OwnKeys() {
   return (
     <Section
       title="My own keys"
-      actions={
-        <Button icon={Plus} iconSize={15} onClick={() => setAdding(true)}>
-          Add a key
-        </Button>
-      }
+      actions={<Button label="Add a key" icon={Plus} iconSize={15} onClick={() => setAdding(true)} />}
     >
       <ProblemNote error={action.error} />
       <RowList
@@ -41,9 +37,7 @@ export function OwnKeys() {
           <>
             <span className="font-medium">{name}</span>
             <code className="mr-auto font-mono text-sm text-dim">{masked_key}</code>
-            <Button kind="quiet" onClick={() => remove(provider)}>
-              Remove
-            </Button>
+            <Button label="Remove" kind="quiet" onClick={() => remove(provider)} />
           </>
         )}
       </RowList>

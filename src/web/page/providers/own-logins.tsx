@@ -25,11 +25,7 @@ export function OwnLogins() {
   return (
     <Section
       title="My own log-ins of external agents"
-      actions={
-        <Button icon={Plus} iconSize={15} onClick={() => setAdding(true)}>
-          Store a log-in
-        </Button>
-      }
+      actions={<Button label="Store a log-in" icon={Plus} iconSize={15} onClick={() => setAdding(true)} />}
     >
       <ProblemNote error={action.error} />
       <RowList
@@ -43,9 +39,7 @@ export function OwnLogins() {
             <span className="font-medium">{harness}</span>
             <code className="font-mono text-sm text-dim">{masked_login}</code>
             <span className="mr-auto text-sm">for {agents.join(", ") || "no agent yet"}</span>
-            <Button kind="quiet" onClick={() => remove(harness)}>
-              Remove
-            </Button>
+            <Button label="Remove" kind="quiet" onClick={() => remove(harness)} />
             <p className="w-full text-sm text-dim">{not_held}</p>
           </>
         )}

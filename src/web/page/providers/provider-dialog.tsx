@@ -91,14 +91,8 @@ export function ProviderDialog({ provider, onClose }: { provider: Provider; onCl
           </datalist>
           <Check name="enabled" label="Switched on" defaultChecked={enabled} />
           <div className="mb-3 flex flex-wrap items-center gap-2">
-            <Button busy={trial.busy} onClick={test}>
-              {trial.busy ? "Asking it…" : "Test"}
-            </Button>
-            {configured && (
-              <Button kind="danger" onClick={forget} busy={action.busy}>
-                Forget
-              </Button>
-            )}
+            <Button label={trial.busy ? "Asking it…" : "Test"} busy={trial.busy} onClick={test} />
+            {configured && <Button label="Forget" kind="danger" onClick={forget} busy={action.busy} />}
           </div>
           <TestResult tested={tested} error={trial.error} />
         </Form>

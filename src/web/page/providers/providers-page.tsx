@@ -104,11 +104,7 @@ function InstanceProviders() {
   return (
     <Section
       title="Of this server"
-      actions={
-        <Button icon={Plus} iconSize={15} onClick={() => setAdding(true)}>
-          Another server
-        </Button>
-      }
+      actions={<Button label="Another server" icon={Plus} iconSize={15} onClick={() => setAdding(true)} />}
     >
       <Await query={query} rows={6}>
         {({ items }) => {

@@ -2,7 +2,7 @@
 
 import { Pencil, Play, Power, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { Link, useParams } from "wouter";
+import { useParams } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { type RowOf, usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
@@ -13,6 +13,7 @@ import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { FactRow } from "../../ui/facts.tsx";
 import { dateTime, plural } from "../../ui/format.ts";
+import { TextLink } from "../../ui/link.tsx";
 import { Await, Warning } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -77,9 +78,7 @@ function Blocked({ agent, code, message }: { agent: string } & NonNullable<Routi
       <Warning>
         It does not run now: {message}{" "}
         {code.startsWith("agent_") && (
-          <Link href={`/agents/${agent}?tab=config`} className="underline">
-            The agent's configuration
-          </Link>
+          <TextLink href={`/agents/${agent}?tab=config`}>The agent's configuration</TextLink>
         )}
       </Warning>
     );
@@ -132,18 +131,12 @@ function Header({ routine, onStarted }: { routine: Routine; onStarted(tick: stri
         cli={`skep routines show ${routine.id}`}
         actions={
           <>
-            <Button kind="danger" icon={Trash2} onClick={() => setDialog("delete")}>
-              Delete
-            </Button>
+            <Button label="Delete" kind="danger" icon={Trash2} onClick={() => setDialog("delete")} />
             <Button busy={action.busy} icon={Power} onClick={toggle}>
               {routine.enabled ? "Switch off" : "Switch on"}
             </Button>
-            <Button icon={Pencil} onClick={() => setDialog("edit")}>
-              Edit
-            </Button>
-            <Button kind="primary" busy={action.busy} icon={Play} onClick={start}>
-              Run now
-            </Button>
+            <Button label="Edit" icon={Pencil} onClick={() => setDialog("edit")} />
+            <Button label="Run now" kind="primary" busy={action.busy} icon={Play} onClick={start} />
           </>
         }
       />
@@ -214,9 +207,7 @@ function OneTick({ routine, id, onClose }: { routine: Routine; id: string; onClo
       actions={
         <span className="flex gap-2">
           {query.data && isLive(query.data) && (
-            <Button kind="danger" busy={action.busy} onClick={cancel}>
-              End it
-            </Button>
+            <Button label="End it" kind="danger" busy={action.busy} onClick={cancel} />
           )}
           <Button onClick={onClose}>Close</Button>
         </span>

@@ -41,9 +41,7 @@ export default function RoutinesPage() {
   const [fresh, setFresh] = useParam("new");
   const query = usePages("/v1/pulse-routines", { query: { limit: 100 } });
   const add = (kind: "primary" | "plain") => (
-    <Button kind={kind} icon={CalendarPlus} iconSize={15} onClick={() => setFresh("1")}>
-      New routine
-    </Button>
+    <Button label="New routine" kind={kind} icon={CalendarPlus} iconSize={15} onClick={() => setFresh("1")} />
   );
   return (
     <>

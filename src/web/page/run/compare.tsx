@@ -32,9 +32,7 @@ export function Compare({ before, after, onClose }: { before: Step; after: Step;
         <h3 className="mr-auto text-sm font-semibold">
           Attempt {before.attempt} beside attempt {after.attempt}
         </h3>
-        <Button kind="quiet" onClick={onClose}>
-          Close
-        </Button>
+        <Button label="Close" kind="quiet" onClick={onClose} />
       </div>
       <Panel className="mb-4 overflow-x-auto">
         <table className="w-full text-left text-sm">

@@ -48,18 +48,12 @@ function OnePreview({ preview: { id, run_id, step_id, port, kept_until } }: { pr
   return (
     <div>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
-        <Button kind="primary" icon={ExternalLink} onClick={open} busy={action.busy}>
-          Open the preview
-        </Button>
+        <Button label="Open the preview" kind="primary" icon={ExternalLink} onClick={open} busy={action.busy} />
         <span className="min-w-0 text-sm text-dim">
           The app of {step_id} at port {port}
           {kept_until === null ? ", while the step runs" : `, until ${dateTime(kept_until)}`}
         </span>
-        {kept_until !== null && (
-          <Button kind="quiet" icon={X} onClick={end} disabled={action.busy}>
-            End it
-          </Button>
-        )}
+        {kept_until !== null && <Button label="End it" kind="quiet" icon={X} onClick={end} disabled={action.busy} />}
       </div>
       <ProblemNote error={action.error} />
     </div>

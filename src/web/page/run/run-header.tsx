@@ -10,6 +10,7 @@ import { Button, ButtonLink } from "../../ui/button.tsx";
 import { copyText } from "../../ui/copy.ts";
 import { costText, count, plural, usd } from "../../ui/format.ts";
 import { KeepButton, keepWord, useKeeping } from "../../ui/keep.tsx";
+import { NameLink } from "../../ui/link.tsx";
 import { CopyButton, useHeading } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -68,13 +69,9 @@ export function RunHeader({ run, files, tab, around }: Props) {
       <div className="flex flex-wrap items-start gap-x-4 gap-y-2">
         <div className="min-w-0 flex-1 basis-72">
           <div className="text-xs text-dim">
-            <Link href="/runs" className="hover:underline">
-              Runs
-            </Link>
+            <NameLink href="/runs">Runs</NameLink>
             {" / "}
-            <Link href={`/pipelines/${run.pipeline_id}`} className="hover:underline">
-              {pipelineName ?? run.pipeline_id}
-            </Link>
+            <NameLink href={`/pipelines/${run.pipeline_id}`}>{pipelineName ?? run.pipeline_id}</NameLink>
           </div>
           <div className="flex items-center gap-x-3">
             <h1
@@ -90,19 +87,11 @@ export function RunHeader({ run, files, tab, around }: Props) {
         </div>
         <div data-verbs className="flex flex-wrap items-center gap-2">
           {!ended && (
-            <Button data-run-action icon={Square} iconSize={13} onClick={() => setDialog("cancel")}>
-              Cancel
-            </Button>
+            <Button label="Cancel" data-run-action icon={Square} iconSize={13} onClick={() => setDialog("cancel")} />
           )}
-          {ended && (
-            <Button kind="danger" icon={Trash2} onClick={() => setDialog("delete")}>
-              Delete
-            </Button>
-          )}
+          {ended && <Button label="Delete" kind="danger" icon={Trash2} onClick={() => setDialog("delete")} />}
           {ended && mayRestart && (
-            <Button icon={Play} onClick={() => navigate(`/runs/new?again=${run.id}`)}>
-              Run again
-            </Button>
+            <Button label="Run again" icon={Play} onClick={() => navigate(`/runs/new?again=${run.id}`)} />
           )}
           <Next run={run} files={files} tab={tab} restart={mayRestart ? () => setDialog("restart") : null} />
         </div>
@@ -160,13 +149,7 @@ const cut = (text: string, most = 140): string => (text.length > most ? `${text.
 function Next({ run, files, tab, restart }: Pick<Props, "run" | "files" | "tab"> & { restart: (() => void) | null }) {
   const at = (name: string) => `/runs/${run.id}?tab=${name}`;
   if (run.status === "waiting")
-    return (
-      restart && (
-        <Button kind="primary" onClick={() => focusOn("[data-approve]")}>
-          Answer
-        </Button>
-      )
-    );
+    return restart && <Button label="Answer" kind="primary" onClick={() => focusOn("[data-approve]")} />;
   if (run.status === "failed" || run.status === "cancelled")
     return (
       restart && (
@@ -182,11 +165,7 @@ function Next({ run, files, tab, restart }: Pick<Props, "run" | "files" | "tab">
         Review {plural(files, "file")}
       </ButtonLink>
     );
-  return tab === "result" ? null : (
-    <ButtonLink kind="primary" href={at("result")}>
-      Read the result
-    </ButtonLink>
-  );
+  return tab === "result" ? null : <ButtonLink label="Read the result" kind="primary" href={at("result")} />;
 }
 
 function Facts({ run }: { run: Run }) {

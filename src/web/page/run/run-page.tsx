@@ -233,9 +233,7 @@ function StepBar({ steps, current, pick }: { steps: StepPlan[]; current: string;
   const [before, after] = [steps[at - 1], steps[at + 1]];
   return (
     <nav aria-label="Steps" className="mb-3 flex items-center gap-1 lg:hidden">
-      <Button icon={ChevronLeft} onClick={() => pick("")}>
-        All steps
-      </Button>
+      <Button label="All steps" icon={ChevronLeft} onClick={() => pick("")} />
       <span className="mr-auto ml-2 text-sm text-dim tabular-nums">
         {at + 1} of {steps.length}
       </span>

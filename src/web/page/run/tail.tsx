@@ -80,12 +80,11 @@ export function Tail({ session, last }: { session: string; last: string }) {
       </p>
       {away && (
         <Button
+          label="Follow"
           className="fixed right-6 bottom-6 shadow-xl"
           icon={ArrowDown}
           onClick={() => toEnd(paneOf(box.current))}
-        >
-          Follow
-        </Button>
+        />
       )}
     </>
   );

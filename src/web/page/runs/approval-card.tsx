@@ -148,14 +148,13 @@ export function ApprovalCard({ approval, bare = false, compact = false }: Props)
             <div className="mt-3 grid gap-x-3 gap-y-2 sm:grid-cols-2">
               <Answer says={if_approved.says}>
                 <Button
+                  label="Approve"
                   data-approve
                   kind="primary"
                   busy={busy !== null}
                   onClick={() => answer(true)}
                   className="w-full"
-                >
-                  Approve
-                </Button>
+                />
               </Answer>
               <Answer says={if_refused.says}>
                 <Button kind="danger" busy={busy !== null} onClick={() => answer(false)} className="w-full">

@@ -114,12 +114,8 @@ function Answers({ request: { id, agent_id, can_remember, run_id } }: { request:
       />
       <ProblemNote error={action.error} />
       <div className="mt-3 grid gap-x-3 gap-y-2 sm:grid-cols-2">
-        <Button kind="primary" busy={action.busy} onClick={() => answer(true)} className="w-full">
-          Allow
-        </Button>
-        <Button kind="danger" busy={action.busy} onClick={() => answer(false)} className="w-full">
-          Refuse
-        </Button>
+        <Button label="Allow" kind="primary" busy={action.busy} onClick={() => answer(true)} className="w-full" />
+        <Button label="Refuse" kind="danger" busy={action.busy} onClick={() => answer(false)} className="w-full" />
       </div>
     </>
   );

@@ -48,11 +48,7 @@ export default function RunsPage() {
       <PageHeader
         title="Runs"
         cli={`skep runs${status && !status.includes(",") ? ` --status ${status}` : ""}`}
-        actions={
-          <ButtonLink href="/runs/new" kind="primary" icon={Play}>
-            Start a run
-          </ButtonLink>
-        }
+        actions={<ButtonLink label="Start a run" href="/runs/new" kind="primary" icon={Play} />}
       />
       <FilterBar>
         <SearchInput value={text} onChange={setText} label="Search runs" />
@@ -120,15 +116,9 @@ function SelectableRuns({ query }: { query: Listed<Run> }) {
           <span className="mr-6 font-medium whitespace-nowrap max-sm:mr-0 max-sm:w-full">
             {plural(chosen.size, "run")} selected
           </span>
-          <Button busy={busy} icon={Square} iconSize={13} onClick={() => steer("cancel")}>
-            Cancel
-          </Button>
-          <Button busy={busy} icon={RotateCw} iconSize={13} onClick={() => steer("restart")}>
-            Restart
-          </Button>
-          <Button kind="quiet" onClick={() => setChosen(new Set())}>
-            Clear
-          </Button>
+          <Button label="Cancel" busy={busy} icon={Square} iconSize={13} onClick={() => steer("cancel")} />
+          <Button label="Restart" busy={busy} icon={RotateCw} iconSize={13} onClick={() => steer("restart")} />
+          <Button label="Clear" kind="quiet" onClick={() => setChosen(new Set())} />
         </section>
       )}
     </>

@@ -76,9 +76,7 @@ export default function SecretsPage() {
   const query = usePages("/v1/secrets", { query: { limit: 100 } });
   const shown = query.rows.find(({ id }) => id === open);
   const add = admin && (
-    <Button kind="primary" icon={Plus} iconSize={15} onClick={() => setAdding(true)}>
-      Add a secret
-    </Button>
+    <Button label="Add a secret" kind="primary" icon={Plus} iconSize={15} onClick={() => setAdding(true)} />
   );
   return (
     <ListPage
@@ -190,9 +188,7 @@ function EditSecret({ secret, onClose }: { secret: Secret; onClose(): void }) {
           <TextArea rows={2} spellCheck={false} autoComplete="off" className="font-mono text-sm!" />
         </Field>
         <EdgeFields edge={secret.edge} />
-        <Button kind="danger" className="mb-2" onClick={() => setDeleting(true)}>
-          Delete…
-        </Button>
+        <Button label="Delete…" kind="danger" className="mb-2" onClick={() => setDeleting(true)} />
       </Form>
     </Dialog>
   );

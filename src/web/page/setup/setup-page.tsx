@@ -35,11 +35,7 @@ function Steps() {
         title="Set up"
         cli="skep init"
         about="Three steps. The second and third can be left out and done later."
-        actions={
-          <ButtonLink href="/" kind={hasRun ? "primary" : "quiet"}>
-            {hasRun ? "To Home" : "Later"}
-          </ButtonLink>
-        }
+        actions={<ButtonLink label={hasRun ? "To Home" : "Later"} href="/" kind={hasRun ? "primary" : "quiet"} />}
       />
       <ol className="overflow-hidden rounded-lg border border-line bg-panel">
         <Step number={1} title="An administrator" done>

@@ -64,9 +64,7 @@ function SkillView({ tagged, params }: { tagged: Tagged<Skill>; params: Params }
         actions={
           admin && (
             <>
-              <Button kind="danger" icon={Trash2} onClick={() => setDeleting(true)}>
-                Delete
-              </Button>
+              <Button label="Delete" kind="danger" icon={Trash2} onClick={() => setDeleting(true)} />
               <Button busy={toggle.busy} onClick={() => enable(!skill.enabled)}>
                 {skill.enabled ? "Switch off" : "Switch on"}
               </Button>

@@ -68,11 +68,7 @@ export default function SkillsPage() {
       about="Instructions that an agent loads when its work needs them, by their tags or by itself."
       cli="skep skills"
       actions={
-        admin && (
-          <Button kind="primary" icon={Plus} iconSize={15} onClick={() => setAdding(true)}>
-            New skill
-          </Button>
-        )
+        admin && <Button label="New skill" kind="primary" icon={Plus} iconSize={15} onClick={() => setAdding(true)} />
       }
       query={query}
       columns={COLUMNS}

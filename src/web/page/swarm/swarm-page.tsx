@@ -67,9 +67,7 @@ function Header({ swarm, tasks }: { swarm: Swarm; tasks: SwarmTask[] }) {
         cli={`skep swarm show ${swarm.id} --outputs`}
         actions={
           swarm.status === "running" ? (
-            <Button icon={Square} iconSize={13} onClick={() => setDialog("cancel")}>
-              Cancel
-            </Button>
+            <Button label="Cancel" icon={Square} iconSize={13} onClick={() => setDialog("cancel")} />
           ) : (
             mayStart && (
               <Button disabled={tasks.length === 0} icon={RotateCw} onClick={() => setDialog("again")}>

@@ -35,9 +35,7 @@ export default function SwarmsPage() {
   const [fresh, setFresh] = useParam("new");
   const query = usePages("/v1/swarm", { query: { limit: 50 } });
   const start = (kind: "primary" | "plain") => (
-    <Button kind={kind} icon={Network} iconSize={15} onClick={() => setFresh("1")}>
-      Start a swarm
-    </Button>
+    <Button label="Start a swarm" kind={kind} icon={Network} iconSize={15} onClick={() => setFresh("1")} />
   );
   return (
     <ListPage

@@ -1,11 +1,11 @@
 /** Who did what: log-ins, and what changed rights, secrets or settings. */
-import { Link } from "wouter";
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { List } from "../../kit/list.tsx";
 import { Actor, useAgentNames } from "../../session/actor.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
 import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
+import { NameLink } from "../../ui/link.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
@@ -40,9 +40,7 @@ function Sentence({ entry }: { entry: Entry }) {
       {behind !== null && subject && (
         <span className="font-medium" title={subject}>
           {subject.startsWith("run_") ? (
-            <Link href={`/runs/${subject}`} className="hover:underline">
-              {name ?? "that was removed"}
-            </Link>
+            <NameLink href={`/runs/${subject}`}>{name ?? "that was removed"}</NameLink>
           ) : name !== null ? (
             name
           ) : (

@@ -13,6 +13,7 @@ import { Button, IconButton } from "../../ui/button.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { bytes, plural } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
+import { TextLink } from "../../ui/link.tsx";
 import { Await } from "../../ui/note.tsx";
 import { CliLine, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -54,19 +55,13 @@ export function Backups() {
     action.run(async () => {
       setStarted((await must(client.POST("/v1/admin/backups"))).id);
     });
-  const button = (
-    <Button kind="primary" busy={action.busy} icon={Archive} onClick={make}>
-      Make a backup
-    </Button>
-  );
+  const button = <Button label="Make a backup" kind="primary" busy={action.busy} icon={Archive} onClick={make} />;
   return (
     <Section title="Backups" actions={query.rows.length > 0 && button}>
       <p className="max-w-prose text-dim">
         Everything kept here in one file, but the keys of its secrets: keep a copy of the data folder's{" "}
         <code>keys/</code> elsewhere, once. Backups lie in the data folder, so download them too.{" "}
-        <Link href="/settings?tab=retention" className="underline">
-          How long those made by hand are kept
-        </Link>
+        <TextLink href="/settings?tab=retention">How long those made by hand are kept</TextLink>
       </p>
       <div className="mb-3">
         <CliLine line="skep backup skep.tar.gz" />

@@ -52,11 +52,7 @@ export function Containers() {
   return (
     <Section
       title="Of this instance"
-      actions={
-        <Button icon={Download} onClick={() => setPulling(true)}>
-          Pull an image
-        </Button>
-      }
+      actions={<Button label="Pull an image" icon={Download} onClick={() => setPulling(true)} />}
     >
       {absent ? (
         <Empty

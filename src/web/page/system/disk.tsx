@@ -1,7 +1,6 @@
 /** Who takes what on the disk, and what the settings for retention would remove. */
 import { HardDrive } from "lucide-react";
 import { useState } from "react";
-import { Link } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
@@ -9,6 +8,7 @@ import { Button } from "../../ui/button.tsx";
 import { FactRow } from "../../ui/facts.tsx";
 import { bytes, plural, sentence } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
+import { TextLink } from "../../ui/link.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
 import { Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -26,14 +26,7 @@ const COLUMNS: Column<Row>[] = [
   {
     title: "What",
     className: "w-2/3 min-w-40",
-    cell: ({ name, href }) =>
-      href ? (
-        <Link href={href} className="underline">
-          {name}
-        </Link>
-      ) : (
-        name
-      ),
+    cell: ({ name, href }) => (href ? <TextLink href={href}>{name}</TextLink> : name),
   },
   { title: "Size", align: "right", cell: ({ size }) => bytes(size) },
 ];
@@ -46,11 +39,7 @@ export function Disk() {
     action.run(async () => {
       setJob((await must(client.POST("/v1/admin/disk/measure"))).id);
     });
-  const button = (
-    <Button kind="primary" busy={action.busy} icon={HardDrive} onClick={measure}>
-      Measure now
-    </Button>
-  );
+  const button = <Button label="Measure now" kind="primary" busy={action.busy} icon={HardDrive} onClick={measure} />;
   return (
     <Section title="Disk" actions={query.data?.usage ? button : undefined}>
       <ProblemNote error={action.error} />
@@ -165,9 +154,7 @@ function Retention() {
         )}
       </Await>
       <p className="mt-2">
-        <Link href="/settings?tab=retention" className="underline">
-          How long history is kept
-        </Link>
+        <TextLink href="/settings?tab=retention">How long history is kept</TextLink>
       </p>
     </Section>
   );

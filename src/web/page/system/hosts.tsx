@@ -63,18 +63,15 @@ function Actions({ host: { name, state } }: { host: Host }) {
       <ProblemNote error={change.error} />
       {isDrained ? (
         <Button
+          label="Enable"
           kind="quiet"
           busy={change.busy}
           onClick={() =>
             change.run(() => client.POST("/v1/hosts/{name}/enable", { params }), `${name} gets work again.`)
           }
-        >
-          Enable
-        </Button>
+        />
       ) : (
-        <Button kind="quiet" onClick={() => setAsking(true)}>
-          Drain
-        </Button>
+        <Button label="Drain" kind="quiet" onClick={() => setAsking(true)} />
       )}
       {asking && (
         <Confirm

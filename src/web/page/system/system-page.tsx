@@ -97,11 +97,7 @@ function Version() {
   return (
     <Section
       title="Version"
-      actions={
-        <Button busy={check.isFetching} onClick={() => check.refetch()}>
-          Look for an update
-        </Button>
-      }
+      actions={<Button label="Look for an update" busy={check.isFetching} onClick={() => check.refetch()} />}
     >
       <ProblemNote error={check.error} />
       {check.data && (

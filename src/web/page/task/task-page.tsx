@@ -10,6 +10,7 @@ import { Confirm } from "../../kit/confirm.tsx";
 import { Actor, AgentName } from "../../session/actor.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
+import { TextLink } from "../../ui/link.tsx";
 import { MarkdownText } from "../../ui/markdown-text.tsx";
 import { Await } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
@@ -57,16 +58,10 @@ function TaskView({ task, project }: { task: Task; project: Project }) {
         actions={
           mayChange && (
             <>
-              <Button kind="danger" icon={Trash2} onClick={() => setDialog("delete")}>
-                Delete
-              </Button>
-              <Button icon={Pencil} onClick={() => setDialog("edit")}>
-                Edit
-              </Button>
+              <Button label="Delete" kind="danger" icon={Trash2} onClick={() => setDialog("delete")} />
+              <Button label="Edit" icon={Pencil} onClick={() => setDialog("edit")} />
               {task.status !== "done" && (
-                <Button kind="primary" icon={Play} onClick={() => setDialog("start")}>
-                  Start agents
-                </Button>
+                <Button label="Start agents" kind="primary" icon={Play} onClick={() => setDialog("start")} />
               )}
             </>
           )
@@ -152,9 +147,7 @@ function MoveTo({ task }: { task: Task }) {
       <div className="flex flex-wrap items-center gap-1.5">
         <span className="mr-1 text-sm text-dim">Move to</span>
         {next.map((status) => (
-          <Button key={status} busy={action.busy} onClick={() => move(status, false)}>
-            {wordOf(status)}
-          </Button>
+          <Button label={wordOf(status)} key={status} busy={action.busy} onClick={() => move(status, false)} />
         ))}
       </div>
       <ProblemNote error={action.error} />
@@ -175,9 +168,9 @@ function Claim({ task, mayRelease }: { task: Task; mayRelease: boolean }) {
     });
   return (
     <span className="inline-flex flex-wrap items-center gap-2">
-      <Link href={`/agents/${task.assigned_agent}`} className="underline">
+      <TextLink href={`/agents/${task.assigned_agent}`}>
         <AgentName id={task.assigned_agent} />
-      </Link>
+      </TextLink>
       {task.lease_until && (
         <>
           <span className="text-sm text-dim">

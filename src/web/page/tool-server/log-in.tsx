@@ -31,9 +31,7 @@ export function LogIn({ server: { id, needs_authorization, authorized } }: { ser
           : "Skep is logged in to it. All agents that may use it act by that log-in."}
       </p>
       {needs_authorization && !address && (
-        <Button kind="primary" busy={action.busy} onClick={begin}>
-          Log in to it
-        </Button>
+        <Button label="Log in to it" kind="primary" busy={action.busy} onClick={begin} />
       )}
       {needs_authorization && address && (
         <a
@@ -46,11 +44,7 @@ export function LogIn({ server: { id, needs_authorization, authorized } }: { ser
           <ExternalLink aria-hidden size={13} className="shrink-0" />
         </a>
       )}
-      {authorized && (
-        <Button icon={LogOut} busy={action.busy} onClick={forget}>
-          Forget the log-in
-        </Button>
-      )}
+      {authorized && <Button label="Forget the log-in" icon={LogOut} busy={action.busy} onClick={forget} />}
       <div className="w-full empty:hidden">
         <ProblemNote error={action.error} />
       </div>

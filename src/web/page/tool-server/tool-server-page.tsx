@@ -56,12 +56,8 @@ function ServerView({ server }: { server: Server }) {
         cli={`skep mcp logs ${server.id}`}
         actions={
           <>
-            <Button kind="danger" icon={Trash2} onClick={() => setDeleting(true)}>
-              Delete
-            </Button>
-            <Button icon={Pencil} onClick={() => setEditing(true)}>
-              Edit
-            </Button>
+            <Button label="Delete" kind="danger" icon={Trash2} onClick={() => setDeleting(true)} />
+            <Button label="Edit" icon={Pencil} onClick={() => setEditing(true)} />
             <Button busy={action.busy} icon={Power} onClick={toggle}>
               {server.enabled ? "Switch off" : "Switch on"}
             </Button>
@@ -123,11 +119,7 @@ function Tools({ server }: { server: Server }) {
       title="Tools"
       actions={
         <span className="flex gap-2">
-          {server.status === "running" && (
-            <Button kind="quiet" busy={action.busy} onClick={ask}>
-              Ask again
-            </Button>
-          )}
+          {server.status === "running" && <Button label="Ask again" kind="quiet" busy={action.busy} onClick={ask} />}
           {open.length > 1 && (
             <Button busy={action.busy} onClick={() => approve(open)}>
               Approve all {open.length}

@@ -1,13 +1,13 @@
 /** Imports tool servers from a file of an editor or desktop program: pasted, dropped or chosen. Nothing is started. */
 
 import { useState } from "react";
-import { Link } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { FormDialog, stay } from "../../kit/form-dialog.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, InputField, TextArea } from "../../ui/field.tsx";
 import { plural } from "../../ui/format.ts";
+import { TextLink } from "../../ui/link.tsx";
 
 type Imported = Schemas["ImportMcpAnswer"];
 
@@ -96,9 +96,7 @@ function Result({ imported: { created, left_out }, onClose }: { imported: Import
       <ul className="mb-3 list-disc pl-5">
         {created.map(({ id, name }) => (
           <li key={id}>
-            <Link href={`/tool-servers/${id}`} className="underline">
-              {name || id}
-            </Link>
+            <TextLink href={`/tool-servers/${id}`}>{name || id}</TextLink>
           </li>
         ))}
       </ul>
@@ -115,9 +113,7 @@ function Result({ imported: { created, left_out }, onClose }: { imported: Import
         </>
       )}
       <div className="flex justify-end">
-        <Button kind="primary" onClick={onClose}>
-          Close
-        </Button>
+        <Button label="Close" kind="primary" onClick={onClose} />
       </div>
     </Dialog>
   );

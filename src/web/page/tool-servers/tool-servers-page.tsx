@@ -40,9 +40,7 @@ export default function ToolServersPage() {
   const [, navigate] = useLocation();
   const query = usePages("/v1/mcp", { query: { limit: 100 } });
   const add = (kind: "primary" | "plain") => (
-    <Button kind={kind} icon={Plug} iconSize={15} onClick={() => setFresh("1")}>
-      Add a server
-    </Button>
+    <Button label="Add a server" kind={kind} icon={Plug} iconSize={15} onClick={() => setFresh("1")} />
   );
   return (
     <ListPage
@@ -51,9 +49,7 @@ export default function ToolServersPage() {
       cli="skep mcp list"
       actions={
         <>
-          <Button icon={FileUp} iconSize={15} onClick={() => setFresh("import")}>
-            Import a file
-          </Button>
+          <Button label="Import a file" icon={FileUp} iconSize={15} onClick={() => setFresh("import")} />
           {add("primary")}
         </>
       }

@@ -1,8 +1,8 @@
 /** Budgets: what is spent of each, and, for administrators, where they are set. */
-import { Link } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
 import { useAdmin } from "../../session/session.tsx";
 import { usd } from "../../ui/format.ts";
+import { MoreLink } from "../../ui/link.tsx";
 import { Loading } from "../../ui/note.tsx";
 import { Panel, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -30,11 +30,7 @@ export function Budgets({ budgets }: { budgets: Schemas["Usage"]["budgets"] }) {
   // An administrator's view is whole only with the settings; others see what the usage says.
   const isWhole = !admin || settings.data !== undefined;
   const isEmpty = budgets.length + each.length === 0;
-  const link = admin && (
-    <Link href="/settings?tab=budgets" className="text-sm text-dim hover:text-ink hover:underline">
-      Set budgets
-    </Link>
-  );
+  const link = admin && <MoreLink href="/settings?tab=budgets">Set budgets</MoreLink>;
   return (
     <Section title="Budgets" actions={link}>
       <ProblemNote error={settings.error} retry={settings.refetch} />

@@ -61,11 +61,7 @@ export default function UsagePage() {
       <PageHeader
         title="Usage"
         cli="skep usage"
-        actions={
-          <Button icon={Download} busy={saving.busy} onClick={save}>
-            CSV
-          </Button>
-        }
+        actions={<Button label="CSV" icon={Download} busy={saving.busy} onClick={save} />}
       />
       <FilterBar>
         <FilterSelect label="Period" value={days} onChange={setDays} options={PERIODS} />

@@ -83,14 +83,8 @@ export function SignOnForm({ provider, onClose }: { provider: Provider | undefin
           <RightsFields provider={provider} />
           <GroupFields provider={provider} />
           <div className="mb-3 flex flex-wrap items-center gap-2">
-            <Button busy={trial.busy} onClick={test}>
-              {trial.busy ? "Asking it…" : "Test"}
-            </Button>
-            {provider && (
-              <Button kind="danger" onClick={() => setDeleting(true)}>
-                Remove…
-              </Button>
-            )}
+            <Button label={trial.busy ? "Asking it…" : "Test"} busy={trial.busy} onClick={test} />
+            {provider && <Button label="Remove…" kind="danger" onClick={() => setDeleting(true)} />}
           </div>
           <ProblemNote error={trial.error} />
           {tested && <Findings tested={tested} />}

@@ -17,11 +17,7 @@ export function SignOnProviders() {
   return (
     <Section
       title="Providers"
-      actions={
-        <Button icon={Plus} iconSize={15} onClick={() => setOpen("+new")}>
-          Add a provider
-        </Button>
-      }
+      actions={<Button label="Add a provider" icon={Plus} iconSize={15} onClick={() => setOpen("+new")} />}
     >
       <Await query={query}>
         {({ items }) => {

@@ -32,9 +32,7 @@ export function UserKeys({ id }: { id: string }) {
                   <span className="mr-auto text-sm text-dim">
                     {key.expired ? "expired" : key.last_used_at ? <Ago at={key.last_used_at} sentence /> : "never used"}
                   </span>
-                  <Button kind="quiet" busy={action.busy} onClick={() => revoke(key.id)}>
-                    Revoke
-                  </Button>
+                  <Button label="Revoke" kind="quiet" busy={action.busy} onClick={() => revoke(key.id)} />
                 </li>
               ))}
             </ul>

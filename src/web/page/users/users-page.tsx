@@ -57,11 +57,7 @@ export default function UsersPage() {
       <PageHeader
         title="Users"
         cli="skep users"
-        actions={
-          <Button kind="primary" icon={Plus} iconSize={15} onClick={() => setAdding(true)}>
-            Add a user
-          </Button>
-        }
+        actions={<Button label="Add a user" kind="primary" icon={Plus} iconSize={15} onClick={() => setAdding(true)} />}
       />
       <Views
         label="Views"
@@ -168,9 +164,7 @@ function Invitation({ email, password, onClose }: Invited & { onClose(): void })
         </Warning>
       )}
       <div className="mt-4 flex justify-end">
-        <Button kind="primary" onClick={onClose}>
-          Done
-        </Button>
+        <Button label="Done" kind="primary" onClick={onClose} />
       </div>
     </Dialog>
   );
@@ -262,11 +256,7 @@ function EditUser({ user, onClose }: { user: User; onClose(): void }) {
             defaultChecked
           />
         )}
-        {user.id !== me.id && (
-          <Button kind="danger" onClick={() => setDeleting(true)}>
-            Delete…
-          </Button>
-        )}
+        {user.id !== me.id && <Button label="Delete…" kind="danger" onClick={() => setDeleting(true)} />}
       </Form>
       <UserKeys id={user.id} />
     </Dialog>

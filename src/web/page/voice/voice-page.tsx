@@ -165,9 +165,7 @@ function Try({ settings }: { settings: Settings }) {
               // biome-ignore lint/a11y/useMediaCaption: what is spoken is the text above.
               <audio controls autoPlay src={sound} className="h-9 min-w-0 flex-1" />
             )}
-            <Button type="submit" disabled={!settings.enabled} busy={action.busy} icon={Play}>
-              Speak
-            </Button>
+            <Button label="Speak" type="submit" disabled={!settings.enabled} busy={action.busy} icon={Play} />
           </div>
         </form>
       </Panel>

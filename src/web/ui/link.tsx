@@ -1,0 +1,28 @@
+/** Links within a text. */
+import type { ReactNode } from "react";
+import { Link } from "wouter";
+
+interface Props {
+  href: string;
+  children: ReactNode;
+}
+
+export const TextLink = ({ href, children }: Props) => (
+  <Link href={href} className="underline">
+    {children}
+  </Link>
+);
+
+/** The name of a thing that has a page. */
+export const NameLink = ({ href, children }: Props) => (
+  <Link href={href} className="hover:underline">
+    {children}
+  </Link>
+);
+
+/** Beside a heading: all of what a part is shown of. */
+export const MoreLink = ({ href, children }: Props) => (
+  <Link href={href} className="text-sm text-dim hover:text-ink hover:underline">
+    {children}
+  </Link>
+);
