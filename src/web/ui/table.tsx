@@ -247,3 +247,17 @@ export function TwoLines({ first, second }: { first: ReactNode; second?: ReactNo
     </span>
   );
 }
+
+/** The column of what a row is called, with something quieter below it. */
+export const nameColumn = <T,>(
+  title: string,
+  className: string,
+  wordsOf: (row: T) => readonly [first: ReactNode, second?: ReactNode],
+): Column<T> => ({
+  title,
+  className,
+  cell(row) {
+    const [first, second] = wordsOf(row);
+    return <TwoLines first={first} second={second} />;
+  },
+});

@@ -14,7 +14,7 @@ import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader, Panel } from "../../ui/page.tsx";
 import { useSlices } from "../../ui/slices.ts";
 import { Status } from "../../ui/status.tsx";
-import { type Column, More, TwoLines } from "../../ui/table.tsx";
+import { type Column, More, nameColumn } from "../../ui/table.tsx";
 import { useParam, Views } from "../../ui/tabs.tsx";
 import { Ago, Took } from "../../ui/time.tsx";
 import { AskAgent } from "../agents/ask-agent.tsx";
@@ -220,16 +220,10 @@ function DrawnLine({ row, name }: { row: Happening; name: string }) {
 }
 
 const sessionColumns = (agentName: (id: string) => string): Column<Session>[] => [
-  {
-    title: "Work",
-    className: "w-[45%] min-w-44",
-    cell: (session) => (
-      <TwoLines
-        first={session.title ?? session.kind}
-        second={session.agent_id ? agentName(session.agent_id) : "A command"}
-      />
-    ),
-  },
+  nameColumn("Work", "w-[45%] min-w-44", (session) => [
+    session.title ?? session.kind,
+    session.agent_id ? agentName(session.agent_id) : "A command",
+  ]),
   { title: "Kind", wide: true, cell: ({ kind }) => <Badge>{kind}</Badge> },
   { title: "State", cell: ({ status }) => <Status status={status === "open" ? "idle" : status} /> },
   { title: "Since", wide: true, align: "right", cell: ({ started_at }) => <Took from={started_at} /> },
@@ -257,11 +251,7 @@ function Now() {
 }
 
 const handedColumns = (agentName: (id: string) => string): Column<Spawned>[] => [
-  {
-    title: "Work",
-    className: "w-[50%] min-w-44",
-    cell: ({ prompt, agent_id }) => <TwoLines first={prompt.split("\n")[0]} second={agentName(agent_id)} />,
-  },
+  nameColumn("Work", "w-[50%] min-w-44", ({ prompt, agent_id }) => [prompt.split("\n")[0], agentName(agent_id)]),
   { title: "State", cell: ({ status }) => <Status status={status} /> },
   {
     title: "Took",

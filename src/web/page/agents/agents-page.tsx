@@ -13,7 +13,7 @@ import { emojiBefore } from "../../ui/emoji.ts";
 import { Badge } from "../../ui/facts.tsx";
 import { Field, Input, InputField, TextAreaField } from "../../ui/field.tsx";
 import { Status } from "../../ui/status.tsx";
-import { type Column, TwoLines } from "../../ui/table.tsx";
+import { type Column, nameColumn } from "../../ui/table.tsx";
 import { placeOfSession } from "../activity/place-of-session.ts";
 
 type Session = RowOf<"/v1/lifecycle/sessions">;
@@ -39,13 +39,10 @@ function Now({ sessions }: { sessions: readonly Session[] }) {
 }
 
 const columnsOf = (workOf: (agent: string) => readonly Session[]): Column<Schemas["AgentItem"]>[] => [
-  {
-    title: "Agent",
-    className: "w-[38%] min-w-40",
-    cell: ({ name, emoji, role, description }) => (
-      <TwoLines first={`${emojiBefore(emoji)}${name}`} second={description || role} />
-    ),
-  },
+  nameColumn("Agent", "w-[38%] min-w-40", ({ name, emoji, role, description }) => [
+    `${emojiBefore(emoji)}${name}`,
+    description || role,
+  ]),
   {
     title: "State",
     cell: ({ status, enabled, problems }) =>

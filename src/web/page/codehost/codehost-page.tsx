@@ -14,7 +14,7 @@ import { Await, Empty, Warning } from "../../ui/note.tsx";
 import { CopyButton, PageHeader, Panel } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
-import { type Column, TwoLines } from "../../ui/table.tsx";
+import { type Column, nameColumn } from "../../ui/table.tsx";
 import { useParam, Views } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { AddProject } from "../projects/project-form.tsx";
@@ -168,11 +168,7 @@ function Repositories() {
   const query = usePages("/v1/codehost/repos", { query: { limit: 50 } });
   const [adding, setAdding] = useState<Repository>();
   const columns: Column<Repository>[] = [
-    {
-      title: "Repository",
-      className: "w-1/2 min-w-40",
-      cell: ({ full_name, description }) => <TwoLines first={full_name} second={description} />,
-    },
+    nameColumn("Repository", "w-1/2 min-w-40", ({ full_name, description }) => [full_name, description]),
     {
       title: "Kind",
       wide: true,

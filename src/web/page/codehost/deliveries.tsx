@@ -9,7 +9,7 @@ import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
 import { TextLink } from "../../ui/link.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
-import { type Column, TwoLines } from "../../ui/table.tsx";
+import { type Column, nameColumn } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 
@@ -32,16 +32,10 @@ export function Deliveries() {
   const retry = (id: string) =>
     action.run(() => client.POST("/v1/codehost/deliveries/{id}/retry", { params: { path: { id } } }));
   const columns: Column<Delivery>[] = [
-    {
-      title: "Event",
-      className: "w-1/2 min-w-40",
-      cell: ({ event, repository, detail, error }) => (
-        <TwoLines
-          first={[event.replaceAll("_", " "), repository].filter(Boolean).join(" in ")}
-          second={detail ?? error?.message}
-        />
-      ),
-    },
+    nameColumn("Event", "w-1/2 min-w-40", ({ event, repository, detail, error }) => [
+      [event.replaceAll("_", " "), repository].filter(Boolean).join(" in "),
+      detail ?? error?.message,
+    ]),
     { title: "State", cell: (one) => <Status status={one.state} /> },
     {
       title: "Result",

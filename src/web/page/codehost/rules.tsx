@@ -11,7 +11,7 @@ import { Button, IconButton } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
-import { type Column, TwoLines } from "../../ui/table.tsx";
+import { type Column, nameColumn } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { EVENTS, RuleDialog } from "./rule-dialog.tsx";
 import { TryDialog } from "./try-dialog.tsx";
@@ -29,11 +29,7 @@ export function RulesView() {
   const toggle = ({ id, enabled }: Rule) =>
     action.run(() => client.PUT("/v1/codehost/rules/{id}", { params: { path: { id } }, body: { enabled: !enabled } }));
   const columns: Column<Rule>[] = [
-    {
-      title: "Rule",
-      className: "w-1/2 min-w-40",
-      cell: (rule) => <TwoLines first={rule.name} second={`${rule.repository}: ${when(rule)}`} />,
-    },
+    nameColumn("Rule", "w-1/2 min-w-40", (rule) => [rule.name, `${rule.repository}: ${when(rule)}`]),
     {
       title: "State",
       className: "whitespace-nowrap",

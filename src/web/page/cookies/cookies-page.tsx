@@ -17,7 +17,7 @@ import type { Fields } from "../../ui/form.tsx";
 import { plural } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
-import { type Column, TwoLines } from "../../ui/table.tsx";
+import { type Column, nameColumn } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 
@@ -25,11 +25,7 @@ type CookieSet = Schemas["BrowserCooky"];
 const refreshCookies = () => refresh("/v1/browser/cookies");
 
 const COLUMNS: Column<CookieSet>[] = [
-  {
-    title: "Set",
-    className: "w-[45%] min-w-40",
-    cell: ({ name, domains }) => <TwoLines first={name} second={domains.join(", ")} />,
-  },
+  nameColumn("Set", "w-[45%] min-w-40", ({ name, domains }) => [name, domains.join(", ")]),
   { title: "Cookies", wide: true, align: "right", cell: ({ cookie_count }) => cookie_count },
   {
     title: "Expires",

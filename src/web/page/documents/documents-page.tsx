@@ -12,7 +12,7 @@ import { Await } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { plainText } from "../../ui/plain-text.ts";
 import { Status } from "../../ui/status.tsx";
-import { type Column, TwoLines } from "../../ui/table.tsx";
+import { type Column, nameColumn } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { AddDocument, AddTranscript } from "./add-document.tsx";
@@ -24,11 +24,7 @@ export const documentStatus = ({ status }: Pick<Doc, "status">): string =>
   status === "processing" ? "working" : status;
 
 const COLUMNS: Column<Doc>[] = [
-  {
-    title: "Document",
-    className: "w-1/2 min-w-40",
-    cell: ({ title, source, error }) => <TwoLines first={title} second={error ?? source} />,
-  },
+  nameColumn("Document", "w-1/2 min-w-40", ({ title, source, error }) => [title, error ?? source]),
   { title: "State", cell: (document) => <Status status={documentStatus(document)} /> },
   { title: "Sections", wide: true, align: "right", cell: ({ sections }) => sections },
   { title: "Size", wide: true, align: "right", cell: ({ size_bytes }) => bytes(size_bytes) },

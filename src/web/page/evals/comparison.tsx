@@ -4,7 +4,7 @@ import { usePages } from "../../api/queries.ts";
 import { FilterSelect } from "../../ui/filter.tsx";
 import { Await } from "../../ui/note.tsx";
 import { Section } from "../../ui/page.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, nameColumn, Table } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 
 type Line = Schemas["CompareEvalsAnswer"]["tasks"][number];
@@ -12,13 +12,10 @@ type Line = Schemas["CompareEvalsAnswer"]["tasks"][number];
 const passes = (of: Line["before"]) => (of === null ? "–" : `${of.passed}/${of.ended}`);
 
 const COLUMNS: Column<Line>[] = [
-  {
-    title: "Task",
-    className: "w-1/2 min-w-40",
-    cell: ({ task, agent_id, model, worker }) => (
-      <TwoLines first={task} second={worker === "agent" ? [agent_id, model].filter(Boolean).join(", ") : worker} />
-    ),
-  },
+  nameColumn("Task", "w-1/2 min-w-40", ({ task, agent_id, model, worker }) => [
+    task,
+    worker === "agent" ? [agent_id, model].filter(Boolean).join(", ") : worker,
+  ]),
   { title: "Before", align: "right", cell: ({ before }) => passes(before) },
   { title: "Now", align: "right", cell: ({ after }) => passes(after) },
 ];

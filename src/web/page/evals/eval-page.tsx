@@ -12,7 +12,7 @@ import { costText, count, duration, usd } from "../../ui/format.ts";
 import { Await, Warning } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, nameColumn, Table } from "../../ui/table.tsx";
 import { Took } from "../../ui/time.tsx";
 import { Comparison } from "./comparison.tsx";
 
@@ -105,16 +105,10 @@ function Header({ found }: { found: Detail }) {
 function Scores({ found: { scores, attempts: k } }: { found: Detail }) {
   const keyOf = ({ worker, agent_id, model, harness }: Score) => [worker, agent_id, model, harness].join(" ");
   const columns: Column<Score>[] = [
-    {
-      title: "Agent",
-      className: "w-1/3 min-w-40",
-      cell: (one) => (
-        <TwoLines
-          first={whoOf(one)}
-          second={one.worker === "agent" ? `${one.model ?? "its own model"}, ${one.harness}` : ""}
-        />
-      ),
-    },
+    nameColumn("Agent", "w-1/3 min-w-40", (one) => [
+      whoOf(one),
+      one.worker === "agent" ? `${one.model ?? "its own model"}, ${one.harness}` : "",
+    ]),
     { title: "Passed", align: "right", cell: ({ passed, ended }) => `${passed}/${ended}` },
     { title: `pass^${k}`, align: "right", cell: ({ pass_all_k }) => share(pass_all_k) },
     { title: `pass@${k}`, align: "right", wide: true, cell: ({ pass_at_k }) => share(pass_at_k) },
@@ -158,13 +152,10 @@ function Scores({ found: { scores, attempts: k } }: { found: Detail }) {
 }
 
 const ATTEMPTS: Column<Attempt>[] = [
-  {
-    title: "Task",
-    className: "w-2/5 min-w-40",
-    cell: (one) => (
-      <TwoLines first={one.task} second={`${whoOf(one)}${one.model ? `, ${one.model}` : ""}, try ${one.number}`} />
-    ),
-  },
+  nameColumn("Task", "w-2/5 min-w-40", (one) => [
+    one.task,
+    `${whoOf(one)}${one.model ? `, ${one.model}` : ""}, try ${one.number}`,
+  ]),
   { title: "State", cell: ({ status }) => <Status status={status} /> },
   { title: "Why", wide: true, cell: ({ reason }) => <span className="text-sm text-dim">{reason ?? ""}</span> },
   { title: "Cost", wide: true, align: "right", cell: costText },

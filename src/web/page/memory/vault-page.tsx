@@ -15,7 +15,7 @@ import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
 import { shellWord } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, nameColumn, Table } from "../../ui/table.tsx";
 import { useParam, Views } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Contradictions } from "./contradictions.tsx";
@@ -29,11 +29,10 @@ export default function VaultPage() {
 }
 
 const COLUMNS: Column<Entry>[] = [
-  {
-    title: "Entry",
-    className: "w-[52%] min-w-44",
-    cell: ({ title, content }) => <TwoLines first={title} second={previewOf(content.slice(0, 400)).slice(0, 200)} />,
-  },
+  nameColumn("Entry", "w-[52%] min-w-44", ({ title, content }) => [
+    title,
+    previewOf(content.slice(0, 400)).slice(0, 200),
+  ]),
   {
     title: "State",
     cell: ({ type, trusted, pinned, problem, superseded_by, owner_id }) => (

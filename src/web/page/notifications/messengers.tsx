@@ -10,7 +10,7 @@ import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input, SelectField } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
-import { type Column, TwoLines } from "../../ui/table.tsx";
+import { type Column, nameColumn } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 
 type Messenger = Schemas["Messenger"];
@@ -22,13 +22,10 @@ const PATH = "/v1/messengers";
 const kept = "One is stored. Leave empty to keep it.";
 
 const COLUMNS: Column<Messenger>[] = [
-  {
-    title: "Messenger",
-    className: "w-2/5 min-w-36",
-    cell: ({ name, kind, account }) => (
-      <TwoLines first={name} second={account ? `${NAMES[kind]}, ${account}` : NAMES[kind]} />
-    ),
-  },
+  nameColumn("Messenger", "w-2/5 min-w-36", ({ name, kind, account }) => [
+    name,
+    account ? `${NAMES[kind]}, ${account}` : NAMES[kind],
+  ]),
   { title: "State", cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge> },
   { title: "Error", wide: true, cell: ({ last_error }) => <span className="text-bad">{last_error}</span> },
 ];

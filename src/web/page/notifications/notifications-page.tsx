@@ -6,7 +6,7 @@ import { List } from "../../kit/list.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { PageHeader } from "../../ui/page.tsx";
-import { type Column, TwoLines } from "../../ui/table.tsx";
+import { type Column, nameColumn } from "../../ui/table.tsx";
 import { useParam, Views } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { ChannelForm } from "./channel-form.tsx";
@@ -25,11 +25,7 @@ function State({ channel: { enabled, last_error, last_sent_at } }: { channel: Ch
 }
 
 const COLUMNS: Column<Channel>[] = [
-  {
-    title: "Channel",
-    className: "w-2/5 min-w-36",
-    cell: ({ name, kind, target }) => <TwoLines first={name} second={`${KINDS[kind]}, ${target}`} />,
-  },
+  nameColumn("Channel", "w-2/5 min-w-36", ({ name, kind, target }) => [name, `${KINDS[kind]}, ${target}`]),
   { title: "State", className: "whitespace-nowrap", cell: (channel) => <State channel={channel} /> },
   {
     title: "When",

@@ -15,7 +15,7 @@ import { Field, Input, Select, SelectField } from "../../ui/field.tsx";
 import { shellWord } from "../../ui/format.ts";
 import { Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
-import { type Column, TwoLines } from "../../ui/table.tsx";
+import { type Column, nameColumn } from "../../ui/table.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Invitations } from "./invitations.tsx";
 import { mayDo, ROLES, type Role } from "./roles.ts";
@@ -86,11 +86,7 @@ function Members({ project }: { project: Project }) {
   const mayDecide = mayDo(role, "owner");
   const isSelf = removed?.user_id === own;
   const columns: Column<Member>[] = [
-    {
-      title: "Member",
-      className: "w-2/5",
-      cell: ({ display_name, email }) => <TwoLines first={display_name} second={email ?? ""} />,
-    },
+    nameColumn("Member", "w-2/5", ({ display_name, email }) => [display_name, email ?? ""]),
     {
       title: "Role",
       cell: (member) => (mayDecide ? <RoleMenu project={project} member={member} /> : member.role),

@@ -11,7 +11,7 @@ import { Badge } from "../../ui/facts.tsx";
 import { Field, Input, InputField } from "../../ui/field.tsx";
 import { Await } from "../../ui/note.tsx";
 import { PageHeader, Section } from "../../ui/page.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, nameColumn, Table, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { ModelDialog } from "./model-dialog.tsx";
 import { OwnKeys } from "./own-keys.tsx";
@@ -28,11 +28,7 @@ const SOURCES: Record<Provider["key_source"], string> = {
 };
 
 const COLUMNS: Column<Provider>[] = [
-  {
-    title: "Provider",
-    className: "w-2/5 min-w-40",
-    cell: ({ name, id, base_url }) => <TwoLines first={name} second={base_url ?? id} />,
-  },
+  nameColumn("Provider", "w-2/5 min-w-40", ({ name, id, base_url }) => [name, base_url ?? id]),
   {
     title: "State",
     cell: ({ configured, enabled, key_refused }) =>

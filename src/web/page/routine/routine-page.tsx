@@ -18,7 +18,7 @@ import { Await, Warning } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
-import { type Column, TwoLines } from "../../ui/table.tsx";
+import { type Column, nameColumn } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago, Took } from "../../ui/time.tsx";
 import { ChangesLink } from "../changes/work-changes.tsx";
@@ -159,11 +159,7 @@ function Header({ routine, onStarted }: { routine: Routine; onStarted(tick: stri
 }
 
 const COLUMNS: Column<Tick>[] = [
-  {
-    title: "Due",
-    className: "w-2/5 min-w-40",
-    cell: ({ due_at, summary, reason }) => <TwoLines first={dateTime(due_at)} second={reason?.message ?? summary} />,
-  },
+  nameColumn("Due", "w-2/5 min-w-40", ({ due_at, summary, reason }) => [dateTime(due_at), reason?.message ?? summary]),
   { title: "State", cell: ({ status }) => <Status status={status} /> },
   {
     title: "Started",

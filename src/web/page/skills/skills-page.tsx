@@ -12,7 +12,7 @@ import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Field, Input, InputField, Select, TextAreaField } from "../../ui/field.tsx";
-import { type Column, TwoLines } from "../../ui/table.tsx";
+import { type Column, nameColumn } from "../../ui/table.tsx";
 import { Ago } from "../../ui/time.tsx";
 
 type Skill = Schemas["Skill"];
@@ -21,11 +21,7 @@ const skillHref = ({ name, agent_id }: Pick<Skill, "name" | "agent_id">) =>
   `/skills/${encodeURIComponent(name)}${agent_id ? `?agent=${agent_id}` : ""}`;
 
 const COLUMNS: Column<Skill>[] = [
-  {
-    title: "Skill",
-    className: "w-1/2 min-w-40",
-    cell: ({ name, description }) => <TwoLines first={name} second={description} />,
-  },
+  nameColumn("Skill", "w-1/2 min-w-40", ({ name, description }) => [name, description]),
   {
     title: "State",
     cell: ({ enabled, problems, trusted }) =>

@@ -13,18 +13,14 @@ import { FollowLog } from "../../ui/follow-log.tsx";
 import { bytes } from "../../ui/format.ts";
 import { Empty } from "../../ui/note.tsx";
 import { Section } from "../../ui/page.tsx";
-import { type Column, TwoLines } from "../../ui/table.tsx";
+import { type Column, nameColumn, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 
 type Container = Schemas["Container"];
 
 const COLUMNS: Column<Container>[] = [
-  {
-    title: "Container",
-    className: "w-2/5 min-w-44",
-    cell: ({ name, image }) => <TwoLines first={name} second={image} />,
-  },
+  nameColumn("Container", "w-2/5 min-w-44", ({ name, image }) => [name, image]),
   { title: "State", cell: ({ state, status }) => <TwoLines first={state} second={status} /> },
   { title: "Agent", wide: true, cell: ({ agent_id }) => (agent_id ? <AgentName id={agent_id} /> : "–") },
   {

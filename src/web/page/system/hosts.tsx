@@ -8,16 +8,12 @@ import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
-import { type Column, TwoLines } from "../../ui/table.tsx";
+import { type Column, nameColumn } from "../../ui/table.tsx";
 
 type Host = Schemas["Host"];
 
 const COLUMNS: Column<Host>[] = [
-  {
-    title: "Host",
-    className: "w-2/5 min-w-40",
-    cell: ({ name, address }) => <TwoLines first={name} second={address} />,
-  },
+  nameColumn("Host", "w-2/5 min-w-40", ({ name, address }) => [name, address]),
   {
     title: "State",
     cell: ({ state, error }) => (

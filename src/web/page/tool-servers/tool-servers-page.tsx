@@ -7,7 +7,7 @@ import { ListPage } from "../../kit/list-page.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Status } from "../../ui/status.tsx";
-import { type Column, TwoLines } from "../../ui/table.tsx";
+import { type Column, nameColumn } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { ImportServers } from "./import-servers.tsx";
 import { type Server, ServerForm } from "./server-form.tsx";
@@ -17,11 +17,7 @@ export const serverStatus = (status: Server["status"]): string =>
 export const waiting = ({ tools }: Server) => tools.filter(({ state }) => state === "new" || state === "changed");
 
 const COLUMNS: Column<Server>[] = [
-  {
-    title: "Server",
-    className: "w-1/2 min-w-40",
-    cell: ({ id, name, error, description }) => <TwoLines first={name || id} second={error ?? description} />,
-  },
+  nameColumn("Server", "w-1/2 min-w-40", ({ id, name, error, description }) => [name || id, error ?? description]),
   { title: "State", cell: ({ status }) => <Status status={serverStatus(status)} /> },
   {
     title: "Tools",

@@ -15,7 +15,7 @@ import { costText, count, DAY_MS, duration, HOUR_MS, plural, usd } from "../../u
 import { lazy } from "../../ui/lazy.tsx";
 import { Await, Loading } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
-import { type Column, TwoLines } from "../../ui/table.tsx";
+import { type Column, nameColumn } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Budgets } from "./budgets.tsx";
@@ -217,11 +217,10 @@ function PerSuccess({ period }: { period: { from: string; user_id?: string } }) 
 }
 
 const columnsOf = (agentName: (id: string) => string): Column<Call>[] => [
-  {
-    title: "Call",
-    className: "w-2/5 min-w-40",
-    cell: ({ model, agent_id, purpose }) => <TwoLines first={model} second={`${agentName(agent_id)} · ${purpose}`} />,
-  },
+  nameColumn("Call", "w-2/5 min-w-40", ({ model, agent_id, purpose }) => [
+    model,
+    `${agentName(agent_id)} · ${purpose}`,
+  ]),
   {
     title: "Outcome",
     cell: ({ error, finish_reason }) =>

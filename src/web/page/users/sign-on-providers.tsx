@@ -5,7 +5,7 @@ import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
 import { Section } from "../../ui/page.tsx";
-import { Table, TwoLines } from "../../ui/table.tsx";
+import { nameColumn, Table } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { SignOnForm } from "./sign-on-form.tsx";
 
@@ -37,10 +37,7 @@ export function SignOnProviders() {
                   label="Sign-on providers"
                   rows={providers}
                   columns={[
-                    {
-                      title: "Provider",
-                      cell: ({ name, issuer }) => <TwoLines first={name} second={issuer} />,
-                    },
+                    nameColumn<Provider>("Provider", "", ({ name, issuer }) => [name, issuer]),
                     {
                       title: "State",
                       cell: ({ enabled }) => (enabled ? <Badge tone="ok">On</Badge> : <Badge>Off</Badge>),

@@ -19,7 +19,7 @@ import { bytes } from "../../ui/format.ts";
 import { Warning } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { CopyButton, PageHeader } from "../../ui/page.tsx";
-import { type Column, TwoLines } from "../../ui/table.tsx";
+import { type Column, nameColumn } from "../../ui/table.tsx";
 import { useParam, Views } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { SignOnProviders } from "./sign-on-providers.tsx";
@@ -28,11 +28,7 @@ import { UserKeys } from "./user-keys.tsx";
 type User = RowOf<"/v1/admin/users">;
 
 const COLUMNS: Column<User>[] = [
-  {
-    title: "User",
-    className: "w-2/5 min-w-44",
-    cell: ({ display_name, email }) => <TwoLines first={display_name} second={email} />,
-  },
+  nameColumn("User", "w-2/5 min-w-44", ({ display_name, email }) => [display_name, email]),
   {
     title: "Role",
     cell: ({ role, active }) =>
