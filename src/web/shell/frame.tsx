@@ -169,7 +169,7 @@ function Account({ onHelp }: { onHelp(): void }) {
         }
         iconSize={15}
         items={[
-          ...(local ? [] : [{ label: "My account", icon: User, act: () => navigate("/account") }]),
+          !local && { label: "My account", icon: User, act: () => navigate("/account") },
           { label: "Keys", icon: CircleHelp, act: onHelp },
           null,
           ...themes.map(({ label, icon, value }) => ({

@@ -30,9 +30,7 @@ function Question({ leaving: { unsaved, go, loses = false } }: { leaving: Leavin
       </p>
       <div className="mt-4 flex flex-wrap justify-end gap-2">
         <Button onClick={close}>Stay here</Button>
-        <Button kind="danger" onClick={() => leave(true)}>
-          {loses ? "Log out" : isKept ? "Discard it" : "Leave"}
-        </Button>
+        <Button label={loses ? "Log out" : isKept ? "Discard it" : "Leave"} kind="danger" onClick={() => leave(true)} />
         {isKept && !loses && <Button label="Leave, keep the draft" kind="primary" onClick={() => leave(false)} />}
       </div>
     </Dialog>

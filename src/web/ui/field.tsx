@@ -84,10 +84,10 @@ export const TextArea = ({ className = "", ...rest }: TextareaHTMLAttributes<HTM
 );
 
 /** A word that stands for itself, a value with what it is called, or something that the API lists. */
-export type Choice = string | readonly [value: string, label: string, ...unknown[]] | { id: string; name: string };
+type Choice = string | readonly [value: string, label: string, ...unknown[]] | { id: string; name: string };
 
 /** Options of a select. */
-export const Options = ({ of }: { of: readonly Choice[] | undefined }) =>
+const Options = ({ of }: { of: readonly Choice[] | undefined }) =>
   of?.map((choice) => {
     if (typeof choice === "string") return <option key={choice}>{choice}</option>;
     const [value, label] = "id" in choice ? [choice.id, choice.name] : choice;
@@ -97,6 +97,13 @@ export const Options = ({ of }: { of: readonly Choice[] | undefined }) =>
       </option>
     );
   });
+
+/** What a field with `list` suggests. */
+export const DataList = ({ id, options }: { id: string; options: readonly Choice[] | undefined }) => (
+  <datalist id={id}>
+    <Options of={options} />
+  </datalist>
+);
 
 interface SelectProps<Word extends string> extends Omit<SelectHTMLAttributes<HTMLSelectElement>, "value"> {
   value?: Word | undefined;

@@ -17,8 +17,8 @@ const GAP_PX = 4;
 
 interface MenuProps {
   trigger: ReactElement<TriggerProps>;
-  /** Null draws a line between groups. */
-  items: (MenuItem | null)[];
+  /** Null draws a line between groups; false is left out. */
+  items: (MenuItem | null | false)[];
   /** Pixels. */
   iconSize?: number;
 }
@@ -66,7 +66,7 @@ export function Menu({ trigger, items, iconSize = 14 }: MenuProps) {
         onToggle={(event) => event.newState === "closed" && setShown(false)}
         className="m-0 min-w-48 rounded-lg border border-line bg-panel p-1 text-ink shadow-xl"
       >
-        {(shown ? items : []).map((item, at) =>
+        {(shown ? items.filter((item) => item !== false) : []).map((item, at) =>
           item === null ? (
             // biome-ignore lint/a11y/useSemanticElements: within a menu only a separator is allowed.
             <div key={`line-${at.toString()}`} role="separator" className="my-1 h-px bg-line" />

@@ -19,11 +19,6 @@ interface Picker {
   onPick?(value: string): void;
 }
 
-interface Option {
-  value: string;
-  label: string;
-}
-
 function PickerField({
   options,
   name = "",
@@ -37,7 +32,7 @@ function PickerField({
 }: PickerProps) {
   const chosen = defaultValue ?? "";
   const listed = options ?? [];
-  const missing = chosen !== "" && !listed.some(({ value }) => value === chosen);
+  const missing = chosen !== "" && !listed.some(([value]) => value === chosen);
   return (
     <Field label={label} hint={hint} name={name}>
       {/* A select takes its default when it is made: it is made again once the options are there. */}
@@ -47,29 +42,25 @@ function PickerField({
         required={required}
         disabled={disabled}
         onChange={(event) => onPick?.(event.target.value)}
+        options={listed}
       >
         {none !== undefined && <option value="">{none}</option>}
         {missing && <option value={chosen}>{chosen}</option>}
-        {listed.map(({ value, label }) => (
-          <option key={value} value={value}>
-            {label}
-          </option>
-        ))}
       </Select>
     </Field>
   );
 }
-type PickerProps = Picker & { options: Option[] | undefined };
+type PickerProps = Picker & { options: readonly (readonly [value: string, label: string])[] | undefined };
 
 /** Agents that are switched on. */
 export function AgentField({ name = "agent_id", label = "Agent", ...rest }: Picker) {
   const { data } = api.useQuery("get", "/v1/agents", many);
   const options = data?.items
     .filter(({ enabled }) => enabled)
-    .map(({ id, name, role }) => ({
-      value: id,
-      label: role && role.toLowerCase() !== name.toLowerCase() ? `${name}, ${role}` : name,
-    }));
+    .map(
+      ({ id, name, role }) =>
+        [id, role && role.toLowerCase() !== name.toLowerCase() ? `${name}, ${role}` : name] as const,
+    );
   return <PickerField options={options} name={name} label={label} {...rest} />;
 }
 
@@ -82,7 +73,7 @@ export function ProjectField({
   ...rest
 }: Picker & { byName?: boolean }) {
   const { data } = api.useQuery("get", "/v1/projects", many);
-  const options = data?.items.map(({ id, name }) => ({ value: byName ? name : id, label: name }));
+  const options = data?.items.map(({ id, name }) => [byName ? name : id, name] as const);
   return <PickerField options={options} name={name} label={label} none={none} {...rest} />;
 }
 
@@ -91,12 +82,12 @@ export function PipelineField({ name = "pipeline_id", label = "Pipeline", ...res
   const { data } = api.useQuery("get", "/v1/pipelines", many);
   const options = data?.items
     .filter(({ valid }) => valid)
-    .map(({ id, name }) => ({ value: id, label: name ? `${name} (${id})` : id }));
+    .map(({ id, name }) => [id, name ? `${name} (${id})` : id] as const);
   return <PickerField options={options} name={name} label={label} {...rest} />;
 }
 
 export function ModelField({ none = "The agent's own", ...rest }: Pick<Picker, "defaultValue" | "none">) {
   const { data } = api.useQuery("get", "/v1/models", many);
-  const options = data?.items.map(({ id }) => ({ value: id, label: id }));
+  const options = data?.items.map(({ id }) => [id, id] as const);
   return <PickerField options={options} name="model" label="Model" none={none} {...rest} />;
 }

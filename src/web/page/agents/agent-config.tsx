@@ -6,7 +6,7 @@ import { ifMatch, type Tagged } from "../../api/tagged.ts";
 import { EditForm } from "../../kit/edit-form.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { FactList } from "../../ui/facts.tsx";
-import { Check, Field, Input, InputField, Select, TextArea } from "../../ui/field.tsx";
+import { Check, DataList, Field, Input, InputField, Select, TextArea } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
 import { Panel } from "../../ui/page.tsx";
 
@@ -168,13 +168,7 @@ function ConfigFields({ agent }: { agent: Agent }) {
         >
           <Input defaultValue={config.fallback?.join(", ") ?? ""} spellCheck={false} />
         </Field>
-        <datalist id="agent-models">
-          {(models.data?.items ?? []).map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </datalist>
+        <DataList id="agent-models" options={models.data?.items} />
         <Field label="Thinking" name="thinking_level">
           <Select defaultValue={config.thinking_level} options={["off", "low", "medium", "high"]} />
         </Field>
@@ -186,11 +180,7 @@ function ConfigFields({ agent }: { agent: Agent }) {
         >
           <Input list="agent-harnesses" defaultValue={harnessText(config.harness)} spellCheck={false} />
         </Field>
-        <datalist id="agent-harnesses">
-          {HARNESSES.map((name) => (
-            <option key={name} value={name} />
-          ))}
-        </datalist>
+        <DataList id="agent-harnesses" options={HARNESSES} />
         <Field
           label="Its credentials"
           hint="own: it asks its vendor with the log-in of whoever starts it. Budgets do not hold there, and its container reaches that vendor alone."

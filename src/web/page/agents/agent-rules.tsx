@@ -8,7 +8,7 @@ import { FormDialog } from "../../kit/form-dialog.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { Field, Input, InputField, Select, TextArea } from "../../ui/field.tsx";
+import { DataList, Field, Input, InputField, Select, TextArea } from "../../ui/field.tsx";
 import { type Fields, Form } from "../../ui/form.tsx";
 import { Panel, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -194,13 +194,7 @@ function RuleDialog({ agent, at, save, onClose }: RuleDialogProps) {
 }
 
 function ToolList({ agent, id }: { agent: Agent; id: string }) {
-  return (
-    <datalist id={id}>
-      {[...agent.tools, ...KINDS].map((name) => (
-        <option key={name} value={name} />
-      ))}
-    </datalist>
-  );
+  return <DataList id={id} options={[...agent.tools, ...KINDS]} />;
 }
 
 /** What would happen with a call: the server decides, as it does for a real one. */

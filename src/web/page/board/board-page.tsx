@@ -227,16 +227,11 @@ type Several = "columns" | "several" | "import";
 
 /** What is done to the board, or to several tasks, by whom that is allowed to. */
 function More({ project, pick }: { project: Project; pick(dialog: Several): void }) {
-  const columns = {
-    label: "Columns",
-    icon: Columns3,
-    act: () => pick("columns"),
-  };
   return (
     <Menu
       trigger={<Button label="More" icon={MoreHorizontal} iconSize={15} />}
       items={[
-        ...(mayDo(project.role, "maintainer") ? [columns] : []),
+        mayDo(project.role, "maintainer") && { label: "Columns", icon: Columns3, act: () => pick("columns") },
         { label: "Change several", icon: ListChecks, act: () => pick("several") },
         { label: "Import tasks", icon: ListPlus, act: () => pick("import") },
       ]}

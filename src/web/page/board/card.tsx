@@ -54,9 +54,8 @@ export function Card({
             <Menu
               trigger={<IconButton label={`Move ${title}`} className="size-6 max-sm:size-11" icon={MoreHorizontal} />}
               items={[
-                ...(status === "done"
-                  ? []
-                  : [{ label: "Start agents on it", icon: Play, act: () => actions.start(task) }, null]),
+                status !== "done" && { label: "Start agents on it", icon: Play, act: () => actions.start(task) },
+                status !== "done" && null,
                 { label: "Up", act: () => actions.shift(task, -1) },
                 { label: "Down", act: () => actions.shift(task, 1) },
                 null,

@@ -80,7 +80,7 @@ export function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
             <Menu
               trigger={<Button label="More" icon={MoreHorizontal} iconSize={15} />}
               items={[
-                ...(mayChange ? [{ label: "Rename", icon: Pencil, act: () => setDialog("rename") }] : []),
+                mayChange && { label: "Rename", icon: Pencil, act: () => setDialog("rename") },
                 {
                   label: keepWord(keeping, "the chat"),
                   icon: Pin,
@@ -90,17 +90,13 @@ export function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
                 { label: "Export as Markdown", icon: Download, act: () => save("markdown") },
                 { label: "Export as JSON", icon: Download, act: () => save("json") },
                 null,
-                ...(ended
-                  ? []
-                  : [
-                      {
-                        label: "Summarize what was said",
-                        icon: FoldVertical,
-                        disabled: chat.status === "busy" || !may("maintainer"),
-                        act: compact,
-                      },
-                      { label: "End the chat", icon: MessageSquareX, act: () => setDialog("end") },
-                    ]),
+                !ended && {
+                  label: "Summarize what was said",
+                  icon: FoldVertical,
+                  disabled: chat.status === "busy" || !may("maintainer"),
+                  act: compact,
+                },
+                !ended && { label: "End the chat", icon: MessageSquareX, act: () => setDialog("end") },
                 { label: "Delete it", icon: Trash2, danger: true, act: () => setDialog("delete") },
               ]}
             />

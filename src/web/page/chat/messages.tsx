@@ -132,16 +132,12 @@ const Row = memo(function Row({ message, agent, busy, actions }: Omit<ListProps,
           <Menu
             trigger={<IconButton label="More about this message" className="size-6" icon={MoreHorizontal} />}
             items={[
-              ...(mine
-                ? [
-                    {
-                      label: "Take back to here and edit",
-                      icon: RotateCcw,
-                      disabled: busy,
-                      act: () => actions.rewind(message),
-                    },
-                  ]
-                : []),
+              mine && {
+                label: "Take back to here and edit",
+                icon: RotateCcw,
+                disabled: busy,
+                act: () => actions.rewind(message),
+              },
               { label: "Fork the chat from here", icon: GitFork, act: () => actions.fork(message) },
             ]}
           />

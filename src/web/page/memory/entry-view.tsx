@@ -12,7 +12,7 @@ import { Actor } from "../../session/actor.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
-import { Field, Input, InputField, TextArea } from "../../ui/field.tsx";
+import { DataList, Field, Input, InputField, TextArea } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
 import { plural, shellWord } from "../../ui/format.ts";
 import { TextLink } from "../../ui/link.tsx";
@@ -297,15 +297,10 @@ function Supersede({ entry, onClose }: { entry: Entry; onClose(): void }) {
       <Field label="By" hint="Agents then read that one. This one stays to be read by people." name="superseded_by">
         <Input list="memory-entries" required spellCheck={false} placeholder="fact/deploy-day" />
       </Field>
-      <datalist id="memory-entries">
-        {others.data?.items
-          .filter(({ id }) => id !== entry.id)
-          .map(({ id, title }) => (
-            <option key={id} value={id}>
-              {title}
-            </option>
-          ))}
-      </datalist>
+      <DataList
+        id="memory-entries"
+        options={others.data?.items.filter(({ id }) => id !== entry.id).map(({ id, title }) => [id, title])}
+      />
     </FormDialog>
   );
 }

@@ -190,13 +190,7 @@ function MessengerField() {
   const query = usePages("/v1/messengers", { query: { limit: 100 } });
   return (
     <Field label="Messenger" hint="Administrators connect its bot under Messengers." name="messenger_id">
-      <Select required>
-        {query.rows.map(({ id, name, kind }) => (
-          <option key={id} value={id}>
-            {`${name} (${kind})`}
-          </option>
-        ))}
-      </Select>
+      <Select required options={query.rows.map(({ id, name, kind }) => [id, `${name} (${kind})`])} />
     </Field>
   );
 }

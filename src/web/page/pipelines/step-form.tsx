@@ -143,15 +143,13 @@ function FailureField({ kind, value, others }: { kind: Kind; value: unknown; oth
   const target = isObject(value) ? textOf(value["goto"]) : "";
   return (
     <Field label={kind === "approval" ? "When it is refused" : "When it fails"} name="on_failure">
-      <Select defaultValue={target ? GOTO + target : textOf(value)}>
+      <Select
+        defaultValue={target ? GOTO + target : textOf(value)}
+        options={others.map(({ id, name }) => [GOTO + id, `Back to ${name}`])}
+      >
         <option value="">The run fails</option>
         {kind !== "approval" && <option value="retry">It is tried again</option>}
         <option value="continue">The run continues</option>
-        {others.map(({ id, name }) => (
-          <option key={id} value={GOTO + id}>
-            Back to {name}
-          </option>
-        ))}
       </Select>
     </Field>
   );

@@ -47,9 +47,7 @@ function Shown({ id }: { id: string }) {
           ) : (
             <>
               <Table label="Caches" rows={items} columns={COLUMNS} keyOf={whose} />
-              <Button icon={Trash2} onClick={() => setClearing(true)} className="self-start">
-                Clear the caches
-              </Button>
+              <Button label="Clear the caches" icon={Trash2} onClick={() => setClearing(true)} className="self-start" />
             </>
           )
         }

@@ -6,7 +6,7 @@ import { client, must, type Schemas } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Check, Field, Input } from "../../ui/field.tsx";
+import { Check, DataList, Field, Input } from "../../ui/field.tsx";
 import { Form, fieldsOf } from "../../ui/form.tsx";
 import { duration, plural } from "../../ui/format.ts";
 import { notify } from "../../ui/notice.tsx";
@@ -82,13 +82,7 @@ export function ProviderDialog({ provider, onClose }: { provider: Provider; onCl
           <Field label="Default model" name="default">
             <Input list="provider-models" defaultValue={provider.default ?? ""} spellCheck={false} />
           </Field>
-          <datalist id="provider-models">
-            {models.map((model) => (
-              <option key={model.id} value={model.id}>
-                {model.name}
-              </option>
-            ))}
-          </datalist>
+          <DataList id="provider-models" options={models} />
           <Check name="enabled" label="Switched on" defaultChecked={enabled} />
           <div className="mb-3 flex flex-wrap items-center gap-2">
             <Button label={trial.busy ? "Asking it…" : "Test"} busy={trial.busy} onClick={test} />

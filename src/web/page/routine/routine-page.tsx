@@ -94,9 +94,7 @@ function Blocked({ agent, code, message }: { agent: string } & NonNullable<Routi
         {!admin && "An administrator can switch its routines on. "}“Run now” works all the same.
       </p>
       {admin && (
-        <Button className="mt-2" busy={action.busy} onClick={switchOn}>
-          Switch on the routines of {agent}
-        </Button>
+        <Button label={`Switch on the routines of ${agent}`} className="mt-2" busy={action.busy} onClick={switchOn} />
       )}
       <ProblemNote error={action.error} />
     </Warning>

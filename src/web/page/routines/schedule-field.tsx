@@ -1,7 +1,7 @@
 /** When a routine runs, with the next times it would be due, as the server counts them. */
 import { useDeferredValue, useState } from "react";
 import { api, problemOf, type Schemas } from "../../api/client.ts";
-import { Field, Input, InputField, Select, TextAreaField } from "../../ui/field.tsx";
+import { DataList, Field, Input, InputField, Select, TextAreaField } from "../../ui/field.tsx";
 import { blackoutsOf, blackoutText, localZone } from "./when.ts";
 
 type Routine = Schemas["PulseRoutine"];
@@ -115,11 +115,7 @@ export function ScheduleField({ agent, times, onChange }: Props) {
           onChange={(event) => set({ timezone: event.target.value })}
         />
       </Field>
-      <datalist id="time-zones">
-        {zones.map((zone) => (
-          <option key={zone} value={zone} />
-        ))}
-      </datalist>
+      <DataList id="time-zones" options={zones} />
       <TextAreaField
         label="Not at these times"
         hint="One per line: 22:00-06:00, or 00:00-00:00 sat,sun for whole days."

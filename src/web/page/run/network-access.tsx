@@ -96,9 +96,7 @@ function Refused({ one, projectId }: { one: Reached; projectId: string | null })
           {times > 1 && ` (${count(times)} times)`}: denied, {REASONS[reason ?? ""] ?? reason}
         </span>
         {admin && reason === "not_allowed" && (
-          <Button icon={Check} onClick={allow} disabled={action.busy}>
-            Allow for {agent}
-          </Button>
+          <Button label={`Allow for ${agent}`} icon={Check} onClick={allow} disabled={action.busy} />
         )}
         {admin && reason === "not_allowed" && projectId !== null && (
           <Button icon={Check} onClick={() => allowInProject(projectId)} disabled={action.busy}>

@@ -31,13 +31,8 @@ export function RestartDialog({ run, from = "", onClose }: Props) {
         name="from_step"
         hint="Results of this step and those after it are dropped; earlier ones are kept."
       >
-        <Select key={plan.data ? "known" : "asked"} defaultValue={from}>
+        <Select key={plan.data ? "known" : "asked"} defaultValue={from} options={plan.data?.steps}>
           <option value="">{open ? `${open.name}, where it stopped` : "Where it stopped"}</option>
-          {(plan.data?.steps ?? []).map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
         </Select>
       </Field>
       <Field label="Guidance" name="human_context" hint="Every step from here on reads it.">

@@ -66,9 +66,7 @@ export function SavedFilters({ active }: { active: boolean }) {
           </span>
         ))}
         {active && !known && (
-          <Button kind="quiet" icon={Bookmark} iconSize={13} onClick={() => setNaming(true)}>
-            Save this filter
-          </Button>
+          <Button label="Save this filter" kind="quiet" icon={Bookmark} iconSize={13} onClick={() => setNaming(true)} />
         )}
       </nav>
       {naming && (

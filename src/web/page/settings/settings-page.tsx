@@ -3,7 +3,7 @@
 import { api, client, type Schemas } from "../../api/client.ts";
 import { changePart, ifMatch, type Tagged, useTagged, versionOf } from "../../api/tagged.ts";
 import { EditForm } from "../../kit/edit-form.tsx";
-import { Check, Field, Input, Select } from "../../ui/field.tsx";
+import { Check, DataList, Field, Input, Select } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
 import { Await } from "../../ui/note.tsx";
 import { PageHeader, Panel } from "../../ui/page.tsx";
@@ -298,13 +298,5 @@ function SettingField({ group, row, value }: { group: string; row: Row; value: u
 
 function ModelList() {
   const { data } = api.useQuery("get", "/v1/models", { params: { query: { limit: 200 } } });
-  return (
-    <datalist id="setting-models">
-      {(data?.items ?? []).map(({ id, name }) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
-    </datalist>
-  );
+  return <DataList id="setting-models" options={data?.items} />;
 }

@@ -88,9 +88,7 @@ function Ollama({ chosen }: { chosen: boolean }) {
   return (
     <div className="mb-3 flex flex-wrap items-center justify-between gap-3 rounded-md border border-line px-3 py-2">
       Ollama answers on this machine, with {plural(models.length, "model")}.
-      <Button kind="primary" busy={action.busy} onClick={() => use(models[0]!.id)}>
-        Use {models[0]!.name}
-      </Button>
+      <Button label={`Use ${models[0]!.name}`} kind="primary" busy={action.busy} onClick={() => use(models[0]!.id)} />
       <ProblemNote error={action.error} />
     </div>
   );
@@ -209,19 +207,12 @@ function KeepModel({ provider, name, models, action, onKeep }: KeepProps) {
                 event.stopPropagation();
                 setModel(event.target.value);
               }}
-            >
-              {models.map((one) => (
-                <option key={one.id} value={fullId(provider, one.id)}>
-                  {one.name}
-                </option>
-              ))}
-            </Select>
+              options={models.map((one) => [fullId(provider, one.id), one.name])}
+            />
           </Field>
         </div>
       )}
-      <Button kind="primary" busy={action.busy} onClick={() => onKeep(model)}>
-        Use {name}
-      </Button>
+      <Button label={`Use ${name}`} kind="primary" busy={action.busy} onClick={() => onKeep(model)} />
     </>
   );
 }

@@ -121,9 +121,7 @@ function Tools({ server }: { server: Server }) {
         <span className="flex gap-2">
           {server.status === "running" && <Button label="Ask again" kind="quiet" busy={action.busy} onClick={ask} />}
           {open.length > 1 && (
-            <Button busy={action.busy} onClick={() => approve(open)}>
-              Approve all {open.length}
-            </Button>
+            <Button label={`Approve all ${open.length}`} busy={action.busy} onClick={() => approve(open)} />
           )}
         </span>
       }

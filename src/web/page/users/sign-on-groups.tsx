@@ -55,9 +55,7 @@ export function GroupFields({ provider }: { provider: Schemas["Oidc"] | undefine
           />
         ))}
       </ul>
-      <Button className="mt-2" icon={Plus} disabled={rows.length >= ROWS_MAX} onClick={add}>
-        Add a group
-      </Button>
+      <Button label="Add a group" className="mt-2" icon={Plus} disabled={rows.length >= ROWS_MAX} onClick={add} />
     </fieldset>
   );
 }
@@ -87,14 +85,10 @@ function GroupRow({ saved, at, remove }: { saved: GroupRole | undefined; at: num
         required
         defaultValue={saved?.project_id ?? ""}
         className="w-40! max-sm:w-full!"
+        options={items}
       >
         <option value="">Which project?</option>
         {absent && <option value={saved.project_id}>{saved.project_id}</option>}
-        {items.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
       </Select>
       <Select
         name="group_role"

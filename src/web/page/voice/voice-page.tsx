@@ -8,7 +8,7 @@ import { useChange } from "../../kit/change.ts";
 import { List } from "../../kit/list.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { Check, Field, Input, SelectField, TextArea } from "../../ui/field.tsx";
+import { Check, DataList, Field, Input, SelectField, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { bytes, count, usd } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
@@ -119,13 +119,10 @@ function Voices({ provider, value }: VoicesProps) {
   return (
     <Field label="Voice" hint="Empty: the service's own." name="voice_id">
       <Input list="voices" spellCheck={false} defaultValue={value ?? ""} />
-      <datalist id="voices">
-        {voices.map(({ id, name, languages }) => (
-          <option key={id} value={id}>
-            {name} {languages.join(", ")}
-          </option>
-        ))}
-      </datalist>
+      <DataList
+        id="voices"
+        options={voices.map(({ id, name, languages }) => [id, `${name} ${languages.join(", ")}`])}
+      />
     </Field>
   );
 }
