@@ -23,9 +23,11 @@ import {
   Trash,
 } from "lucide-react";
 import "../kit/change.ts";
+import "../kit/confirm.tsx";
 import "../kit/detail-page.tsx";
 import "../kit/form-dialog.tsx";
 import "../kit/list-page.tsx";
+import "../kit/row-list.tsx";
 import "../keys/verbs.ts";
 import "../page/projects/roles.ts";
 import "../session/actor.tsx";
@@ -33,6 +35,7 @@ import "../ui/facts.tsx";
 import "../ui/file-problems.tsx";
 import "../ui/filter.tsx";
 import "../ui/format.ts";
+import "../ui/link.tsx";
 import "../ui/markdown-text.tsx";
 import "../ui/pickers.tsx";
 import "../ui/plain-text.ts";

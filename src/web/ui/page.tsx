@@ -138,11 +138,14 @@ export function Section({
   title,
   actions,
   children,
+  panel = false,
   className = "",
 }: {
   title: string;
   actions?: ReactNode;
   children: ReactNode;
+  /** What it holds stands in a panel. */
+  panel?: boolean;
   className?: string;
 }) {
   const id = `section-${title.toLowerCase().replace(/\W+/g, "-")}`;
@@ -154,7 +157,7 @@ export function Section({
         </h2>
         {actions}
       </div>
-      <Guard>{children}</Guard>
+      <Guard>{panel ? <Panel className="p-4">{children}</Panel> : children}</Guard>
     </section>
   );
 }

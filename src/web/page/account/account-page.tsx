@@ -8,7 +8,7 @@ import { useMe } from "../../session/session.tsx";
 import { Check, Field, Input, InputField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { notify } from "../../ui/notice.tsx";
-import { PageHeader, Panel, Section } from "../../ui/page.tsx";
+import { PageHeader, Section } from "../../ui/page.tsx";
 import { ApiKeys } from "./api-keys.tsx";
 import { SecondFactor } from "./second-factor.tsx";
 import { Sessions } from "./sessions.tsx";
@@ -32,10 +32,8 @@ export default function AccountPage() {
           <Sessions />
         </>
       )}
-      <Section title="This browser">
-        <Panel className="p-4">
-          <SingleKeys />
-        </Panel>
+      <Section title="This browser" panel>
+        <SingleKeys />
       </Section>
     </div>
   );
@@ -60,20 +58,18 @@ function Name() {
   const me = useMe();
   const action = useChange("/v1/auth/me");
   return (
-    <Section title="Name">
-      <Panel className="p-4">
-        <Form
-          action={action}
-          word="Save"
-          submit={async ({ text }) => {
-            const body = { display_name: text("display_name") };
-            await must(client.PUT("/v1/users/{id}", { params: { path: { id: me.id } }, body }));
-            notify("Saved.");
-          }}
-        >
-          <InputField label="Shown to others as" name="display_name" defaultValue={me.display_name} required />
-        </Form>
-      </Panel>
+    <Section title="Name" panel>
+      <Form
+        action={action}
+        word="Save"
+        submit={async ({ text }) => {
+          const body = { display_name: text("display_name") };
+          await must(client.PUT("/v1/users/{id}", { params: { path: { id: me.id } }, body }));
+          notify("Saved.");
+        }}
+      >
+        <InputField label="Shown to others as" name="display_name" defaultValue={me.display_name} required />
+      </Form>
     </Section>
   );
 }
@@ -83,27 +79,25 @@ function Password() {
   const action = useChange();
   const [round, setRound] = useState(0);
   return (
-    <Section title="Password">
-      <Panel className="p-4">
-        <Form
-          key={round}
-          action={action}
-          word="Change"
-          submit={async ({ raw }) => {
-            const body = { password: raw("password"), current_password: raw("current_password") };
-            await must(client.PUT("/v1/users/{id}", { params: { path: { id: me.id } }, body }));
-            notify("The password is changed. Other log-ins have ended.");
-            setRound(round + 1);
-          }}
-        >
-          <Field label="Current password" name="current_password">
-            <Input type="password" autoComplete="current-password" required />
-          </Field>
-          <Field label="New password" hint="At least ten characters." name="password">
-            <Input type="password" autoComplete="new-password" minLength={10} required />
-          </Field>
-        </Form>
-      </Panel>
+    <Section title="Password" panel>
+      <Form
+        key={round}
+        action={action}
+        word="Change"
+        submit={async ({ raw }) => {
+          const body = { password: raw("password"), current_password: raw("current_password") };
+          await must(client.PUT("/v1/users/{id}", { params: { path: { id: me.id } }, body }));
+          notify("The password is changed. Other log-ins have ended.");
+          setRound(round + 1);
+        }}
+      >
+        <Field label="Current password" name="current_password">
+          <Input type="password" autoComplete="current-password" required />
+        </Field>
+        <Field label="New password" hint="At least ten characters." name="password">
+          <Input type="password" autoComplete="new-password" minLength={10} required />
+        </Field>
+      </Form>
     </Section>
   );
 }

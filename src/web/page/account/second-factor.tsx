@@ -8,7 +8,7 @@ import { Button } from "../../ui/button.tsx";
 import { Field, Input, InputField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Warning } from "../../ui/note.tsx";
-import { CopyButton, Panel, Section } from "../../ui/page.tsx";
+import { CopyButton, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 
 export function SecondFactor() {
@@ -18,48 +18,46 @@ export function SecondFactor() {
   const [codes, setCodes] = useState<string[]>();
   const begin = () => action.run(async () => setStarted(await must(client.POST("/v1/auth/2fa/enable"))));
   return (
-    <Section title="Two-factor verification">
-      <Panel className="p-4">
-        {codes ? (
-          <RecoveryCodes codes={codes} />
-        ) : me.two_factor_enabled ? (
-          <SwitchOff />
-        ) : started ? (
-          <Form
-            action={action}
-            word="Confirm"
-            onCancel={() => setStarted(undefined)}
-            submit={async ({ text }) => {
-              const body = { code: text("code").replace(/\s/g, "") };
-              const answer = await must(client.POST("/v1/auth/2fa/verify", { body }));
-              setCodes(answer.recovery_codes);
-            }}
-          >
-            <div className="mb-3 flex flex-wrap items-center gap-4">
-              <img
-                alt="QR code for your authenticator"
-                src={`data:image/svg+xml,${encodeURIComponent(started.qr_svg)}`}
-                className="size-40 rounded bg-[#fff] p-2"
-              />
-              <div className="min-w-0 flex-1 basis-52">
-                <p className="mb-2">Scan this with an authenticator, or type the secret into it:</p>
-                <code className="font-mono text-sm">{started.secret}</code> <CopyButton text={started.secret} />
-              </div>
+    <Section title="Two-factor verification" panel>
+      {codes ? (
+        <RecoveryCodes codes={codes} />
+      ) : me.two_factor_enabled ? (
+        <SwitchOff />
+      ) : started ? (
+        <Form
+          action={action}
+          word="Confirm"
+          onCancel={() => setStarted(undefined)}
+          submit={async ({ text }) => {
+            const body = { code: text("code").replace(/\s/g, "") };
+            const answer = await must(client.POST("/v1/auth/2fa/verify", { body }));
+            setCodes(answer.recovery_codes);
+          }}
+        >
+          <div className="mb-3 flex flex-wrap items-center gap-4">
+            <img
+              alt="QR code for your authenticator"
+              src={`data:image/svg+xml,${encodeURIComponent(started.qr_svg)}`}
+              className="size-40 rounded bg-[#fff] p-2"
+            />
+            <div className="min-w-0 flex-1 basis-52">
+              <p className="mb-2">Scan this with an authenticator, or type the secret into it:</p>
+              <code className="font-mono text-sm">{started.secret}</code> <CopyButton text={started.secret} />
             </div>
-            <Field label="The code it shows" name="code">
-              <Input inputMode="numeric" autoComplete="one-time-code" required autoFocus />
-            </Field>
-          </Form>
-        ) : (
-          <>
-            <p className="mb-3 text-dim">
-              Off. With it, a log-in asks for a code of your authenticator beside the password.
-            </p>
-            <ProblemNote error={action.error} />
-            <Button label="Switch on" kind="primary" busy={action.busy} onClick={begin} />
-          </>
-        )}
-      </Panel>
+          </div>
+          <Field label="The code it shows" name="code">
+            <Input inputMode="numeric" autoComplete="one-time-code" required autoFocus />
+          </Field>
+        </Form>
+      ) : (
+        <>
+          <p className="mb-3 text-dim">
+            Off. With it, a log-in asks for a code of your authenticator beside the password.
+          </p>
+          <ProblemNote error={action.error} />
+          <Button label="Switch on" kind="primary" busy={action.busy} onClick={begin} />
+        </>
+      )}
     </Section>
   );
 }

@@ -47,10 +47,7 @@ export function AgentTools({ tagged }: { tagged: Tagged<Schemas["Agent"]> }) {
       await must(client.PUT("/v1/agent-tools/{agent_id}/{tool}", { ...pathOf(tool), body: { enabled } }));
       notify(`${tool} is ${enabled ? "on" : "off"} for ${agent.name}.`, () => set(tool, !enabled));
     });
-  const drop = (tool: string) =>
-    action.run(async () => {
-      await must(client.DELETE("/v1/agent-tools/{agent_id}/{tool}", pathOf(tool)));
-    });
+  const drop = (tool: string) => action.run(() => client.DELETE("/v1/agent-tools/{agent_id}/{tool}", pathOf(tool)));
   return (
     <>
       <ProblemNote error={action.error} />

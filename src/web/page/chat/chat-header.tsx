@@ -45,9 +45,7 @@ export function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
     link.click();
   };
   const compact = () =>
-    void action.run(async () => {
-      setSummary((await must(client.POST("/v1/chat/sessions/{id}/compact", path))).id);
-    });
+    void action.run(async () => setSummary((await must(client.POST("/v1/chat/sessions/{id}/compact", path))).id));
   const ended = chat.status === "ended" || chat.status === "failed";
   const may = useMayDo(chat.project_id);
   const mayChange = may("contributor");

@@ -2,7 +2,7 @@
 
 import { Clock, Pencil, X } from "lucide-react";
 import { useState } from "react";
-import { api, client, must, type Schemas } from "../../api/client.ts";
+import { api, client, type Schemas } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { TextArea } from "../../ui/field.tsx";
@@ -41,15 +41,12 @@ function Item({ chat, waiting: { message_id, content }, mayChange }: ItemProps) 
   const action = useChange(...CHAT_PATHS);
   const path = { params: { path: { id: chat, message_id } } };
   const save = async () => {
-    const done = await action.run(async () => {
-      await must(client.PUT("/v1/chat/sessions/{id}/queue/{message_id}", { ...path, body: { message: text } }));
-    });
+    const done = await action.run(() =>
+      client.PUT("/v1/chat/sessions/{id}/queue/{message_id}", { ...path, body: { message: text } }),
+    );
     if (done) setEditing(false);
   };
-  const withdraw = () =>
-    action.run(async () => {
-      await must(client.DELETE("/v1/chat/sessions/{id}/queue/{message_id}", path));
-    });
+  const withdraw = () => action.run(() => client.DELETE("/v1/chat/sessions/{id}/queue/{message_id}", path));
   return (
     <li className="rounded-lg border border-dashed border-line-strong px-3 py-1.5">
       {editing ? (

@@ -1,6 +1,5 @@
 /** Runs at work, each as a line: what it does, a small picture of its steps over time, and the last sentence of its agent. */
 
-import { Link } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
 import { AgentName } from "../../session/actor.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
@@ -9,9 +8,9 @@ import { MoreLink } from "../../ui/link.tsx";
 import { Await } from "../../ui/note.tsx";
 import { Section } from "../../ui/page.tsx";
 import { plainText } from "../../ui/plain-text.ts";
-import { Status } from "../../ui/status.tsx";
 import { Took, useNow } from "../../ui/time.tsx";
 import { lanesOf } from "./lanes.ts";
+import { RunLink } from "./run-link.tsx";
 
 type AtWork = Schemas["RunAtWork"];
 
@@ -48,14 +47,7 @@ function Row({ one: { run, steps, agent_id, last_words } }: { one: AtWork }) {
   return (
     <li className="relative border-b border-line px-3 py-2 last:border-0 hover:bg-hover">
       <div className="flex items-center gap-2">
-        <Status status={run.status} bare />
-        <Link
-          href={`/runs/${run.id}`}
-          data-row
-          className="min-w-0 flex-1 font-medium outline-offset-2 after:absolute after:inset-0 after:content-[''] max-sm:min-h-7"
-        >
-          <span className="line-clamp-1">{run.task_description}</span>
-        </Link>
+        <RunLink run={run} />
         <span className="text-xs text-dim tabular-nums">
           {run.steps_done}/{run.steps_total} · <Took from={run.started_at ?? run.created_at} to={run.finished_at} />
           {run.cost_usd > 0 && ` · ${costText(run)}`}

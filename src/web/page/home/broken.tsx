@@ -1,17 +1,16 @@
 /** Runs that failed since yesterday, each with its error and a way on; and what was done lately. */
 import { RotateCw } from "lucide-react";
 import { useState } from "react";
-import { Link } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
 import { costText, DAY_MS } from "../../ui/format.ts";
 import { MoreLink } from "../../ui/link.tsx";
 import { Await } from "../../ui/note.tsx";
 import { Section } from "../../ui/page.tsx";
-import { Status } from "../../ui/status.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { useMayDo } from "../projects/roles.ts";
 import { RestartDialog } from "../run/restart-dialog.tsx";
+import { RunLink } from "./run-link.tsx";
 
 type Run = Schemas["Run"];
 
@@ -43,7 +42,9 @@ export function Broken() {
                     className="relative flex items-center gap-3 border-b border-line px-3 py-2 last:border-0 hover:bg-hover"
                   >
                     <span className="min-w-0 flex-1">
-                      <RunLink run={run} />
+                      <span className="flex items-center gap-2">
+                        <RunLink run={run} />
+                      </span>
                       <span className="line-clamp-1 pl-[23px] text-sm text-bad">
                         {run.error?.step_id && <span className="text-dim">{brokenStep(run)}: </span>}
                         {run.error?.message ?? "It failed."}
@@ -86,19 +87,6 @@ function Restart({ run, restart }: { run: Run; restart(run: Run): void }) {
   );
 }
 
-const RunLink = ({ run }: { run: Run }) => (
-  <span className="flex items-center gap-2">
-    <Status status={run.status} bare />
-    <Link
-      href={`/runs/${run.id}`}
-      data-row
-      className="min-w-0 flex-1 font-medium outline-offset-2 after:absolute after:inset-0 after:content-[''] max-sm:min-h-7"
-    >
-      <span className="line-clamp-1">{run.task_description}</span>
-    </Link>
-  </span>
-);
-
 const DONE_SHOWN = 4;
 
 export function DoneLately() {
@@ -114,7 +102,7 @@ export function DoneLately() {
                   key={run.id}
                   className="relative flex min-h-9 items-center gap-3 border-b border-line px-3 py-1 last:border-0 hover:bg-hover max-sm:min-h-11"
                 >
-                  <span className="min-w-0 flex-1">
+                  <span className="flex min-w-0 flex-1 items-center gap-2">
                     <RunLink run={run} />
                   </span>
                   <span className="text-xs text-dim tabular-nums">{costText(run)}</span>

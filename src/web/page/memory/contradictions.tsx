@@ -48,9 +48,9 @@ export function Contradictions({ agent }: { agent: string }) {
 function Pair({ contradiction: { id, agent_id, a, b, found_at } }: { contradiction: Contradiction }) {
   const action = useChange("/v1/memory", "/v1/memory-scores");
   const settle = (keep: string | null) =>
-    action.run(async () => {
+    action.run(() => {
       const params = { path: { contradiction_id: id } };
-      await must(client.PUT("/v1/memory/contradictions/{contradiction_id}", { params, body: { keep } }));
+      return client.PUT("/v1/memory/contradictions/{contradiction_id}", { params, body: { keep } });
     });
   return (
     <Panel className="p-4">

@@ -137,9 +137,9 @@ function ProjectView({ project }: { project: Project }) {
 function ConfirmProject({ project }: { project: Project }) {
   const action = useChange("/v1/projects");
   const confirm = () =>
-    action.run(async () => {
+    action.run(() => {
       const params = { path: { id: project.id } };
-      await must(client.PUT("/v1/projects/{id}", { params, body: { trusted: true } }));
+      return client.PUT("/v1/projects/{id}", { params, body: { trusted: true } });
     }, `${project.name} is confirmed.`);
   return (
     <Unconfirmed reason={project.outside} action={action} confirm={confirm}>
@@ -171,9 +171,9 @@ function Fetch({ project }: { project: Project }) {
   const admin = useAdmin();
   const action = useChange("/v1/projects");
   const start = () =>
-    action.run(async () => {
-      setJob((await must(client.POST("/v1/projects/{id}/fetch", { params: { path: { id: project.id } } }))).id);
-    });
+    action.run(async () =>
+      setJob((await must(client.POST("/v1/projects/{id}/fetch", { params: { path: { id: project.id } } }))).id),
+    );
   const reset = () =>
     action.run(async () => {
       await must(client.POST("/v1/projects/{id}/reset", { params: { path: { id: project.id } } }));

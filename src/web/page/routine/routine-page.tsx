@@ -83,9 +83,9 @@ function Blocked({ agent, code, message }: { agent: string } & NonNullable<Routi
       </Warning>
     );
   const switchOn = () =>
-    action.run(async () => {
+    action.run(() => {
       const params = { path: { id: agent } };
-      await must(client.PUT("/v1/agents/{id}/config", { params, body: { pulse_enabled: true } }));
+      return client.PUT("/v1/agents/{id}/config", { params, body: { pulse_enabled: true } });
     });
   return (
     <Warning>
@@ -112,9 +112,9 @@ function Header({ routine, onStarted }: { routine: Routine; onStarted(tick: stri
       onStarted(tick.id);
     });
   const toggle = () =>
-    action.run(async () => {
+    action.run(() => {
       const body = { enabled: !routine.enabled };
-      await must(client.PUT("/v1/pulse-routines/{agent_id}/{id}", { params, body }));
+      return client.PUT("/v1/pulse-routines/{agent_id}/{id}", { params, body });
     });
   return (
     <>

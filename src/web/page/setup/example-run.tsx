@@ -19,10 +19,7 @@ type Run = Schemas["Run"];
 export function ExampleRun() {
   const action = useChange("/v1/runs");
   const [id, setId] = useState<string>();
-  const start = () =>
-    action.run(async () => {
-      setId((await must(client.POST("/v1/runs", { body: EXAMPLE }))).id);
-    });
+  const start = () => action.run(async () => setId((await must(client.POST("/v1/runs", { body: EXAMPLE }))).id));
   return (
     <>
       <p className="mb-3 text-dim">

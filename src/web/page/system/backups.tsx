@@ -51,10 +51,7 @@ export function Backups() {
   const action = useChange();
   const job =
     started || running.data?.items.find(({ kind, finished_at }) => kind === "backup" && finished_at === null)?.id;
-  const make = () =>
-    action.run(async () => {
-      setStarted((await must(client.POST("/v1/admin/backups"))).id);
-    });
+  const make = () => action.run(async () => setStarted((await must(client.POST("/v1/admin/backups"))).id));
   const button = <Button label="Make a backup" kind="primary" busy={action.busy} icon={Archive} onClick={make} />;
   return (
     <Section title="Backups" actions={query.rows.length > 0 && button}>

@@ -35,10 +35,7 @@ export function Disk() {
   const query = api.useQuery("get", "/v1/admin/disk");
   const [job, setJob] = useState("");
   const action = useChange();
-  const measure = () =>
-    action.run(async () => {
-      setJob((await must(client.POST("/v1/admin/disk/measure"))).id);
-    });
+  const measure = () => action.run(async () => setJob((await must(client.POST("/v1/admin/disk/measure"))).id));
   const button = <Button label="Measure now" kind="primary" busy={action.busy} icon={HardDrive} onClick={measure} />;
   return (
     <Section title="Disk" actions={query.data?.usage ? button : undefined}>

@@ -3,7 +3,7 @@
 import { Pencil, Play, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useParams } from "wouter";
-import { api, client, must, problemOf } from "../../api/client.ts";
+import { api, client, problemOf } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
 import { Confirm } from "../../kit/confirm.tsx";
@@ -162,9 +162,9 @@ function Claim({ task, mayRelease }: { task: Task; mayRelease: boolean }) {
   const action = useChange("/v1/projects/{id}/tasks", "/v1/projects");
   if (!task.assigned_agent) return "nobody";
   const release = () =>
-    action.run(async () => {
+    action.run(() => {
       const body = { agent_id: task.assigned_agent!, release: true };
-      await must(client.POST("/v1/projects/{id}/tasks/{tid}/claim", { ...pathOf(task), body }));
+      return client.POST("/v1/projects/{id}/tasks/{tid}/claim", { ...pathOf(task), body });
     });
   return (
     <span className="inline-flex flex-wrap items-center gap-2">

@@ -13,7 +13,7 @@ import { Form } from "../../ui/form.tsx";
 import { bytes, count, usd } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
-import { PageHeader, Panel, Section } from "../../ui/page.tsx";
+import { PageHeader, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { Ago } from "../../ui/time.tsx";
@@ -50,56 +50,54 @@ function SettingsForm({ settings }: { settings: Settings }) {
   const [provider, setProvider] = useState(settings.provider);
   const health = api.useQuery("get", "/v1/tts/localvoice/health", {}, { enabled: LOCAL.has(provider ?? "") });
   return (
-    <Section title="Service">
-      <Panel className="p-4">
-        <Form
-          action={action}
-          word="Save"
-          submit={async ({ choice, text, number, checked }) => {
-            const body = {
-              enabled: checked("enabled"),
-              provider,
-              voice_id: text("voice_id") || null,
-              model: text("model") || null,
-              format: choice<Settings["format"]>("format"),
-              speed: number("speed") ?? 1,
-              max_characters: number("max_characters") ?? settings.max_characters,
-            };
-            await must(client.PUT("/v1/admin/tts-settings", { body }));
-            notify("Saved.");
-          }}
-        >
-          <Check name="enabled" label="Agents may speak" defaultChecked={settings.enabled} />
-          <SelectField
-            label="Service"
-            name="provider"
-            value={provider ?? ""}
-            onChange={(event) => setProvider((event.target.value || null) as Settings["provider"])}
-            options={[["", "None"], ...PROVIDERS]}
-          />
-          {health.data && (
-            <p className="mb-3 text-sm text-dim">
-              <Badge tone={health.data.reachable ? "ok" : "bad"}>
-                {health.data.reachable ? "answers" : "does not answer"}
-              </Badge>{" "}
-              {health.data.detail ?? health.data.url}
-            </p>
-          )}
-          <Voices provider={provider} value={settings.voice_id} />
-          <div className="grid gap-x-3 sm:grid-cols-2">
-            <Field label="Model" hint="Empty: the service's own." name="model">
-              <Input defaultValue={settings.model ?? ""} />
-            </Field>
-            <SelectField label="Format" name="format" defaultValue={settings.format} options={["mp3", "wav", "opus"]} />
-            <Field label="Speed" name="speed">
-              <Input type="number" min="0.25" max="4" step="0.05" defaultValue={settings.speed} />
-            </Field>
-            <Field label="Longest text, characters" name="max_characters">
-              <Input type="number" min="1" defaultValue={settings.max_characters} />
-            </Field>
-          </div>
-        </Form>
-      </Panel>
+    <Section title="Service" panel>
+      <Form
+        action={action}
+        word="Save"
+        submit={async ({ choice, text, number, checked }) => {
+          const body = {
+            enabled: checked("enabled"),
+            provider,
+            voice_id: text("voice_id") || null,
+            model: text("model") || null,
+            format: choice<Settings["format"]>("format"),
+            speed: number("speed") ?? 1,
+            max_characters: number("max_characters") ?? settings.max_characters,
+          };
+          await must(client.PUT("/v1/admin/tts-settings", { body }));
+          notify("Saved.");
+        }}
+      >
+        <Check name="enabled" label="Agents may speak" defaultChecked={settings.enabled} />
+        <SelectField
+          label="Service"
+          name="provider"
+          value={provider ?? ""}
+          onChange={(event) => setProvider((event.target.value || null) as Settings["provider"])}
+          options={[["", "None"], ...PROVIDERS]}
+        />
+        {health.data && (
+          <p className="mb-3 text-sm text-dim">
+            <Badge tone={health.data.reachable ? "ok" : "bad"}>
+              {health.data.reachable ? "answers" : "does not answer"}
+            </Badge>{" "}
+            {health.data.detail ?? health.data.url}
+          </p>
+        )}
+        <Voices provider={provider} value={settings.voice_id} />
+        <div className="grid gap-x-3 sm:grid-cols-2">
+          <Field label="Model" hint="Empty: the service's own." name="model">
+            <Input defaultValue={settings.model ?? ""} />
+          </Field>
+          <SelectField label="Format" name="format" defaultValue={settings.format} options={["mp3", "wav", "opus"]} />
+          <Field label="Speed" name="speed">
+            <Input type="number" min="0.25" max="4" step="0.05" defaultValue={settings.speed} />
+          </Field>
+          <Field label="Longest text, characters" name="max_characters">
+            <Input type="number" min="1" defaultValue={settings.max_characters} />
+          </Field>
+        </div>
+      </Form>
     </Section>
   );
 }
@@ -148,24 +146,22 @@ function Try({ settings }: { settings: Settings }) {
     });
   };
   return (
-    <Section title="Try it">
-      <Panel className="p-4">
-        <form onSubmit={speak}>
-          <SelectField label="As" name="agent_id" options={agents.data?.items} />
-          <Field label="Text" name="text" error={fieldError(action.error, "text")}>
-            <TextArea rows={4} required defaultValue="Hello. The build is green." />
-          </Field>
-          <ProblemNote error={action.error} />
-          <div className="flex flex-wrap items-center justify-end gap-3">
-            {!settings.enabled && <span className="text-sm text-dim">Switch it on and save first.</span>}
-            {sound && (
-              // biome-ignore lint/a11y/useMediaCaption: what is spoken is the text above.
-              <audio controls autoPlay src={sound} className="h-9 min-w-0 flex-1" />
-            )}
-            <Button label="Speak" type="submit" disabled={!settings.enabled} busy={action.busy} icon={Play} />
-          </div>
-        </form>
-      </Panel>
+    <Section title="Try it" panel>
+      <form onSubmit={speak}>
+        <SelectField label="As" name="agent_id" options={agents.data?.items} />
+        <Field label="Text" name="text" error={fieldError(action.error, "text")}>
+          <TextArea rows={4} required defaultValue="Hello. The build is green." />
+        </Field>
+        <ProblemNote error={action.error} />
+        <div className="flex flex-wrap items-center justify-end gap-3">
+          {!settings.enabled && <span className="text-sm text-dim">Switch it on and save first.</span>}
+          {sound && (
+            // biome-ignore lint/a11y/useMediaCaption: what is spoken is the text above.
+            <audio controls autoPlay src={sound} className="h-9 min-w-0 flex-1" />
+          )}
+          <Button label="Speak" type="submit" disabled={!settings.enabled} busy={action.busy} icon={Play} />
+        </div>
+      </form>
     </Section>
   );
 }
