@@ -1,5 +1,12 @@
 /** A part of a page whose script is loaded when it is first drawn. */
-import { type ComponentType, type FunctionComponent, lazy as lazily, useSyncExternalStore } from "react";
+import {
+  type ComponentType,
+  type FunctionComponent,
+  lazy as lazily,
+  type ReactNode,
+  Suspense,
+  useSyncExternalStore,
+} from "react";
 import { again } from "../api/again.ts";
 import { siteUrl, unreachable } from "../api/client.ts";
 import { notedFiles, takeEarly } from "./early-files.ts";
@@ -79,7 +86,8 @@ export function retryParts(): void {
   failures.clear();
 }
 
-export function lazy<P extends object>(load: Load<P>): ComponentType<P> {
+/** @param meanwhile what is shown while its script is on its way; without it whoever draws the part shows something. */
+export function lazy<P extends object>(load: Load<P>, meanwhile?: ReactNode): ComponentType<P> {
   const part = () =>
     lazily<ComponentType<P>>(() =>
       loadPart(load).catch((error: unknown) => {
@@ -91,7 +99,12 @@ export function lazy<P extends object>(load: Load<P>): ComponentType<P> {
     );
   // React keeps the failure of a lazy component; another try is another component.
   let Now: ComponentType<P> = part();
-  return (props: P) => <Now {...props} />;
+  if (meanwhile === undefined) return (props: P) => <Now {...props} />;
+  return (props: P) => (
+    <Suspense fallback={meanwhile}>
+      <Now {...props} />
+    </Suspense>
+  );
 }
 
 export interface LazyPage extends FunctionComponent {

@@ -1,6 +1,6 @@
 /** The board of a project, or of all: columns with their limits, cards that are dragged or moved by their menu. */
 import { Columns3, ListChecks, ListPlus, MoreHorizontal, Plus, ScrollText } from "lucide-react";
-import { Suspense, useEffect, useMemo, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { api } from "../../api/client.ts";
 import { usePageKeys } from "../../keys/page-keys.ts";
 import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
@@ -24,7 +24,7 @@ import { StartDialog } from "./start-dialog.tsx";
 import { TaskDialog } from "./task-form.tsx";
 
 /** It reads YAML, which is most of its size, and few open it. */
-const ImportDialog = lazy(() => import("./import-dialog.tsx"));
+const ImportDialog = lazy(() => import("./import-dialog.tsx"), null);
 
 /** In place of a project's id: the tasks of every project. */
 const ALL = "all";
@@ -185,11 +185,7 @@ function BoardView({ project, projects, choose }: BoardProps) {
       )}
       {project && open?.dialog === "new" && <TaskDialog project={project} status={open.status} onClose={close} />}
       {project && open?.dialog === "columns" && <ColumnsDialog project={project} onClose={close} />}
-      {project && open?.dialog === "import" && (
-        <Suspense>
-          <ImportDialog project={project.id} onClose={close} />
-        </Suspense>
-      )}
+      {project && open?.dialog === "import" && <ImportDialog project={project.id} onClose={close} />}
       {project && open?.dialog === "several" && (
         <ChangeSeveral
           project={project.id}

@@ -1,5 +1,4 @@
 /** The changes of work that is no run: on a page of their own, and as a tab of a chat. */
-import { Suspense } from "react";
 import { Link, useParams } from "wouter";
 import { api, problemOf, type Schemas } from "../../api/client.ts";
 import { lazy } from "../../ui/lazy.tsx";
@@ -7,7 +6,7 @@ import { NameLink } from "../../ui/link.tsx";
 import { Await, Loading, Warning } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 
-const Changes = lazy(() => import("./changes.tsx"));
+const Changes = lazy(() => import("./changes.tsx"), <Loading rows={6} part />);
 
 type Work = Schemas["Changes"];
 
@@ -63,9 +62,7 @@ export function WorkChanges({ id }: { id: string }) {
             {work.at_work && " An agent is at work: what it has not committed yet is not shown."}
           </p>
           {work.notice && <Warning>{work.notice}</Warning>}
-          <Suspense fallback={<Loading rows={6} part />}>
-            {work.base_commit === null ? <p>It has not begun to work on its files.</p> : <Changes work={work} />}
-          </Suspense>
+          {work.base_commit === null ? <p>It has not begun to work on its files.</p> : <Changes work={work} />}
         </>
       )}
     </Await>

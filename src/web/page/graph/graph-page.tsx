@@ -1,5 +1,4 @@
 /** The code graph of a project. It starts with a search, never with the whole graph. */
-import { Suspense } from "react";
 import { useParams } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
 import { lazy } from "../../ui/lazy.tsx";
@@ -14,7 +13,7 @@ import { IndexState } from "./index-state.tsx";
 import { Search } from "./search.tsx";
 import { SymbolView } from "./symbol-view.tsx";
 
-const MapTab = lazy(() => import("./map.tsx"));
+const MapTab = lazy(() => import("./map.tsx"), <Loading rows={8} />);
 
 export type GraphSymbol = Schemas["QueryProjectGraphAnswer"]["items"][number]["symbol"];
 
@@ -57,11 +56,7 @@ export default function GraphPage() {
                   {
                     id: "map",
                     title: "Map",
-                    view: (
-                      <Suspense fallback={<Loading rows={8} />}>
-                        <MapTab project={id} />
-                      </Suspense>
-                    ),
+                    view: <MapTab project={id} />,
                   },
                   { id: "changes", title: "Changes", view: <Changes project={id} /> },
                   { id: "clusters", title: "Clusters", count: state.communities, view: <Clusters project={id} /> },

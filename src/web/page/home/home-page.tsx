@@ -1,6 +1,6 @@
 /** The control room: what needs a person, what runs, what broke, what two weeks cost. */
 import { OctagonX, Play } from "lucide-react";
-import { Suspense, useState } from "react";
+import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { lazy } from "../../ui/lazy.tsx";
@@ -12,7 +12,7 @@ import { EXAMPLE, FirstSteps } from "./first-steps.tsx";
 import { Fortnight } from "./fortnight.tsx";
 import { NeedsYou } from "./needs-you.tsx";
 
-const StopEverything = lazy(() => import("./stop-everything.tsx"));
+const StopEverything = lazy(() => import("./stop-everything.tsx"), null);
 
 export default function HomePage() {
   const recent = api.useQuery("get", "/v1/runs", { params: { query: { limit: 5 } } });
@@ -52,11 +52,7 @@ export default function HomePage() {
           </div>
         </>
       )}
-      {stopping && (
-        <Suspense>
-          <StopEverything onClose={() => setStopping(false)} />
-        </Suspense>
-      )}
+      {stopping && <StopEverything onClose={() => setStopping(false)} />}
     </>
   );
 }

@@ -1,7 +1,7 @@
 /** One pipeline: its text with problems at their lines beside its picture; saved with what changed shown first. */
 
 import { FlaskConical, Play, Save, Trash2 } from "lucide-react";
-import { Suspense, useDeferredValue, useMemo, useRef, useState } from "react";
+import { useDeferredValue, useMemo, useRef, useState } from "react";
 import { useLocation, useParams } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
@@ -21,9 +21,9 @@ import { PageHeader } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { completePipeline, type Schema } from "./complete.ts";
 
-const Editor = lazy(() => import("../../ui/editor.tsx"));
+const Editor = lazy(() => import("../../ui/editor.tsx"), <Loading rows={8} />);
 /** It reads YAML: the heading does not wait for that. */
-const Picture = lazy(() => import("./pipeline-picture.tsx"));
+const Picture = lazy(() => import("./pipeline-picture.tsx"), <Loading rows={6} />);
 
 const TEMPLATE = `id: my-pipeline
 name: My pipeline
@@ -132,20 +132,16 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
       <ProblemNote error={check.error} retry={check.refetch} />
       <div className="grid gap-4 xl:grid-cols-2">
         <div className="h-[34rem]">
-          <Suspense fallback={<Loading rows={8} />}>
-            <Editor
-              label={`Text of ${title}`}
-              value={text}
-              onChange={setText}
-              problems={problems}
-              complete={complete}
-              readOnly={!admin}
-            />
-          </Suspense>
+          <Editor
+            label={`Text of ${title}`}
+            value={text}
+            onChange={setText}
+            problems={problems}
+            complete={complete}
+            readOnly={!admin}
+          />
         </div>
-        <Suspense fallback={<Loading rows={6} />}>
-          <Picture source={settled} {...(admin ? { change: setText } : {})} />
-        </Suspense>
+        <Picture source={settled} {...(admin ? { change: setText } : {})} />
       </div>
       {dialog === "save" && stored && (
         <Dialog title="What changes" wide onClose={() => setDialog(null)}>

@@ -1,6 +1,6 @@
 /** What a pipeline's text means: its steps as a graph, each a form that changes the text. */
 import { Pencil, Plus } from "lucide-react";
-import { Suspense, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { parse } from "yaml";
 import { Button } from "../../ui/button.tsx";
 import { lazy } from "../../ui/lazy.tsx";
@@ -8,7 +8,7 @@ import { Loading } from "../../ui/note.tsx";
 import { plansOf } from "./picture.ts";
 import { StepForm } from "./step-form.tsx";
 
-const RunGraph = lazy(() => import("../run/run-graph.tsx"));
+const RunGraph = lazy(() => import("../run/run-graph.tsx"), <Loading rows={6} />);
 
 interface PictureProps {
   source: string;
@@ -31,9 +31,7 @@ export default function PipelinePicture({ source, change }: PictureProps) {
   if (last.length === 0) return <p className="text-dim">The picture appears when the text has steps.</p>;
   return (
     <div className="min-w-0">
-      <Suspense fallback={<Loading rows={6} />}>
-        <RunGraph steps={last} plain {...(change ? { onPick: edit } : {})} {...(editing ? { current: editing } : {})} />
-      </Suspense>
+      <RunGraph steps={last} plain {...(change ? { onPick: edit } : {})} {...(editing ? { current: editing } : {})} />
       {change && (
         <div className="mt-2 flex flex-wrap gap-1.5">
           {last.map(({ id, name }) => (

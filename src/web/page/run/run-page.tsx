@@ -1,6 +1,6 @@
 /** One run: a story of its steps, its graph, its changes and its result. */
 import { ChevronLeft, ChevronRight } from "lucide-react";
-import { Suspense, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { Link, useParams, useSearchParams } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
@@ -25,8 +25,8 @@ import { latestOf, openStep, type StepPlan } from "./steps.ts";
 import { useRunKeys } from "./use-run-keys.ts";
 import { useChangedFiles, viewOf, workOfRun } from "./what-next.ts";
 
-const RunGraph = lazy(() => import("./run-graph.tsx"));
-const Changes = lazy(() => import("../changes/changes.tsx"));
+const RunGraph = lazy(() => import("./run-graph.tsx"), <Loading rows={6} part />);
+const Changes = lazy(() => import("../changes/changes.tsx"), <Loading rows={6} part />);
 
 type Run = Schemas["RunDetail"];
 
@@ -93,9 +93,7 @@ function RunView({ run }: { run: Run }) {
       {view === "changes" ? (
         <>
           <Waiting run={run} />
-          <Suspense fallback={<Loading rows={6} part />}>
-            <Changes work={workOfRun(run)} run={run} />
-          </Suspense>
+          <Changes work={workOfRun(run)} run={run} />
         </>
       ) : (
         <Work run={run} view={view} />
@@ -195,9 +193,7 @@ function Work({ run, view }: { run: Run; view: string }) {
       <>
         {problem}
         <Waiting run={run} />
-        <Suspense fallback={<Loading rows={6} part />}>
-          <RunGraph steps={steps} attempts={rows} current={current} onPick={pick} />
-        </Suspense>
+        <RunGraph steps={steps} attempts={rows} current={current} onPick={pick} />
         <div className="mt-5">{detail}</div>
       </>
     );

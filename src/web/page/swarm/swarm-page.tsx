@@ -1,7 +1,7 @@
 /** One swarm: its tasks as a graph and as a list, and what each was asked, did and gave. */
 
 import { RotateCw, Square } from "lucide-react";
-import { Suspense, useState } from "react";
+import { useState } from "react";
 import { Link, useParams } from "wouter";
 import { api, client } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
@@ -27,7 +27,7 @@ import { Transcript } from "../run/transcript.tsx";
 import { NewSwarm } from "../swarms/new-swarm.tsx";
 import { isLive, planText, type Swarm, type SwarmTask, stepsOf } from "../swarms/plan.ts";
 
-const RunGraph = lazy(() => import("../run/run-graph.tsx"));
+const RunGraph = lazy(() => import("../run/run-graph.tsx"), <Loading rows={4} />);
 
 export default function SwarmPage() {
   const { id = "" } = useParams<{ id: string }>();
@@ -124,9 +124,7 @@ function Tasks({ swarm, tasks }: { swarm: Swarm; tasks: SwarmTask[] }) {
   return (
     <>
       <Section title="Tasks">
-        <Suspense fallback={<Loading rows={4} />}>
-          <RunGraph steps={stepsOf(tasks)} {...(task ? { current: task.key } : {})} onPick={pick} />
-        </Suspense>
+        <RunGraph steps={stepsOf(tasks)} {...(task ? { current: task.key } : {})} onPick={pick} />
       </Section>
       <div className="grid items-start gap-4 lg:grid-cols-[19rem_minmax(0,1fr)]">
         <Outline label="Tasks" rows={tasks.map((one) => outlineRow(one, nameOf))} current={task?.key} onPick={pick} />

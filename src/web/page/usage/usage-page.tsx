@@ -1,7 +1,7 @@
 /** What it cost: by day, model, agent; the budgets; the calls behind each figure. */
 
 import { Download } from "lucide-react";
-import { Suspense, useMemo } from "react";
+import { useMemo } from "react";
 import { api, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
@@ -21,7 +21,7 @@ import { Ago } from "../../ui/time.tsx";
 import { Budgets } from "./budgets.tsx";
 import { downloadCsv } from "./download-csv.ts";
 
-const Trends = lazy(() => import("./trends.tsx"));
+const Trends = lazy(() => import("./trends.tsx"), <Loading rows={6} />);
 
 type Call = Schemas["LlmCall"];
 const PERIODS = [
@@ -109,15 +109,13 @@ export default function UsagePage() {
                   : `${count(totals.calls_without_price)} calls have no known price and are not in the sum. Give their models one under Model providers.`}
               </p>
             )}
-            <Suspense fallback={<Loading rows={6} />}>
-              <Trends
-                period={{ from, ...owner }}
-                hourly={span <= 2}
-                budgets={budgets}
-                perDay={span <= 90 ? forecast.per_day_usd : 0}
-                pick={{ day: setDay, model: setModel, agent: setAgent }}
-              />
-            </Suspense>
+            <Trends
+              period={{ from, ...owner }}
+              hourly={span <= 2}
+              budgets={budgets}
+              perDay={span <= 90 ? forecast.per_day_usd : 0}
+              pick={{ day: setDay, model: setModel, agent: setAgent }}
+            />
             <div className="grid gap-x-6 lg:grid-cols-2">
               <Shares title="By model" rows={by_model.map((row) => ({ name: row.model, ...row }))} onPick={setModel} />
               <Shares
