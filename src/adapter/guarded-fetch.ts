@@ -6,6 +6,8 @@ import type { IncomingMessage } from "node:http";
 import { badRequest, messageOf, Problem } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
 import { raceSignal } from "../core/race-signal.ts";
+import { readBeginning } from "../core/read-bounded.ts";
+import type { AddressGuard } from "./address-guard.ts";
 
 interface FetchedPage {
   /** Where it came from in the end, after redirects. */
@@ -18,9 +20,10 @@ interface FetchedPage {
   truncated: boolean;
 }
 
+type Resolve = AddressGuard["resolve"];
+
 interface GuardedFetchOptions {
-  /** @throws Problem when the host may not be reached; else the addresses that may. */
-  resolve(host: string): Promise<{ address: string; family: 4 | 6 }[]>;
+  resolve: Resolve;
   userAgent: string;
   maxBytes?: number;
   timeoutMs?: number;
@@ -30,11 +33,6 @@ interface GuardedFetchOptions {
 /** @throws Problem 400 bad address, 422 refused, 504 too slow, 502 no answer, too many redirects. */
 type GuardedFetch = (url: string, signal: AbortSignal) => Promise<FetchedPage>;
 
-interface Hop {
-  page: FetchedPage;
-  location: string | undefined;
-}
-
 export function createGuardedFetch({
   resolve,
   userAgent,
@@ -42,15 +40,20 @@ export function createGuardedFetch({
   timeoutMs = LIMITS.fetchTimeoutMs,
   maxRedirects = LIMITS.fetchRedirects,
 }: GuardedFetchOptions): GuardedFetch {
+  const headers = { "User-Agent": userAgent, Accept: "text/html,text/*;q=0.9,application/json;q=0.9,*/*;q=0.1" };
   return async (start, outer) => {
     const timer = AbortSignal.timeout(timeoutMs);
     const signal = AbortSignal.any([outer, timer]);
     let url = webAddress(start);
     try {
       for (let hops = 0; hops <= maxRedirects; hops++) {
-        const addresses = await raceSignal(resolve(url.hostname), signal);
-        const { page, location } = await get(url, addresses[0]!, { userAgent, maxBytes, signal });
-        if (location === undefined) return page;
+        const answer = await openGuarded(url.href, { resolve, method: "GET", headers, signal });
+        const { bytes, isWhole } = await readBeginning(answer, maxBytes);
+        const status = answer.statusCode ?? 0;
+        const location = status >= 300 && status < 400 ? answer.headers.location : undefined;
+        const contentType = (answer.headers["content-type"] ?? "").toLowerCase();
+        if (location === undefined)
+          return { url: url.href, status, contentType, body: new Uint8Array(bytes), truncated: !isWhole };
         url = webAddress(location, url);
       }
     } catch (error) {
@@ -64,8 +67,7 @@ export function createGuardedFetch({
 }
 
 interface GuardedPostOptions {
-  /** @throws Problem when the host may not be reached; else the addresses that may. */
-  resolve(host: string): Promise<{ address: string; family: 4 | 6 }[]>;
+  resolve: Resolve;
   userAgent: string;
   timeoutMs?: number;
 }
@@ -80,62 +82,27 @@ const POST_TIMEOUT_MS = 15_000;
 
 /**
  * POST of JSON to such an address. Redirects are not followed and the answer's body is not read.
- * @returns the answer's status. @throws Problem 400 bad address, 422 refused, 504 too slow, 502 no answer.
+ * @returns the answer's status. @throws Problem as `askBriefly`.
  */
 export function createGuardedPost({
-  resolve,
   userAgent,
   timeoutMs = POST_TIMEOUT_MS,
+  resolve,
 }: GuardedPostOptions): GuardedPost {
-  return async (address, { headers, body }, outer) => {
-    const timer = AbortSignal.timeout(timeoutMs);
-    const signal = AbortSignal.any([outer, timer]);
-    try {
-      const url = webAddress(address);
-      const [pinned] = await raceSignal(resolve(url.hostname), signal);
-      const client = await (url.protocol === "https:" ? import("node:https") : import("node:http"));
-      return await new Promise<number>((done, fail) => {
-        const request = client.request(url, {
-          method: "POST",
-          agent: false,
-          signal,
-          headers: {
-            "User-Agent": userAgent,
-            "Content-Type": "application/json",
-            "Content-Length": Buffer.byteLength(body),
-            ...headers,
-          },
-          lookup: (_host, options, callback) => {
-            if (options.all) callback(null, [pinned!]);
-            else callback(null, pinned!.address, pinned!.family);
-          },
-        });
-        request.on("error", fail);
-        request.on("response", (response) => {
-          done(response.statusCode ?? 0);
-          response.on("error", () => {});
-          response.destroy();
-        });
-        request.end(body);
-      });
-    } catch (error) {
-      if (error instanceof Problem) throw error;
-      if (timer.aborted) throw new Problem(504, "receiver_timeout", `No answer within ${timeoutMs / 1_000} s.`);
-      if (outer.aborted) throw error;
-      const why = messageOf(error).slice(0, 200);
-      throw new Problem(502, "receiver_unreachable", `The receiver could not be reached (${why}).`);
-    }
+  const own = { "User-Agent": userAgent, "Content-Type": "application/json" };
+  return async (address, { headers, body }, signal) => {
+    const request = { method: "POST" as const, headers: { ...own, ...headers }, body, resolve, timeoutMs, signal };
+    return (await askBriefly(address, request)).status;
   };
 }
 
 interface GuardedRequest {
-  /** @throws Problem when the host may not be reached; else the addresses that may. */
-  resolve(host: string): Promise<{ address: string; family: 4 | 6 }[]>;
+  resolve: Resolve;
   method: "GET" | "POST" | "PUT" | "PATCH";
   headers: Readonly<Record<string, string>>;
-  body?: string;
+  body?: string | Uint8Array;
   /** The connection is cut when nothing came for so long. */
-  silenceMs: number;
+  silenceMs?: number;
   signal: AbortSignal;
 }
 
@@ -147,6 +114,7 @@ export async function openGuarded(address: string, request: GuardedRequest): Pro
   const { method, headers, body, silenceMs, signal } = request;
   const url = webAddress(address);
   const [pinned] = await raceSignal(request.resolve(url.hostname), signal);
+  // The runtime takes 30 ms to load these.
   const client = await (url.protocol === "https:" ? import("node:https") : import("node:http"));
   return new Promise<IncomingMessage>((done, fail) => {
     const length = body === undefined ? {} : { "Content-Length": Buffer.byteLength(body) };
@@ -160,22 +128,18 @@ export async function openGuarded(address: string, request: GuardedRequest): Pro
         else callback(null, pinned!.address, pinned!.family);
       },
     });
-    sent.setTimeout(silenceMs, () => sent.destroy(new Error("the server was silent")));
+    if (silenceMs !== undefined) sent.setTimeout(silenceMs, () => sent.destroy(new Error("the server was silent")));
     sent.on("error", fail);
     sent.on("response", done);
     sent.end(body);
   });
 }
 
-interface BriefRequest {
-  /** @throws Problem when the host may not be reached; else the addresses that may. */
-  resolve(host: string): Promise<{ address: string; family: 4 | 6 }[]>;
+interface BriefRequest extends Pick<GuardedRequest, "resolve" | "body" | "signal"> {
   method: "GET" | "POST";
   headers?: Readonly<Record<string, string>>;
-  body?: string;
   /** For the whole request. */
   timeoutMs: number;
-  signal: AbortSignal;
 }
 
 /**
@@ -190,7 +154,7 @@ export async function askBriefly(
   const timer = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([outer, timer]);
   try {
-    const answer = await openGuarded(address, { ...request, headers, signal, silenceMs: timeoutMs });
+    const answer = await openGuarded(address, { ...request, headers, signal });
     answer.on("error", () => {});
     answer.destroy();
     return { status: answer.statusCode ?? 0, retryAfter: answer.headers["retry-after"] };
@@ -211,56 +175,4 @@ function webAddress(text: string, base?: URL): URL {
     throw badRequest("Only http and https addresses can be fetched.", "bad_address");
   if (url.username || url.password) throw badRequest("An address must not carry credentials.", "bad_address");
   return url;
-}
-
-async function get(
-  url: URL,
-  pinned: { address: string; family: 4 | 6 },
-  { userAgent, maxBytes, signal }: { userAgent: string; maxBytes: number; signal: AbortSignal },
-): Promise<Hop> {
-  // The runtime takes 30 ms to load these.
-  const client = await (url.protocol === "https:" ? import("node:https") : import("node:http"));
-  return new Promise<Hop>((done, fail) => {
-    const request = client.request(url, {
-      method: "GET",
-      agent: false,
-      signal,
-      headers: {
-        "User-Agent": userAgent,
-        Accept: "text/html,text/*;q=0.9,application/json;q=0.9,*/*;q=0.1",
-        "Accept-Encoding": "identity",
-      },
-      lookup: (_host, options, callback) => {
-        if (options.all) callback(null, [pinned]);
-        else callback(null, pinned.address, pinned.family);
-      },
-    });
-    request.on("error", fail);
-    request.on("response", (response) => {
-      const status = response.statusCode ?? 0;
-      const location = status >= 300 && status < 400 ? response.headers.location : undefined;
-      const contentType = (response.headers["content-type"] ?? "").toLowerCase();
-      const chunks: Uint8Array[] = [];
-      let size = 0;
-      let truncated = false;
-      const finish = () => {
-        const body = new Uint8Array(Buffer.concat(chunks));
-        done({ page: { url: url.href, status, contentType, body, truncated }, location });
-      };
-      response.on("data", (chunk: Uint8Array) => {
-        if (truncated) return;
-        const room = maxBytes - size;
-        chunks.push(chunk.subarray(0, room));
-        size += Math.min(chunk.byteLength, room);
-        if (chunk.byteLength <= room) return;
-        truncated = true;
-        finish();
-        request.destroy();
-      });
-      response.on("end", finish);
-      response.on("error", fail);
-      response.on("aborted", () => fail(new Error("the connection was cut")));
-    });
-    request.end();
-  });
 }

@@ -2,6 +2,8 @@
 import { messageOf, Problem } from "../../core/errors.ts";
 import { membersOf, numberIn } from "../../core/is-object.ts";
 import { readMembers } from "../../core/json-reader.ts";
+import { pause } from "../../core/pause.ts";
+import { readBounded } from "../../core/read-bounded.ts";
 import type { MessengerDeps } from "./messenger.ts";
 
 interface ChatRequest {
@@ -45,21 +47,14 @@ export function createAskChat(
     const text = body === undefined ? {} : { body: JSON.stringify(body) };
     try {
       const answer = await open(url, { method, headers, ...text, silenceMs: timeoutMs, signal });
-      const chunks: Uint8Array[] = [];
-      let size = 0;
-      try {
-        for await (const chunk of answer) {
-          size += chunk.byteLength;
-          if (size > ANSWER_BYTES) throw new Problem(502, "messenger_answer", `${name} sent too much.`);
-          chunks.push(chunk);
-        }
-      } finally {
+      const tooMuch = () => new Problem(502, "messenger_answer", `${name} sent too much.`);
+      const bytes = await readBounded(answer, ANSWER_BYTES, tooMuch).finally(() => {
         answer.on("error", () => {});
         answer.destroy();
-      }
+      });
       return {
         status: answer.statusCode ?? 0,
-        body: readMembers(Buffer.concat(chunks).toString()),
+        body: readMembers(bytes.toString()),
         retryAfter: Number(answer.headers["retry-after"]),
       };
     } catch (error) {
@@ -79,22 +74,6 @@ export function createAskChat(
       await pause(wait, signal);
     }
   };
-}
-
-/** Waits so long. @throws what the signal aborts with. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((done, fail) => {
-    if (signal.aborted) return fail(signal.reason);
-    const stop = () => {
-      clearTimeout(timer);
-      fail(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      done();
-    }, ms);
-    signal.addEventListener("abort", stop, { once: true });
-  });
 }
 
 /** What the messenger says is wrong, with what to do. Final when another attempt cannot help. */

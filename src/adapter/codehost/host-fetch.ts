@@ -4,11 +4,13 @@ import { isProblem, messageOf, Problem } from "../../core/errors.ts";
 import { membersOf } from "../../core/is-object.ts";
 import { jsonFault } from "../../core/json-reader.ts";
 import type { Fetching } from "../../core/like-fetch.ts";
+import { readBounded } from "../../core/read-bounded.ts";
 
 export type HostFetch = Fetching;
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 8 * 1024 * 1024;
+const tooMuch = () => new Problem(502, "codehost_failed", "The code host answered more than 8 MiB.");
 
 export function createHostFetch(): HostFetch {
   return async (input, init = {}) => {
@@ -23,7 +25,7 @@ export function createHostFetch(): HostFetch {
           "codehost_moved",
           "The code host redirects: the repository was renamed, or its address is written differently.",
         );
-      const bytes = await readBounded(answer);
+      const bytes = await readBounded(answer.body, MAX_BYTES, tooMuch);
       const fault = /json/i.test(answer.headers.get("content-type") ?? "")
         ? jsonFault(bytes.toString("utf8"))
         : undefined;
@@ -40,17 +42,6 @@ export function createHostFetch(): HostFetch {
       );
     }
   };
-}
-
-async function readBounded(answer: Response): Promise<Buffer<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of answer.body ?? []) {
-    size += chunk.byteLength;
-    if (size > MAX_BYTES) throw new Problem(502, "codehost_failed", "The code host answered more than 8 MiB.");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 /** What a host's answer means. What may succeed later has a status of 500 or more, so that a job is tried again. */

@@ -6,6 +6,7 @@
 import { Cut, checkedAnswer } from "../../core/checked-stream.ts";
 import { isProblem } from "../../core/errors.ts";
 import { readJson } from "../../core/json-reader.ts";
+import { pause } from "../../core/pause.ts";
 import type { ClusterAccess } from "./access.ts";
 import { asProblem, isOvertaken, refusal } from "./failures.ts";
 
@@ -105,16 +106,3 @@ export const tlsOptions = ({ serverName, ...tls }: ClusterAccess["tls"]) => ({
   ...tls,
   ...(serverName === undefined ? {} : { servername: serverName, serverName }),
 });
-
-async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  const stop = () => reject(signal?.reason);
-  signal?.addEventListener("abort", stop, { once: true });
-  try {
-    await promise;
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", stop);
-  }
-}

@@ -2,6 +2,7 @@
  * The objects of a list, kept up to date: listed, then watched from that version on. A watch that is cut goes on where it
  * was; when the API server no longer knows that version (410), everything is listed again.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { isProblem } from "../../core/errors.ts";
 import { listIn, membersOf, numberIn, textIn } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
@@ -100,6 +101,7 @@ export function watchObjects(client: ClusterClient, options: WatchOptions) {
     }
     return version;
   }
+  const rest = () => sleep(waitMs, undefined, { signal, ref: false }).catch(() => {});
   async function run(): Promise<void> {
     let version = "";
     let wasGone = false;
@@ -111,7 +113,7 @@ export function watchObjects(client: ClusterClient, options: WatchOptions) {
         version = await follow(version);
         wasGone = false;
         // A server that ends each watch at once is not asked without a pause.
-        if (version === before) await pause(waitMs, signal);
+        if (version === before) await rest();
       } catch (error) {
         if (signal.aborted) return;
         version = "";
@@ -122,7 +124,7 @@ export function watchObjects(client: ClusterClient, options: WatchOptions) {
         }
         options.onFailure?.(error);
         ready.reject(error);
-        await pause(waitMs, signal);
+        await rest();
       }
     }
   }
@@ -135,18 +137,3 @@ export function watchObjects(client: ClusterClient, options: WatchOptions) {
 }
 
 const nameIn = (object: unknown): string => textIn(membersOf(object)["metadata"], "name") ?? "";
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    timer.unref();
-    signal.addEventListener(
-      "abort",
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
-}

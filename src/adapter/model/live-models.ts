@@ -6,6 +6,7 @@
 import type { Clock } from "../../core/clock.ts";
 import { membersOf } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
+import { readBounded } from "../../core/read-bounded.ts";
 import { type Endpoint, fetchDirectly, ollamaRoot } from "./endpoint.ts";
 import { createScrubber } from "./scrubber.ts";
 
@@ -73,17 +74,6 @@ const BAD_KEY = /API_KEY_INVALID|API key not valid/;
 
 type Ask = (url: string, body?: unknown) => Promise<Json>;
 
-async function boundedText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
-    if (size > ANSWER_BYTES) throw new Refused("the answer is larger than 16 MiB");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
 function headersFor({ kind, apiKey }: Endpoint): Record<string, string> {
   if (!apiKey) return {};
   if (kind === "anthropic") return { "x-api-key": apiKey, "anthropic-version": "2023-06-01" };
@@ -100,7 +90,8 @@ function asker(endpoint: Endpoint, signal: AbortSignal): Ask {
       throw new Refused(
         `it answered with a redirect (${response.status}), which is not followed; correct the base URL`,
       );
-    const text = await boundedText(response);
+    const tooMuch = () => new Refused("the answer is larger than 16 MiB");
+    const text = (await readBounded(response.body, ANSWER_BYTES, tooMuch)).toString();
     if (isSkep(response)) throw new Refused(NO_MODEL_SERVER);
     if (response.status === 401 || response.status === 403 || (response.status === 400 && BAD_KEY.test(text)))
       throw new Refused(`it refused the key (${response.status}); copy it again, whole, or make a new one`, true);

@@ -2,6 +2,7 @@
  * Tries a call again, with jittered back-off: after 429, 408, 5xx, lost connections, cut streams and replies that are
  * not JSON, also when a part of the reply has been shown, which is withdrawn then. Never after other 4xx or a time-out.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { ModelReply, ModelRequest } from "../../engine/model.ts";
@@ -48,20 +49,6 @@ const REFUSED_MODELS = 1000;
 export function remember(refused: Set<string>, model: string): void {
   if (refused.size >= REFUSED_MODELS) refused.clear();
   refused.add(model);
-}
-
-/** Resolves after `ms`, at once when aborted. */
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", done, { once: true });
-  });
 }
 
 /** Milliseconds to wait after `made` tries; undefined when there is nothing to try again or the wait is too long. */
@@ -135,7 +122,7 @@ export async function callWithRetries(
     const waitMs = backoffMs(limits, made, failed);
     if (waitMs === undefined) return { outcome: whole(outcome), attempts: made };
     log?.warn({ ...fields, wait_ms: Math.round(waitMs) }, "model call failed, trying again");
-    await sleep(waitMs, request.signal);
+    await sleep(waitMs, undefined, { signal: request.signal }).catch(() => {});
     const { failure: _, ...rest } = whole(outcome);
     if (request.signal.aborted) return { outcome: { ...rest, finish: "aborted" }, attempts: made };
     earlier = together(earlier, outcome.used);

@@ -5,6 +5,7 @@
  */
 import { readFile, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, relative } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../../core/clock.ts";
 import { messageOf } from "../../core/errors.ts";
 import type { FinishReason, ModelPort, ModelReply, ModelRequest } from "../../engine/model.ts";
@@ -126,17 +127,9 @@ function filler(request: ModelRequest): Fill {
 }
 
 /** Waits; false when aborted meanwhile. */
-function pause(ms: number, signal: AbortSignal): Promise<boolean> {
-  if (signal.aborted || ms <= 0) return Promise.resolve(!signal.aborted);
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve(!signal.aborted);
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", done, { once: true });
-  });
+async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
+  if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => {});
+  return !signal.aborted;
 }
 
 /** By characters, not by UTF-16 units: a piece never ends within an emoji. */

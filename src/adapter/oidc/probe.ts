@@ -7,6 +7,7 @@ import * as client from "openid-client";
 import { isLoopback } from "../../core/config.ts";
 import { isObject, membersOf } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
+import { readBeginning } from "../../core/read-bounded.ts";
 import type { OidcFinding, OidcSettings, ProbeRequest } from "../oidc.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { isWebAddress, listed } from "./metadata.ts";
@@ -99,14 +100,8 @@ async function ask(address: string | undefined, init: RequestInit = {}): Promise
   if (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname))) return undefined;
   try {
     const answer = await fetch(url, { ...init, redirect: "manual", signal: AbortSignal.timeout(TIMEOUT_MS) });
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    for await (const chunk of answer.body ?? []) {
-      size += chunk.length;
-      if (size > MAX_BYTES) break;
-      chunks.push(chunk);
-    }
-    return { status: answer.status, location: answer.headers.get("location"), text: Buffer.concat(chunks).toString() };
+    const { bytes } = await readBeginning(answer.body, MAX_BYTES);
+    return { status: answer.status, location: answer.headers.get("location"), text: bytes.toString() };
   } catch {
     return undefined;
   }

@@ -3,6 +3,7 @@
 import { messageOf, type Problem, unavailable } from "../../core/errors.ts";
 import { readJson } from "../../core/json-reader.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { readBounded } from "../../core/read-bounded.ts";
 
 interface SpeechAnswer {
   bytes: Uint8Array;
@@ -25,7 +26,9 @@ export async function speechFetch(name: string, url: string, init: RequestInit):
     await answer.body?.cancel().catch(() => {});
     throw refusal(name, answer.status);
   }
-  return { bytes: await readBounded(name, answer), headers: answer.headers };
+  const tooMuch = () =>
+    unavailable("speech_too_large", `The speech service ${name} sent more than ${LIMITS.speechBytes} bytes.`);
+  return { bytes: await readBounded(answer.body, LIMITS.speechBytes, tooMuch), headers: answer.headers };
 }
 
 function refusal(name: string, status: number): Problem {
@@ -35,18 +38,6 @@ function refusal(name: string, status: number): Problem {
   if (status === 429)
     return unavailable("speech_refused", `The speech service ${name} says that it was asked too often. Try later.`);
   return unavailable("speech_refused", `The speech service ${name} answered with status ${status}.`);
-}
-
-async function readBounded(name: string, answer: Response): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of answer.body ?? []) {
-    size += chunk.byteLength;
-    if (size > LIMITS.speechBytes)
-      throw unavailable("speech_too_large", `The speech service ${name} sent more than ${LIMITS.speechBytes} bytes.`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 /** The JSON of an answer. @throws Problem 503 when it is not one. */

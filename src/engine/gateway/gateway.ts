@@ -8,6 +8,7 @@ import { isProblem, type Problem } from "../../core/errors.ts";
 import { isObject, membersOf } from "../../core/is-object.ts";
 import { jsonIn } from "../../core/json-reader.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { readBeginning } from "../../core/read-bounded.ts";
 import { waitForProvider } from "../ask.ts";
 import { sizeOf, tokensOf } from "../context.ts";
 import type { Ending } from "../execution.ts";
@@ -217,12 +218,6 @@ const bodyOf = async (request: Request): Promise<unknown> => jsonIn((await textO
 
 /** Undefined when it is too long. */
 async function textOf(request: Request): Promise<string | undefined> {
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of request.body ?? []) {
-    bytes += piece.byteLength;
-    if (bytes > LIMITS.gatewayBodyBytes) return undefined;
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces).toString("utf8");
+  const { bytes, isWhole } = await readBeginning(request.body, LIMITS.gatewayBodyBytes);
+  return isWhole ? bytes.toString("utf8") : undefined;
 }

@@ -1,12 +1,12 @@
 /** Bots of messengers: people are asked there, and answer. */
 import { createNotifyGuard } from "../../adapter/address-guard.ts";
-import { pause } from "../../adapter/chat/ask.ts";
 import { DISCORD_SERVER, openDiscord } from "../../adapter/chat/discord.ts";
 import { openMatrix } from "../../adapter/chat/matrix.ts";
 import type { Messenger, MessengerDeps } from "../../adapter/chat/messenger.ts";
 import { openSlack, SLACK_SERVER } from "../../adapter/chat/slack.ts";
 import { openTelegram, TELEGRAM_SERVER } from "../../adapter/chat/telegram.ts";
 import { openGuarded } from "../../adapter/guarded-fetch.ts";
+import { pause } from "../../core/pause.ts";
 import { BUILD } from "../../core/version.ts";
 import { ok, warn } from "../doctor/model.ts";
 import { type Core, defineFeature } from "../feature.ts";

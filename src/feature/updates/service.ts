@@ -4,6 +4,7 @@
  */
 import { type Clock, HOUR_MS, timestamp } from "../../core/clock.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
+import { readBounded } from "../../core/read-bounded.ts";
 import { compareVersions, MANIFEST_BYTES, openManifest } from "../../core/update-manifest.ts";
 import type { BuildInfo } from "../../core/version.ts";
 import type { UpdateCheck, Version } from "./model.ts";
@@ -32,14 +33,7 @@ const KEY = "update-available";
 async function fetchText(url: string, limitBytes: number, signal: AbortSignal): Promise<string> {
   const answer = await fetch(url, { signal, headers: { Accept: "application/json", "User-Agent": "skep" } });
   if (!answer.ok) throw new Error(`it answered ${answer.status}`);
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of answer.body ?? []) {
-    size += chunk.byteLength;
-    if (size > limitBytes) throw new Error("it is too large");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+  return (await readBounded(answer.body, limitBytes, () => new Error("it is too large"))).toString("utf8");
 }
 
 export function createUpdates({ build, clock, manifestUrl, publicKey, settings, notices }: UpdatesDeps) {
