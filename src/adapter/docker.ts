@@ -6,13 +6,13 @@
 import type Docker from "dockerode";
 import { lazy } from "../core/lazy.ts";
 import { createAttendance, PATIENCE, type Patience } from "./docker/attendance.ts";
-import { type ContainerApi, createContainerApi } from "./docker/containers.ts";
+import { createContainerApi } from "./docker/containers.ts";
 import { type DockerEndpoint, modemOptions } from "./docker/endpoint.ts";
-import { asProblem, callEngine } from "./docker/failures.ts";
-import { createImageApi, type ImageApi } from "./docker/images.ts";
-import { createNetworkApi, type NetworkApi } from "./docker/networks.ts";
+import { asProblem, callEngine, type Engine } from "./docker/failures.ts";
+import { createImageApi } from "./docker/images.ts";
+import { createNetworkApi } from "./docker/networks.ts";
 import { createSshWay, type SshWay } from "./docker/ssh.ts";
-import { createVolumeApi, type VolumeApi } from "./docker/volumes.ts";
+import { createVolumeApi } from "./docker/volumes.ts";
 
 export interface EngineInfo {
   engine: "docker" | "podman";
@@ -29,18 +29,7 @@ export interface EngineInfo {
   runtimes: readonly string[];
 }
 
-export interface DockerClient {
-  /** For people: `unix:///var/run/docker.sock`. */
-  readonly address: string;
-  /** Resolves when the engine answers within `timeoutMs`; throws `sandbox_unavailable` otherwise. */
-  ping(timeoutMs?: number): Promise<void>;
-  /** Throws `sandbox_unavailable` when the engine does not answer within some seconds. */
-  info(): Promise<EngineInfo>;
-  readonly images: ImageApi;
-  readonly containers: ContainerApi;
-  readonly networks: NetworkApi;
-  readonly volumes: VolumeApi;
-}
+export type DockerClient = ReturnType<typeof connectDocker>;
 
 const INFO_TIMEOUT_MS = 10_000;
 
@@ -48,7 +37,7 @@ const INFO_TIMEOUT_MS = 10_000;
  * A client of the engine at that endpoint. Opens nothing until the first call.
  * @param patience with an engine that does not answer.
  */
-export function connectDocker(endpoint: DockerEndpoint, patience: Patience = PATIENCE): DockerClient {
+export function connectDocker(endpoint: DockerEndpoint, patience: Patience = PATIENCE) {
   const { address, ssh } = endpoint;
   const way = ssh && createSshWay(ssh, address);
   const docker = lazy(() => {
@@ -63,10 +52,14 @@ export function connectDocker(endpoint: DockerEndpoint, patience: Patience = PAT
       await (socketPath ? pingSocket(socketPath, timeoutMs) : within(timeoutMs, docker().ping()));
     });
   const attend = createAttendance(ping, patience.everyMs);
+  const engine: Engine = { docker, address, call: (action) => callEngine(address, () => attend(action)) };
   return {
+    /** For people: `unix:///var/run/docker.sock`. */
     address,
+    /** Resolves when the engine answers within `timeoutMs`; throws `sandbox_unavailable` otherwise. */
     ping,
-    info: async () => {
+    /** Throws `sandbox_unavailable` when the engine does not answer within some seconds. */
+    info: async (): Promise<EngineInfo> => {
       // A frozen engine is found out sooner than a slow one is given up.
       await ping();
       return await callEngine(address, async () => {
@@ -74,10 +67,10 @@ export function connectDocker(endpoint: DockerEndpoint, patience: Patience = PAT
         return engineInfo(...(await within(INFO_TIMEOUT_MS, answers)));
       });
     },
-    images: createImageApi(docker, address, attend),
-    containers: createContainerApi(docker, address, attend),
-    networks: createNetworkApi(docker, address, attend),
-    volumes: createVolumeApi(docker, address, attend),
+    images: createImageApi(engine),
+    containers: createContainerApi(engine),
+    networks: createNetworkApi(engine),
+    volumes: createVolumeApi(engine),
   };
 }
 

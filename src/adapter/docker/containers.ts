@@ -2,10 +2,9 @@
 import type Docker from "dockerode";
 import { numberIn } from "../../core/is-object.ts";
 import { type AttachedContainer, attachTo } from "./attach.ts";
-import type { Attend } from "./attendance.ts";
 import type { FrameSink } from "./demux.ts";
 import { type ExecRequest, type OpenExec, openExec, type RunningExec, startExec } from "./exec.ts";
-import { callEngine } from "./failures.ts";
+import type { Engine } from "./failures.ts";
 import { splitImageName } from "./images.ts";
 import { followLogs, type LogChunk, type LogOptions } from "./logs.ts";
 
@@ -45,11 +44,9 @@ interface RemoveOptions {
   mustBeGone?: boolean;
 }
 
-export type ContainerApi = ReturnType<typeof createContainerApi>;
-
-export function createContainerApi(docker: () => Docker, address: string, attend: Attend) {
+export function createContainerApi(engine: Engine) {
+  const { docker, call } = engine;
   const on = (id: string) => docker().getContainer(id);
-  const call = <T>(action: () => Promise<T>) => callEngine(address, () => attend(action));
   return {
     /** Makes a container and returns its id. */
     create: (request: Docker.ContainerCreateOptions): Promise<string> =>
@@ -111,26 +108,24 @@ export function createContainerApi(docker: () => Docker, address: string, attend
     /** One sample, at once. */
     stats: (id: string): Promise<ContainerStats> =>
       call(async () => containerStats(await on(id).stats({ stream: false, "one-shot": true }))),
-    logs: (id: string, options: LogOptions): AsyncIterable<LogChunk> => followLogs(on(id), address, attend, options),
-    exec: (id: string, request: ExecRequest): Promise<RunningExec> => startExec(on(id), address, attend, request),
+    logs: (id: string, options: LogOptions): AsyncIterable<LogChunk> => followLogs(on(id), engine, options),
+    exec: (id: string, request: ExecRequest): Promise<RunningExec> => startExec(on(id), engine, request),
     /** The same for a program that is talked to while it runs. */
-    openExec: (id: string, request: Omit<ExecRequest, "stdin">): Promise<OpenExec> =>
-      openExec(on(id), address, attend, request),
+    openExec: (id: string, request: Omit<ExecRequest, "stdin">): Promise<OpenExec> => openExec(on(id), engine, request),
     /** A file or folder of it as a tar archive, whose names begin with its own. Links in its path are followed inside it alone. */
     pack: (id: string, path: string): Promise<NodeJS.ReadableStream> => call(() => on(id).getArchive({ path })),
     /** Unpacks a tar archive below a folder of it, whether it runs or not. */
     unpack: (id: string, path: string, tar: NodeJS.ReadableStream): Promise<void> =>
       call(async () => void (await on(id).putArchive(tar, { path }))),
     /** The streams of its own command. Call it before `start`, or its first output is missed. */
-    attach: (id: string, onOutput: FrameSink): Promise<AttachedContainer> =>
-      attachTo(on(id), address, attend, onOutput),
+    attach: (id: string, onOutput: FrameSink): Promise<AttachedContainer> => attachTo(on(id), engine, onOutput),
   };
 }
 
 const abortedBy = (signal: AbortSignal | undefined) => (signal ? { abortSignal: signal } : {});
 
 /** Waits for a call of which these statuses count as done. */
-async function settle(call: Promise<unknown>, doneStatuses: readonly number[]): Promise<void> {
+export async function settle(call: Promise<unknown>, doneStatuses: readonly number[]): Promise<void> {
   try {
     await call;
   } catch (error) {

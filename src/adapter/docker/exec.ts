@@ -1,9 +1,8 @@
 /** A command in a running container: its output as it comes, its input, its exit code. */
 import type { Duplex } from "node:stream";
 import type Docker from "dockerode";
-import type { Attend } from "./attendance.ts";
 import { createDemuxer, type FrameSink } from "./demux.ts";
-import { asProblem, callEngine } from "./failures.ts";
+import { asProblem, callEngine, type Engine } from "./failures.ts";
 import { controlsOf, type StreamControls, unlessGivenUp } from "./streams.ts";
 
 export interface ExecRequest {
@@ -43,33 +42,29 @@ const EXIT_CODE_WAIT_MS = 20;
 /** Starts it. Throws `docker_not_found` or `docker_conflict` when the container is gone or does not run. */
 export async function startExec(
   container: Docker.Container,
-  address: string,
-  attend: Attend,
+  engine: Engine,
   request: ExecRequest,
 ): Promise<RunningExec> {
-  return (await begin(container, address, attend, request, false)).running;
+  return (await begin(container, engine, request, false)).running;
 }
 
 /** The same for a program that is talked to while it runs. */
 export async function openExec(
   container: Docker.Container,
-  address: string,
-  attend: Attend,
+  engine: Engine,
   request: Omit<ExecRequest, "stdin">,
 ): Promise<OpenExec> {
-  const { stream, running } = await begin(container, address, attend, request, true);
+  const { stream, running } = await begin(container, engine, request, true);
   const over = running.closed.catch(() => {});
   return { ...running, ...controlsOf(stream, over) };
 }
 
 function begin(
   container: Docker.Container,
-  address: string,
-  attend: Attend,
+  { address, call }: Engine,
   request: ExecRequest,
   isOpen: boolean,
 ): Promise<{ stream: Duplex; running: RunningExec }> {
-  const call = <T>(action: (givenUp: AbortSignal) => Promise<T>) => callEngine(address, () => attend(action));
   return call(async (givenUp) => {
     const { stdin, keepsInput = false } = request;
     const withStdin = isOpen || keepsInput || stdin !== undefined;

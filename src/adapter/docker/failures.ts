@@ -1,5 +1,7 @@
 /** Failures of the engine and of the way to it, as Problems. */
+import type Docker from "dockerode";
 import { isProblem, messageOf, Problem, unavailable } from "../../core/errors.ts";
+import type { Attend } from "./attendance.ts";
 
 interface EngineError {
   statusCode: number;
@@ -32,6 +34,17 @@ export function asProblem(error: unknown, address: string): Problem {
       ? "this user may not open the socket (add it to the group `docker`)"
       : messageOf(error);
   return unavailable("sandbox_unavailable", `Docker at ${address} does not answer: ${hint}`);
+}
+
+/** The engine as the parts of its API ask it. */
+export interface Engine {
+  docker(): Docker;
+  address: string;
+  /**
+   * Runs a call; whatever it throws comes out as a Problem, and it is given up when the engine no longer answers. `givenUp` is
+   * aborted then: what the call would still do has to look there.
+   */
+  call: Attend;
 }
 
 /** Runs a call against the engine; whatever it throws comes out as a Problem. */

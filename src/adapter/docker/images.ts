@@ -1,8 +1,7 @@
 /** Images: list, look, load from a saved tar, import a root file system, pull. */
 import type { Readable } from "node:stream";
 import type Docker from "dockerode";
-import type { Attend } from "./attendance.ts";
-import { asProblem, callEngine } from "./failures.ts";
+import { asProblem, type Engine } from "./failures.ts";
 import { followProgress, type ImageProgress } from "./progress.ts";
 import { readable } from "./streams.ts";
 
@@ -27,8 +26,6 @@ export interface ImageDetail {
   sizeBytes: number;
 }
 
-export type ImageApi = ReturnType<typeof createImageApi>;
-
 /** Splits `host:5000/a/b:tag` into name and tag; `latest` when it has none. A digest stays in the name. */
 export function splitImageName(name: string): { repository: string; tag: string } {
   const colon = name.lastIndexOf(":");
@@ -37,12 +34,12 @@ export function splitImageName(name: string): { repository: string; tag: string 
   return { repository: name.slice(0, colon), tag: name.slice(colon + 1) };
 }
 
-export function createImageApi(docker: () => Docker, address: string, attend: Attend) {
-  const call = <T>(action: (givenUp: AbortSignal) => Promise<T>) => callEngine(address, () => attend(action));
+export function createImageApi(engine: Engine) {
+  const { docker, call } = engine;
   return {
     list: (): Promise<ImageRow[]> => call(async () => (await docker().listImages()).map(imageRow)),
     /** Undefined when there is no such image. */
-    inspect: (name: string): Promise<ImageDetail | undefined> => call(() => inspectImage(docker, address, name)),
+    inspect: (name: string): Promise<ImageDetail | undefined> => call(() => inspectImage(engine, name)),
     /** Loads what `docker save` wrote (uncompressed or gzip). Returns the names (or ids) of the images loaded. */
     load: (tar: Readable, onProgress?: (progress: ImageProgress) => void): Promise<string[]> =>
       call(async (givenUp) => {
@@ -87,7 +84,7 @@ const imageRow = (image: Docker.ImageInfo): ImageRow => ({
   labels: image.Labels ?? {},
 });
 
-async function inspectImage(docker: () => Docker, address: string, name: string): Promise<ImageDetail | undefined> {
+async function inspectImage({ docker, address }: Engine, name: string): Promise<ImageDetail | undefined> {
   try {
     const image = await docker().getImage(name).inspect();
     return {

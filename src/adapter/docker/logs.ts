@@ -1,9 +1,8 @@
 /** A container's own output, as far as the engine kept it, then as it comes. */
 import type { Readable } from "node:stream";
 import type Docker from "dockerode";
-import type { Attend } from "./attendance.ts";
 import { createDemuxer } from "./demux.ts";
-import { asProblem } from "./failures.ts";
+import { asProblem, type Engine } from "./failures.ts";
 import { readable, unlessGivenUp } from "./streams.ts";
 
 export interface LogOptions {
@@ -22,8 +21,7 @@ export interface LogChunk {
 /** Chunks in order. Ends quietly when the signal aborts; throws Problem for an unknown container. */
 export async function* followLogs(
   container: Docker.Container,
-  address: string,
-  attend: Attend,
+  { address, call }: Engine,
   { follow, tail, signal }: LogOptions,
 ): AsyncGenerator<LogChunk> {
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
@@ -36,11 +34,11 @@ export async function* followLogs(
   const stop = () => source?.destroy();
   try {
     if (!follow) {
-      feed(await attend(() => container.logs({ ...options, follow: false })));
+      feed(await call(() => container.logs({ ...options, follow: false })));
       yield* ready;
       return;
     }
-    source = await attend(async (givenUp) =>
+    source = await call(async (givenUp) =>
       unlessGivenUp(readable(await container.logs({ ...options, follow: true })), givenUp),
     );
     if (signal?.aborted) return;

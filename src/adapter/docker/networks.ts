@@ -1,7 +1,6 @@
 /** Networks: make (once per name), find by label, connect, remove. */
 import type Docker from "dockerode";
-import type { Attend } from "./attendance.ts";
-import { callEngine } from "./failures.ts";
+import type { Engine } from "./failures.ts";
 
 interface NetworkRow {
   id: string;
@@ -9,10 +8,7 @@ interface NetworkRow {
   labels: Record<string, string>;
 }
 
-export type NetworkApi = ReturnType<typeof createNetworkApi>;
-
-export function createNetworkApi(docker: () => Docker, address: string, attend: Attend) {
-  const call = <T>(action: () => Promise<T>) => callEngine(address, () => attend(action));
+export function createNetworkApi({ docker, call }: Engine) {
   return {
     list: (labels: readonly string[] = []): Promise<NetworkRow[]> =>
       call(async () => {
@@ -23,12 +19,7 @@ export function createNetworkApi(docker: () => Docker, address: string, attend: 
     create: (request: Docker.NetworkCreateOptions): Promise<string> =>
       call(async () => (await docker().createNetwork({ CheckDuplicate: true, ...request })).id),
     connect: (network: string, container: string): Promise<void> =>
-      call(async () => {
-        await docker().getNetwork(network).connect({ Container: container });
-      }),
-    remove: (network: string): Promise<void> =>
-      call(async () => {
-        await docker().getNetwork(network).remove();
-      }),
+      call(async () => void (await docker().getNetwork(network).connect({ Container: container }))),
+    remove: (network: string): Promise<void> => call(async () => void (await docker().getNetwork(network).remove())),
   };
 }

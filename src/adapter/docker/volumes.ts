@@ -1,7 +1,7 @@
 /** Volumes: folders on the engine's machine that outlive containers. */
 import type Docker from "dockerode";
-import type { Attend } from "./attendance.ts";
-import { callEngine } from "./failures.ts";
+import { settle } from "./containers.ts";
+import type { Engine } from "./failures.ts";
 
 interface VolumeRow {
   name: string;
@@ -21,10 +21,7 @@ interface Used {
     | null;
 }
 
-export type VolumeApi = ReturnType<typeof createVolumeApi>;
-
-export function createVolumeApi(docker: () => Docker, address: string, attend: Attend) {
-  const call = <T>(action: () => Promise<T>) => callEngine(address, () => attend(action));
+export function createVolumeApi({ docker, call }: Engine) {
   return {
     /** Makes it, or finds the one of that name. @returns its folder, on the engine's machine. */
     ensure: (name: string, labels: Record<string, string>): Promise<string> =>
@@ -50,14 +47,7 @@ export function createVolumeApi(docker: () => Docker, address: string, attend: A
         }));
       }),
     /** No error when it is gone already. Throws `docker_conflict` while a container has it. */
-    remove: (name: string): Promise<void> =>
-      call(async () => {
-        try {
-          await docker().getVolume(name).remove();
-        } catch (error) {
-          if (!(error instanceof Error) || !("statusCode" in error) || error.statusCode !== 404) throw error;
-        }
-      }),
+    remove: (name: string): Promise<void> => call(() => settle(docker().getVolume(name).remove(), [404])),
   };
 }
 
