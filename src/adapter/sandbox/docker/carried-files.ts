@@ -4,15 +4,15 @@
  * is what counts, and a process that finds copies of an earlier one removes them.
  */
 import { existsSync } from "node:fs";
-import { codeOf, messageOf } from "../../../core/errors.ts";
+import { messageOf } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
 import { LIMITS } from "../../../core/limits.ts";
-import type { Workspace } from "../../../engine/sandbox.ts";
 import type { FrameSink } from "../../docker/demux.ts";
-import type { OpenExec } from "../../docker/exec.ts";
 import type { DockerClient } from "../../docker.ts";
 import { type CarriedFolder, createCarriedFolder } from "../detached/carried-folder.ts";
-import { type Carrier, createCarrier, lost } from "../detached/carrier.ts";
+import { carriedWorkspace } from "../detached/carried-workspace.ts";
+import { type Carrier, lost } from "../detached/carrier.ts";
+import { createCarrying, type Link, openLink } from "../detached/carrying.ts";
 import { createWorkspaceFiles } from "../workspace-files.ts";
 import type { Owner } from "../workspace-path.ts";
 import { LABELS } from "./container-spec.ts";
@@ -134,7 +134,7 @@ const LAST_MS = 10_000;
 
 export function createCarriedFiles({ docker, containerId, places, attached, ready }: CarriedFilesDeps) {
   const links = places.map(({ root }, index) =>
-    createCarrying(docker, containerId, root, index === 0 ? attached : undefined),
+    createCarrying((feed) => execCarrier(docker, containerId, root, feed), index === 0 ? attached : undefined),
   );
   let ended = false;
   /** Commands have run, and may have changed files since. */
@@ -152,26 +152,10 @@ export function createCarriedFiles({ docker, containerId, places, attached, read
   const near = createWorkspaceFiles(places[0]!.copy.home);
   for (const { copy } of places) copy.users += 1;
   return {
-    workspace: {
-      async read(path) {
-        await bringBack();
-        return await near.read(path);
-      },
-      async write(path, data) {
-        await bringBack();
-        fresh = false;
-        await near.write(path, data);
-      },
-      async list(path) {
-        await bringBack();
-        return await near.list(path);
-      },
-      async walk(path, options) {
-        await bringBack();
-        return await near.walk(path, options);
-      },
-      bringBack,
-    } satisfies Workspace,
+    workspace: carriedWorkspace(near, bringBack, async (path, data) => {
+      fresh = false;
+      await near.write(path, data);
+    }),
     /** Once its container runs, before anything else runs in it. */
     async begin(executionId: string): Promise<void> {
       await each(async (carried, carrier) => {
@@ -198,75 +182,25 @@ export function createCarriedFiles({ docker, containerId, places, attached, read
       await Promise.race([last, new Promise((wake) => setTimeout(wake, LAST_MS).unref())]);
       ended = true;
       for (const { copy } of places) copy.users -= 1;
-      for (const link of links) link.end();
+      for (const link of links) link.end(lost("it was stopped"));
     },
   };
-}
-
-/** A connection to a carrier. */
-export interface Link {
-  carrier: Carrier;
-  isOpen(): boolean;
 }
 
 /** To the carrier that is the container's own process. Before it is started. */
-export async function attachLink(docker: DockerClient, containerId: string): Promise<Link> {
-  return await openLink((onOutput) => docker.containers.attach(containerId, onOutput));
-}
+export const attachLink = (docker: DockerClient, containerId: string): Promise<Link> =>
+  openLink((feed) => docker.containers.attach(containerId, onlyStdout(feed)));
 
 /** To one more, where the first connection is lost and the container is not. */
-const execLink = (docker: DockerClient, containerId: string, root: string): Promise<Link> =>
-  openLink((onOutput) => docker.containers.openExec(containerId, { argv: [CARRIER_PATH, root], cwd: "/", onOutput }));
-
-interface Opened extends Pick<OpenExec, "closed" | "write"> {
-  detach?(): void;
-}
-
-async function openLink(open: (onOutput: FrameSink) => Promise<Opened>): Promise<Link> {
-  let isOpen = true;
-  let opened: Opened | undefined;
-  const carrier = createCarrier(
-    async (data) => await opened?.write(data),
-    () => {
-      isOpen = false;
-      opened?.detach?.();
-    },
-  );
-  opened = await open((stream, chunk) => {
-    if (stream === "stdout") carrier.feed(chunk);
-  });
-  const over = () => carrier.end(lost("the program that carries them ended"));
-  opened.closed.then(over, over);
-  return { carrier, isOpen: () => isOpen };
-}
-
-/** The carrier of one container and folder. */
-function createCarrying(docker: DockerClient, containerId: string, root: string, first: Promise<Link> | undefined) {
-  let current = first;
-  const carrier = async (): Promise<Carrier> => {
-    const link = await current?.catch(() => undefined);
-    if (link?.isOpen()) return link.carrier;
-    current = execLink(docker, containerId, root);
-    try {
-      return (await current).carrier;
-    } catch (error) {
+const execCarrier = (docker: DockerClient, containerId: string, root: string, feed: (chunk: Uint8Array) => void) =>
+  docker.containers
+    .openExec(containerId, { argv: [CARRIER_PATH, root], cwd: "/", onOutput: onlyStdout(feed) })
+    .catch((error) => {
       throw lost(messageOf(error));
-    }
+    });
+
+const onlyStdout =
+  (feed: (chunk: Uint8Array) => void): FrameSink =>
+  (stream, chunk) => {
+    if (stream === "stdout") feed(chunk);
   };
-  return {
-    async use(act: (carrier: Carrier) => Promise<void>): Promise<void> {
-      try {
-        return await act(await carrier());
-      } catch (error) {
-        // A container that was started again, or that broke the form, gets another, once.
-        if (codeOf(error) !== "sandbox_lost") throw error;
-      }
-      await act(await carrier());
-    },
-    end: () =>
-      void current?.then(
-        (link) => link.carrier.end(lost("it was stopped")),
-        () => {},
-      ),
-  };
-}

@@ -7,6 +7,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isProblem, messageOf, unavailable } from "../../../core/errors.ts";
+import { once } from "../../../core/once.ts";
 import type { DockerClient, EngineInfo } from "../../docker.ts";
 import { LABELS } from "./container-spec.ts";
 
@@ -139,27 +140,4 @@ async function ensure(docker: DockerClient, request: Parameters<DockerClient["ne
       await sleep(RANGE_MS);
     }
   }
-}
-
-interface Once {
-  (): Promise<void>;
-  /** The next call does it again. */
-  forget(): void;
-}
-
-/** Does something once, for all callers at once; a failure is tried again by the next caller. */
-function once(act: () => Promise<void>): Once {
-  let running: Promise<void> | undefined;
-  const call = () => {
-    running ??= act().catch((error) => {
-      running = undefined;
-      throw error;
-    });
-    return running;
-  };
-  return Object.assign(call, {
-    forget: () => {
-      running = undefined;
-    },
-  });
 }

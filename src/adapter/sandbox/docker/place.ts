@@ -2,6 +2,7 @@
 import type Docker from "dockerode";
 import type { SandboxSpec } from "../../../engine/sandbox.ts";
 import type { DockerClient } from "../../docker.ts";
+import type { Link } from "../detached/carrying.ts";
 import { relayProgram } from "../relay/program.ts";
 import { createWorkspaceFiles } from "../workspace-files.ts";
 import { giveWorkspace } from "../workspace-owner.ts";
@@ -11,7 +12,6 @@ import {
   type CarriedFilesDeps,
   type Copies,
   createCarriedFiles,
-  type Link,
   type SandboxFiles,
 } from "./carried-files.ts";
 import { HARNESS_STATE } from "./container-spec.ts";

@@ -17,6 +17,7 @@
  */
 import type { Duplex } from "node:stream";
 import { isProblem, messageOf, Problem, unavailable } from "../../../core/errors.ts";
+import { once } from "../../../core/once.ts";
 import type { Route } from "../../../engine/sandbox.ts";
 import type { RunningExec } from "../../docker/exec.ts";
 import type { DockerClient } from "../../docker.ts";
@@ -47,7 +48,6 @@ interface OpenRoute {
 /** Nothing runs until the first route is opened. */
 export function createContainerRelay({ docker, containerId, user, program }: RelayDeps) {
   const routes = new Set<OpenRoute>();
-  let running: Promise<RelayConnections> | undefined;
   let exec: RunningExec | undefined;
   let ended = false;
   let restartsLeft = RESTARTS;
@@ -67,7 +67,7 @@ export function createContainerRelay({ docker, containerId, user, program }: Rel
     exec = started;
     const over = () => {
       connections.end();
-      if (exec === started) running = undefined;
+      if (exec === started) begin.forget();
       // An agent that ends its relay gets it again, some times.
       if (ended || exec !== started || routes.size === 0 || restartsLeft-- <= 0) return;
       void begin().catch(() => {});
@@ -76,13 +76,7 @@ export function createContainerRelay({ docker, containerId, user, program }: Rel
     for (const route of routes) await connections.listen(route.port, route.onConnection);
     return connections;
   }
-  const begin = (): Promise<RelayConnections> => {
-    running ??= start().catch((error) => {
-      running = undefined;
-      throw error;
-    });
-    return running;
-  };
+  const begin = once(start);
   return {
     async openRoute(onConnection: (connection: Duplex) => void): Promise<Route> {
       if (routes.size >= MAX_ROUTES) throw new Error(`A sandbox has at most ${MAX_ROUTES} routes.`);
@@ -125,7 +119,7 @@ export function createContainerRelay({ docker, containerId, user, program }: Rel
     /** Starts it again with the same ports, when the container was started again. */
     async restart(): Promise<void> {
       exec?.detach();
-      running = undefined;
+      begin.forget();
       if (routes.size > 0) await begin();
     },
     end(): void {

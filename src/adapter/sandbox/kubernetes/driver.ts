@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "../../../core/clock.ts";
 import { forbidden, isProblem, type Problem, unavailable } from "../../../core/errors.ts";
 import { membersOf, textIn } from "../../../core/is-object.ts";
+import { once } from "../../../core/once.ts";
 import type { Capabilities, HarnessPlaces, Sandbox, SandboxDriver, SandboxSpec } from "../../../engine/sandbox.ts";
 import { openFolder } from "../../../working-copy/folder.ts";
 import type { Cluster } from "../../kubernetes/cluster.ts";
@@ -245,7 +246,7 @@ function createSandbox(
   const relay = hasRoutes
     ? createContainerRelay({ docker: { containers }, containerId: name, user: `${POD_USER}`, program: RELAY })
     : undefined;
-  let stopping: Promise<void> | undefined;
+  const end = once(() => held.end(AbortSignal.timeout(SWEEP_MS)));
   const prepareFolders = async (): Promise<void> => {
     losing.signal.throwIfAborted();
     for (const { prepare } of folders) await prepare();
@@ -302,11 +303,7 @@ function createSandbox(
       relay?.end();
       unfollow();
       lose("it was ended");
-      stopping ??= held.end(AbortSignal.timeout(SWEEP_MS)).catch((error) => {
-        stopping = undefined;
-        throw error;
-      });
-      return stopping;
+      return end();
     },
   };
 }
