@@ -2,6 +2,7 @@
 
 import { conflict, messageOf, Problem } from "../core/errors.ts";
 import { membersOf } from "../core/is-object.ts";
+import { raceSignal } from "../core/race-signal.ts";
 
 interface MailerOptions {
   /** `smtp://user:password@host:587` (STARTTLS where the server has it) or `smtps://…`. */
@@ -28,22 +29,18 @@ export function createMailer({ url, from }: MailerOptions): (mail: Mail, signal:
     const { createTransport } = await import("nodemailer");
     const timeouts = { connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS };
     const transport = createTransport({ url, ...timeouts, disableFileAccess: true, disableUrlAccess: true });
-    const stopped = Promise.withResolvers<never>();
-    const stop = () => stopped.reject(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
     try {
       const host = from.slice(from.lastIndexOf("@") + 1).replace(/[^\w.-]/g, "") || "localhost";
       const headers = { "Auto-Submitted": "auto-generated" };
       // One mailbox as it is: never read as a list of addresses.
       const mail = { from, to: { name: "", address: to }, subject, text, messageId: `<${id}@${host}>`, headers };
-      await Promise.race([transport.sendMail(mail), stopped.promise]);
+      await raceSignal(transport.sendMail(mail), signal);
     } catch (error) {
       if (signal.aborted) throw error;
       const { responseCode } = membersOf(error);
       const why = messageOf(error).slice(0, 200);
       throw new Problem(Number(responseCode) >= 500 ? 422 : 502, "mail_failed", `The mail could not be sent (${why}).`);
     } finally {
-      signal.removeEventListener("abort", stop);
       transport.close();
     }
   };

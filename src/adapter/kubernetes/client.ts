@@ -4,7 +4,7 @@
  * Pods of a quota) is tried again some times.
  */
 import { Cut, checkedAnswer } from "../../core/checked-stream.ts";
-import { isProblem } from "../../core/errors.ts";
+import { codeOf, isProblem } from "../../core/errors.ts";
 import { readJson } from "../../core/json-reader.ts";
 import { pause } from "../../core/pause.ts";
 import type { ClusterAccess } from "./access.ts";
@@ -35,7 +35,7 @@ export function createClusterClient(access: ClusterAccess, waitMs = WAIT_MS) {
   async function send(method: string, path: string, { query = {}, body, type, signal }: Call): Promise<Response> {
     const url = urlOf(server, path, query);
     const authorization = access.authorization();
-    const answer = await fetch(url, {
+    return await fetch(url, {
       method,
       redirect: "error",
       // The cluster is reached directly: a proxy of the environment would be shown its token.
@@ -49,7 +49,6 @@ export function createClusterClient(access: ClusterAccess, waitMs = WAIT_MS) {
       ...(server.protocol === "https:" ? { tls: tlsOptions(tls) } : {}),
       ...(signal ? { signal } : {}),
     });
-    return answer;
   }
   async function sendAccepted(method: string, path: string, call: Call): Promise<Response> {
     for (let left = TRIES - 1; ; left--) {
@@ -74,16 +73,29 @@ export function createClusterClient(access: ClusterAccess, waitMs = WAIT_MS) {
       throw isProblem(error) ? error : asProblem(error instanceof Cut ? "its answer broke off" : error, address);
     }
   };
+  /** @returns the answer's JSON, unchecked. @throws Problem: what the API server refused, or 503 `sandbox_unavailable`. */
+  const call = (
+    method: "GET" | "POST" | "DELETE" | "PATCH" | "PUT",
+    path: string,
+    given: Call = {},
+  ): Promise<unknown> =>
+    guardCall(given.signal, async () => {
+      const late = AbortSignal.timeout(CALL_MS);
+      const signal = given.signal ? AbortSignal.any([given.signal, late]) : late;
+      const answer = await sendAccepted(method, path, { ...given, signal });
+      return readJson(await checkedAnswer(answer, { maxBytes: ANSWER_BYTES }).text());
+    });
   return {
     access,
-    /** @returns the answer's JSON, unchecked. @throws Problem: what the API server refused, or 503 `sandbox_unavailable`. */
-    call: (method: "GET" | "POST" | "DELETE" | "PATCH" | "PUT", path: string, call: Call = {}): Promise<unknown> =>
-      guardCall(call.signal, async () => {
-        const late = AbortSignal.timeout(CALL_MS);
-        const signal = call.signal ? AbortSignal.any([call.signal, late]) : late;
-        const answer = await sendAccepted(method, path, { ...call, signal });
-        return readJson(await checkedAnswer(answer, { maxBytes: ANSWER_BYTES }).text());
-      }),
+    call,
+    /** No error when it is gone already. @throws Problem as `call`. */
+    async remove(path: string, how: object, signal: AbortSignal | undefined): Promise<void> {
+      try {
+        await call("DELETE", path, { body: { apiVersion: "v1", kind: "DeleteOptions", ...how }, signal });
+      } catch (error) {
+        if (codeOf(error) !== "kubernetes_not_found") throw error;
+      }
+    },
     /** A stream of the API server, e.g. a watch. @throws Problem as `call`. */
     stream: (path: string, query: Query, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> =>
       guardCall(signal, async () => {

@@ -14,9 +14,6 @@ export function aboutOf({ network, services, cookies }: SandboxSpec, { uid }: Ow
   };
 }
 
-/** Of a list, what an agent reads of it at most. */
-const SHOWN_HOSTS = 40;
-
 const serviceWords = (services: SandboxSpec["services"]): string =>
   services === undefined
     ? ""
@@ -25,6 +22,14 @@ const serviceWords = (services: SandboxSpec["services"]): string =>
 function networkWords(network: SandboxSpec["network"]): string {
   if (network === "none") return "There is no network.";
   if (network === "bridge") return "There is a network; private addresses may be closed.";
-  const lists = network.allow.map((list) => list.slice(0, SHOWN_HOSTS).join(", ") || "nothing");
-  return `Only these hosts can be reached, through the proxy that HTTP_PROXY and HTTPS_PROXY name: ${lists.join("; and of these, only: ")}. The names npm, pypi, crates, go and debian stand for that tool's registry, and project for what the project allows. There is no other network and no name server.`;
+  return hostWords(network, ", and project for what the project allows");
+}
+
+/** Of a list, what an agent reads of it at most. */
+const SHOWN_HOSTS = 40;
+
+/** @param more names that stand for others, the rest of a sentence. */
+export function hostWords({ allow }: Extract<SandboxSpec["network"], object>, more = ""): string {
+  const lists = allow.map((list) => list.slice(0, SHOWN_HOSTS).join(", ") || "nothing");
+  return `Only these hosts can be reached, through the proxy that HTTP_PROXY and HTTPS_PROXY name: ${lists.join("; and of these, only: ")}. The names npm, pypi, crates, go and debian stand for that tool's registry${more}. There is no other network and no name server.`;
 }

@@ -1,20 +1,17 @@
 /** Containers of a build: each step has one, which nothing of the host is mounted in. */
-import { Readable } from "node:stream";
 import type Docker from "dockerode";
-import { pack } from "tar-stream";
 import type { Clock } from "../../../core/clock.ts";
 import type { BuildStep, CopyStep } from "../../../core/dockerfile/plan.ts";
 import { conflict } from "../../../core/errors.ts";
 import type { Sandbox } from "../../../engine/sandbox.ts";
 import type { ImageDetail } from "../../docker/images.ts";
 import type { DockerClient } from "../../docker.ts";
-import { relayBytes } from "../relay/program.ts";
 import type { Owner } from "../workspace-path.ts";
 import { LABELS } from "./container-spec.ts";
 import { execInContainer } from "./exec.ts";
-import { lockedDown } from "./lock-down.ts";
-import { RELAY_PATH } from "./relay.ts";
-import { CAPABILITIES, IMAGE, LAYER, SETTING_UP } from "./set-up.ts";
+import { lockedDown, WAITING, WAITING_ARGUMENTS } from "./lock-down.ts";
+import { addRelay, CAPABILITIES, layerLabels, ROOT, SETTING_UP } from "./set-up.ts";
+import { tarOf } from "./volume.ts";
 
 export interface ImageBuildsDeps {
   docker: DockerClient;
@@ -79,34 +76,28 @@ export async function createContainer(
   });
   const id = await docker.containers.create({
     Image: from.id,
-    Entrypoint: ["/bin/sh", "-c", 'trap "" HUP INT TERM; read -r _'],
-    Cmd: [],
+    ...WAITING,
+    // The Dockerfile may have said otherwise where programs are.
+    Entrypoint: ["/bin/sh", ...WAITING_ARGUMENTS],
     User: "0:0",
     // The engine makes it where the image has none.
     WorkingDir: workdir,
     Hostname: "build",
     Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
     Labels: { [LABELS.instance]: instanceId, [SETTING_UP]: work.ownerId },
-    OpenStdin: true,
-    StdinOnce: false,
-    Tty: false,
-    Healthcheck: { Test: ["NONE"] },
     HostConfig: {
       ...locked,
       ReadonlyRootfs: false,
       // What a step puts into /tmp is there for the next one.
       Tmpfs: {},
       CapAdd: BUILD_CAPABILITIES,
-      LogConfig: { Type: "json-file", Config: { "max-size": "1m", "max-file": "1" } },
     },
   } satisfies Docker.ContainerCreateOptions);
   if (step?.kind !== "run" || !work.wayOut) return id;
   try {
     const { arch } = await docker.info();
-    const tar = pack();
-    tar.entry({ name: RELAY_PATH.slice(1), mode: 0o555, uid: 0, gid: 0 }, relayBytes(arch));
-    tar.finalize();
-    await docker.containers.unpack(id, "/", Readable.from(tar));
+    const relay = tarOf((tar) => addRelay(tar, arch));
+    await docker.containers.unpack(id, "/", relay);
     return id;
   } catch (error) {
     await docker.containers.remove(id).catch(() => {});
@@ -121,18 +112,11 @@ export async function keep(
   { name, key }: { name: string; key: string },
   id: string,
 ): Promise<ImageDetail> {
-  const labels = [`${SETTING_UP}=${IMAGE}`, `${LAYER}="${ownerId} ${key}"`, `${LABELS.instance}=${instanceId}`];
-  const made = await docker.containers.commit(
-    id,
-    name,
-    labels.map((label) => `LABEL ${label}`),
-  );
+  const made = await docker.containers.commit(id, name, layerLabels(instanceId, ownerId, key));
   const image = await docker.images.inspect(made);
   if (!image) throw conflict("What a step of the build left is gone already. Begin it again.", "build_lost");
   return image;
 }
-
-export const ROOT: Owner = { uid: 0, gid: 0 };
 
 /** Whom copied files belong to. @returns a sentence where the image does not know them. */
 export async function ownerOf(

@@ -7,6 +7,7 @@ import { hashJson } from "../../../core/json-hash.ts";
 import type { CacheFolders } from "../../../engine/sandbox.ts";
 import type { DockerClient } from "../../docker.ts";
 import type { Owner } from "../workspace-path.ts";
+import { hear } from "./exec.ts";
 import { bound } from "./lock-down.ts";
 import { filesFolder, makeFilesVolume, mountedVolume } from "./volume.ts";
 
@@ -58,28 +59,16 @@ export async function openCaches({ docker, instanceId, caches, imageId, owner }:
   };
 }
 
+type Asked = [docker: DockerClient, containerId: string, caches: CacheFolders | undefined];
+
 /** Leads from the home to them, in a container that runs: what is in memory is gone after each start. */
-export async function linkCaches(
-  docker: DockerClient,
-  containerId: string,
-  caches: CacheFolders | undefined,
-): Promise<void> {
-  if (caches) await runInHome(docker, containerId, LINK, caches.paths);
-}
+export const linkCaches = (...asked: Asked): Promise<void> => runInHome(LINK, ...asked);
 
 /** Before a container becomes an image: what is kept is not in it, and the links would lead nowhere. */
-export async function unlinkCaches(
-  docker: DockerClient,
-  containerId: string,
-  caches: CacheFolders | undefined,
-): Promise<void> {
-  if (caches) await runInHome(docker, containerId, UNLINK, caches.paths);
-}
+export const unlinkCaches = (...asked: Asked): Promise<void> => runInHome(UNLINK, ...asked);
 
-async function runInHome(docker: DockerClient, id: string, script: string, paths: readonly string[]): Promise<void> {
-  const argv = ["sh", "-c", script, "sh", ...paths];
-  const running = await docker.containers.exec(id, { argv, cwd: "/", onOutput() {} });
-  await running.closed;
+async function runInHome(script: string, ...[docker, containerId, caches]: Asked): Promise<void> {
+  if (caches) await hear(docker, containerId, { argv: ["sh", "-c", script, "sh", ...caches.paths], cwd: "/" });
 }
 
 export interface CacheVolume {

@@ -2,9 +2,10 @@
 import type Docker from "dockerode";
 import type { SandboxSpec } from "../../../engine/sandbox.ts";
 import type { EngineInfo } from "../../docker.ts";
+import { sandboxOwner } from "../workspace-owner.ts";
 import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
 import { cookieFolder } from "./cookie-file.ts";
-import { bound, CONTAINER_LIMITS, lockedDown, NO_NAMES_OUTSIDE } from "./lock-down.ts";
+import { bound, CONTAINER_LIMITS, lockedDown, NO_NAMES_OUTSIDE, WAITING } from "./lock-down.ts";
 
 export const LABELS = {
   instance: "skep.instance",
@@ -20,10 +21,13 @@ export const HOME = "/home/agent";
 export const HARNESS_STATE = "/skep/state";
 
 /**
- * Waits forever without another program than `sh`: standard input stays open for the container's life. Signals that an
- * agent's `pkill` would send are not handled.
+ * As whom a container runs. Engines without root map the server's user to 0 inside (Docker) or keep it (Podman, `keep-id`):
+ * there 0 is no more than that user.
  */
-const IDLE = 'trap "" HUP INT TERM; read -r _';
+export function userOf({ rootless, engine }: EngineInfo, server: Owner): { owner: Owner; usernsMode?: string } {
+  if (!rootless) return { owner: sandboxOwner(server) };
+  return engine === "podman" ? { owner: server, usernsMode: "keep-id" } : { owner: { uid: 0, gid: 0 } };
+}
 
 interface ContainerPlan {
   spec: SandboxSpec;
@@ -49,8 +53,8 @@ export function containerRequest(plan: ContainerPlan): Docker.ContainerCreateOpt
   const { spec, owner } = plan;
   return {
     Image: plan.imageId,
-    Entrypoint: [...(plan.program ?? ["sh", "-c", IDLE])],
-    Cmd: [],
+    ...WAITING,
+    ...(plan.program ? { Entrypoint: [...plan.program] } : {}),
     User: `${owner.uid}:${owner.gid}`,
     WorkingDir: MOUNT_POINT,
     Hostname: "sandbox",
@@ -64,10 +68,6 @@ export function containerRequest(plan: ContainerPlan): Docker.ContainerCreateOpt
       ...(spec.runId ? { [LABELS.run]: spec.runId } : {}),
       ...(spec.workId ? { [LABELS.work]: spec.workId } : {}),
     },
-    OpenStdin: true,
-    StdinOnce: false,
-    Tty: false,
-    Healthcheck: { Test: ["NONE"] },
     HostConfig: hostConfig(plan),
   };
 }
@@ -107,8 +107,6 @@ function hostConfig({
       [HOME]: `rw,nosuid,nodev,exec,size=${CONTAINER_LIMITS.homeBytes},${homeRights}`,
       ...cookieFolder(spec.cookies),
     },
-    LogConfig: program
-      ? { Type: "none", Config: {} }
-      : { Type: "json-file", Config: { "max-size": "1m", "max-file": "1" } },
+    ...(program ? { LogConfig: { Type: "none", Config: {} } } : {}),
   };
 }

@@ -4,6 +4,7 @@
  */
 import { unavailable } from "../../../core/errors.ts";
 import type { DockerClient } from "../../docker.ts";
+import { hear } from "./exec.ts";
 
 const FOLDER = "/run/skep";
 export const COOKIE_FILE = `${FOLDER}/cookies.txt`;
@@ -22,21 +23,12 @@ export const cookieFolder = (text: string | undefined): Record<string, string> =
 /** Writes it into a container that runs and in which no command of the agent was started yet. */
 export async function writeCookies(docker: DockerClient, containerId: string, text: string | undefined): Promise<void> {
   if (text === undefined) return;
-  let said = "";
-  const writer = await docker.containers.exec(containerId, {
-    argv: ["sh", "-c", WRITER, "sh", COOKIE_FILE],
-    user: "0:0",
-    cwd: "/",
-    stdin: text,
-    onOutput: (_stream, chunk) => {
-      said += new TextDecoder().decode(chunk);
-    },
-  });
-  await writer.closed;
+  const argv = ["sh", "-c", WRITER, "sh", COOKIE_FILE];
+  const writer = await hear(docker, containerId, { argv, user: "0:0", cwd: "/", stdin: text });
   const exitCode = await writer.exitCode();
   if (exitCode !== 0)
     throw unavailable(
       "cookies_not_given",
-      `The cookie file could not be written into the container (exit code ${exitCode}: ${said.trim().slice(0, 200)}). The agent's image needs a shell that can write to ${FOLDER}.`,
+      `The cookie file could not be written into the container (exit code ${exitCode}: ${writer.said.trim().slice(0, 200)}). The agent's image needs a shell that can write to ${FOLDER}.`,
     );
 }

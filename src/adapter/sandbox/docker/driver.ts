@@ -11,19 +11,18 @@ import { codeOf, isProblem, unavailable } from "../../../core/errors.ts";
 import type { Capabilities, HarnessPlaces, Sandbox, SandboxDriver, SandboxSpec } from "../../../engine/sandbox.ts";
 import type { ImageDetail } from "../../docker/images.ts";
 import type { DockerClient, EngineInfo } from "../../docker.ts";
-import { sandboxOwner } from "../workspace-owner.ts";
 import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
 import { aboutOf } from "./about.ts";
 import type { AgentImages } from "./agent-image.ts";
 import { linkCaches, openCaches } from "./caches.ts";
 import { type Copies, createCopies, type SandboxFiles } from "./carried-files.ts";
-import { containerRequest, HARNESS_STATE, LABELS } from "./container-spec.ts";
+import { containerRequest, HARNESS_STATE, LABELS, userOf } from "./container-spec.ts";
 import { writeCookies } from "./cookie-file.ts";
 import { execInContainer, openInContainer } from "./exec.ts";
 import { LAY_OUT } from "./laid-out.ts";
 import { createSandboxNetworks, type SandboxNetworks } from "./network.ts";
 import { carriedPlace, mountedPlace, type Place } from "./place.ts";
-import { type ContainerRelay, createContainerRelay } from "./relay.ts";
+import { type ContainerRelay, createContainerRelay, routesThrough } from "./relay.ts";
 import { createRuntimeTrial } from "./runtime-trial.ts";
 
 export interface DockerSandboxDeps {
@@ -103,7 +102,7 @@ export function createDockerSandboxes(deps: DockerSandboxDeps): DockerSandboxes 
     name: "docker",
     capabilities,
     noticeMs: NOTICE_MS,
-    about: async (spec) => aboutOf(spec, (await identity(parts, deps.server)).owner),
+    about: async (spec) => aboutOf(spec, userOf(await engine(), deps.server).owner),
     start: (spec, signal) => startPatiently(parts, spec, signal),
     sweep: async (isLive) => {
       const signal = AbortSignal.timeout(removeMs);
@@ -152,8 +151,9 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
   const home = await homeOf(spec);
   const layer = spec.layer === undefined ? undefined : await parts.deps.docker.images.inspect(spec.layer);
   const image = layer ?? (await parts.deps.images.find(spec.image ?? parts.deps.defaultImage, signal));
-  const { owner, usernsMode } = await identity(parts, server);
-  const { engine, arch } = await parts.engine();
+  const info = await parts.engine();
+  const { engine, arch } = info;
+  const { owner, usernsMode } = userOf(info, server);
   if (spec.runtime !== undefined) await parts.runtimes.assertWorks(spec.runtime, image.id, signal);
   const wanted = { docker: parts.deps.docker, spec, home, server, owner, arch, relayFolder };
   const network = spec.network === "bridge" ? await parts.networks.bridge() : (spec.services?.network ?? "none");
@@ -277,16 +277,6 @@ async function homeOf(spec: SandboxSpec): Promise<string> {
   }
 }
 
-/**
- * As whom the container runs. Engines without root map the server's user to 0 inside (Docker) or keep it (Podman,
- * `keep-id`): there 0 is no more than that user.
- */
-async function identity(parts: Parts, server: Owner): Promise<{ owner: Owner; usernsMode?: string }> {
-  const engine = await parts.engine();
-  if (!engine.rootless) return { owner: sandboxOwner(server) };
-  return engine.engine === "podman" ? { owner: server, usernsMode: "keep-id" } : { owner: { uid: 0, gid: 0 } };
-}
-
 function startFailure(error: unknown, image: ImageDetail): unknown {
   if (!isProblem(error) || !/"sh": (executable file not found|no such file)/.test(error.detail)) return error;
   const name = image.tags[0] ?? image.id;
@@ -345,10 +335,8 @@ function createSandbox(parts: Parts, { id, spec, relay, files, during }: Sandbox
     exec: async (argv, options) => {
       await restarting;
       await files.bringIn();
-      // A name that begins with a dash would be taken for a flag by some, also after "--".
-      const named = (options.files ?? []).map((file) => (file.startsWith("-") ? `./${file}` : file));
       const all = { ...options, env: { ...env, ...options.env } };
-      return await execInContainer({ docker, containerId: id, clock, restart }, [...argv, ...named], all);
+      return await execInContainer({ docker, containerId: id, clock, restart }, argv, all);
     },
     open: async (program, events, signal) => {
       await files.bringIn();
@@ -356,16 +344,7 @@ function createSandbox(parts: Parts, { id, spec, relay, files, during }: Sandbox
       const all = { argv, env: { ...env, ...own } };
       return await openInContainer({ docker, containerId: id, restart }, all, events, signal);
     },
-    openRoute: async (onConnection) => {
-      await restarting;
-      if (!relay) throw unavailable("network_unguarded", "This sandbox was started without a way for routes.");
-      return await relay.openRoute(onConnection);
-    },
-    connect: async (port) => {
-      await restarting;
-      if (!relay) throw unavailable("network_unguarded", "This sandbox was started without a way for routes.");
-      return await relay.connect(port);
-    },
+    ...routesThrough(relay, () => restarting),
     isAlive: async () => {
       try {
         return (await docker.containers.inspect(id)).State.Running;

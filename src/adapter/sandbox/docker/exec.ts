@@ -12,7 +12,7 @@ import type { Clock } from "../../../core/clock.ts";
 import { badRequest, isProblem, messageOf, type Problem, unavailable } from "../../../core/errors.ts";
 import type { Pipe, PipeEvents } from "../../../core/pipe.ts";
 import type { ExecOptions, ExecResult, Program } from "../../../engine/sandbox.ts";
-import type { RunningExec } from "../../docker/exec.ts";
+import type { ExecRequest, RunningExec } from "../../docker/exec.ts";
 import type { DockerClient } from "../../docker.ts";
 import { createOutputWindow } from "../output-window.ts";
 import { MOUNT_POINT } from "../workspace-path.ts";
@@ -97,7 +97,9 @@ export async function execInContainer(
   argv: readonly string[],
   options: ExecOptions,
 ): Promise<ExecResult> {
-  checkArguments(argv, options);
+  // A name that begins with a dash would be taken for a flag by some, also after "--".
+  const words = [...argv, ...(options.files ?? []).map((file) => (file.startsWith("-") ? `./${file}` : file))];
+  checkArguments(words, options);
   const started = deps.clock.monotonic();
   const window = createOutputWindow(options.maxOutputBytes);
   const mark = randomBytes(12).toString("hex");
@@ -106,7 +108,7 @@ export async function execInContainer(
     if (text) options.onOutput?.(text);
   });
   const call: Call = { mark, frame };
-  const exitCode = options.signal?.aborted ? abortedBefore(call) : await runToEnd(deps, argv, options, call);
+  const exitCode = options.signal?.aborted ? abortedBefore(call) : await runToEnd(deps, words, options, call);
   frame.flush();
   return {
     ...window.end(),
@@ -154,31 +156,31 @@ async function killMarked(
   { docker, containerId, restart, killMs = KILL_PATIENCE_MS }: Omit<DockerExecDeps, "clock">,
   mark: string,
 ): Promise<void> {
-  const late = pause(killMs).then(() => "");
+  const late = pause(killMs).then(() => false);
   try {
-    const said = await Promise.race([killerWords(docker, containerId, "none", mark), late]);
-    if (!said.includes(KILLED)) await restart();
+    if (!(await Promise.race([hasKilled(docker, containerId, "none", mark), late]))) await restart();
   } catch {
     // The container is gone, and everything in it.
   }
 }
 
-/** What the killer says of a session, or of a mark alone. */
-async function killerWords(
-  docker: DockerExecDeps["docker"],
+/** Runs a short command of ours to its end. @returns what it said, of both outputs. */
+export async function hear(
+  { containers }: { containers: Pick<ExecContainers, "exec"> },
   containerId: string,
-  session: string,
-  mark: string,
-): Promise<string> {
-  let said = "";
-  const killer = await docker.containers.exec(containerId, {
-    argv: ["sh", "-c", `exec 2>/dev/null; ${KILLER}`, "sh", session, mark],
-    onOutput: (_stream, chunk) => {
-      said += Buffer.from(chunk).toString("latin1");
-    },
-  });
-  await killer.closed;
-  return said;
+  request: Omit<ExecRequest, "onOutput">,
+): Promise<Pick<RunningExec, "exitCode"> & { said: string }> {
+  const chunks: Uint8Array[] = [];
+  const onOutput = (_stream: string, chunk: Uint8Array) => void chunks.push(Buffer.from(chunk));
+  const { closed, exitCode } = await containers.exec(containerId, { ...request, onOutput });
+  await closed;
+  return { said: Buffer.concat(chunks).toString(), exitCode };
+}
+
+/** Whether the killer found its end: of a session, or of a mark alone. */
+async function hasKilled(docker: DockerExecDeps["docker"], containerId: string, session: string, mark: string) {
+  const argv = ["sh", "-c", `exec 2>/dev/null; ${KILLER}`, "sh", session, mark];
+  return (await hear(docker, containerId, { argv })).said.includes(KILLED);
 }
 
 function abortedBefore(call: Call): null {
@@ -283,14 +285,14 @@ async function killByExec(
 ): Promise<boolean> {
   const gone = running.closed.then(() => true);
   while (!patience.aborted) {
-    const said = await killerWords(docker, containerId, call.frame.pid ?? "none", call.mark);
+    const killed = await hasKilled(docker, containerId, call.frame.pid ?? "none", call.mark);
     const again = pause(KILL_AGAIN_MS).then(() => false);
-    if (said.includes(KILLED) ? await Promise.race([gone, again]) : await again) return true;
+    if (killed ? await Promise.race([gone, again]) : await again) return true;
   }
   return false;
 }
 
-const lost = (why: string) => unavailable("sandbox_lost", `The sandbox is gone: ${why}.`);
+export const lost = (why: string): Problem => unavailable("sandbox_lost", `The sandbox is gone: ${why}.`);
 
 /** What a failure of a call means: the container is gone, or the command could not be started. */
 async function lossOf(

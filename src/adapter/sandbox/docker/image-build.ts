@@ -23,11 +23,10 @@ import {
   keep,
   NOWHERE,
   ownerOf,
-  ROOT,
 } from "./build-container.ts";
 import { copyInto } from "./copy-step.ts";
-import { createContainerRelay, RELAY_PATH } from "./relay.ts";
-import { LOOK_MS } from "./set-up.ts";
+import { RELAY_PATH } from "./relay.ts";
+import { type OpenBounds, openBounds, ROOT } from "./set-up.ts";
 import { copyFromImage, StageCopyFault } from "./stage-copy.ts";
 
 export interface BuildWork extends ContainerWork {
@@ -258,34 +257,27 @@ async function runStep(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { docker } = deps;
-  const relay = createContainerRelay({ docker, containerId: id, user: "0:0", program: RELAY_PATH });
-  const tooLarge = new AbortController();
-  const look = setInterval(() => {
-    docker.containers.writtenBytes(id).then(
-      (bytes) => bytes > work.maxBytes && tooLarge.abort(),
-      () => {},
-    );
-  }, LOOK_MS);
-  let wayOut: WayOut | undefined;
+  const { maxBytes, wayOut } = work;
+  let bounds: OpenBounds | undefined;
   try {
     await docker.containers.start(id);
     const exec: Sandbox["exec"] = (argv, options) => execAs(deps, id, undefined, argv, options);
-    wayOut = await work.wayOut?.({ exec, openRoute: relay.openRoute });
+    bounds = await openBounds(docker, id, { maxBytes, wayOut, exec });
     const result = await execAs(deps, id, step.user, step.argv, {
       cwd: step.workdir,
-      env: { ...step.args, ...wayOut?.env },
+      env: { ...step.args, ...bounds.env },
       timeoutMs: Math.max(1, work.timeoutMs),
       maxOutputBytes: Math.max(MIN_OUTPUT_BYTES, work.maxOutputBytes - done.output.length),
       onOutput: work.onOutput,
-      signal: AbortSignal.any([signal, tooLarge.signal]),
+      signal: AbortSignal.any([signal, bounds.tooLarge]),
     });
     signal.throwIfAborted();
     done.output += result.output === "" || result.output.endsWith("\n") ? result.output : `${result.output}\n`;
     done.exitCode = result.exitCode;
     done.timedOut = result.timedOut;
-    done.tooLarge = tooLarge.signal.aborted;
+    done.tooLarge = bounds.tooLarge.aborted;
     if (done.tooLarge || result.exitCode !== 0) return false;
-    relay.end();
+    bounds.endRelay();
     if (wayOut) await exec(["rm", "-f", RELAY_PATH], { timeoutMs: ACCOUNTS_MS, maxOutputBytes: MIN_OUTPUT_BYTES });
     await docker.containers.kill(id);
     return true;
@@ -295,8 +287,6 @@ async function runStep(
     fail(done, messageOf(error));
     return false;
   } finally {
-    clearInterval(look);
-    wayOut?.close();
-    relay.end();
+    bounds?.close();
   }
 }

@@ -31,6 +31,20 @@ export const bound = ({ source, target, isEngines }: SharedFolder, isReadOnly = 
   BindOptions: { Propagation: isEngines ? "rslave" : "rprivate" },
 });
 
+export const WAITING_ARGUMENTS = ["-c", 'trap "" HUP INT TERM; read -r _'];
+/**
+ * What a container that only waits is started with: no other program than `sh`, whose standard input stays open for the
+ * container's life. Signals that an agent's `pkill` would send are not handled.
+ */
+export const WAITING = {
+  Entrypoint: ["sh", ...WAITING_ARGUMENTS],
+  Cmd: [],
+  OpenStdin: true,
+  StdinOnce: false,
+  Tty: false,
+  Healthcheck: { Test: ["NONE"] },
+} satisfies Docker.ContainerCreateOptions;
+
 interface LockDown {
   memoryMb: number;
   cpus: number;
@@ -85,6 +99,7 @@ export function lockedDown({ folder, imageVolumes, ...plan }: LockDown): Docker.
     RestartPolicy: { Name: "no" },
     AutoRemove: false,
     PublishAllPorts: false,
+    LogConfig: { Type: "json-file", Config: { "max-size": "1m", "max-file": "1" } },
     ...(plan.runtime ? { Runtime: plan.runtime } : {}),
     ...(plan.usernsMode ? { UsernsMode: plan.usernsMode } : {}),
   };

@@ -18,7 +18,7 @@
 import type { Duplex } from "node:stream";
 import { isProblem, messageOf, Problem, unavailable } from "../../../core/errors.ts";
 import { once } from "../../../core/once.ts";
-import type { Route } from "../../../engine/sandbox.ts";
+import type { Route, Sandbox } from "../../../engine/sandbox.ts";
 import type { RunningExec } from "../../docker/exec.ts";
 import type { DockerClient } from "../../docker.ts";
 import { createRelayConnections, type RelayConnections } from "../relay/connections.ts";
@@ -39,6 +39,25 @@ interface RelayDeps {
 }
 
 export type ContainerRelay = ReturnType<typeof createContainerRelay>;
+
+/**
+ * The routes of a sandbox; refused where it was started without a way for them.
+ * @param ready resolves when the relay can be asked. @throws Problem as `openRoute` and `connect` of the relay.
+ */
+export function routesThrough(
+  relay: ContainerRelay | undefined,
+  ready: () => Promise<void> | undefined,
+): Pick<Sandbox, "openRoute" | "connect"> {
+  const way = async (): Promise<ContainerRelay> => {
+    await ready();
+    if (relay) return relay;
+    throw unavailable("network_unguarded", "This sandbox was started without a way for routes.");
+  };
+  return {
+    openRoute: async (onConnection) => await (await way()).openRoute(onConnection),
+    connect: async (port) => await (await way()).connect(port),
+  };
+}
 
 interface OpenRoute {
   port: number;

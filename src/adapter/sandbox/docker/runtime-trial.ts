@@ -6,6 +6,7 @@ import { messageOf, unavailable } from "../../../core/errors.ts";
 import { raceSignal } from "../../../core/race-signal.ts";
 import type { DockerClient } from "../../docker.ts";
 import { LABELS } from "./container-spec.ts";
+import { hear } from "./exec.ts";
 
 const TRIAL_MS = 60_000;
 const WORKS = "runtime-works";
@@ -72,14 +73,7 @@ async function tryOnce(docker: DockerClient, instanceId: string, runtime: string
 /** A command, as agents' are run. */
 async function startAndAsk(docker: DockerClient, id: string): Promise<void> {
   await docker.containers.start(id);
-  let said = "";
-  const command = await docker.containers.exec(id, {
-    argv: ["sh", "-c", `echo ${WORKS}`],
-    onOutput: (_stream, chunk) => {
-      said += Buffer.from(chunk).toString("latin1");
-    },
-  });
-  await command.closed;
+  const { said } = await hear(docker, id, { argv: ["sh", "-c", `echo ${WORKS}`] });
   if (!said.includes(WORKS)) throw new Error(`a command in it said ${JSON.stringify(said.slice(0, 200))}`);
 }
 

@@ -282,7 +282,6 @@ function requestOf(deps: ServicesDeps, plan: ServicesPlan, wanted: Wanted): Dock
       })),
       ReadonlyRootfs: false,
       CapAdd: CAPABILITIES,
-      LogConfig: { Type: "json-file", Config: { "max-size": "1m", "max-file": "1" } },
     },
   };
 }

@@ -6,7 +6,7 @@
  */
 import { pipeline, Readable } from "node:stream";
 import type Docker from "dockerode";
-import { extract, pack } from "tar-stream";
+import { extract, type Pack, pack } from "tar-stream";
 import type { Clock } from "../../../core/clock.ts";
 import { unavailable } from "../../../core/errors.ts";
 import type { CacheFolders, ExecResult, Sandbox, WayOut } from "../../../engine/sandbox.ts";
@@ -19,8 +19,9 @@ import { linkCaches, openCaches, unlinkCaches } from "./caches.ts";
 import { HOME, LABELS } from "./container-spec.ts";
 import { execInContainer } from "./exec.ts";
 import { LAID_OUT, LAY_OUT } from "./laid-out.ts";
-import { CONTAINER_LIMITS, lockedDown, NO_NAMES_OUTSIDE } from "./lock-down.ts";
+import { CONTAINER_LIMITS, lockedDown, NO_NAMES_OUTSIDE, WAITING } from "./lock-down.ts";
 import { createContainerRelay, RELAY_PATH } from "./relay.ts";
+import { tarOf } from "./volume.ts";
 
 interface SetUpsDeps {
   docker: DockerClient;
@@ -84,12 +85,12 @@ export type SetUps = ReturnType<typeof createSetUps>;
 
 /** Of a container that is set up: its project. An image made of it says `IMAGE` instead. */
 export const SETTING_UP = "skep.setting-up";
-export const IMAGE = "an-image";
-export const LAYER = "skep.layer";
+const IMAGE = "an-image";
+const LAYER = "skep.layer";
 /** What installers need as root of their container, as package managers change owners and users. */
 export const CAPABILITIES = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"];
-export const LOOK_MS = 5_000;
-const ROOT: Owner = { uid: 0, gid: 0 };
+const LOOK_MS = 5_000;
+export const ROOT: Owner = { uid: 0, gid: 0 };
 const STEP_MS = 600_000;
 const LIST_BYTES = 4 * 1024 * 1024;
 
@@ -112,6 +113,47 @@ done
 [ ! -s ${LAID_OUT}/names ] || command -v tar >/dev/null || { echo "the image has no tar, which puts these back: $(cat ${LAID_OUT}/names)"; exit 3; }
 cd /; rm -rf ${MOUNT_POINT} ${RELAY_PATH}; mkdir ${MOUNT_POINT}
 chown -R "$1" ${LAID_OUT} ${HOME}`;
+
+interface Bounds extends Pick<SetUpWork, "maxBytes" | "wayOut"> {
+  exec: Sandbox["exec"];
+}
+
+export type OpenBounds = Awaited<ReturnType<typeof openBounds>>;
+
+/** What a command may write, looked at while it runs, and its way out, until they are closed. */
+export async function openBounds({ containers }: DockerClient, id: string, { maxBytes, wayOut, exec }: Bounds) {
+  const relay = createContainerRelay({ docker: { containers }, containerId: id, user: "0:0", program: RELAY_PATH });
+  const tooLarge = new AbortController();
+  const look = setInterval(() => {
+    containers.writtenBytes(id).then(
+      (bytes) => bytes > maxBytes && tooLarge.abort(),
+      () => {},
+    );
+  }, LOOK_MS);
+  let way: WayOut | undefined;
+  const close = () => {
+    clearInterval(look);
+    way?.close();
+    relay.end();
+  };
+  try {
+    way = await wayOut?.({ exec, openRoute: relay.openRoute });
+    return { env: way?.env, tooLarge: tooLarge.signal, endRelay: relay.end, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** Whose image it is, as lines of a Dockerfile. */
+export const layerLabels = (instanceId: string, ownerId: string, key: string): string[] => [
+  `LABEL ${SETTING_UP}=${IMAGE}`,
+  `LABEL ${LAYER}="${ownerId} ${key}"`,
+  `LABEL ${LABELS.instance}=${instanceId}`,
+];
+
+export const addRelay = (tar: Pack, arch: string) =>
+  tar.entry({ name: RELAY_PATH.slice(1), mode: 0o555, uid: 0, gid: 0 }, relayBytes(arch));
 
 export function createSetUps(deps: SetUpsDeps) {
   const { docker, instanceId } = deps;
@@ -150,45 +192,34 @@ async function makeLayer(deps: SetUpsDeps, work: SetUpWork, signal: AbortSignal)
   const owner = engine.rootless ? { uid: 0, gid: 0 } : sandboxOwner(deps.server);
   const how = { owner: ROOT, capabilities: CAPABILITIES, mounts: await cacheMounts(deps, work) };
   const id = await startContainer(deps, work, how, signal, (tar) => {
-    if (work.wayOut) tar.entry({ name: RELAY_PATH.slice(1), mode: 0o555, uid: 0, gid: 0 }, relayBytes(engine.arch));
+    if (work.wayOut) addRelay(tar, engine.arch);
   });
-  const relay = createContainerRelay({ docker, containerId: id, user: "0:0", program: RELAY_PATH });
-  let wayOut: WayOut | undefined;
-  const tooLarge = new AbortController();
-  const look = setInterval(() => {
-    docker.containers.writtenBytes(id).then(
-      (bytes) => bytes > work.maxBytes && tooLarge.abort(),
-      () => {},
-    );
-  }, LOOK_MS);
+  let bounds: OpenBounds | undefined;
   try {
     const exec: Sandbox["exec"] = (argv, options) => execIn(deps, id, argv, options);
     await linkCaches(docker, id, work.caches);
-    wayOut = await work.wayOut?.({ exec, openRoute: relay.openRoute });
-    const { env, timeoutMs, maxOutputBytes, onOutput } = work;
+    const { env, timeoutMs, maxOutputBytes, onOutput, maxBytes, wayOut } = work;
+    bounds = await openBounds(docker, id, { maxBytes, wayOut, exec });
     const result = await exec(work.argv, {
       timeoutMs,
       maxOutputBytes,
       onOutput,
-      env: { ...env, ...wayOut?.env },
-      signal: AbortSignal.any([signal, tooLarge.signal]),
+      env: { ...env, ...bounds.env },
+      signal: AbortSignal.any([signal, bounds.tooLarge]),
     });
     signal.throwIfAborted();
-    const isTooLarge = tooLarge.signal.aborted || (await docker.containers.writtenBytes(id)) > work.maxBytes;
+    const isTooLarge = bounds.tooLarge.aborted || (await docker.containers.writtenBytes(id)) > maxBytes;
     if (isTooLarge || result.exitCode !== 0) return { ...result, tooLarge: isTooLarge };
-    relay.end();
+    bounds.endRelay();
     await unlinkCaches(docker, id, work.caches);
     await putAside(deps, id, work, owner);
     signal.throwIfAborted();
     await docker.containers.kill(id);
-    const labels = [`LABEL ${SETTING_UP}=${IMAGE}`, `LABEL ${LAYER}="${work.projectId} ${work.key}"`];
-    await docker.containers.commit(id, work.name, [...labels, `LABEL ${LABELS.instance}=${instanceId}`]);
+    await docker.containers.commit(id, work.name, layerLabels(instanceId, work.projectId, work.key));
     const image = await docker.images.inspect(work.name);
     return { ...result, tooLarge: false, sizeBytes: image?.sizeBytes ?? 0 };
   } finally {
-    clearInterval(look);
-    wayOut?.close();
-    relay.end();
+    bounds?.close();
     await docker.containers.remove(id);
   }
 }
@@ -244,7 +275,7 @@ async function startContainer(
   { image, projectId, memoryMb, cpus, source }: Pick<SetUpWork, "image" | "projectId" | "memoryMb" | "cpus" | "source">,
   { owner, capabilities, network, tmpfs = {}, mounts = [] }: Start,
   signal: AbortSignal,
-  addTo: (tar: ReturnType<typeof pack>) => void = () => {},
+  addTo: (tar: Pack) => void = () => {},
 ): Promise<string> {
   const { volumes = [] } = (await docker.images.inspect(image)) ?? {};
   const imageVolumes = volumes.filter((path) => path !== HOME && path !== MOUNT_POINT);
@@ -252,17 +283,12 @@ async function startContainer(
   signal.throwIfAborted();
   const request: Docker.ContainerCreateOptions = {
     Image: image,
-    Entrypoint: ["sh", "-c", 'trap "" HUP INT TERM; read -r _'],
-    Cmd: [],
+    ...WAITING,
     User: `${owner.uid}:${owner.gid}`,
     WorkingDir: MOUNT_POINT,
     Hostname: "setup",
     Env: [`HOME=${HOME}`, "LANG=C.UTF-8"],
     Labels: { [LABELS.instance]: instanceId, [SETTING_UP]: projectId },
-    OpenStdin: true,
-    StdinOnce: false,
-    Tty: false,
-    Healthcheck: { Test: ["NONE"] },
     HostConfig: {
       ...locked,
       ...(network === undefined ? {} : NO_NAMES_OUTSIDE),
@@ -270,17 +296,16 @@ async function startContainer(
       Tmpfs: { ...locked.Tmpfs, ...tmpfs },
       CapAdd: capabilities,
       Mounts: [...(locked.Mounts ?? []), ...mounts],
-      LogConfig: { Type: "json-file", Config: { "max-size": "1m", "max-file": "1" } },
     },
   };
   const id = await docker.containers.create(request);
   try {
-    const tar = pack();
-    tar.entry({ name: HOME.slice(1), type: "directory", mode: 0o755, ...owner });
-    tar.entry({ name: MOUNT_POINT.slice(1), type: "directory", mode: 0o755, ...owner });
-    addTo(tar);
-    tar.finalize();
-    await docker.containers.unpack(id, "/", Readable.from(tar));
+    const folders = tarOf((tar) => {
+      for (const path of [HOME, MOUNT_POINT])
+        tar.entry({ name: path.slice(1), type: "directory", mode: 0o755, ...owner });
+      addTo(tar);
+    });
+    await docker.containers.unpack(id, "/", folders);
     await docker.containers.unpack(id, "/", ownedBy(source(), owner));
     await docker.containers.start(id);
     signal.throwIfAborted();

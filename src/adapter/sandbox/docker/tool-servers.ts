@@ -8,10 +8,10 @@ import { once } from "../../../core/once.ts";
 import type { Pipe, PipeEvents } from "../../../core/pipe.ts";
 import type { ToolServerSpec, ToolServers } from "../../../engine/tool-servers.ts";
 import type { ImageDetail } from "../../docker/images.ts";
-import type { DockerClient, EngineInfo } from "../../docker.ts";
-import { giveWorkspace, sandboxOwner } from "../workspace-owner.ts";
+import type { DockerClient } from "../../docker.ts";
+import { giveWorkspace } from "../workspace-owner.ts";
 import type { Owner } from "../workspace-path.ts";
-import { LABELS } from "./container-spec.ts";
+import { LABELS, userOf } from "./container-spec.ts";
 import { lockedDown, type SharedFolder } from "./lock-down.ts";
 import { createSandboxNetworks, type SandboxNetworks } from "./network.ts";
 import { makeFilesVolume, type VolumePlan } from "./volume.ts";
@@ -66,7 +66,7 @@ async function openContainer(
   if (server.image === undefined) throw badRequest("It names no image to run in.");
   const image = await images.find(server.image, signal);
   const engine = await docker.info();
-  const { owner, usernsMode } = identity(engine, deps.owner);
+  const { owner, usernsMode } = userOf(engine, deps.owner);
   const folder = await folderOf(deps, server, { imageId: image.id, owner, arch: engine.arch });
   const network = server.network === "bridge" ? await networks.bridge() : "none";
   signal.throwIfAborted();
@@ -114,12 +114,6 @@ async function reasonOf(docker: DockerClient, id: string): Promise<string> {
   } catch {
     return "its container is gone";
   }
-}
-
-/** See the sandboxes' driver: engines without root map users in their own ways. */
-function identity({ rootless, engine }: EngineInfo, server: Owner): { owner: Owner; usernsMode?: string } {
-  if (!rootless) return { owner: sandboxOwner(server) };
-  return engine === "podman" ? { owner: server, usernsMode: "keep-id" } : { owner: { uid: 0, gid: 0 } };
 }
 
 interface Plan {

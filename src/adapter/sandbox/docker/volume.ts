@@ -5,7 +5,7 @@
  */
 import { Readable } from "node:stream";
 import type Docker from "dockerode";
-import { pack } from "tar-stream";
+import { type Pack, pack } from "tar-stream";
 import type { DockerClient } from "../../docker.ts";
 import { carrierBytes, relayBytes } from "../relay/program.ts";
 import type { Owner } from "../workspace-path.ts";
@@ -72,18 +72,21 @@ export const mountedVolume = (name: string, target: string): Docker.MountSetting
   VolumeOptions,
 });
 
-function contents({ uid, gid }: Owner, arch: string | undefined): Readable {
+/** An archive that is made at once. */
+export function tarOf(add: (tar: Pack) => void): Readable {
   const tar = pack();
-  // Closed to the container's user, who has the files by their own mount.
-  tar.entry({ name: "kept", type: "directory", mode: 0o700, uid: 0, gid: 0 });
-  tar.entry({ name: "kept/files", type: "directory", mode: 0o755, uid, gid });
-  if (arch !== undefined) addPrograms(tar, arch);
+  add(tar);
   tar.finalize();
   return Readable.from(tar);
 }
 
-function addPrograms(tar: ReturnType<typeof pack>, arch: string): void {
-  tar.entry({ name: "bin", type: "directory", mode: 0o755, uid: 0, gid: 0 });
-  tar.entry({ name: "bin/carrier", mode: 0o555, uid: 0, gid: 0 }, carrierBytes(arch));
-  tar.entry({ name: "bin/relay", mode: 0o555, uid: 0, gid: 0 }, relayBytes(arch));
-}
+const contents = ({ uid, gid }: Owner, arch: string | undefined): Readable =>
+  tarOf((tar) => {
+    // Closed to the container's user, who has the files by their own mount.
+    tar.entry({ name: "kept", type: "directory", mode: 0o700, uid: 0, gid: 0 });
+    tar.entry({ name: "kept/files", type: "directory", mode: 0o755, uid, gid });
+    if (arch === undefined) return;
+    tar.entry({ name: "bin", type: "directory", mode: 0o755, uid: 0, gid: 0 });
+    tar.entry({ name: "bin/carrier", mode: 0o555, uid: 0, gid: 0 }, carrierBytes(arch));
+    tar.entry({ name: "bin/relay", mode: 0o555, uid: 0, gid: 0 }, relayBytes(arch));
+  });

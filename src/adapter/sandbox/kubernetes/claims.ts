@@ -5,6 +5,7 @@
 import type { Clock } from "../../../core/clock.ts";
 import { isProblem, messageOf } from "../../../core/errors.ts";
 import { listIn, membersOf, numberIn, textIn } from "../../../core/is-object.ts";
+import { raceSignal } from "../../../core/race-signal.ts";
 import type { Cluster } from "../../kubernetes/cluster.ts";
 import { readPod } from "./container.ts";
 import { LONGEST_SECONDS, POD_LABELS, type podManifest } from "./pod.ts";
@@ -100,18 +101,11 @@ export function createClaims(deps: ClaimsDeps) {
     const found = known.get(name);
     return found && clock.monotonic() < found.until ? found.pool : remember(await read(name, signal));
   }
-  async function remove(name: string, signal?: AbortSignal): Promise<void> {
-    try {
-      const body = { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Background" };
-      await client.call("DELETE", `${claims}/${name}`, { body, signal });
-    } catch (error) {
-      if (!isProblem(error) || error.code !== "kubernetes_not_found") throw error;
-    }
-  }
+  const remove = (name: string, signal?: AbortSignal): Promise<void> =>
+    client.remove(`${claims}/${name}`, { propagationPolicy: "Background" }, signal);
   /** The sandbox that the controller gives for a claim, or why it gives none. */
   async function answerTo(name: string, signal: AbortSignal): Promise<{ sandbox: string } | { fault: string }> {
-    const { promise, resolve, reject } = Promise.withResolvers<{ sandbox: string } | { fault: string }>();
-    const stop = () => reject(signal.reason);
+    const { promise, resolve } = Promise.withResolvers<{ sandbox: string } | { fault: string }>();
     const late = setTimeout(() => resolve({ fault: "the controller of agent-sandbox gives no Pod" }), claimMs);
     const watch = client.watch({
       path: claims,
@@ -126,16 +120,12 @@ export function createClaims(deps: ClaimsDeps) {
         else if (HOPELESS.has(reason)) resolve({ fault: `${reason}: ${textIn(ready, "message") ?? ""}` });
       },
     });
-    signal.addEventListener("abort", stop, { once: true });
     try {
-      signal.throwIfAborted();
-      await watch.ready;
-      return await promise;
+      await raceSignal(watch.ready, signal);
+      return await raceSignal(promise, signal);
     } finally {
-      promise.catch(() => {});
       watch.close();
       clearTimeout(late);
-      signal.removeEventListener("abort", stop);
     }
   }
   async function podOf(sandbox: string, signal: AbortSignal): Promise<string> {

@@ -11,8 +11,8 @@ import type { Capabilities, HarnessPlaces, Sandbox, SandboxDriver, SandboxSpec }
 import { openFolder } from "../../../working-copy/folder.ts";
 import type { Cluster } from "../../kubernetes/cluster.ts";
 import { HARNESS_STATE } from "../docker/container-spec.ts";
-import { execInContainer, openInContainer } from "../docker/exec.ts";
-import { createContainerRelay } from "../docker/relay.ts";
+import { execInContainer, lost, openInContainer } from "../docker/exec.ts";
+import { createContainerRelay, routesThrough } from "../docker/relay.ts";
 import { carrierBytes, relayBytes } from "../relay/program.ts";
 import { MOUNT_POINT } from "../workspace-path.ts";
 import { aboutPod } from "./about.ts";
@@ -228,13 +228,13 @@ function createSandbox(
   const { containers } = commands;
   const name = held.pod;
   const lose = (why: string): Problem => {
-    const problem = unavailable("sandbox_lost", `The sandbox is gone: ${why}.`);
+    const problem = lost(why);
     losing.abort(problem);
     for (const { close } of folders) close(problem);
     return problem;
   };
-  const unfollow = pods.follow(name, ({ lost }) => {
-    if (lost !== undefined) lose(lost);
+  const unfollow = pods.follow(name, (state) => {
+    if (state.lost !== undefined) lose(state.lost);
   });
   /** A command that cannot be ended takes its Pod along: a cluster gives no other way to end it. */
   const restart = async () => {
@@ -263,26 +263,14 @@ function createSandbox(
     },
     async exec(argv, options) {
       await prepareFolders();
-      // A name that begins with a dash would be taken for a flag by some, also after "--".
-      const files = (options.files ?? []).map((file) => (file.startsWith("-") ? `./${file}` : file));
-      const all = { ...options, env: { ...spec.env, ...options.env } };
-      return await execInContainer({ ...place, clock }, [...argv, ...files], all);
+      return await execInContainer({ ...place, clock }, argv, { ...options, env: { ...spec.env, ...options.env } });
     },
     async open(program, events, signal) {
       await prepareFolders();
       const { argv, env } = program(PLACES);
       return await openInContainer(place, { argv, env: { ...spec.env, ...env } }, events, signal);
     },
-    async openRoute(onConnection) {
-      losing.signal.throwIfAborted();
-      if (!relay) throw unavailable("network_unguarded", "This sandbox was started without a way for routes.");
-      return await relay.openRoute(onConnection);
-    },
-    async connect(port) {
-      losing.signal.throwIfAborted();
-      if (!relay) throw unavailable("network_unguarded", "This sandbox was started without a way for routes.");
-      return await relay.connect(port);
-    },
+    ...routesThrough(relay, async () => losing.signal.throwIfAborted()),
     async isAlive() {
       if (losing.signal.aborted) return false;
       try {

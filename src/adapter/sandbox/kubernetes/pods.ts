@@ -1,11 +1,12 @@
 /** The Pods of one server in its namespace: made, waited for, watched and removed. */
-import { isProblem, unavailable } from "../../../core/errors.ts";
+import { unavailable } from "../../../core/errors.ts";
 import { listIn, membersOf, textIn } from "../../../core/is-object.ts";
+import { raceSignal } from "../../../core/race-signal.ts";
 import type { Query } from "../../kubernetes/client.ts";
 import type { Cluster } from "../../kubernetes/cluster.ts";
 import type { Watch } from "../../kubernetes/watch.ts";
 import { POD_LABELS, type podManifest } from "./pod.ts";
-import { blockProblem, type PodState, stateOf } from "./pod-state.ts";
+import { blockProblem, type PodState, shortened, stateOf } from "./pod-state.ts";
 
 interface PodsDeps {
   client: Cluster;
@@ -81,24 +82,13 @@ export function createPods({ client, namespace, instanceId, placeMs = PLACE_MS, 
       });
       const warnings = listIn(answer, "items").filter((event) => textIn(event, "type") === "Warning");
       const last = warnings.at(-1);
-      return (textIn(last, "message") ?? "")
-        .replace(/[\x00-\x20\x7f]+/g, " ")
-        .trim()
-        .slice(0, 500);
+      return shortened(textIn(last, "message") ?? "");
     } catch {
       return "";
     }
   }
-  async function remove(name: string, signal?: AbortSignal): Promise<void> {
-    try {
-      await client.call("DELETE", `${path}/${name}`, {
-        body: { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 0 },
-        signal,
-      });
-    } catch (error) {
-      if (!isProblem(error) || error.code !== "kubernetes_not_found") throw error;
-    }
-  }
+  const remove = (name: string, signal?: AbortSignal): Promise<void> =>
+    client.remove(`${path}/${name}`, { gracePeriodSeconds: 0 }, signal);
   return {
     follow,
     remove,
@@ -129,7 +119,6 @@ export function createPods({ client, namespace, instanceId, placeMs = PLACE_MS, 
      */
     async started(name: string, image: string, signal: AbortSignal): Promise<void> {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const stop = () => reject(signal.reason);
       let placing: ReturnType<typeof setTimeout> | undefined;
       const late = async (what: string, said: string) => {
         const complaint = said || (await complaintOf(name));
@@ -152,15 +141,12 @@ export function createPods({ client, namespace, instanceId, placeMs = PLACE_MS, 
           placing = undefined;
         } else placing ??= setTimeout(() => void late("The cluster has no room for the Pod", unschedulable), placeMs);
       });
-      signal.addEventListener("abort", stop, { once: true });
       try {
-        signal.throwIfAborted();
-        await promise;
+        await raceSignal(promise, signal);
       } finally {
         end();
         clearTimeout(starting);
         clearTimeout(placing);
-        signal.removeEventListener("abort", stop);
       }
     },
     /** Those that are there, as the cluster describes them. */
