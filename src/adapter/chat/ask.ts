@@ -87,6 +87,13 @@ export function refusalOf(name: string, status: number, said: unknown): Problem 
   return new Problem(422, "messenger_refused", `${name} refused it: ${status}${words}.`);
 }
 
+/** Work on a message. @param gone how the messenger says that there is no such message any more, which is no error. */
+export async function unlessGone(work: Promise<unknown>, gone: RegExp): Promise<void> {
+  await work.catch((error) => {
+    if (!(error instanceof Problem) || !gone.test(error.detail)) throw error;
+  });
+}
+
 /** An id that may come as a number or as text; undefined for anything else. */
 export function idIn(value: unknown, name: string): string | undefined {
   const found = membersOf(value)[name];

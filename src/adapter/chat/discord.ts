@@ -5,7 +5,7 @@
 import { Problem } from "../../core/errors.ts";
 import { isObject, membersOf, numberIn, textIn } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
-import { createAskChat, idIn, refusalOf } from "./ask.ts";
+import { createAskChat, idIn, refusalOf, unlessGone } from "./ask.ts";
 import { cutText, type Incoming, type Messenger, type MessengerDeps, type TakeIncoming } from "./messenger.ts";
 import { type OpenSocket, openWebSocket } from "./web-socket.ts";
 
@@ -74,12 +74,8 @@ export function openDiscord(deps: MessengerDeps, { server = DISCORD_SERVER, toke
     },
     async edit(chat, message, text, signal) {
       const body = { content: cutText(text, MAX_CHARACTERS), components: [], ...quiet };
-      try {
-        await call("PATCH", `/channels/${segment(chat)}/messages/${segment(message)}`, body, signal);
-      } catch (error) {
-        if (error instanceof Problem && /Unknown Message/.test(error.detail)) return;
-        throw error;
-      }
+      const edited = call("PATCH", `/channels/${segment(chat)}/messages/${segment(message)}`, body, signal);
+      await unlessGone(edited, /Unknown Message/);
     },
     async confirm({ handle }, text, signal) {
       const [id = "", secret = ""] = handle.split("/");

@@ -5,7 +5,7 @@
 import { Problem } from "../../core/errors.ts";
 import { listIn, membersOf, textIn } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
-import { createAskChat, refusalOf } from "./ask.ts";
+import { createAskChat, refusalOf, unlessGone } from "./ask.ts";
 import { cutText, type Incoming, type Messenger, type MessengerDeps } from "./messenger.ts";
 import { openWebSocket } from "./web-socket.ts";
 
@@ -56,12 +56,8 @@ export function openSlack(deps: MessengerDeps, { server = SLACK_SERVER, token, a
     },
     async edit(chat, message, given, signal) {
       const text = cutText(given, MAX_CHARACTERS);
-      try {
-        await call("chat.update", { channel: chat, ts: message, text, blocks: [section(text)] }, signal);
-      } catch (error) {
-        if (error instanceof Problem && /message_not_found|cant_update_message/.test(error.detail)) return;
-        throw error;
-      }
+      const edited = call("chat.update", { channel: chat, ts: message, text, blocks: [section(text)] }, signal);
+      await unlessGone(edited, /message_not_found|cant_update_message/);
     },
     async confirm({ chat, sender }, text, signal) {
       await call("chat.postEphemeral", { channel: chat, user: sender, text: cutText(text, MAX_CHARACTERS) }, signal);

@@ -1,7 +1,7 @@
 /** Telegram's Bot API (https://core.telegram.org/bots/api), read by long polling. Texts are sent without markup. */
 import { Problem } from "../../core/errors.ts";
 import { membersOf, numberIn, textIn } from "../../core/is-object.ts";
-import { createAskChat, idIn, refusalOf } from "./ask.ts";
+import { createAskChat, idIn, refusalOf, unlessGone } from "./ask.ts";
 import { cutText, type Incoming, type Messenger, type MessengerDeps } from "./messenger.ts";
 
 const NAME = "Telegram";
@@ -54,12 +54,7 @@ export function openTelegram(deps: MessengerDeps, { server = TELEGRAM_SERVER, to
     },
     async edit(chat, message, text, signal) {
       const body = { chat_id: chat, message_id: Number(message), text: cutText(text, MAX_CHARACTERS) };
-      try {
-        await call("editMessageText", body, signal);
-      } catch (error) {
-        if (error instanceof Problem && /not modified|not found|can't be edited/.test(error.detail)) return;
-        throw error;
-      }
+      await unlessGone(call("editMessageText", body, signal), /not modified|not found|can't be edited/);
     },
     async confirm({ handle }, text, signal) {
       const body = { callback_query_id: handle, text: cutText(text, CONFIRM_CHARACTERS) };

@@ -77,18 +77,14 @@ export function createGitea(access: CodeHostAccess, fetch: HostFetch): CodeHost 
         );
         const comments = [];
         for (const review of reviews) {
-          const { id = 0, body = "", html_url: url = "", submitted_at = "" } = review;
-          const author = review.user?.login ?? "";
-          const said = { id: `review-${id}`, author, body, url, created_at: submitted_at, path: null, line: null };
-          if (body !== "") comments.push(said);
+          const { id = 0 } = review;
+          const said = presentComment({ ...review, created_at: review.submitted_at ?? "" });
+          if (said.body !== "") comments.push({ ...said, id: `review-${id}`, path: null, line: null });
           if (!review.comments_count) continue;
           for (const one of (await repos.repoGetPullReviewComments(owner, repo, number, id)).data)
             comments.push({
+              ...presentComment(one),
               id: `line-${one.id}`,
-              author: one.user?.login ?? "",
-              body: one.body ?? "",
-              url: one.html_url ?? "",
-              created_at: one.created_at ?? "",
               path: one.path ?? null,
               line: one.position || one.original_position || null,
             });
@@ -128,7 +124,8 @@ const presentIssue = (one: Issue | PullRequest) => ({
   url: one.html_url ?? "",
 });
 
-const presentComment = ({ id, user, body = "", html_url: url = "", created_at = "" }: Comment) => ({
+type Said = Pick<Comment, "id" | "user" | "body" | "html_url" | "created_at">;
+const presentComment = ({ id, user, body = "", html_url: url = "", created_at = "" }: Said) => ({
   id: String(id),
   author: user?.login ?? "",
   body,

@@ -120,11 +120,8 @@ export function createGitHub(access: CodeHostAccess, fetch: HostFetch, onToken: 
         const reviews = await pages(async (page) =>
           (await octokit.request("GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews", { ...at, page })).data.map(
             (one) => ({
+              ...presentComment({ ...one, created_at: one.submitted_at ?? "" }),
               id: `review-${one.id}`,
-              author: one.user?.login ?? "",
-              body: one.body,
-              url: one.html_url,
-              created_at: one.submitted_at ?? "",
               path: null,
               line: null,
             }),
@@ -133,11 +130,8 @@ export function createGitHub(access: CodeHostAccess, fetch: HostFetch, onToken: 
         const lines = await pages(async (page) =>
           (await octokit.request("GET /repos/{owner}/{repo}/pulls/{pull_number}/comments", { ...at, page })).data.map(
             (one) => ({
+              ...presentComment(one),
               id: `line-${one.id}`,
-              author: one.user?.login ?? "",
-              body: one.body,
-              url: one.html_url,
-              created_at: one.created_at,
               path: one.path,
               line: one.line ?? one.original_line ?? null,
             }),

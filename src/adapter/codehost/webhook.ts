@@ -55,28 +55,21 @@ const SHAPES: [kind: Notice["kind"], schema: TSchema][] = [
 ];
 
 /** Names of events by kind; Gitea has a name for each outcome of a review. */
-const NAMES: Record<Notice["kind"], RegExp> = {
-  push: /^push$/,
-  issue: /^(issues|issue_label)$/,
-  comment: /^(issue_comment|pull_request_comment)$/,
-  pull_request: /^(pull_request|pull_request_target|pull_request_label)$/,
-  review:
-    /^(pull_request_review|pull_request_approved|pull_request_rejected|pull_request_comment|pull_request_review_\w+)$/,
-  review_comment: /^(pull_request_review_comment)$/,
+const NAMES: Record<Notice["kind"], readonly string[]> = {
+  push: ["push"],
+  issue: ["issues", "issue_label"],
+  comment: ["issue_comment", "pull_request_comment"],
+  pull_request: ["pull_request", "pull_request_label"],
+  review: [
+    "pull_request_review",
+    "pull_request_approved",
+    "pull_request_rejected",
+    "pull_request_comment",
+    "pull_request_review_comment",
+  ],
+  review_comment: ["pull_request_review_comment"],
 };
-const KNOWN = new Set([
-  "push",
-  "issues",
-  "issue_label",
-  "issue_comment",
-  "pull_request_comment",
-  "pull_request",
-  "pull_request_label",
-  "pull_request_review",
-  "pull_request_approved",
-  "pull_request_rejected",
-  "pull_request_review_comment",
-]);
+const KNOWN = new Set(Object.values(NAMES).flat());
 
 /**
  * @returns undefined for an event that we do not act on; `mismatch` when the event's name, which nothing signs, does not
@@ -85,7 +78,7 @@ const KNOWN = new Set([
 export function readNotice(event: string, payload: unknown): Notice | "mismatch" | undefined {
   if (!KNOWN.has(event)) return undefined;
   const found = SHAPES.find(([, schema]) => Value.Check(schema, payload));
-  if (!found || !NAMES[found[0]].test(event)) return "mismatch";
+  if (!found || !NAMES[found[0]].includes(event)) return "mismatch";
   const [kind] = found;
   // Beside what fits, a payload may hold anything: each member is looked at.
   const { repository, sender, issue, pull_request, label, comment, review } = membersOf(payload);

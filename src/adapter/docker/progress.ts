@@ -2,8 +2,8 @@
 
 import type { Readable } from "node:stream";
 import { Problem } from "../../core/errors.ts";
-import { isObject, numberIn, textIn } from "../../core/is-object.ts";
-import { readJson } from "../../core/json-reader.ts";
+import { numberIn, textIn } from "../../core/is-object.ts";
+import { readMembers } from "../../core/json-reader.ts";
 import { createLineSplitter } from "../../core/line-splitter.ts";
 import { raceSignal } from "../../core/race-signal.ts";
 import { unlessGivenUp } from "./streams.ts";
@@ -15,15 +15,6 @@ export interface ImageProgress {
   layer?: string;
   currentBytes?: number;
   totalBytes?: number;
-}
-
-function parseLine(line: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = readJson(line);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /**
@@ -62,8 +53,7 @@ async function* linesOf(answer: Readable): AsyncGenerator<string> {
 async function statusTexts(answer: Readable, onProgress?: (progress: ImageProgress) => void): Promise<string[]> {
   const seen: string[] = [];
   for await (const text of linesOf(answer)) {
-    const line = parseLine(text);
-    if (!line) continue;
+    const line = readMembers(text);
     const error = textIn(line, "error");
     if (error) throw new Problem(502, "docker_error", error.trim());
     const status = (textIn(line, "status") ?? textIn(line, "stream") ?? "").trim();

@@ -2,8 +2,8 @@
  * A command in a container of a Pod, over a WebSocket: `v5.channel.k8s.io`, which can close the command's input, or
  * `v4.channel.k8s.io` of clusters before 1.30, which cannot: there the command must know where its input ends.
  */
-import { isObject, listIn, membersOf, textIn } from "../../core/is-object.ts";
-import { readJson } from "../../core/json-reader.ts";
+import { listIn, textIn } from "../../core/is-object.ts";
+import { readMembers } from "../../core/json-reader.ts";
 import { type ClusterClient, urlOf } from "./client.ts";
 import { asProblem } from "./failures.ts";
 import { openWebSocket } from "./web-socket.ts";
@@ -96,19 +96,9 @@ export async function execInPod(client: ClusterClient, request: PodExecRequest) 
 
 /** Of a `Status`: success, or a failure with the exit code among its causes. */
 function exitCodeIn(text: string): number | null {
-  if (text === "") return null;
-  let status: unknown;
-  try {
-    status = readJson(text);
-  } catch {
-    return null;
-  }
-  if (!isObject(status)) return null;
+  const status = readMembers(text);
   if (textIn(status, "status") === "Success") return 0;
-  const causes = listIn(membersOf(status["details"]), "causes");
-  const code = textIn(
-    causes.find((cause) => textIn(cause, "reason") === "ExitCode"),
-    "message",
-  );
+  const cause = listIn(status["details"], "causes").find((one) => textIn(one, "reason") === "ExitCode");
+  const code = textIn(cause, "message");
   return code !== undefined && /^\d{1,3}$/.test(code) ? Number(code) : null;
 }

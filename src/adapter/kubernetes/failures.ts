@@ -1,7 +1,7 @@
 /** What an API server says when it refuses, and failures of the way to it, as Problems. */
 import { isProblem, messageOf, Problem, unavailable } from "../../core/errors.ts";
 import { textIn } from "../../core/is-object.ts";
-import { readJson } from "../../core/json-reader.ts";
+import { readMembers } from "../../core/json-reader.ts";
 
 const MAX_MESSAGE = 1_000;
 
@@ -43,18 +43,10 @@ export function asProblem(error: unknown, address: string): Problem {
 
 /** Another change came between; nothing was done. A name that is taken answers 409 as well, with another reason. */
 export const isOvertaken = (status: number, text: string): boolean =>
-  status === 409 && memberIn(text, "reason") === "Conflict";
+  status === 409 && textIn(readMembers(text), "reason") === "Conflict";
 
 function statusMessage(text: string): string {
-  const message = memberIn(text, "message") ?? text;
+  const message = textIn(readMembers(text), "message") ?? text;
   const line = message.replace(/[\x00-\x20\x7f]+/g, " ").trim();
   return line.slice(0, MAX_MESSAGE).replace(/\.$/, "") || "no reason given";
-}
-
-function memberIn(text: string, name: string): string | undefined {
-  try {
-    return textIn(readJson(text), name);
-  } catch {
-    return undefined;
-  }
 }

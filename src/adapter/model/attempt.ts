@@ -108,10 +108,10 @@ const FINISH: Record<string, FinishReason> = {
 /** What the loop over the stream collects. */
 interface Seen {
   /** The part that says how the step ended. */
-  end: StreamPart | undefined;
-  error: unknown;
+  end?: StreamPart;
+  error?: unknown;
   failed: boolean;
-  firstTokenAt: number | undefined;
+  firstTokenAt?: number;
   tooLong: boolean;
   tooManyCalls: boolean;
 }
@@ -149,14 +149,7 @@ function createWatch(input: AttemptInput) {
 }
 
 async function readAll(input: AttemptInput, parts: ReplyParts, watch: ReturnType<typeof createWatch>): Promise<Seen> {
-  const seen: Seen = {
-    end: undefined,
-    error: undefined,
-    failed: false,
-    firstTokenAt: undefined,
-    tooLong: false,
-    tooManyCalls: false,
-  };
+  const seen: Seen = { failed: false, tooLong: false, tooManyCalls: false };
   try {
     const reader = openStream(input, watch.signal);
     const turn = takeTurns();

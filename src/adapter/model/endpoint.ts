@@ -16,6 +16,12 @@ export interface Endpoint {
 /** Where Ollama's own protocol is, given the address of its compatible one. */
 export const ollamaRoot = (baseUrl: string): string => baseUrl.replace(/\/v1$/, "");
 
+/** The first that can be a number of tokens; null where none is. */
+export function sizeOf(...values: unknown[]): number | null {
+  const found = values.find((value) => typeof value === "number" && Number.isSafeInteger(value) && value > 0);
+  return found === undefined ? null : Number(found);
+}
+
 /** `fetch` that follows no redirect and leaves time limits to the caller. @param values of one answer or event. */
 const createFetch = (values?: number) =>
   likeFetch(async (input, init) =>

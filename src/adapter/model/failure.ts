@@ -4,6 +4,7 @@ import { APICallError } from "ai";
 import { DAY_MS } from "../../core/clock.ts";
 import { codeOf } from "../../core/errors.ts";
 import { membersOf } from "../../core/is-object.ts";
+import { readBeginning } from "../../core/read-bounded.ts";
 
 type FailureCode =
   | "provider_not_configured"
@@ -28,6 +29,26 @@ export interface Failure {
   refusesThinking?: boolean;
   /** The model's server gives it no tools; the call may be made with them in its text. */
   refusesTools?: boolean;
+}
+
+/** Of a refusal's body. */
+const REFUSAL_BYTES = 64 * 1024;
+
+/** A refusal in the form that failures are read from. @param messageIn finds what the provider says in its answer. */
+export async function refusalOf(
+  answer: Response,
+  url: string,
+  messageIn: (body: string) => string,
+): Promise<APICallError> {
+  const responseBody = (await readBeginning(answer.body, REFUSAL_BYTES)).bytes.toString();
+  return new APICallError({
+    message: messageIn(responseBody),
+    url,
+    requestBodyValues: {},
+    statusCode: answer.status,
+    responseBody,
+    responseHeaders: Object.fromEntries(answer.headers),
+  });
 }
 
 const CONTEXT_SHAPE =
@@ -94,59 +115,40 @@ function detailOf(error: APICallError): string {
 }
 
 function ofStatus(error: APICallError, status: number, provider: string, nowMs: number): Failure {
+  const { responseHeaders: headers, responseBody: body = "" } = error;
   const detail = detailOf(error);
-  const text = `${detail} ${error.responseBody ?? ""}`;
-  const say = (what: string) => (detail ? `${what}: ${detail}` : `${what}.`);
+  const text = `${detail} ${body}`;
+  const refused = (code: FailureCode, what: string, more: Partial<Failure> = {}): Failure => ({
+    code,
+    message: detail ? `${what}: ${detail}` : `${what}.`,
+    retryable: false,
+    ...more,
+  });
   // Google says 400 for a wrong key.
-  if (status === 401 || (status === 400 && /API_KEY_INVALID|API key not valid/i.test(text)))
-    return {
-      code: "provider_auth",
-      message: `${provider} refused the key (${status}). Check the key.`,
-      retryable: false,
-    };
-  if (status === 403)
-    return { code: "provider_auth", message: say(`${provider} does not allow this (403)`), retryable: false };
-  if (status === 402 || (status === 429 && /insufficient_quota|billing|credit balance/i.test(text)))
-    return {
-      code: "provider_rate_limited",
-      message: say(`${provider}: the quota is used up`),
-      retryable: false,
-      retryAfterMs: resetAfterMs(error.responseHeaders, error.responseBody ?? "", nowMs),
-    };
-  if (status === 429) {
-    const wait = resetAfterMs(error.responseHeaders, error.responseBody ?? "", nowMs);
-    const message = say(`${provider} limits the rate (429)`);
-    return { code: "provider_rate_limited", message, retryable: true, retryAfterMs: wait };
+  if (status === 401 || (status === 400 && /API_KEY_INVALID|API key not valid/i.test(text))) {
+    const message = `${provider} refused the key (${status}). Check the key.`;
+    return { code: "provider_auth", message, retryable: false };
   }
+  if (status === 403) return refused("provider_auth", `${provider} does not allow this (403)`);
+  const resets = () => ({ retryAfterMs: resetAfterMs(headers, body, nowMs) });
+  if (status === 402 || (status === 429 && /insufficient_quota|billing|credit balance/i.test(text)))
+    return refused("provider_rate_limited", `${provider}: the quota is used up`, resets());
+  if (status === 429)
+    return refused("provider_rate_limited", `${provider} limits the rate (429)`, { retryable: true, ...resets() });
   if (status >= 300 && status < 400) {
     const message = `${provider} answered with a redirect (${status}); it is not followed, so that the key goes to no other host. Correct the base URL.`;
     return { code: "provider_error", message, retryable: false };
   }
   if (NO_TOOLS_STATUSES.has(status) && NO_TOOLS_SHAPE.test(text))
-    return {
-      code: "provider_error",
-      message: say(`${provider} gives this model no tools`),
-      retryable: false,
-      refusesTools: true,
-    };
+    return refused("provider_error", `${provider} gives this model no tools`, { refusesTools: true });
   if (status === 413 || (status === 400 && CONTEXT_SHAPE.test(text)))
-    return { code: "context_too_long", message: say(`The prompt does not fit ${provider}'s model`), retryable: false };
+    return refused("context_too_long", `The prompt does not fit ${provider}'s model`);
   if (status === 408 || status >= 500) {
-    const wait = retryAfterMs(error.responseHeaders, nowMs);
-    return {
-      code: "provider_error",
-      message: say(`${provider} failed (${status})`),
-      retryable: true,
-      retryAfterMs: wait,
-    };
+    const later = { retryable: true, retryAfterMs: retryAfterMs(headers, nowMs) };
+    return refused("provider_error", `${provider} failed (${status})`, later);
   }
   const refusesThinking = status === 400 && THINKING_SHAPE.test(text) && REFUSAL_SHAPE.test(text);
-  return {
-    code: "provider_error",
-    message: say(`${provider} refused the call (${status})`),
-    retryable: false,
-    refusesThinking,
-  };
+  return refused("provider_error", `${provider} refused the call (${status})`, { refusesThinking });
 }
 
 /** The text of an error inside a stream, whatever its shape. */

@@ -23,9 +23,7 @@ export interface Fingerprint {
 const HEAD_CHARACTERS = 160;
 const TYPE_ID = new RegExp(`\\b(${Object.values(ID_PREFIXES).join("|")})_[0-7][0-9a-hjkmnp-tv-z]{25}\\b`, "g");
 
-const shaOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32);
-
-const dataSha = (data: Uint8Array): string => createHash("sha256").update(data).digest("hex").slice(0, 32);
+const shaOf = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex").slice(0, 32);
 
 /** The text with identifiers and times replaced by their kind. */
 function normalized(text: string): string {
@@ -44,7 +42,7 @@ function print(text: string): TextPrint {
 function contentOf(message: ModelMessage): string {
   if (message.role === "user")
     return message.parts
-      .map((part) => (part.type === "text" ? part.text : `${part.name} ${dataSha(part.data)}`))
+      .map((part) => (part.type === "text" ? part.text : `${part.name} ${shaOf(part.data)}`))
       .join("\n");
   if (message.role === "tool")
     return message.results.map(({ tool, ok, output }) => `${tool} ${ok ? "ok" : "failed"}: ${output}`).join("\n");

@@ -7,7 +7,7 @@ import type { Clock } from "../../core/clock.ts";
 import { membersOf } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
 import { readBounded } from "../../core/read-bounded.ts";
-import { type Endpoint, fetchDirectly, ollamaRoot } from "./endpoint.ts";
+import { type Endpoint, fetchDirectly, ollamaRoot, sizeOf } from "./endpoint.ts";
 import { createScrubber } from "./scrubber.ts";
 
 interface LiveModel {
@@ -48,10 +48,6 @@ const SHOWN_MODELS = 40;
 type Json = Record<string, unknown>;
 const asList = (value: unknown): Json[] => (Array.isArray(value) ? value.map(membersOf) : []);
 const textOf = (...values: unknown[]): string => String(values.find((value) => typeof value === "string") ?? "");
-const sizeOf = (...values: unknown[]): number | null => {
-  const found = values.find((value) => typeof value === "number" && Number.isFinite(value) && value > 0);
-  return found === undefined ? null : Number(found);
-};
 
 /** Expected failures of a test, in words for a person. */
 class Refused extends Error {

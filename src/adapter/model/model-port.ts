@@ -16,7 +16,7 @@ import type { PassOutcome } from "./pass.ts";
 import { normalizeBaseUrl, OWN_KINDS, type ProviderKind, splitModel } from "./providers.ts";
 import type { CallTarget, ModelLog } from "./retries.ts";
 import { createWindows, type ServedWindow } from "./served-window.ts";
-import { NO_USAGE } from "./usage.ts";
+import { NO_USAGE, refusedReply } from "./usage.ts";
 
 /** What is configured for a provider, for that user: the user's own key comes first. */
 export interface ResolvedProvider {
@@ -105,23 +105,8 @@ const errorOf = ({ code, message, retryable, retryAfterMs, isWait }: Failure, no
   },
 });
 
-/** A reply for a call that was never made. */
-function refusal(request: Pick<ModelRequest, "model">, failure: Failure, durationMs: number, nowMs = 0): ModelReply {
-  return {
-    parts: [],
-    finish: "error",
-    usage: NO_USAGE,
-    cost_usd: 0,
-    cost_source: "table",
-    key_source: "none",
-    provider: splitModel(request.model)?.provider ?? "",
-    model: request.model,
-    duration_ms: durationMs,
-    time_to_first_token_ms: null,
-    attempts: 0,
-    ...errorOf(failure, nowMs),
-  };
-}
+const refusal = (request: Pick<ModelRequest, "model">, failure: Failure, durationMs: number, nowMs = 0): ModelReply =>
+  refusedReply(request.model, errorOf(failure, nowMs).error, durationMs);
 
 /** The model port over real providers; `demo/*` goes to the scripted model. */
 export function createModelPort(deps: ModelPortDeps): ModelPort {

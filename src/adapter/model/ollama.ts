@@ -4,12 +4,13 @@
  * not to cut the prompt (`truncate`) and not to drop its beginning while the reply grows (`shift`); a server that
  * does not know these two ignores them.
  */
-import { APICallError, type LanguageModelMiddleware } from "ai";
+import type { LanguageModelMiddleware } from "ai";
 import { isObject, membersOf, numberIn, textIn } from "../../core/is-object.ts";
-import { readJson } from "../../core/json-reader.ts";
+import { readJson, readMembers } from "../../core/json-reader.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { createLineSplitter } from "../../core/line-splitter.ts";
 import { type Endpoint, ollamaRoot } from "./endpoint.ts";
+import { refusalOf } from "./failure.ts";
 
 type Model = Parameters<NonNullable<LanguageModelMiddleware["wrapStream"]>>[0]["model"];
 type CallOptions = Parameters<Model["doStream"]>[0];
@@ -40,7 +41,7 @@ export function ollamaModel({ baseUrl, apiKey, providerId }: Endpoint, name: str
         timeout: false,
         ...(options.abortSignal ? { signal: options.abortSignal } : {}),
       });
-      if (response.status !== 200 || response.body === null) throw await refusalOf(url, response);
+      if (response.status !== 200 || response.body === null) throw await refusalOf(response, url, messageIn);
       return { stream: response.body.pipeThrough(partsOf()) };
     },
   };
@@ -117,30 +118,13 @@ function messagesOf(message: Message): Json[] {
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-async function refusalOf(url: string, response: Response): Promise<APICallError> {
-  let text = "";
-  const decoder = new TextDecoder();
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk, { stream: true });
-    if (text.length > REFUSAL_CHARACTERS) break;
-  }
-  let message = text.slice(0, REFUSAL_CHARACTERS);
-  try {
-    const { error } = membersOf(readJson(text));
-    message = typeof error === "string" ? error : (textIn(error, "message") ?? message);
-  } catch {
-    // Not JSON: the text itself is shown.
-  }
-  return new APICallError({
-    message,
-    url,
-    requestBodyValues: {},
-    statusCode: response.status,
-    responseBody: text,
-    responseHeaders: Object.fromEntries(response.headers),
-  });
-}
 const REFUSAL_CHARACTERS = 4_096;
+
+/** What it says is wrong; the text itself where that is no JSON. */
+function messageIn(body: string): string {
+  const { error } = readMembers(body);
+  return typeof error === "string" ? error : (textIn(error, "message") ?? body.slice(0, REFUSAL_CHARACTERS));
+}
 
 /** Lines of JSON in, the SDK's stream parts out. */
 function partsOf(): TransformStream<Uint8Array, Part> {

@@ -2,15 +2,14 @@
  * A request in a provider's own protocol, passed on with the provider's key, and its answer passed back byte by byte.
  * What it used is read on the way; where the provider says nothing, the texts are measured.
  */
-import { APICallError } from "ai";
 import type { Clock } from "../../core/clock.ts";
-import { membersOf, numberIn } from "../../core/is-object.ts";
-import { readJson } from "../../core/json-reader.ts";
+import { membersOf, numberIn, textIn } from "../../core/is-object.ts";
+import { readMembers } from "../../core/json-reader.ts";
 import type { FinishReason, PassRequest } from "../../engine/model.ts";
 import type { AttemptOutcome } from "./attempt.ts";
 import { needsMarks, withCacheMarks } from "./cache-marks.ts";
 import { fetchUnread } from "./endpoint.ts";
-import { type Failure, failureOf } from "./failure.ts";
+import { type Failure, failureOf, refusalOf } from "./failure.ts";
 import type { ModelLimits } from "./limits.ts";
 import { createEventCounter, createWholeCounter } from "./pass-counts.ts";
 import { textsOfBody, truncation } from "./prompt-cut.ts";
@@ -80,7 +79,7 @@ export async function passOn({ clock, limits }: Deps, request: PassRequest, to: 
   try {
     answer = await fetchUnread(url, { method: "POST", headers: headersFor(request, to), body, signal });
     if (answer.status !== 200) {
-      const failed = failure(await refusalOf(answer, url));
+      const failed = failure(await refusalOf(answer, url, messageIn));
       watch.close();
       return { answer: undefined, ended: Promise.resolve({ ...none, finish: "error", failure: failed }) };
     }
@@ -210,34 +209,4 @@ function headersFor({ protocol, headers }: PassRequest, { apiKey = "" }: CallTar
   return { "anthropic-version": "2023-06-01", ...json, "x-api-key": apiKey };
 }
 
-/** A refusal in the form that failures are read from. */
-async function refusalOf(answer: Response, url: string): Promise<APICallError> {
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of answer.body ?? []) {
-    bytes += piece.byteLength;
-    if (bytes > REFUSAL_BYTES) break;
-    pieces.push(piece);
-  }
-  const responseBody = Buffer.concat(pieces).toString("utf8");
-  const message = saidIn(responseBody) ?? "";
-  return new APICallError({
-    message,
-    url,
-    requestBodyValues: {},
-    statusCode: answer.status,
-    responseBody,
-    responseHeaders: Object.fromEntries(answer.headers),
-  });
-}
-
-const REFUSAL_BYTES = 64 * 1024;
-
-function saidIn(text: string): string | undefined {
-  try {
-    const said = membersOf(membersOf(readJson(text))["error"])["message"];
-    return typeof said === "string" ? said : undefined;
-  } catch {
-    return undefined;
-  }
-}
+const messageIn = (body: string): string => textIn(readMembers(body)["error"], "message") ?? "";

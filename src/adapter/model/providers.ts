@@ -20,29 +20,24 @@ export interface ProviderEntry {
   priceId?: string;
 }
 
+/** Keys of most are in the variable ID_API_KEY. */
+const keyOf = (id: string): string => `${id.toUpperCase()}_API_KEY`;
+
 const hosted = (
   id: string,
   name: string,
   kind: ProviderKind,
   baseUrl: string,
-  envVar: string,
   docsUrl: string,
-  priceId = id,
+  { envVar = keyOf(id), priceId = id }: Partial<Pick<ProviderEntry, "envVar" | "priceId">> = {},
 ): ProviderEntry => ({ id, name, kind, baseUrl, envVar, docsUrl, local: false, priceId });
 
-const local = (
-  id: string,
-  name: string,
-  baseUrl: string,
-  envVar: string,
-  docsUrl: string,
-  kind: ProviderKind = "openai-compatible",
-): ProviderEntry => ({
+const local = (id: string, name: string, kind: ProviderKind, baseUrl: string, docsUrl: string): ProviderEntry => ({
   id,
   name,
   kind,
   baseUrl,
-  envVar,
+  envVar: keyOf(id),
   docsUrl,
   local: true,
 });
@@ -50,61 +45,26 @@ const local = (
 const OAC = "openai-compatible";
 
 export const PROVIDERS: readonly ProviderEntry[] = [
-  hosted(
-    "anthropic",
-    "Anthropic",
-    "anthropic",
-    "https://api.anthropic.com/v1",
-    "ANTHROPIC_API_KEY",
-    "https://docs.anthropic.com",
-  ),
-  hosted(
-    "openai",
-    "OpenAI",
-    "openai",
-    "https://api.openai.com/v1",
-    "OPENAI_API_KEY",
-    "https://platform.openai.com/docs",
-  ),
+  hosted("anthropic", "Anthropic", "anthropic", "https://api.anthropic.com/v1", "https://docs.anthropic.com"),
+  hosted("openai", "OpenAI", "openai", "https://api.openai.com/v1", "https://platform.openai.com/docs"),
   hosted(
     "google",
     "Google Gemini",
     "google",
     "https://generativelanguage.googleapis.com/v1beta",
-    "GOOGLE_GENERATIVE_AI_API_KEY",
     "https://ai.google.dev/gemini-api/docs",
+    { envVar: "GOOGLE_GENERATIVE_AI_API_KEY" },
   ),
-  hosted(
-    "openrouter",
-    "OpenRouter",
-    OAC,
-    "https://openrouter.ai/api/v1",
-    "OPENROUTER_API_KEY",
-    "https://openrouter.ai/docs",
-  ),
-  hosted("groq", "Groq", OAC, "https://api.groq.com/openai/v1", "GROQ_API_KEY", "https://console.groq.com/docs"),
-  hosted("mistral", "Mistral", OAC, "https://api.mistral.ai/v1", "MISTRAL_API_KEY", "https://docs.mistral.ai"),
-  hosted("xai", "xAI", OAC, "https://api.x.ai/v1", "XAI_API_KEY", "https://docs.x.ai", "x-ai"),
-  hosted(
-    "deepseek",
-    "DeepSeek",
-    OAC,
-    "https://api.deepseek.com/v1",
-    "DEEPSEEK_API_KEY",
-    "https://api-docs.deepseek.com",
-  ),
-  hosted("together", "Together AI", OAC, "https://api.together.xyz/v1", "TOGETHER_API_KEY", "https://docs.together.ai"),
-  hosted(
-    "fireworks",
-    "Fireworks AI",
-    OAC,
-    "https://api.fireworks.ai/inference/v1",
-    "FIREWORKS_API_KEY",
-    "https://docs.fireworks.ai",
-  ),
-  local("ollama", "Ollama", "http://127.0.0.1:11434/v1", "OLLAMA_API_KEY", "https://docs.ollama.com", "ollama"),
-  local("lmstudio", "LM Studio", "http://127.0.0.1:1234/v1", "LMSTUDIO_API_KEY", "https://lmstudio.ai/docs"),
-  local("vllm", "vLLM", "http://127.0.0.1:8000/v1", "VLLM_API_KEY", "https://docs.vllm.ai"),
+  hosted("openrouter", "OpenRouter", OAC, "https://openrouter.ai/api/v1", "https://openrouter.ai/docs"),
+  hosted("groq", "Groq", OAC, "https://api.groq.com/openai/v1", "https://console.groq.com/docs"),
+  hosted("mistral", "Mistral", OAC, "https://api.mistral.ai/v1", "https://docs.mistral.ai"),
+  hosted("xai", "xAI", OAC, "https://api.x.ai/v1", "https://docs.x.ai", { priceId: "x-ai" }),
+  hosted("deepseek", "DeepSeek", OAC, "https://api.deepseek.com/v1", "https://api-docs.deepseek.com"),
+  hosted("together", "Together AI", OAC, "https://api.together.xyz/v1", "https://docs.together.ai"),
+  hosted("fireworks", "Fireworks AI", OAC, "https://api.fireworks.ai/inference/v1", "https://docs.fireworks.ai"),
+  local("ollama", "Ollama", "ollama", "http://127.0.0.1:11434/v1", "https://docs.ollama.com"),
+  local("lmstudio", "LM Studio", OAC, "http://127.0.0.1:1234/v1", "https://lmstudio.ai/docs"),
+  local("vllm", "vLLM", OAC, "http://127.0.0.1:8000/v1", "https://docs.vllm.ai"),
   { id: "demo", name: "Demo (scripted)", kind: "scripted", envVar: "", docsUrl: "", local: true },
 ];
 

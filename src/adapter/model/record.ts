@@ -12,6 +12,7 @@ import { ownJson } from "../../core/own-json.ts";
 import type { ModelPort, ModelReply, ModelRequest } from "../../engine/model.ts";
 import { difference, type Fingerprint, fingerprint, likeness } from "./fingerprint.ts";
 import type { ModelLog } from "./retries.ts";
+import { FREE, refusedReply } from "./usage.ts";
 
 interface CassetteLine {
   v: 1;
@@ -116,34 +117,16 @@ export async function createReplay(deps: {
     const started = clock.monotonic();
     const now = fingerprint(request);
     const recorded = byHash.get(now.hash);
-    const free = { cost_usd: 0, cost_source: "table" as const, key_source: "none" as const };
     if (!recorded) {
-      const usage = {
-        input_tokens: 0,
-        output_tokens: 0,
-        cache_read_tokens: 0,
-        cache_write_tokens: 0,
-        reasoning_tokens: 0,
-      };
       const error = { code: "replay_miss", message: missMessage(lines, request, now), retryable: false };
-      const times = { duration_ms: clock.monotonic() - started, time_to_first_token_ms: null, attempts: 0 };
-      const [provider] = request.model.split("/", 1);
-      return {
-        parts: [],
-        finish: "error",
-        usage,
-        ...free,
-        ...times,
-        provider: provider ?? "",
-        model: request.model,
-        error,
-      };
+      return refusedReply(request.model, error, clock.monotonic() - started);
     }
     const turn = used.get(now.hash) ?? 0;
     used.set(now.hash, turn + 1);
     const { reply } = recorded[Math.min(turn, recorded.length - 1)]!;
     if (!request.signal.aborted) speak(reply, request);
     const aborted = request.signal.aborted ? { finish: "aborted" as const, parts: [] } : {};
+    const { usage: _, ...free } = FREE;
     return { ...structuredClone(reply), ...free, ...aborted, duration_ms: clock.monotonic() - started };
   }
 

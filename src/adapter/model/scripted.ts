@@ -13,6 +13,7 @@ import type { AssistantPart } from "../../engine/parts.ts";
 import { BUILTIN_SCRIPT } from "./builtin-script.ts";
 import { sampleOutputs } from "./sample-outputs.ts";
 import { parseScript, SCRIPT_FILE_BYTES, type ScriptFile, type ScriptTurn } from "./script-file.ts";
+import { FREE, NO_USAGE } from "./usage.ts";
 
 export const SCRIPTED_MODEL = "demo/scripted";
 
@@ -184,10 +185,9 @@ const tokens = (value: unknown): number =>
 function usageOf(request: ModelRequest, parts: AssistantPart[]) {
   const thinking = parts.filter((part) => part.type === "thinking");
   return {
+    ...NO_USAGE,
     input_tokens: tokens(request.system) + tokens(request.messages),
     output_tokens: parts.length ? tokens(parts) : 0,
-    cache_read_tokens: 0,
-    cache_write_tokens: 0,
     reasoning_tokens: thinking.length ? tokens(thinking) : 0,
   };
 }
@@ -218,10 +218,8 @@ export function createScriptedModel({ clock, scriptsDir, recordedFor }: Scripted
     return {
       parts: finish === "aborted" ? parts.filter((part) => part.type !== "tool_call") : parts,
       finish,
+      ...FREE,
       usage: usageOf(request, parts),
-      cost_usd: 0,
-      cost_source: "table",
-      key_source: "none",
       provider: "demo",
       model: SCRIPTED_MODEL,
       duration_ms: clock.monotonic() - started,

@@ -12,7 +12,7 @@
 import type { Clock } from "../../core/clock.ts";
 import { isObject, membersOf } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
-import { type Endpoint, fetchDirectly, ollamaRoot } from "./endpoint.ts";
+import { type Endpoint, fetchDirectly, ollamaRoot, sizeOf } from "./endpoint.ts";
 
 export interface ServedWindow {
   /** Tokens; null: the server does not say. */
@@ -47,10 +47,6 @@ const KEPT_MS = 300_000;
 const MISSED_KEPT_MS = 30_000;
 const MODELS_KEPT = 1_000;
 
-const sizeOf = (...values: unknown[]): number | null => {
-  const found = values.find((value) => typeof value === "number" && Number.isSafeInteger(value) && value > 0);
-  return found === undefined ? null : Number(found);
-};
 const least = (...sizes: (number | null)[]): number | null => {
   const known = sizes.filter((size) => size !== null);
   return known.length === 0 ? null : Math.min(...known);

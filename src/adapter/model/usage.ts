@@ -4,8 +4,9 @@
  * Then, and where a provider says nothing (a reply that was cut, stopped or left without counts), the texts are
  * measured instead.
  */
-import type { ModelMessage, ModelRequest, ModelUsage } from "../../engine/model.ts";
+import type { ModelMessage, ModelReply, ModelRequest, ModelUsage } from "../../engine/model.ts";
 import type { AssistantPart } from "../../engine/parts.ts";
+import { splitModel } from "./providers.ts";
 
 export const NO_USAGE: ModelUsage = {
   input_tokens: 0,
@@ -14,6 +15,22 @@ export const NO_USAGE: ModelUsage = {
   cache_write_tokens: 0,
   reasoning_tokens: 0,
 };
+
+/** What a reply says of a call that nobody charges. */
+export const FREE = { usage: NO_USAGE, cost_usd: 0, cost_source: "table", key_source: "none" } as const;
+
+/** A reply for a call that was never made. */
+export const refusedReply = (model: string, error: ModelReply["error"], durationMs: number): ModelReply => ({
+  ...FREE,
+  parts: [],
+  finish: "error",
+  provider: splitModel(model)?.provider ?? "",
+  model,
+  duration_ms: durationMs,
+  time_to_first_token_ms: null,
+  attempts: 0,
+  ...(error ? { error } : {}),
+});
 
 export interface Measured {
   usage: ModelUsage;

@@ -8,7 +8,7 @@ import * as client from "openid-client";
 import { HOUR_MS } from "../../core/clock.ts";
 import { isLoopback } from "../../core/config.ts";
 import { messageOf, Problem, unauthorized, unavailable } from "../../core/errors.ts";
-import { membersOf } from "../../core/is-object.ts";
+import { membersOf, textIn } from "../../core/is-object.ts";
 import type { OidcClient, OidcPerson, OidcSettings } from "../oidc.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { isWebAddress, listed } from "./metadata.ts";
@@ -117,16 +117,12 @@ async function userInfo(configuration: client.Configuration, accessToken: string
 }
 
 function personOf(claims: Record<string, unknown> & { sub: string }, idToken: string): OidcPerson {
-  const text = (name: string) => {
-    const claim = claims[name];
-    return typeof claim === "string" ? claim : undefined;
-  };
   return {
     subject: claims.sub,
-    email: text("email"),
+    email: textIn(claims, "email"),
     // Nothing but `true`: some providers let people type any address.
     emailVerified: claims["email_verified"] === true,
-    name: text("name") ?? text("preferred_username"),
+    name: textIn(claims, "name") ?? textIn(claims, "preferred_username"),
     claims,
     idToken,
   };

@@ -6,7 +6,7 @@
 import * as client from "openid-client";
 import { isLoopback } from "../../core/config.ts";
 import { isObject, membersOf } from "../../core/is-object.ts";
-import { readJson } from "../../core/json-reader.ts";
+import { readMembers } from "../../core/json-reader.ts";
 import { readBeginning } from "../../core/read-bounded.ts";
 import type { OidcFinding, OidcSettings, ProbeRequest } from "../oidc.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
@@ -17,18 +17,10 @@ const MAX_BYTES = 512 * 1024;
 const SIGNING = ["RSA", "EC", "OKP"];
 
 const ok = (check: string, detail: string): OidcFinding => ({ check, verdict: "ok", detail, remedy: null });
-const warn = (check: string, detail: string, remedy: string): OidcFinding => ({
-  check,
-  verdict: "warn",
-  detail,
-  remedy,
-});
-const fail = (check: string, detail: string, remedy: string): OidcFinding => ({
-  check,
-  verdict: "fail",
-  detail,
-  remedy,
-});
+const finding =
+  (verdict: OidcFinding["verdict"]) =>
+  (check: string, detail: string, remedy: string): OidcFinding => ({ check, verdict, detail, remedy });
+const [warn, fail] = [finding("warn"), finding("fail")];
 
 /** @returns findings in the order of a sign-on; it stops at one that rules out the rest. */
 export async function probeOidc(settings: OidcSettings, request: ProbeRequest): Promise<OidcFinding[]> {
@@ -113,18 +105,9 @@ interface Answered {
   text: string;
 }
 
-function jsonOf(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = readJson(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
-}
-
 async function keysOf({ jwks_uri }: client.ServerMetadata): Promise<OidcFinding> {
   const answer = await ask(jwks_uri);
-  const { keys } = jsonOf(answer?.text ?? "");
+  const { keys } = readMembers(answer?.text ?? "");
   const usable = (Array.isArray(keys) ? keys : []).filter(
     (key: unknown) => isObject(key) && SIGNING.includes(String(key["kty"])) && key["use"] !== "enc",
   );
@@ -190,7 +173,7 @@ async function secretOf(
   const pair = [clientId, clientSecret ?? ""].map((part) => encodeURIComponent(part).replaceAll("%20", "+")).join(":");
   const headers: Record<string, string> = basic ? { Authorization: `Basic ${btoa(pair)}` } : {};
   const answer = await ask(metadata.token_endpoint, { method: "POST", body, headers });
-  const { error } = jsonOf(answer?.text ?? "");
+  const { error } = readMembers(answer?.text ?? "");
   if (error === "invalid_grant") return ok("secret", "It accepts the client id and secret.");
   if (error === "invalid_client" || error === "unauthorized_client" || answer?.status === 401)
     return fail(

@@ -1,6 +1,6 @@
 /** ElevenLabs' API: elevenlabs.io/docs/api-reference, "Create speech" and "List voices". */
 
-import { isObject } from "../../core/is-object.ts";
+import { listIn, membersOf, textIn } from "../../core/is-object.ts";
 import type { SpeechFormat, SpeechService, Voice } from "./speech.ts";
 import { jsonOf, speechFetch } from "./speech-fetch.ts";
 
@@ -33,23 +33,23 @@ export function createElevenLabsSpeech({ baseUrl, apiKey }: { baseUrl: string; a
     },
     async voices(signal) {
       const answer = jsonOf(name, await speechFetch(name, `${baseUrl}/v1/voices`, { headers, signal }));
-      const voices = isObject(answer) ? answer["voices"] : [];
-      return Array.isArray(voices) ? voices.slice(0, 1_000).flatMap(voiceOf) : [];
+      return listIn(answer, "voices").slice(0, 1_000).flatMap(voiceOf);
     },
   };
 }
 
 function voiceOf(row: unknown): Voice[] {
-  const { voice_id, name, labels, preview_url } = isObject(row) ? row : {};
-  if (typeof voice_id !== "string") return [];
-  const language = isObject(labels) ? labels["language"] : undefined;
+  const id = textIn(row, "voice_id");
+  if (id === undefined) return [];
+  const language = textIn(membersOf(row)["labels"], "language");
+  const preview = textIn(row, "preview_url");
   return [
     {
-      id: voice_id,
-      name: typeof name === "string" ? name : voice_id,
+      id,
+      name: textIn(row, "name") ?? id,
       provider: "elevenlabs",
-      languages: typeof language === "string" ? [language] : [],
-      preview_url: typeof preview_url === "string" && preview_url.startsWith("https://") ? preview_url : null,
+      languages: language === undefined ? [] : [language],
+      preview_url: preview?.startsWith("https://") ? preview : null,
     },
   ];
 }
