@@ -9,6 +9,7 @@ import { connect as connectTcp, isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { LIMITS } from "../../core/limits.ts";
 import { plainHost } from "../../core/plain-host.ts";
+import { nextPiece } from "../../core/stream-head.ts";
 import { readClientHello } from "./client-hello.ts";
 import { type Credential, terminate } from "./credentials.ts";
 import { createGate, type Entry } from "./gate.ts";
@@ -216,31 +217,13 @@ async function firstBytes(client: Duplex, early: Uint8Array, host: string): Prom
         throw new Refusal(403, "denied", "name_mismatch", "The TLS client's first message is too long.");
       // A program that waits for the server to speak first sends nothing yet: then there is no limit of time.
       if (seen.length === 0) clearTimeout(late);
-      const more = await nextChunk(client);
+      const more = await nextPiece(client);
       if (!more) return seen;
       seen = Buffer.concat([seen, more]);
     }
   } finally {
     clearTimeout(late);
   }
-}
-
-function nextChunk(stream: Duplex): Promise<Uint8Array | undefined> {
-  return new Promise((resolve) => {
-    const done = (chunk?: Uint8Array) => {
-      stream.off("data", onData).off("end", done).off("close", done);
-      resolve(chunk);
-    };
-    const onData = (chunk: Uint8Array) => {
-      stream.pause();
-      done(chunk);
-    };
-    stream
-      .on("data", onData)
-      .once("end", () => done())
-      .once("close", () => done());
-    stream.resume();
-  });
 }
 
 function pipeCounted(from: Duplex, to: Duplex, onBytes: (size: number) => void): void {

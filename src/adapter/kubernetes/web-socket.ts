@@ -2,13 +2,14 @@
  * A WebSocket to the API server, over a connection of its own. The runtime's own client can be given neither bounds nor
  * back pressure: what a hostile program writes would pile up here. A peer that answers no pings is given up.
  */
-import { createHash, randomBytes } from "node:crypto";
 import { connect as connectPlain, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
+import { nextPiece } from "../../core/stream-head.ts";
+import { type Upgrade, upgrade } from "../../core/web-socket.ts";
+import { createFrameReader, frameOf, OPCODES } from "../../core/web-socket-frames.ts";
 import type { ClusterTls } from "./access.ts";
 import { tlsOptions } from "./client.ts";
 import { refusal } from "./failures.ts";
-import { createFrameReader, frameOf, OPCODES } from "./frames.ts";
 
 interface WebSocketRequest {
   url: URL;
@@ -23,16 +24,18 @@ interface WebSocketRequest {
 
 type ClusterSocket = ReturnType<typeof talk>;
 
-const HEAD_BYTES = 64 * 1024;
+/** Of a refusal. */
+const BODY_BYTES = 64 * 1024;
+/** Of one message: API servers send pieces of 32 KiB. */
+const MESSAGE_BYTES = 4 * 1024 * 1024;
 const OPEN_MS = 30_000;
 const PING_MS = 20_000;
 /** Pings without an answer, or anything else received, until the peer is given up. */
 const MISSES = 3;
-const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /** @throws Problem when the API server refuses, an Error when it does not answer or is none. */
 export async function openWebSocket(request: WebSocketRequest): Promise<ClusterSocket> {
-  const { url, tls, signal } = request;
+  const { url, tls, authorization, signal } = request;
   signal?.throwIfAborted();
   const isTls = url.protocol === "https:";
   const place = { host: url.hostname.replace(/^\[|\]$/g, ""), port: Number(url.port || (isTls ? 443 : 80)) };
@@ -43,18 +46,14 @@ export async function openWebSocket(request: WebSocketRequest): Promise<ClusterS
   const stop = () => socket.destroy(new Error("called off"));
   signal?.addEventListener("abort", stop, { once: true });
   try {
-    const key = randomBytes(16).toString("base64");
-    await waitUntilConnected(socket, isTls ? "secureConnect" : "connect");
-    socket.write(headOf(request, key));
-    const { status, headers, body, rest } = await answerOf(socket);
-    if (status !== 101) throw refusal(status, body, url.origin);
-    const accepted = createHash("sha1")
-      .update(key + GUID)
-      .digest("base64");
-    if (headers.get("sec-websocket-accept") !== accepted) throw new Error("it is no WebSocket server");
-    const protocol = headers.get("sec-websocket-protocol") ?? "";
+    const answer = await upgrade(socket, url, isTls ? "secureConnect" : "connect", [
+      `Sec-WebSocket-Protocol: ${request.protocols.join(", ")}`,
+      ...(authorization === undefined ? [] : [`Authorization: ${authorization}`]),
+    ]);
+    if (answer.status !== 101) throw refusal(answer.status, await bodyOf(socket, answer), url.origin);
+    const protocol = answer.headers.get("sec-websocket-protocol") ?? "";
     if (!request.protocols.includes(protocol)) throw new Error(`it knows none of ${request.protocols.join(", ")}`);
-    return talk(socket, protocol, rest, request.onMessage);
+    return talk(socket, protocol, answer.rest, request.onMessage);
   } catch (error) {
     socket.destroy();
     signal?.throwIfAborted();
@@ -68,98 +67,16 @@ export async function openWebSocket(request: WebSocketRequest): Promise<ClusterS
 /** Certificates are checked against a name; an address is given none. */
 const nameOf = (host: string): string => (/^[\d.]+$|:/.test(host) ? "" : host);
 
-function waitUntilConnected(socket: Socket, event: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    socket.once("error", reject);
-    socket.once("close", () => reject(new Error("it closed the connection")));
-    socket.once(event, () => resolve());
-  });
-}
-
-function headOf({ url, authorization, protocols }: WebSocketRequest, key: string): string {
-  const lines = [
-    `GET ${url.pathname}${url.search} HTTP/1.1`,
-    `Host: ${url.host}`,
-    "Upgrade: websocket",
-    "Connection: Upgrade",
-    `Sec-WebSocket-Key: ${key}`,
-    "Sec-WebSocket-Version: 13",
-    `Sec-WebSocket-Protocol: ${protocols.join(", ")}`,
-    ...(authorization === undefined ? [] : [`Authorization: ${authorization}`]),
-  ];
-  return `${lines.join("\r\n")}\r\n\r\n`;
-}
-
-interface Answer {
-  status: number;
-  headers: Map<string, string>;
-  /** Of a refusal. */
-  body: string;
-  /** What came after the head. */
-  rest: Buffer;
-}
-
-async function answerOf(socket: Socket): Promise<Answer> {
-  let held = Buffer.alloc(0);
-  const more = async (): Promise<boolean> => {
-    const piece = await pieceOf(socket);
-    if (!piece) return false;
+/** What a server says that refuses. */
+async function bodyOf(socket: Socket, { headers, rest }: Upgrade): Promise<string> {
+  const most = Math.min(Number(headers.get("content-length") ?? "0"), BODY_BYTES);
+  let held = rest;
+  while (held.length < most) {
+    const piece = await nextPiece(socket);
+    if (!piece) break;
     held = Buffer.concat([held, piece]);
-    if (held.length > 2 * HEAD_BYTES) throw new Error("its answer is too long");
-    return true;
-  };
-  let end = -1;
-  while (end < 0) {
-    if (!(await more())) throw new Error("it closed the connection");
-    end = held.indexOf("\r\n\r\n");
-    if (end < 0 && held.length > HEAD_BYTES) throw new Error("its answer is too long");
   }
-  const [first = "", ...lines] = held.toString("latin1", 0, end).split("\r\n");
-  const status = Number(/^HTTP\/1\.[01] (\d{3})\b/.exec(first)?.[1]);
-  if (!(status >= 100)) throw new Error("it does not speak HTTP");
-  const headers = new Map(
-    lines.map((line) => {
-      const colon = line.indexOf(":");
-      return [line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()];
-    }),
-  );
-  const start = end + 4;
-  if (status !== 101) {
-    const length = Number(headers.get("content-length") ?? "0");
-    while (held.length - start < Math.min(length, HEAD_BYTES) && (await more())) {}
-  }
-  const rest = held.subarray(start);
-  return { status, headers, body: status === 101 ? "" : rest.toString("utf8"), rest };
-}
-
-/** Undefined at the end. */
-function pieceOf(socket: Socket): Promise<Buffer | undefined> {
-  return new Promise((resolve, reject) => {
-    const over = () => {
-      socket.off("data", take);
-      socket.off("end", end);
-      socket.off("close", end);
-      socket.off("error", fail);
-      socket.pause();
-    };
-    const take = (chunk: Buffer) => {
-      over();
-      resolve(chunk);
-    };
-    const end = () => {
-      over();
-      resolve(undefined);
-    };
-    const fail = (error: Error) => {
-      over();
-      reject(error);
-    };
-    socket.on("data", take);
-    socket.on("end", end);
-    socket.on("close", end);
-    socket.on("error", fail);
-    socket.resume();
-  });
+  return held.toString("utf8");
 }
 
 function talk(socket: Socket, protocol: string, first: Buffer, onMessage: (data: Buffer) => void) {
@@ -189,9 +106,9 @@ function talk(socket: Socket, protocol: string, first: Buffer, onMessage: (data:
   }, PING_MS);
   timer.unref();
   const feed = createFrameReader({
+    maxBytes: MESSAGE_BYTES,
     onMessage,
     onPing: (data) => void socket.write(frameOf(OPCODES.pong, data)),
-    onPong: () => {},
     onClose: () => end(),
   });
   const take = (chunk: Buffer) => {

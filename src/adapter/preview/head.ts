@@ -38,12 +38,6 @@ const TARGET = /^\/[\x21-\x7e]*$/;
 const HOST = /^[a-z0-9.-]{1,253}(?::\d{1,5})?$/;
 const MAX_HEADERS = 200;
 
-/** Where the head ends, the empty line included; undefined: it is not whole. */
-export function endOfHead(bytes: Buffer): number | undefined {
-  const at = bytes.indexOf("\r\n\r\n");
-  return at < 0 ? undefined : at + 4;
-}
-
 function readHeaders(lines: readonly string[]): Header[] | undefined {
   if (lines.length > MAX_HEADERS) return undefined;
   const headers: Header[] = [];

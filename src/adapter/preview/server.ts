@@ -6,9 +6,9 @@ import { createServer, type Server, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { codeOf, Problem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { readHead } from "../../core/stream-head.ts";
 import {
   type Between,
-  endOfHead,
   type RequestHead,
   readRequestHead,
   readResponseHead,
@@ -95,7 +95,7 @@ const TOO_LARGE: OwnAnswer = {
 
 async function serve(socket: Socket, { decide }: PreviewServerDeps): Promise<void> {
   socket.setTimeout(LIMITS.previewHeadMs, () => socket.destroy());
-  const head = await readHead(socket);
+  const head = await headOf(socket);
   if (!head) return void socket.destroy();
   const request = readRequestHead(head.text);
   if (!request) return answer(socket, NOT_UNDERSTOOD);
@@ -111,40 +111,8 @@ async function serve(socket: Socket, { decide }: PreviewServerDeps): Promise<voi
   }
 }
 
-interface Head {
-  text: string;
-  /** What came after it. */
-  rest: Buffer;
-}
-
-/** Reads up to the empty line, and leaves the stream paused. Undefined: it ended before, or is too long. */
-function readHead(stream: Duplex): Promise<Head | undefined> {
-  return new Promise((resolve) => {
-    let held = Buffer.alloc(0);
-    const over = (head: Head | undefined) => {
-      stream.off("data", take);
-      stream.off("end", none);
-      stream.off("close", none);
-      stream.pause();
-      resolve(head);
-    };
-    const none = () => over(undefined);
-    const take = (chunk: Buffer) => {
-      held = Buffer.concat([held, chunk]);
-      const end = endOfHead(held);
-      if (end === undefined) {
-        if (held.length > LIMITS.previewHeadBytes) none();
-        return;
-      }
-      if (end > LIMITS.previewHeadBytes) return none();
-      over({ text: held.subarray(0, end - 4).toString("latin1"), rest: held.subarray(end) });
-    };
-    stream.on("data", take);
-    stream.once("end", none);
-    stream.once("close", none);
-    stream.resume();
-  });
-}
+/** Undefined: it ended before its empty line, or is too long. */
+const headOf = (stream: Duplex) => readHead(stream, LIMITS.previewHeadBytes).catch(() => undefined);
 
 /** Carries one request to the app and its answer back. Resolves when both are over. */
 async function pass(socket: Socket, request: RequestHead, early: Buffer, passage: Passage): Promise<void> {
@@ -196,7 +164,7 @@ async function answerOf(app: Duplex, { method }: RequestHead) {
   let held = Buffer.alloc(0);
   for (let tries = 0; tries < 4; tries++) {
     if (held.length > 0) app.unshift(held);
-    const read = await readHead(app);
+    const read = await headOf(app);
     const head = read && readResponseHead(read.text, method);
     if (!read || !head) return undefined;
     if (head.status >= 200 || head.status === 101) return { head, rest: read.rest };

@@ -2,8 +2,6 @@
 import { randomBytes } from "node:crypto";
 
 export const OPCODES = { rest: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
-/** Of one message: API servers send pieces of 32 KiB. */
-const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const MAX_CONTROL_BYTES = 125;
 const HEADER_BYTES = 2;
 
@@ -14,11 +12,13 @@ class WrongFrame extends Error {
 }
 
 interface FrameHandlers {
+  /** Of one message. */
+  maxBytes: number;
   /** The bytes are the reader's own only until it returns. */
-  onMessage(data: Buffer): void;
+  onMessage(data: Buffer, opcode: number): void;
   onPing(data: Buffer): void;
-  onPong(): void;
-  onClose(): void;
+  onPong?(): void;
+  onClose(data: Buffer): void;
 }
 
 /** A frame of a client: masked, whole. */
@@ -32,42 +32,50 @@ export function frameOf(opcode: number, data: Uint8Array): Buffer {
   if (long === 8) frame.writeBigUInt64BE(BigInt(data.length), HEADER_BYTES);
   const mask = randomBytes(4);
   frame.set(mask, HEADER_BYTES + long);
-  for (let i = 0; i < data.length; i++) frame[at + i] = data[i]! ^ mask[i & 3]!;
+  for (let i = 0; i < data.length; i++) frame[at + i] = (data[i] ?? 0) ^ (mask[i & 3] ?? 0);
   return frame;
 }
 
 /** @returns what takes the peer's bytes as they come. It throws `WrongFrame`. */
 export function createFrameReader(handlers: FrameHandlers): (chunk: Uint8Array) => void {
-  let held: Buffer = Buffer.alloc(0);
+  const { maxBytes } = handlers;
+  /** What is not read yet, and how much of it there must be for the next frame. */
+  let chunks: Uint8Array[] = [];
+  let [size, needed] = [0, 0];
   /** Of a message in several frames. */
   let parts: Buffer[] = [];
-  let partBytes = 0;
+  let [partBytes, partsOpcode] = [0, 0];
   const take = (opcode: number, isLast: boolean, data: Buffer): void => {
     if (opcode === OPCODES.ping) return handlers.onPing(data);
-    if (opcode === OPCODES.pong) return handlers.onPong();
-    if (opcode === OPCODES.close) return handlers.onClose();
+    if (opcode === OPCODES.pong) return handlers.onPong?.();
+    if (opcode === OPCODES.close) return handlers.onClose(data);
     if ((opcode === OPCODES.rest) !== partBytes > 0) throw new WrongFrame("a part of no message");
-    if (isLast && partBytes === 0) return handlers.onMessage(data);
+    if (isLast && partBytes === 0) return handlers.onMessage(data, opcode);
+    if (opcode !== OPCODES.rest) partsOpcode = opcode;
     parts.push(Buffer.from(data));
     // An empty first part counts, or what follows would be a part of nothing.
     partBytes += data.length + 1;
-    if (partBytes > MAX_MESSAGE_BYTES) throw new WrongFrame("a message that is too long");
+    if (partBytes > maxBytes) throw new WrongFrame("a message that is too long");
     if (!isLast) return;
     const whole = Buffer.concat(parts);
     [parts, partBytes] = [[], 0];
-    handlers.onMessage(whole);
+    handlers.onMessage(whole, partsOpcode);
   };
   return (chunk) => {
-    held =
-      held.length === 0 ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength) : Buffer.concat([held, chunk]);
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size < needed) return;
+    const held = Buffer.concat(chunks);
     let at = 0;
     for (;;) {
-      const header = headerOf(held, at);
+      const header = headerOf(held, at, maxBytes);
+      needed = header ? header.end - at : 0;
       if (!header || held.length < header.end) break;
       at = header.end;
       take(header.opcode, header.isLast, held.subarray(header.start, header.end));
     }
-    held = at === 0 && held.buffer !== chunk.buffer ? held : Buffer.from(held.subarray(at));
+    chunks = [held.subarray(at)];
+    size = held.length - at;
   };
 }
 
@@ -79,9 +87,9 @@ interface Header {
 }
 
 /** Undefined until enough of it is there. */
-function headerOf(held: Buffer, at: number): Header | undefined {
+function headerOf(held: Buffer, at: number, maxBytes: number): Header | undefined {
   if (held.length < at + HEADER_BYTES) return undefined;
-  const [first, second] = [held[at]!, held[at + 1]!];
+  const [first, second] = [held.readUInt8(at), held.readUInt8(at + 1)];
   const opcode = first & 0x0f;
   const isLast = (first & 0x80) !== 0;
   if ((first & 0x70) !== 0) throw new WrongFrame("reserved bits are set");
@@ -99,6 +107,6 @@ function headerOf(held: Buffer, at: number): Header | undefined {
       : long === 2
         ? held.readUInt16BE(at + HEADER_BYTES)
         : Number(held.readBigUInt64BE(at + HEADER_BYTES));
-  if (size > MAX_MESSAGE_BYTES) throw new WrongFrame("too long");
+  if (size > maxBytes) throw new WrongFrame("too long");
   return { opcode, isLast, start, end: start + size };
 }

@@ -1,0 +1,38 @@
+/** The first bytes of a connection, read piece by piece; the stream is left paused for who reads on. */
+import type { Duplex } from "node:stream";
+
+/** Undefined at the end. An error of the stream, for which its owner listens, is its end. */
+export async function nextPiece(stream: Duplex): Promise<Buffer | undefined> {
+  if (stream.destroyed || stream.readableEnded) return undefined;
+  return await new Promise((resolve) => {
+    const done = (piece?: Buffer) => {
+      stream.off("data", take).off("end", none).off("close", none);
+      stream.pause();
+      resolve(piece);
+    };
+    const take = (piece: Buffer) => done(piece);
+    const none = () => done();
+    stream.on("data", take).on("end", none).on("close", none);
+    stream.resume();
+  });
+}
+
+interface Head {
+  /** Without the empty line. */
+  text: string;
+  /** What came after it. */
+  rest: Buffer;
+}
+
+/** A head of HTTP, up to its empty line. Undefined: the stream ended before. @throws Error when it is longer than that. */
+export async function readHead(stream: Duplex, maxBytes: number): Promise<Head | undefined> {
+  let held = Buffer.alloc(0);
+  for (;;) {
+    const piece = await nextPiece(stream);
+    if (!piece) return undefined;
+    held = Buffer.concat([held, piece]);
+    const end = held.indexOf("\r\n\r\n");
+    if ((end < 0 ? held.length : end + 4) > maxBytes) throw new Error("its answer is too long");
+    if (end >= 0) return { text: held.toString("latin1", 0, end), rest: held.subarray(end + 4) };
+  }
+}
