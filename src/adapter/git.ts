@@ -6,36 +6,29 @@ import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { removeFolder } from "../working-copy/folder.ts";
-import { type AgentRepository, giveRepository } from "./git/agent-repository.ts";
+import { giveRepository } from "./git/agent-repository.ts";
 import { withoutConversions } from "./git/attributes.ts";
-import { type ChangedPart, changedPaths, type Hunk, hunksOf, patchOf, type Range, type Wanted } from "./git/changes.ts";
+import { type ChangedPart, changedPaths, type Hunk, hunksOf, patchOf, type Wanted } from "./git/changes.ts";
 import { createGitCommand, type GitCommand, type GitRunner } from "./git/command.ts";
 import { type CommitOptions, type Committed, commitAll, type Identity } from "./git/commit.ts";
 import { looseObjects, packAndPrune, removeRefs } from "./git/history.ts";
 import { removeLeftovers } from "./git/leftovers.ts";
 import { type LfsPointer, placeContents, readPointers } from "./git/lfs.ts";
 import { fetchObjects, type OpenLfs } from "./git/lfs-client.ts";
-import { type ConflictingFile, forgetMerge, type MergeOutcome, type MergeRequest, mergeInto } from "./git/merge.ts";
+import {
+  type ConflictingFile,
+  forgetMerge,
+  identityOf,
+  type MergeOutcome,
+  type MergeRequest,
+  mergeInto,
+} from "./git/merge.ts";
 import { assertBranch, assertRef } from "./git/names.ts";
-import { fetchBranches, pushBranch, type Remote, type RemoteWork, remoteEnvironment } from "./git/remote.ts";
-import { type Archive, type SourceFile, sourceFiles, writeArchive } from "./git/source.ts";
-import {
-  type CommitFetch,
-  fetchCommit,
-  type PlacedCommit,
-  placeCommit,
-  readSubmodules,
-  type Submodule,
-} from "./git/submodules.ts";
-import { filesIn, type TreeFile } from "./git/tree.ts";
-import {
-  addWorktree,
-  adminFolder,
-  hasWorktree,
-  type NewWorktree,
-  removeWorktree,
-  type WorktreePlace,
-} from "./git/worktree.ts";
+import { fetchBranches, pushBranch, type Remote, remoteEnvironment } from "./git/remote.ts";
+import { sourceFiles, writeArchive } from "./git/source.ts";
+import { type CommitFetch, fetchCommit, placeCommit, readSubmodules, type Submodule } from "./git/submodules.ts";
+import { filesIn } from "./git/tree.ts";
+import { addWorktree, adminFolder, hasWorktree, removeWorktree, type WorktreePlace } from "./git/worktree.ts";
 
 export type {
   ChangedPart,
@@ -84,6 +77,10 @@ const OWN: Identity = { name: "Skep", email: "skep@localhost" };
 
 export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "program">> & Pick<GitRunner, "env">) {
   const git = createGitCommand({ program, env });
+  const withGit =
+    <Rest extends unknown[], Result>(act: (git: GitCommand, ...rest: Rest) => Result) =>
+    (...rest: Rest): Result =>
+      act(git, ...rest);
   return {
     /** e.g. `2.39.5`. @throws Problem 503 `git_missing`. */
     async version(): Promise<string> {
@@ -91,7 +88,7 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
       return /(?<!\d)\d+(?:\.\d+)+/.exec(stdout)?.[0] ?? stdout.trim();
     },
     /** Leaves nothing behind when it fails. @throws Problem 502, 504. */
-    clone: (request: CloneRequest): Promise<void> => clone(git, request),
+    clone: withGit(clone),
     /** A new repository with one empty commit on `branch`, checked out in `workspace`. */
     async init(place: Record<"repository" | "workspace" | "branch", string>): Promise<void> {
       const { repository, workspace, branch } = place;
@@ -102,14 +99,13 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
       await withoutConversions(repository);
       await ensureCommit(git, repository);
     },
-    head: (repository: string): Promise<Head> => headOf(git, repository),
+    head: withGit(headOf),
     /** Puts the head's files into the project's own folder, which no agent works in. */
-    checkOut: (place: { repository: string; workspace: string; signal?: AbortSignal | undefined }): Promise<void> =>
-      checkOut(git, place),
+    checkOut: withGit(checkOut),
     /** Brings the remote's branches into `refs/remotes/origin/`. @throws Problem 502, 504. */
-    fetch: (work: RemoteWork): Promise<void> => fetchBranches(git, work),
+    fetch: withGit(fetchBranches),
     /** @throws Problem 409 `push_rejected`, `push_refused` with the host's words, `target_checked_out`; 502, 504. */
-    push: (branch: string, work: RemoteWork): Promise<void> => pushBranch(git, branch, work),
+    push: withGit(pushBranch),
     /** Commit of a full reference (`refs/heads/main`) or a hash; null when there is none. */
     async commitOf(repository: string, ref: string): Promise<string | null> {
       assertRef(ref);
@@ -151,44 +147,35 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
       return code === 0 ? stdout : null;
     },
     /** The regular files of a commit that are wanted. */
-    filesIn: (
-      repository: string,
-      commit: string,
-      options: { wanted(path: string): boolean; most: number },
-    ): Promise<TreeFile[]> => filesIn(git, repository, commit, options),
+    filesIn: withGit(filesIn),
     /** @throws Problem 413 `source_too_large` for more than `most`. */
-    sourceFiles: (repository: string, commit: string, most: number): Promise<SourceFile[]> =>
-      sourceFiles(git, repository, commit, most),
+    sourceFiles: withGit(sourceFiles),
     /** All files of a commit as a tar. @throws Problem 413 `source_too_large`, 502, 504. */
-    writeArchive: (archive: Archive): Promise<void> => writeArchive(git, archive),
+    writeArchive: withGit(writeArchive),
     /** Branches below `refs/heads/<prefix>`. */
     branches: (repository: string, prefix: string): Promise<Branch[]> => branchesBelow(git, repository, prefix),
     /** Those of them whose commits the head lacks. */
     unmerged: (repository: string, prefix: string): Promise<Branch[]> =>
       branchesBelow(git, repository, prefix, "--no-merged=HEAD"),
     /** @throws Problem 409 `branch_moved`. */
-    merge: (request: MergeRequest): Promise<MergeOutcome> => mergeInto(git, request),
+    merge: withGit(mergeInto),
     /** Removes the mark of a merge; what it did stays. */
-    forgetMerge: (repository: string, mark: string): Promise<void> => forgetMerge(git, repository, mark),
-    changedPaths: (repository: string, range: Range, wanted: Wanted): Promise<ChangedPart> =>
-      changedPaths(git, repository, range, wanted),
+    forgetMerge: withGit(forgetMerge),
+    changedPaths: withGit(changedPaths),
     /** Unified diff that `git apply` takes; cut after `maxBytes`. */
-    patch: (repository: string, range: Range, options: Parameters<typeof patchOf>[3]): ReturnType<typeof patchOf> =>
-      patchOf(git, repository, range, options),
-    hunks: (repository: string, range: Range, path: string): Promise<{ hunks: Hunk[]; cut: boolean }> =>
-      hunksOf(git, repository, range, path),
-    addWorktree: (worktree: NewWorktree): Promise<boolean> => addWorktree(git, worktree),
+    patch: withGit(patchOf),
+    hunks: withGit(hunksOf),
+    addWorktree: withGit(addWorktree),
     /** Whether the working copy is there and whole. */
     hasWorktree,
     /** The submodules of a commit that its `.gitmodules` names, in that order; `max` at most. */
-    submodules: (repository: string, commit: string, max: number): Promise<Submodule[]> =>
-      readSubmodules(git, repository, commit, max),
+    submodules: withGit(readSubmodules),
     /** Brings one commit of a remote into a repository that is made for it. Does nothing when it is there. @throws Problem 502, 504. */
-    fetchCommit: (request: CommitFetch): Promise<void> => fetchCommit(git, request),
+    fetchCommit: withGit(fetchCommit),
     /** Puts the files of a commit into an empty folder of a working copy. @throws Problem 413, 502; FileError where a link or files are in the way. */
-    placeCommit: (request: PlacedCommit): Promise<void> => placeCommit(git, request),
+    placeCommit: withGit(placeCommit),
     /** The pointers of Git LFS in a commit. */
-    lfsPointers: (repository: string, commit: string): Promise<LfsPointer[]> => readPointers(git, repository, commit),
+    lfsPointers: withGit(readPointers),
     /** @returns why objects are missing, by oid. @throws Problem 502 when the server refuses as a whole. */
     fetchLfs: fetchObjects,
     /** Puts fetched content in the place of pointers, in a worktree that no agent has yet. */
@@ -198,7 +185,7 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
       pathOf: (pointer: LfsPointer) => string | undefined,
     ): Promise<void> => placeContents({ copy: place.path, admin: adminFolder(place) }, pointers, pathOf),
     /** The repository that an agent finds in its working copy. @returns whether it was made now. @throws Problem 502, 504. */
-    giveRepository: (request: AgentRepository): Promise<boolean> => giveRepository(git, request),
+    giveRepository: withGit(giveRepository),
     removeWorktree,
     /** Removes the locks and halves of files of a git that was killed, and writes our attributes again. Only while no git runs in the repository. */
     async removeLeftovers(repository: string): Promise<void> {
@@ -211,10 +198,9 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
       await git(["update-ref", "-d", `refs/heads/${branch}`, from], bare(repository));
     },
     /** Deletes every reference at or below these, e.g. `refs/heads/run/ID`. */
-    removeRefs: (repository: string, prefixes: readonly string[]): Promise<void> =>
-      removeRefs(git, repository, prefixes),
+    removeRefs: withGit(removeRefs),
     /** Packs the repository and removes the objects that nothing refers to. Only while nothing else writes to it. */
-    packAndPrune: (repository: string, signal?: AbortSignal): Promise<void> => packAndPrune(git, repository, signal),
+    packAndPrune: withGit(packAndPrune),
     /** About how many objects are files of their own. */
     looseObjects,
     commitAll: (
@@ -259,12 +245,7 @@ async function ensureCommit(git: GitCommand, repository: string): Promise<void> 
   if ((await headOf(git, repository)).commit !== null) return;
   const at = bare(repository);
   const tree = (await git(["mktree"], { ...at, stdin: "" })).stdout.trim();
-  const env = {
-    GIT_AUTHOR_NAME: OWN.name,
-    GIT_AUTHOR_EMAIL: OWN.email,
-    GIT_COMMITTER_NAME: OWN.name,
-    GIT_COMMITTER_EMAIL: OWN.email,
-  };
+  const env = identityOf(OWN);
   const commit = (await git(["commit-tree", tree, "-F", "-"], { ...at, env, stdin: "Start\n" })).stdout.trim();
   await git(["update-ref", "HEAD", commit], at);
 }

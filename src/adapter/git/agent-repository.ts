@@ -12,7 +12,7 @@ import { assertName, assertRef } from "./names.ts";
 import { remoteEnvironment } from "./remote.ts";
 import { adminFolder, besideOf, type WorktreePlace } from "./worktree.ts";
 
-export interface AgentRepository extends WorktreePlace {
+interface AgentRepository extends WorktreePlace {
   branch: string;
   /** Commits of it that the agent can read; at least 1. */
   depth: number;

@@ -3,7 +3,7 @@ import { createLineSplitter } from "../../core/line-splitter.ts";
 import type { GitCommand } from "./command.ts";
 import { assertRef } from "./names.ts";
 
-export interface Range {
+interface Range {
   from: string;
   to: string;
 }

@@ -124,7 +124,7 @@ async function joinBranches(
   const isThere = tree === target.tree && (strategy === "squash" || (await isAncestor(git, at, source, target.commit)));
   if (isThere) return { commit: target.commit };
   const parents = strategy === "squash" ? [target.commit] : [target.commit, source];
-  return { commit: await commitTree(git, at, { tree, parents, message, env: identity(author) }) };
+  return { commit: await commitTree(git, at, { tree, parents, message, env: identityOf(author) }) };
 }
 
 /** The commits of `source` that `target` lacks, one after another on top of `target`; merges among them are left out. */
@@ -143,7 +143,7 @@ async function rebaseCommits(git: GitCommand, at: At, { source, target, author, 
     if (!parent) continue;
     const tipTree = await treeOf(git, at, tip);
     // The tip's files as a child of the commit's parent: their merge is the commit's own change, applied to the tip.
-    const env = identity(author);
+    const env = identityOf(author);
     const side = await commitTree(git, at, { tree: tipTree, parents: [parent], message: "side", env });
     const tree = await mergedTree(git, at, side, commit);
     if (typeof tree !== "string") return tree;
@@ -234,7 +234,8 @@ const commitTree = (git: GitCommand, at: At, { tree, parents, message, env }: Ne
 const treeOf = (git: GitCommand, at: At, commit: string) => line(git, at, ["rev-parse", `${commit}^{tree}`]);
 const isAncestor = async (git: GitCommand, at: At, one: string, other: string): Promise<boolean> =>
   (await git(["merge-base", "--is-ancestor", one, other], { ...at, accept: [1] })).code === 0;
-const identity = ({ name, email }: Identity) => ({
+/** Who commits, as git is told. */
+export const identityOf = ({ name, email }: Identity) => ({
   GIT_AUTHOR_NAME: name,
   GIT_AUTHOR_EMAIL: email,
   GIT_COMMITTER_NAME: name,

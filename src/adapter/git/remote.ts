@@ -16,7 +16,7 @@ export interface Remote {
   authorization?: string | undefined;
 }
 
-export interface RemoteWork extends Remote {
+interface RemoteWork extends Remote {
   repository: string;
   signal?: AbortSignal | undefined;
   timeoutMs: number;

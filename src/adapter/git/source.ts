@@ -5,14 +5,14 @@ import { createLineSplitter } from "../../core/line-splitter.ts";
 import type { GitCommand } from "./command.ts";
 import { assertRef } from "./names.ts";
 
-export interface SourceFile {
+interface SourceFile {
   path: string;
   kind: "file" | "program" | "link";
   /** Of its content. */
   oid: string;
 }
 
-export interface Archive {
+interface Archive {
   repository: string;
   commit: string;
   /** Path of the file that is written: a tar, every file of it below `prefix`. */

@@ -33,7 +33,7 @@ export interface CommitFetch extends Remote {
   timeoutMs: number;
 }
 
-export interface PlacedCommit {
+interface PlacedCommit {
   repository: string;
   commit: string;
   /** Absolute path of the working copy. */

@@ -3,7 +3,7 @@ import { createLineSplitter } from "../../core/line-splitter.ts";
 import type { GitCommand } from "./command.ts";
 import { assertRef } from "./names.ts";
 
-export interface TreeFile {
+interface TreeFile {
   path: string;
   bytes: number;
 }

@@ -18,7 +18,7 @@ export interface WorktreePlace {
   path: string;
 }
 
-export interface NewWorktree extends WorktreePlace {
+interface NewWorktree extends WorktreePlace {
   /** Branch to work on: made from `from` when it does not exist. */
   branch: string;
   from: string;
