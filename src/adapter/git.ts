@@ -14,7 +14,7 @@ import { type CommitOptions, type Committed, commitAll, type Identity } from "./
 import { looseObjects, packAndPrune, removeRefs } from "./git/history.ts";
 import { removeLeftovers } from "./git/leftovers.ts";
 import { type LfsPointer, placeContents, readPointers } from "./git/lfs.ts";
-import { fetchObjects, type OpenLfs } from "./git/lfs-client.ts";
+import { fetchObjects } from "./git/lfs-client.ts";
 import {
   type ConflictingFile,
   forgetMerge,
@@ -39,7 +39,6 @@ export type {
   LfsPointer,
   MergeOutcome,
   MergeRequest,
-  OpenLfs,
   Remote,
   Submodule,
   Wanted,

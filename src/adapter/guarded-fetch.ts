@@ -27,26 +27,22 @@ interface GuardedFetchOptions {
   userAgent: string;
   maxBytes?: number;
   timeoutMs?: number;
-  maxRedirects?: number;
 }
-
-/** @throws Problem 400 bad address, 422 refused, 504 too slow, 502 no answer, too many redirects. */
-type GuardedFetch = (url: string, signal: AbortSignal) => Promise<FetchedPage>;
 
 export function createGuardedFetch({
   resolve,
   userAgent,
   maxBytes = LIMITS.fetchBytes,
   timeoutMs = LIMITS.fetchTimeoutMs,
-  maxRedirects = LIMITS.fetchRedirects,
-}: GuardedFetchOptions): GuardedFetch {
+}: GuardedFetchOptions) {
   const headers = { "User-Agent": userAgent, Accept: "text/html,text/*;q=0.9,application/json;q=0.9,*/*;q=0.1" };
-  return async (start, outer) => {
+  /** @throws Problem 400 bad address, 422 refused, 504 too slow, 502 no answer, too many redirects. */
+  return async (start: string, outer: AbortSignal): Promise<FetchedPage> => {
     const timer = AbortSignal.timeout(timeoutMs);
     const signal = AbortSignal.any([outer, timer]);
     let url = webAddress(start);
     try {
-      for (let hops = 0; hops <= maxRedirects; hops++) {
+      for (let hops = 0; hops <= LIMITS.fetchRedirects; hops++) {
         const answer = await openGuarded(url.href, { resolve, method: "GET", headers, signal });
         const { bytes, isWhole } = await readBeginning(answer, maxBytes);
         const status = answer.statusCode ?? 0;
@@ -62,21 +58,9 @@ export function createGuardedFetch({
       if (outer.aborted) throw error;
       throw new Problem(502, "fetch_failed", `The server could not be reached (${messageOf(error).slice(0, 200)}).`);
     }
-    throw new Problem(502, "too_many_redirects", `The address redirects more than ${maxRedirects} times.`);
+    throw new Problem(502, "too_many_redirects", `The address redirects more than ${LIMITS.fetchRedirects} times.`);
   };
 }
-
-interface GuardedPostOptions {
-  resolve: Resolve;
-  userAgent: string;
-  timeoutMs?: number;
-}
-
-type GuardedPost = (
-  url: string,
-  request: { headers: Record<string, string>; body: string | Uint8Array },
-  signal: AbortSignal,
-) => Promise<number>;
 
 const POST_TIMEOUT_MS = 15_000;
 
@@ -84,15 +68,15 @@ const POST_TIMEOUT_MS = 15_000;
  * POST of JSON to such an address. Redirects are not followed and the answer's body is not read.
  * @returns the answer's status. @throws Problem as `askBriefly`.
  */
-export function createGuardedPost({
-  userAgent,
-  timeoutMs = POST_TIMEOUT_MS,
-  resolve,
-}: GuardedPostOptions): GuardedPost {
+export function createGuardedPost({ resolve, userAgent }: { resolve: Resolve; userAgent: string }) {
   const own = { "User-Agent": userAgent, "Content-Type": "application/json" };
-  return async (address, { headers, body }, signal) => {
-    const request = { method: "POST" as const, headers: { ...own, ...headers }, body, resolve, timeoutMs, signal };
-    return (await askBriefly(address, request)).status;
+  return async (
+    address: string,
+    { headers, body }: { headers: Record<string, string>; body: string | Uint8Array },
+    signal: AbortSignal,
+  ): Promise<number> => {
+    const request = { method: "POST", headers: { ...own, ...headers }, body, timeoutMs: POST_TIMEOUT_MS } as const;
+    return (await askBriefly(address, { ...request, resolve, signal })).status;
   };
 }
 
@@ -105,6 +89,9 @@ interface GuardedRequest {
   silenceMs?: number;
   signal: AbortSignal;
 }
+
+/** The same for one guard. */
+export type OpenGuarded = (address: string, request: Omit<GuardedRequest, "resolve">) => Promise<IncomingMessage>;
 
 /**
  * An answer to be read piece by piece, whatever its status; redirects are not followed. The reader destroys it.

@@ -19,9 +19,9 @@ export interface OidcPerson {
 }
 
 export interface OidcClient {
-  authorizationUrl(settings: OidcSettings, request: AuthorizationRequest): Promise<string>;
+  authorizationUrl(settings: OidcSettings, request: SignOn & { scopes: readonly string[] }): Promise<string>;
   /** @param parameters of the provider's answer. @throws Problem 401 `sign_on_refused`, 503. */
-  exchange(settings: OidcSettings, answer: AuthorizationAnswer): Promise<OidcPerson>;
+  exchange(settings: OidcSettings, answer: SignOn & { parameters: URLSearchParams }): Promise<OidcPerson>;
   /** Where the provider's own session ends; undefined when it names no such address. */
   logoutUrl(settings: OidcSettings, idToken: string, returnTo: string): Promise<string | undefined>;
   /** Tries what can be tried without a person. Never throws for what the provider does. */
@@ -44,17 +44,9 @@ export interface ProbeRequest {
   scopes: readonly string[];
 }
 
-interface AuthorizationRequest {
+/** What is the same on the way to the provider and back. */
+interface SignOn {
   redirectUri: string;
-  scopes: readonly string[];
-  state: string;
-  nonce: string;
-  verifier: string;
-}
-
-interface AuthorizationAnswer {
-  redirectUri: string;
-  parameters: URLSearchParams;
   state: string;
   nonce: string;
   verifier: string;

@@ -1,16 +1,11 @@
-interface Once<T> {
-  (): Promise<T>;
-  /** The next call does it again. */
-  forget(): void;
-}
-
 /** Does something once, for all callers at once; a failure is tried again by the next caller. */
-export function once<T>(act: () => Promise<T>): Once<T> {
+export function once<T>(act: () => Promise<T>) {
   let running: Promise<T> | undefined;
-  const forget = () => {
+  /** The next call does it again. */
+  const forget = (): void => {
     running = undefined;
   };
-  const call = () => {
+  const call = (): Promise<T> => {
     if (running) return running;
     const own = act();
     running = own;

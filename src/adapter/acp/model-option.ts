@@ -5,11 +5,6 @@ const OPTIONS = 50;
 const VALUES = 1_000;
 const VALUE_CHARACTERS = 500;
 
-interface ModelChoice {
-  configId: string;
-  value: string;
-}
-
 const listIn = (value: unknown, most: number): Record<string, unknown>[] =>
   Array.isArray(value) ? value.slice(0, most).filter(isObject) : [];
 
@@ -18,7 +13,7 @@ const listIn = (value: unknown, most: number): Record<string, unknown>[] =>
  * @param names that the program may have for the model, the best first.
  * @returns what to set; undefined where it offers no such model, or has it already.
  */
-export function modelChoice(answer: unknown, names: readonly string[]): ModelChoice | undefined {
+export function modelChoice(answer: unknown, names: readonly string[]) {
   if (!isObject(answer)) return undefined;
   for (const option of listIn(answer["configOptions"], OPTIONS)) {
     const configId = textIn(option, "id");

@@ -15,14 +15,6 @@ interface ChatRequest {
   timeoutMs?: number;
 }
 
-interface ChatAnswer {
-  status: number;
-  /** Empty where the answer was no JSON object. */
-  body: Record<string, unknown>;
-}
-
-type AskChat = (request: ChatRequest, signal: AbortSignal) => Promise<ChatAnswer>;
-
 const TIMEOUT_MS = 20_000;
 const ANSWER_BYTES = 8 * 1024 * 1024;
 /** A messenger that asks for a longer wait is left alone until the next attempt. */
@@ -37,7 +29,7 @@ export function createAskChat(
   name: string,
   { request: open, userAgent }: MessengerDeps,
   waitOf: (body: Record<string, unknown>) => number | undefined,
-): AskChat {
+) {
   async function askOnce({ method, url, token, body, timeoutMs = TIMEOUT_MS }: ChatRequest, outer: AbortSignal) {
     const timer = AbortSignal.timeout(timeoutMs);
     const signal = AbortSignal.any([outer, timer]);
@@ -64,7 +56,8 @@ export function createAskChat(
       throw new Problem(502, "messenger_unreachable", `${name} could not be reached (${why}).`);
     }
   }
-  return async (request, signal) => {
+  /** @returns its status, and its members; none where it was no JSON object. */
+  return async (request: ChatRequest, signal: AbortSignal) => {
     for (let waits = 0; ; waits++) {
       const { status, body, retryAfter } = await askOnce(request, signal);
       if (status !== 429) return { status, body };

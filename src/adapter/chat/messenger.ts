@@ -2,8 +2,8 @@
  * Messengers: services through which a person is asked and answers. All connections are made from here, so it works behind
  * a router. Whatever comes in was written by strangers: an adapter reads no more of it than this says.
  */
-
-import type { IncomingMessage } from "node:http";
+import type { AddressGuard } from "../address-guard.ts";
+import type { OpenGuarded } from "../guarded-fetch.ts";
 
 /** A button, or what stands for it where a messenger has none. */
 export interface MessageButton {
@@ -85,20 +85,9 @@ export interface Messenger {
   listen(cursor: string | null, take: TakeIncoming, connected: () => void, signal: AbortSignal): Promise<void>;
 }
 
-interface MessengerRequest {
-  method: "GET" | "POST" | "PUT" | "PATCH";
-  headers: Readonly<Record<string, string>>;
-  body?: string;
-  /** The connection is cut when nothing came for so long. */
-  silenceMs: number;
-  signal: AbortSignal;
-}
-
 export interface MessengerDeps {
-  /** A request to an address that may be reached; redirects are not followed. @throws Problem. */
-  request(address: string, request: MessengerRequest): Promise<IncomingMessage>;
-  /** @throws Problem when the host may not be reached; else the addresses that may. */
-  resolve(host: string): Promise<{ address: string; family: 4 | 6 }[]>;
+  request: OpenGuarded;
+  resolve: AddressGuard["resolve"];
   userAgent: string;
 }
 

@@ -35,8 +35,7 @@ export interface HostRepository {
 }
 
 /** What somebody may do in a repository, ascending. */
-const PERMISSIONS = ["none", "read", "write", "admin"] as const;
-type Permission = (typeof PERMISSIONS)[number];
+type Permission = "none" | "read" | "write" | "admin";
 
 export interface HostIssue {
   number: number;

@@ -31,12 +31,6 @@ export interface ContainerStats {
   sentBytes: number;
 }
 
-interface ContainerState {
-  running: boolean;
-  oomKilled: boolean;
-  exitCode: number;
-}
-
 interface RemoveOptions {
   /** Ends the wait, with `sandbox_unavailable`; the engine may remove it all the same. */
   signal?: AbortSignal;
@@ -65,7 +59,7 @@ export function createContainerApi(engine: Engine) {
       ),
     /** The engine's full description. Throws `docker_not_found`. */
     inspect: (id: string): Promise<Docker.ContainerInspectInfo> => call(() => on(id).inspect()),
-    state: (id: string): Promise<ContainerState> =>
+    state: (id: string) =>
       call(async () => {
         const { State } = await on(id).inspect();
         return { running: State.Running && !State.Dead, oomKilled: State.OOMKilled, exitCode: State.ExitCode };

@@ -2,15 +2,9 @@
 import type Docker from "dockerode";
 import type { Engine } from "./failures.ts";
 
-interface NetworkRow {
-  id: string;
-  name: string;
-  labels: Record<string, string>;
-}
-
 export function createNetworkApi({ docker, call }: Engine) {
   return {
-    list: (labels: readonly string[] = []): Promise<NetworkRow[]> =>
+    list: (labels: readonly string[] = []) =>
       call(async () => {
         const rows = await docker().listNetworks({ filters: { label: [...labels] } });
         return rows.map((row) => ({ id: row.Id, name: row.Name, labels: row.Labels ?? {} }));

@@ -3,12 +3,9 @@ import type Docker from "dockerode";
 import { settle } from "./containers.ts";
 import type { Engine } from "./failures.ts";
 
-interface VolumeRow {
+interface VolumeUse {
   name: string;
   labels: Record<string, string>;
-}
-
-interface VolumeUse extends VolumeRow {
   bytes: number;
   /** ISO 8601; empty where the engine does not say. */
   createdAt: string;
@@ -30,7 +27,7 @@ export function createVolumeApi({ docker, call }: Engine) {
         return (await docker().getVolume(name).inspect()).Mountpoint;
       }),
     /** Volumes that carry every one of these labels (`key` or `key=value`). */
-    list: (labels: readonly string[]): Promise<VolumeRow[]> =>
+    list: (labels: readonly string[]) =>
       call(async () => {
         const { Volumes: rows } = await docker().listVolumes({ filters: { label: [...labels] } });
         return (rows ?? []).map((row) => ({ name: row.Name, labels: row.Labels ?? {} }));

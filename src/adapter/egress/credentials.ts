@@ -9,6 +9,7 @@ import { Duplex, type Readable } from "node:stream";
 import { messageOf } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { formsOf } from "../../core/secret-forms.ts";
+import type { ResolvedAddress } from "../address-guard.ts";
 import type { HostCertificate } from "./certificate.ts";
 import { createEchoMask } from "./echo-mask.ts";
 import { endToEnd } from "./headers.ts";
@@ -32,7 +33,7 @@ interface Termination {
   first: Uint8Array;
   host: string;
   port: number;
-  address: { address: string; family: 4 | 6 };
+  address: ResolvedAddress;
   certificate: HostCertificate;
   credentials: readonly Credential[];
   /** Certificates that are trusted besides the usual ones. */

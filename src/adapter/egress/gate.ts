@@ -1,26 +1,14 @@
 /** What one sandbox may reach: each connection is counted, checked against the allow-list, and recorded at its end. */
 import { codeOf, isProblem, messageOf } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
-import type { Address, EgressDeps, EgressRecord, Verdict } from "./model.ts";
+import type { ResolvedAddress } from "../address-guard.ts";
+import type { EgressDeps, EgressRecord, Verdict } from "./model.ts";
 import { Refusal } from "./refusals.ts";
 
 const BOUNDS = { connections: LIMITS.egressConnections, bytes: LIMITS.egressBytes };
 
 /** One connection, or one plain request, from its beginning to its record. */
-export interface Entry {
-  record: EgressRecord;
-  /** What is checked before anything is sent, and the address to send to. @throws Refusal */
-  admit(): Promise<Address>;
-  /** Counts what passes; what is too much ends the connection. */
-  count(field: "sentBytes" | "receivedBytes", size: number): void;
-  refuse(verdict: Verdict, reason: string): void;
-  /** Puts an error into the record. */
-  note(error: unknown): Refusal;
-  fail(reason: string): void;
-  /** Does it now when it has ended already. @param ending `cut`: the program is not to get the rest. */
-  onEnd(ending: (cut: boolean) => void): void;
-  end(): void;
-}
+export type Entry = ReturnType<ReturnType<typeof createGate>["begin"]>;
 
 export function createGate(deps: EgressDeps) {
   const { bounds = BOUNDS } = deps;
@@ -28,7 +16,7 @@ export function createGate(deps: EgressDeps) {
   let connections = 0;
   let bytes = 0;
 
-  function begin(host: string, port: number): Entry {
+  function begin(host: string, port: number) {
     connections++;
     // A program that asks without end leaves no row for each: the first that is too many says so.
     const isRecorded = connections <= bounds.connections + 1;
@@ -52,36 +40,40 @@ export function createGate(deps: EgressDeps) {
       record.durationMs = Math.max(0, deps.now() - startedAt);
       if (isRecorded) deps.onEnd(record);
     };
-    const refuse = (verdict: Verdict, reason: string) => {
+    const refuse = (verdict: Verdict, reason: string): void => {
       if (ended) return;
       Object.assign(record, { verdict, reason });
     };
-    const entry: Entry = {
+    const fail = (reason: string): void => {
+      refuse("failed", reason);
+      end(true);
+    };
+    /** Does it now when it has ended already. @param ending `cut`: the program is not to get the rest. */
+    const onEnd = (ending: (cut: boolean) => void): void => (ended ? ending(true) : void endings.push(ending));
+    return {
       record,
       refuse,
-      admit: () => admit(entry),
-      count(field, size) {
+      fail,
+      onEnd,
+      /** What is checked before anything is sent, and the address to send to. @throws Refusal */
+      admit: () => admit(record, onEnd),
+      /** Counts what passes; what is too much ends the connection. */
+      count(field: "sentBytes" | "receivedBytes", size: number): void {
         record[field] += size;
         bytes += size;
-        if (bytes > bounds.bytes) entry.fail("too_much");
+        if (bytes > bounds.bytes) fail("too_much");
       },
-      note(error) {
+      /** Puts an error into the record. */
+      note(error: unknown): Refusal {
         const refusal = asRefusal(error);
         refuse(refusal.verdict, refusal.reason);
         return refusal;
       },
-      end: () => end(),
-      onEnd: (ending) => (ended ? ending(true) : void endings.push(ending)),
-      fail(reason) {
-        refuse("failed", reason);
-        end(true);
-      },
+      end: (): void => end(),
     };
-    return entry;
   }
   /** @throws Refusal */
-  async function admit(entry: Entry): Promise<Address> {
-    const { host, port } = entry.record;
+  async function admit({ host, port }: EgressRecord, onEnd: (ending: () => void) => void): Promise<ResolvedAddress> {
     const named = `${host}:${port}`;
     if (connections <= bounds.connections && !deps.allows(host, port))
       throw new Refusal(403, "denied", "not_allowed", `${named} is not in this agent's network allow-list.`);
@@ -91,7 +83,7 @@ export function createGate(deps: EgressDeps) {
       throw new Refusal(503, "denied", "full", "This execution has used up its connections or bytes.");
     }
     atOnce++;
-    entry.onEnd(() => {
+    onEnd(() => {
       atOnce--;
       place();
     });

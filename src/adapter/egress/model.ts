@@ -1,11 +1,7 @@
 /** What an egress proxy needs, and what it tells of a connection. */
+import type { ResolvedAddress } from "../address-guard.ts";
 import type { HostCertificate } from "./certificate.ts";
 import type { Credential } from "./credentials.ts";
-
-export interface Address {
-  address: string;
-  family: 4 | 6;
-}
 
 /** `denied`: not allowed, so nothing was sent. `failed`: allowed, and it could not be reached or was cut. */
 export type Verdict = "allowed" | "denied" | "failed";
@@ -27,7 +23,7 @@ export interface EgressDeps {
   /** Whether the lists allow it. @param host in its one spelling. */
   allows(host: string, port: number): boolean;
   /** @throws Problem 422 `address_refused`, `host_unknown`. */
-  resolve(host: string): Promise<Address[]>;
+  resolve(host: string): Promise<ResolvedAddress[]>;
   /** Called once for each connection and each plain request, at its end. */
   onEnd(record: EgressRecord): void;
   /** A place among the connections of all executions; undefined when there is none. */

@@ -10,11 +10,12 @@ import type { Duplex } from "node:stream";
 import { LIMITS } from "../../core/limits.ts";
 import { plainHost } from "../../core/plain-host.ts";
 import { nextPiece } from "../../core/stream-head.ts";
+import type { ResolvedAddress } from "../address-guard.ts";
 import { readClientHello } from "./client-hello.ts";
 import { type Credential, terminate } from "./credentials.ts";
 import { createGate, type Entry } from "./gate.ts";
 import { endToEnd } from "./headers.ts";
-import type { Address, Edge, EgressDeps } from "./model.ts";
+import type { Edge, EgressDeps } from "./model.ts";
 import { closeSoon, Refusal, say, sayAndEnd } from "./refusals.ts";
 
 export type EgressProxy = Awaited<ReturnType<typeof createEgressProxy>>;
@@ -139,7 +140,7 @@ async function inside(
   entry: Entry,
   client: Duplex,
   early: Uint8Array,
-  address: Address,
+  address: ResolvedAddress,
   credentials: readonly Credential[],
   { certificateFor, ca }: Edge,
 ): Promise<void> {
@@ -181,7 +182,7 @@ function targetOf(text: string): { host: string; port: number } | undefined {
   }
 }
 
-function connectTo({ address, family }: Address, port: number): Promise<Socket> {
+function connectTo({ address, family }: ResolvedAddress, port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connectTcp({ host: address, family, port, allowHalfOpen: true });
     const late = setTimeout(() => socket.destroy(new Error("no answer in time")), LIMITS.egressConnectMs);

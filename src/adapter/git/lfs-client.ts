@@ -10,30 +10,18 @@ import { dirname } from "node:path";
 import { isProblem, messageOf, Problem } from "../../core/errors.ts";
 import { isObject, membersOf, numberIn, textIn } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
+import type { OpenGuarded } from "../guarded-fetch.ts";
 
 interface LfsObject {
   oid: string;
   size: number;
 }
 
-/** One request, whose redirects are not followed. @throws Problem for an address that may not be reached. */
-export type OpenLfs = (
-  address: string,
-  request: {
-    method: "GET" | "POST";
-    headers: Readonly<Record<string, string>>;
-    body?: string;
-    /** The connection is cut when nothing came for so long. */
-    silenceMs: number;
-    signal: AbortSignal;
-  },
-) => Promise<IncomingMessage>;
-
 interface LfsFetch {
   /** `https://host/path.git/info/lfs` */
   endpoint: string;
   authorization?: string | undefined;
-  open: OpenLfs;
+  open: OpenGuarded;
   objects: readonly LfsObject[];
   /** Where an object is put. */
   pathOf(oid: string): string;
@@ -87,13 +75,7 @@ async function askBatch(request: LfsFetch, objects: readonly LfsObject[]): Promi
     "Content-Type": MEDIA_TYPE,
     ...(authorization === undefined ? {} : { Authorization: authorization }),
   };
-  const response = await request.open(url.href, {
-    method: "POST",
-    headers,
-    body,
-    silenceMs: SILENCE_MS,
-    signal,
-  });
+  const response = await request.open(url.href, { method: "POST", headers, body, silenceMs: SILENCE_MS, signal });
   if (response.statusCode !== 200) {
     response.destroy();
     // The words by which a refused credential is known.
@@ -159,13 +141,8 @@ async function openFollowing(request: LfsFetch, { href, headers }: Action): Prom
   let url = href;
   let sent = headers;
   for (let hops = 0; hops <= REDIRECTS; hops++) {
-    const { signal } = request;
-    const response = await request.open(url.href, {
-      method: "GET",
-      headers: sent,
-      silenceMs: SILENCE_MS,
-      signal,
-    });
+    const wanted = { method: "GET", headers: sent, silenceMs: SILENCE_MS, signal: request.signal } as const;
+    const response = await request.open(url.href, wanted);
     if (response.statusCode === 200) return response;
     response.destroy();
     const { location } = response.headers;

@@ -22,8 +22,6 @@ interface WebSocketRequest {
   signal?: AbortSignal | undefined;
 }
 
-type ClusterSocket = ReturnType<typeof talk>;
-
 /** Of a refusal. */
 const BODY_BYTES = 64 * 1024;
 /** Of one message: API servers send pieces of 32 KiB. */
@@ -34,7 +32,7 @@ const PING_MS = 20_000;
 const MISSES = 3;
 
 /** @throws Problem when the API server refuses, an Error when it does not answer or is none. */
-export async function openWebSocket(request: WebSocketRequest): Promise<ClusterSocket> {
+export async function openWebSocket(request: WebSocketRequest) {
   const { url, tls, authorization, signal } = request;
   signal?.throwIfAborted();
   const isTls = url.protocol === "https:";

@@ -3,6 +3,7 @@
  * very address; redirects are handed back, never followed here; answers are bounded however they come.
  */
 
+import type { IncomingMessage } from "node:http";
 import { Cut, checkedEvents, checkedText } from "../../core/checked-stream.ts";
 import { Problem } from "../../core/errors.ts";
 import { jsonFault } from "../../core/json-reader.ts";
@@ -169,13 +170,8 @@ interface Ends {
   stop(): void;
 }
 
-interface Incoming extends NodeJS.EventEmitter {
-  pause(): unknown;
-  resume(): unknown;
-}
-
 /** The body as it comes, no faster than it is read. */
-function bodyOf(answer: Incoming, { isAborted, onEnd, stop }: Ends): ReadableStream<Uint8Array> {
+function bodyOf(answer: IncomingMessage, { isAborted, onEnd, stop }: Ends): ReadableStream<Uint8Array> {
   let over = false;
   return new ReadableStream<Uint8Array>(
     {

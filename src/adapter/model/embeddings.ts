@@ -2,29 +2,22 @@
 import type { EmbeddingModel } from "ai";
 import type { Clock } from "../../core/clock.ts";
 import { messageOf, Problem } from "../../core/errors.ts";
-import type { ModelReply } from "../../engine/model.ts";
 import { type Endpoint, fetchVectors } from "./endpoint.ts";
 import { type ModelPortDeps, resolveTarget } from "./model-port.ts";
 import { OWN_KINDS } from "./providers.ts";
 import { createScrubber } from "./scrubber.ts";
 import { NO_USAGE } from "./usage.ts";
 
-interface Embedded {
-  /** One per text, in the same order, each of length 1. */
-  vectors: Float32Array[];
-  /** What the call was, for the log of calls. */
-  call: Pick<ModelReply, "provider" | "model" | "key_source" | "usage" | "cost_usd" | "cost_source" | "duration_ms">;
-}
-
-/** @throws Problem 503 when the provider is not configured, fails, or gives something that is not a vector. */
-type Embed = (request: { model: string; texts: readonly string[]; signal: AbortSignal }) => Promise<Embedded>;
-
 const MOST_DIMENSIONS = 8_192;
 const broken = (detail: string) => new Problem(503, "embedding_failed", detail);
 
-export function createEmbed(deps: Pick<ModelPortDeps, "keys" | "prices"> & { clock: Clock }): Embed {
+export function createEmbed(deps: Pick<ModelPortDeps, "keys" | "prices"> & { clock: Clock }) {
   const { prices, clock } = deps;
-  return async ({ model, texts, signal }) => {
+  /**
+   * @returns one vector per text, in the same order, each of length 1; and what the call was, for the log of calls.
+   * @throws Problem 503 when the provider is not configured, fails, or gives something that is not a vector.
+   */
+  return async ({ model, texts, signal }: { model: string; texts: readonly string[]; signal: AbortSignal }) => {
     const to = await resolveTarget(deps, { model, userId: undefined });
     if ("code" in to) throw broken(to.message);
     const started = clock.monotonic();

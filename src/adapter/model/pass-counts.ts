@@ -7,13 +7,7 @@ import { readJson } from "../../core/json-reader.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { ModelUsage, PassRequest } from "../../engine/model.ts";
 import { createKeptBytes, createKeptLines } from "./kept-bytes.ts";
-import { believedUsd } from "./usage.ts";
-
-/** `characters` reads what was kept of the reply: it is asked for only where the provider's counts are not believed. */
-interface SizeReceived {
-  bytes: number;
-  characters(): number;
-}
+import { believedUsd, type SizeSaid } from "./usage.ts";
 
 interface ReplyCounter {
   /** Keeps copies alone. */
@@ -21,7 +15,7 @@ interface ReplyCounter {
   end(): {
     usage: ModelUsage | undefined;
     chargedUsd: number | undefined;
-    received: SizeReceived;
+    received: SizeSaid;
   };
 }
 

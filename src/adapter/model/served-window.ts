@@ -34,8 +34,6 @@ interface WindowQuestion {
   signal: AbortSignal;
 }
 
-type AskWindow = (question: WindowQuestion) => Promise<ServedWindow>;
-
 /** What Ollama serves on cards below 24 GiB, and LM Studio before anybody chose. */
 export const USUAL_WINDOW = 4_096;
 /** Below this, instructions and tools leave an agent no room to work. */
@@ -139,9 +137,9 @@ async function ofCompatible(question: WindowQuestion): Promise<ServedWindow> {
 }
 
 /** Asks a server, and remembers what it said for some minutes. Never throws. */
-export function createWindows(clock: Clock): AskWindow {
+export function createWindows(clock: Clock) {
   const known = new Map<string, { until: number; window: ServedWindow }>();
-  return async (question) => {
+  return async (question: WindowQuestion): Promise<ServedWindow> => {
     const { endpoint, name, wanted, most } = question;
     const key = JSON.stringify([endpoint.providerId, endpoint.baseUrl, name, wanted, most]);
     const found = known.get(key);

@@ -53,9 +53,9 @@ const BYTES_PER_PAGE = 2_000;
 const USD_MOST = 1_000;
 
 /** Of a reply. */
-interface SizeSaid {
+export interface SizeSaid {
   bytes: number;
-  /** Asked for only where it is needed. */
+  /** Reads what was kept of it: asked for only where the provider's counts are not believed. */
   characters(): number;
 }
 

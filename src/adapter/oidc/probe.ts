@@ -86,7 +86,7 @@ const wellKnown = ({ origin, pathname }: URL): string =>
   `${origin}${pathname.replace(/\/$/, "")}/.well-known/openid-configuration`;
 
 /** Without following redirects, bounded in time and size. @returns undefined when nothing usable answered. */
-async function ask(address: string | undefined, init: RequestInit = {}): Promise<Answered | undefined> {
+async function ask(address: string | undefined, init: RequestInit = {}) {
   if (!address || !URL.canParse(address)) return undefined;
   const url = new URL(address);
   if (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname))) return undefined;
@@ -97,12 +97,6 @@ async function ask(address: string | undefined, init: RequestInit = {}): Promise
   } catch {
     return undefined;
   }
-}
-
-interface Answered {
-  status: number;
-  location: string | null;
-  text: string;
 }
 
 async function keysOf({ jwks_uri }: client.ServerMetadata): Promise<OidcFinding> {

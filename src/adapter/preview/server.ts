@@ -43,16 +43,10 @@ interface PreviewServerDeps {
   decide(request: RequestHead): OwnAnswer | Passage;
 }
 
-export interface PreviewServer {
-  readonly port: number;
-  close(): void;
-}
+export type PreviewServer = Awaited<ReturnType<typeof openPreviewServer>>;
 
 /** @throws Problem 409 `port_in_use`, 422 `bad_address`. */
-export async function openPreviewServer(
-  { host, port }: { host: string; port: number },
-  deps: PreviewServerDeps,
-): Promise<PreviewServer> {
+export async function openPreviewServer({ host, port }: { host: string; port: number }, deps: PreviewServerDeps) {
   const open = new Set<Socket>();
   const server = createServer({ noDelay: true }, (socket) => {
     open.add(socket);
@@ -66,7 +60,7 @@ export async function openPreviewServer(
   const address = server.address();
   return {
     port: typeof address === "object" && address ? address.port : port,
-    close() {
+    close(): void {
       server.close();
       for (const socket of open) socket.destroy();
     },

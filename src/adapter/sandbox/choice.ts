@@ -6,14 +6,6 @@
 import { unavailable } from "../../core/errors.ts";
 import type { SandboxDriver } from "../../engine/sandbox.ts";
 
-interface SandboxChoice {
-  driver: SandboxDriver;
-  /** Why, for the log. */
-  reason: string;
-  /** Work waits until an engine answers. */
-  waits: boolean;
-}
-
 interface ContainerEngine {
   driver: SandboxDriver;
   ping(): Promise<void>;
@@ -23,13 +15,14 @@ interface ContainerEngine {
 
 /**
  * @param docker undefined when no endpoint is configured.
+ * @returns the driver; why, for the log; and whether work waits until an engine answers.
  * @throws Problem 503 `sandbox_unavailable` when the operator asked for Docker and it does not answer.
  */
 export async function chooseSandbox(
   wanted: "auto" | "docker" | "process",
   docker: ContainerEngine | undefined,
   inProcess: SandboxDriver,
-): Promise<SandboxChoice> {
+) {
   if (wanted === "process" || !docker)
     return {
       driver: inProcess,

@@ -2,7 +2,8 @@
 import { existsSync, rmSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Git, LfsPointer, OpenLfs } from "../../adapter/git.ts";
+import type { Git, LfsPointer } from "../../adapter/git.ts";
+import type { OpenGuarded } from "../../adapter/guarded-fetch.ts";
 import { isProblem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { asText } from "../../working-copy/folder.ts";
@@ -14,7 +15,7 @@ import type { ProjectRow } from "./store.ts";
 
 interface LfsDeps extends RemoteDeps, Pick<Core, "log"> {
   git: Pick<Git, "lfsPointers" | "fetchLfs" | "placeLfs">;
-  open: OpenLfs;
+  open: OpenGuarded;
   /** Folder that holds one folder per project. */
   folder: string;
   /** Of content that no fetch holds, kept beside each clone for later runs. */

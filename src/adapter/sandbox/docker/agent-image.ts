@@ -5,7 +5,6 @@
 
 import { isProblem, messageOf, unavailable } from "../../../core/errors.ts";
 import type { ImageDetail } from "../../docker/images.ts";
-import type { ImageProgress } from "../../docker/progress.ts";
 import type { DockerClient } from "../../docker.ts";
 import { hasBusybox } from "./busybox-rootfs.ts";
 import { createImages, DEFAULT_AGENT_IMAGE } from "./image.ts";
@@ -22,7 +21,6 @@ interface AgentImageDeps {
   basis?: string;
   /** What was done, for the log. */
   onNotice?(message: string): void;
-  onPull?(image: string, progress: ImageProgress): void;
 }
 
 export type AgentImages = ReturnType<typeof createAgentImages>;
@@ -77,10 +75,9 @@ export function createAgentImages(deps: AgentImageDeps) {
   };
 }
 
-async function pullImage({ docker, onPull }: AgentImageDeps, name: string, signal?: AbortSignal): Promise<void> {
+async function pullImage({ docker }: AgentImageDeps, name: string, signal?: AbortSignal): Promise<void> {
   try {
-    const onProgress = (progress: ImageProgress) => onPull?.(name, progress);
-    await docker.images.pull(name, { onProgress, ...(signal ? { signal } : {}) });
+    await docker.images.pull(name, signal ? { signal } : {});
   } catch (error) {
     if (signal?.aborted || isUnreachable(error)) throw error;
     throw missing(`The image ${name} could not be pulled: ${messageOf(error)}.`);

@@ -63,11 +63,8 @@ export async function busyboxRootfs(paths: readonly string[] = BUSYBOX_PATHS): P
 }
 
 /** Whether this machine has what it is built from. */
-export const hasBusybox = (paths: readonly string[] = BUSYBOX_PATHS): Promise<boolean> =>
-  findBusybox(paths).then(
-    () => true,
-    () => false,
-  );
+export const hasBusybox = async (paths: readonly string[] = BUSYBOX_PATHS): Promise<boolean> =>
+  (await findBusybox(paths).catch(() => undefined)) !== undefined;
 
 async function findBusybox(paths: readonly string[]): Promise<{ path: string; binary: Buffer }> {
   for (const path of paths) {

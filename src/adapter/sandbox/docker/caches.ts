@@ -2,7 +2,6 @@
  * Caches of sandboxes: one volume for each person and project, mounted away from the home. The home is in memory and would get
  * folders of root for what is mounted in it; links lead from it to the volume instead. Only sandboxes read what is there.
  */
-import type Docker from "dockerode";
 import { hashJson } from "../../../core/json-hash.ts";
 import type { CacheFolders } from "../../../engine/sandbox.ts";
 import type { DockerClient } from "../../docker.ts";
@@ -38,24 +37,19 @@ interface CachesPlan {
   owner: Owner;
 }
 
-interface OpenCaches {
-  mounts: Docker.MountSettings[];
-  /** Called when the engine does not have the folder that is mounted: it is new, or was removed by hand. */
-  make(): Promise<void>;
-  isMissing(detail: string): boolean;
-}
-
-export async function openCaches({ docker, instanceId, caches, imageId, owner }: CachesPlan): Promise<OpenCaches> {
+export async function openCaches({ docker, instanceId, caches, imageId, owner }: CachesPlan) {
   const { projectId, owner: whose } = caches;
   const name = `skep-cache-${hashJson({ instanceId, projectId, whose }).slice(0, 40)}`;
   const labels = { "skep.instance": instanceId, [LABEL]: `${projectId} ${whose}` };
   const folder = filesFolder(await docker.volumes.ensure(name, labels));
   return {
     mounts: [bound({ source: folder, target: CACHES, isEngines: true }), mountedVolume(name, HELD)],
-    async make() {
+    /** Called when the engine does not have the folder that is mounted: it is new, or was removed by hand. */
+    async make(): Promise<void> {
       await makeFilesVolume(docker, { name, labels, imageId, owner });
     },
-    isMissing: (detail) => detail.includes("bind source path does not exist") && detail.includes(folder),
+    isMissing: (detail: string): boolean =>
+      detail.includes("bind source path does not exist") && detail.includes(folder),
   };
 }
 

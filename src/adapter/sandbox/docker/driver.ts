@@ -38,8 +38,6 @@ export interface DockerSandboxDeps {
   /** Files are carried: the engine need not see the server's folders. */
   carries?: boolean;
   clock?: Clock;
-  /** How long a removal is waited for, in ms. */
-  removeMs?: number;
 }
 
 export interface DockerSandbox extends Sandbox {
@@ -91,7 +89,7 @@ interface Parts extends Required<Pick<DockerSandboxDeps, "clock">> {
 }
 
 export function createDockerSandboxes(deps: DockerSandboxDeps): DockerSandboxes {
-  const { docker, instanceId, carries = false, clock = systemClock, removeMs = REMOVE_MS } = deps;
+  const { docker, instanceId, carries = false, clock = systemClock } = deps;
   const engine = remember(() => docker.info());
   const networks = createSandboxNetworks({ docker, instanceId, engine });
   const runtimes = createRuntimeTrial(docker, instanceId);
@@ -105,7 +103,7 @@ export function createDockerSandboxes(deps: DockerSandboxDeps): DockerSandboxes 
     about: async (spec) => aboutOf(spec, userOf(await engine(), deps.server).owner),
     start: (spec, signal) => startPatiently(parts, spec, signal),
     sweep: async (isLive) => {
-      const signal = AbortSignal.timeout(removeMs);
+      const signal = AbortSignal.timeout(REMOVE_MS);
       const rows = await docker.containers.list([`${LABELS.instance}=${instanceId}`, LABELS.execution], signal);
       const isNeeded = (executionId: string) => isLive(executionId) || runtimes.isUnderWay(executionId);
       const dead = rows.filter((row) => !isNeeded(row.labels[LABELS.execution] ?? ""));
@@ -293,7 +291,7 @@ interface SandboxParts {
 }
 
 function createSandbox(parts: Parts, { id, spec, relay, files, during }: SandboxParts): DockerSandbox {
-  const { docker, removeMs = REMOVE_MS } = parts.deps;
+  const { docker } = parts.deps;
   const { clock } = parts;
   const { cookies, caches, env } = spec;
   let restarting: Promise<void> | undefined;
@@ -320,7 +318,7 @@ function createSandbox(parts: Parts, { id, spec, relay, files, during }: Sandbox
     stopping ??= (async () => {
       // A frozen one gives nothing more, and what it had was brought back.
       await files.end(freezing === undefined);
-      const signal = AbortSignal.timeout(removeMs);
+      const signal = AbortSignal.timeout(REMOVE_MS);
       await docker.containers.remove(id, { signal, mustBeGone: true });
     })().catch((error) => {
       stopping = undefined;

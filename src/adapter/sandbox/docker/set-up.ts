@@ -75,12 +75,6 @@ export interface SetUpResult extends ExecResult {
   sizeBytes?: number | undefined;
 }
 
-interface Layer {
-  name: string;
-  projectId: string;
-  sizeBytes: number;
-}
-
 export type SetUps = ReturnType<typeof createSetUps>;
 
 /** Of a container that is set up: its project. An image made of it says `IMAGE` instead. */
@@ -168,7 +162,7 @@ export function createSetUps(deps: SetUpsDeps) {
     make: (work: SetUpWork, signal: AbortSignal) => makeLayer(deps, work, signal),
     /** Runs a command as an agent would: its user, no network but that of services, the files of the project with what the set-up laid out. */
     check: (work: CheckWork, signal: AbortSignal) => runCheck(deps, work, signal),
-    async layers(): Promise<Layer[]> {
+    async layers() {
       const rows = (await docker.images.list()).filter(
         ({ labels }) => labels[LABELS.instance] === instanceId && labels[LAYER] !== undefined,
       );

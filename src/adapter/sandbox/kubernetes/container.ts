@@ -1,5 +1,6 @@
 /** The commands of one Pod, in the form in which the engine's containers have them (`docker/exec.ts`, `docker/relay.ts`). */
 import { isProblem, messageOf, unavailable } from "../../../core/errors.ts";
+import type { FrameSink } from "../../docker/demux.ts";
 import type { OpenExec, RunningExec } from "../../docker/exec.ts";
 import type { Cluster } from "../../kubernetes/cluster.ts";
 import type { PodExec } from "../../kubernetes/exec.ts";
@@ -16,19 +17,13 @@ interface PodPlace {
   lost: AbortSignal;
 }
 
-interface Said {
-  exitCode: number | null;
-  /** The beginning of both outputs. */
-  output: string;
-}
-
 const MAX_SAID_CHARACTERS = 2_000;
 
 const podPath = ({ namespace, pod }: Pick<PodPlace, "namespace" | "pod">): string =>
   `/api/v1/namespaces/${namespace}/pods/${pod}`;
 
 export function createPodCommands(place: PodPlace) {
-  async function begin(line: CommandLine, onOutput: Output): Promise<PodExec> {
+  async function begin(line: CommandLine, onOutput: FrameSink): Promise<PodExec> {
     place.lost.throwIfAborted();
     const { client, namespace, pod } = place;
     const exec = await client.exec({
@@ -82,8 +77,8 @@ export function createPodCommands(place: PodPlace) {
         throw asLoss(error);
       }
     },
-    /** A command of the server's own that takes an input. @throws Problem 503 `sandbox_lost`. */
-    async run(argv: readonly string[], input: Uint8Array): Promise<Said> {
+    /** A command of the server's own that takes an input. @returns the beginning of both outputs. @throws Problem 503 `sandbox_lost`. */
+    async run(argv: readonly string[], input: Uint8Array) {
       let output = "";
       try {
         const exec = await begin({ argv, input: input.length }, (_stream, chunk) => {
@@ -107,8 +102,6 @@ function asLoss(error: unknown): unknown {
   if (isProblem(error) && !LOSSES.has(error.code)) return error;
   return unavailable("sandbox_lost", `The sandbox is gone: ${messageOf(error)}`);
 }
-
-type Output = (stream: "stdout" | "stderr", chunk: Uint8Array) => void;
 
 /** Undefined when it is gone. */
 export async function readPod(place: Pick<PodPlace, "client" | "namespace" | "pod">): Promise<unknown> {

@@ -5,8 +5,6 @@
 import { isObject, membersOf } from "../../../core/is-object.ts";
 import { POD_LABELS, type podManifest } from "./pod.ts";
 
-type Manifest = ReturnType<typeof podManifest>;
-
 /** Of ours, what another need not have: a claim has an end of its own, and a pool's nodes may get images by another secret. */
 const NOT_ASKED: ReadonlySet<string> = new Set(["activeDeadlineSeconds", "hostname", "imagePullSecrets"]);
 
@@ -27,7 +25,7 @@ const HARMLESS: ReadonlySet<string> = new Set(
 const HARMLESS_AS: Readonly<Record<string, unknown>> = { "containers.*.securityContext.procMount": "Default" };
 
 /** @param pod a Pod, or the `podTemplate` of a SandboxTemplate. @returns the first difference in words; undefined when there is none. */
-export function podDifference(ours: Manifest, pod: unknown): string | undefined {
+export function podDifference(ours: ReturnType<typeof podManifest>, pod: unknown): string | undefined {
   const label = membersOf(membersOf(membersOf(pod)["metadata"])["labels"])[POD_LABELS.network];
   const asked = ours.metadata.labels[POD_LABELS.network];
   if (label !== asked) return `its label ${POD_LABELS.network} is ${shown(label)}, ${shown(asked)} is asked for`;
@@ -77,7 +75,7 @@ const UNITS: Readonly<Record<string, number>> = {
 };
 
 /** API servers write quantities in their own form: 1000m as 1, 10240Mi as 10Gi. */
-function quantityOf(value: unknown): number | undefined {
+export function quantityOf(value: unknown): number | undefined {
   if (typeof value === "number") return value;
   const [, count, unit = ""] = typeof value === "string" ? (/^(\d{1,15})(m|k|M|G|Ki|Mi|Gi)?$/.exec(value) ?? []) : [];
   return count === undefined ? undefined : Number(count) * (UNITS[unit] ?? 1);

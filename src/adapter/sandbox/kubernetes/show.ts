@@ -2,9 +2,8 @@
 import { listIn, membersOf, textIn } from "../../../core/is-object.ts";
 import type { SandboxShown } from "../../../engine/sandbox.ts";
 import { POD_LABELS } from "./pod.ts";
+import { quantityOf } from "./pod-difference.ts";
 import { shortened, stateOf } from "./pod-state.ts";
-
-const UNITS: Readonly<Record<string, number>> = { Ki: 1024, Mi: 1024 ** 2, Gi: 1024 ** 3 };
 
 export function showPod(pod: unknown): SandboxShown {
   const { metadata, spec, status } = membersOf(pod);
@@ -21,7 +20,7 @@ export function showPod(pod: unknown): SandboxShown {
     sessionId: textIn(labels, POD_LABELS.session),
     runId: textIn(labels, POD_LABELS.run),
     createdAt: Date.parse(textIn(metadata, "creationTimestamp") ?? "") || 0,
-    memoryLimitBytes: bytesOf(textIn(membersOf(membersOf(container)["resources"])["limits"], "memory")),
+    memoryLimitBytes: quantityOf(textIn(membersOf(membersOf(container)["resources"])["limits"], "memory")),
   };
 }
 
@@ -57,9 +56,4 @@ function wordsOf(pod: unknown): string {
   if (unschedulable !== undefined) return `no node: ${unschedulable}`;
   const where = node === undefined ? "" : ` on the node ${node}`;
   return isRunning ? `runs${where}` : `starts${where}`;
-}
-
-function bytesOf(quantity: string | undefined): number | undefined {
-  const [, count, unit = ""] = /^(\d{1,15})(Ki|Mi|Gi)?$/.exec(quantity ?? "") ?? [];
-  return count === undefined ? undefined : Number(count) * (UNITS[unit] ?? 1);
 }
