@@ -1,6 +1,5 @@
 /** The change between two commits: its files, and their hunks a page at a time. */
-import { createLineSplitter } from "../../core/line-splitter.ts";
-import type { GitCommand } from "./command.ts";
+import { eachField, type GitCommand } from "./command.ts";
 import { assertRef } from "./names.ts";
 
 interface Range {
@@ -61,9 +60,6 @@ export interface ChangedPart {
 /** Which of the files are listed: one, or those after a path (null: the first), in git's order. */
 export type Wanted = { path: string } | { after: string | null; limit: number };
 
-/** Longest name of a file that is taken, bytes. */
-const PATH_BYTES = 64 * 1024;
-
 /** Files that differ. There may be very many with very long names: only those wanted are held. */
 export async function changedPaths(
   git: GitCommand,
@@ -90,16 +86,11 @@ export async function changedPaths(
     const file = found.get(field.slice(plus.length + minus.length + 2));
     if (file) Object.assign(file, { insertions, deletions });
   };
-  const fields = createLineSplitter({
-    maxBytes: PATH_BYTES,
-    end: 0,
-    onLine({ text }) {
-      if (status) takeChange(text, status);
-      else if (!text.startsWith(":")) return takeCounts(text);
-      status = status ? undefined : STATUSES.get(/^:\d+ \d+ \S+ \S+ ([AMDT])/.exec(text)?.[1]);
-    },
+  await eachField(git, [...diff("--raw", "--numstat", "-z"), ...commits(range)], at(repository), (text) => {
+    if (status) takeChange(text, status);
+    else if (!text.startsWith(":")) return takeCounts(text);
+    status = status ? undefined : STATUSES.get(/^:\d+ \d+ \S+ \S+ ([AMDT])/.exec(text)?.[1]);
   });
-  await git([...diff("--raw", "--numstat", "-z"), ...commits(range)], { ...at(repository), onOutput: fields.add });
   return { files: [...found.values()], stats };
 }
 

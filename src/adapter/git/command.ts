@@ -263,6 +263,24 @@ function collector(maxBytes: number) {
   };
 }
 
+/** An answer of one line, or of few. */
+export const lineOf = async (git: GitCommand, at: GitCommandOptions, args: readonly string[]): Promise<string> =>
+  (await git(args, at)).stdout.trim();
+
+/** Of one field: longest name of a file that is taken whole. */
+const FIELD_BYTES = 64 * 1024;
+
+/** Takes an answer of `-z` field by field, however many there are. */
+export async function eachField(
+  git: GitCommand,
+  args: readonly string[],
+  options: GitCommandOptions,
+  take: (text: string) => void,
+): Promise<void> {
+  const fields = createLineSplitter({ maxBytes: FIELD_BYTES, end: 0, onLine: ({ text }) => take(text) });
+  await git(args, { ...options, onOutput: fields.add });
+}
+
 const LINE_BYTES = 10_000;
 
 /** Keeps the last few lines. */

@@ -12,7 +12,7 @@ import { asText, openFolder } from "../../working-copy/folder.ts";
 import { GitIndex } from "../../working-copy/index-file.ts";
 import { hashOf } from "../../working-copy/index-format.ts";
 import { type IndexEdits, writeIndex } from "../../working-copy/index-writer.ts";
-import type { GitCommand, GitCommandOptions } from "./command.ts";
+import { type GitCommand, type GitCommandOptions, lineOf } from "./command.ts";
 import { type ImportTarget, importedChanges } from "./import-stream.ts";
 import { createStandIns } from "./lfs.ts";
 
@@ -66,7 +66,7 @@ export async function commitAll(git: GitCommand, options: CommitOptions): Promis
   });
   const changed: ChangedFile[] = [];
   const commit = await importChanges(git, at, comparison, { ...options, ...head }, changed);
-  const tree = commit === null ? head.tree : await line(git, at, ["rev-parse", "--verify", `${commit}^{tree}`]);
+  const tree = commit === null ? head.tree : await lineOf(git, at, ["rev-parse", "--verify", `${commit}^{tree}`]);
   const { gone, refreshed } = comparison;
   if (commit !== null || refreshed.length > 0)
     await keepIndex(gitDir, index, { entries: [...changed, ...refreshed], gone, tree });
@@ -74,12 +74,8 @@ export async function commitAll(git: GitCommand, options: CommitOptions): Promis
   return { commit, skipped };
 }
 
-async function line(git: GitCommand, at: GitCommandOptions, args: string[]): Promise<string> {
-  return (await git(args, at)).stdout.trim();
-}
-
 async function headOf(git: GitCommand, at: GitCommandOptions): Promise<Head> {
-  const answer = await line(git, at, ["rev-parse", "HEAD^{commit}", "HEAD^{tree}", "--symbolic-full-name", "HEAD"]);
+  const answer = await lineOf(git, at, ["rev-parse", "HEAD^{commit}", "HEAD^{tree}", "--symbolic-full-name", "HEAD"]);
   const [commit = "", tree = "", ref = "HEAD"] = answer.split("\n");
   return { commit, tree, ref };
 }

@@ -6,11 +6,10 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { createLineSplitter } from "../../core/line-splitter.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { takeTurns } from "../../core/turns.ts";
 import { FileError, type Folder, openFolder } from "../../working-copy/folder.ts";
-import type { GitCommand } from "./command.ts";
+import { eachField, type GitCommand } from "./command.ts";
 import { assertRef } from "./names.ts";
 
 export interface LfsPointer {
@@ -27,7 +26,7 @@ export interface LfsPointer {
 const [LEAST_BYTES, MOST_BYTES] = [100, 1024];
 /** Files of that size that are looked into. */
 const MOST_CANDIDATES = 20_000;
-const PATH_BYTES = 64 * 1024;
+const ATTRIBUTES_BYTES = 64 * 1024;
 const PART_BYTES = 1024 * 1024;
 const LIST = "skep-lfs.json";
 
@@ -44,20 +43,15 @@ export async function readPointers(git: GitCommand, repository: string, commit: 
   assertRef(commit);
   const at = { cwd: repository, gitDir: repository };
   const attributes = ["cat-file", "blob", `${commit}:.gitattributes`];
-  const { code, stdout } = await git(attributes, { ...at, accept: [128], cutAt: PATH_BYTES });
+  const { code, stdout } = await git(attributes, { ...at, accept: [128], cutAt: ATTRIBUTES_BYTES });
   if (code !== 0 || !stdout.split("\n").some((line) => line.split("#", 1)[0]?.includes("filter=lfs"))) return [];
   const found: { blob: string; path: string }[] = [];
-  const entries = createLineSplitter({
-    maxBytes: PATH_BYTES,
-    end: 0,
-    onLine({ text }) {
-      const [, blob, size, path] = /^100\d+ blob ([0-9a-f]{40,64}) +(\d+)\t(.*)$/s.exec(text) ?? [];
-      if (blob === undefined || path === undefined || path.includes("\ufffd")) return;
-      if (Number(size) < LEAST_BYTES || Number(size) > MOST_BYTES || found.length >= MOST_CANDIDATES) return;
-      found.push({ blob, path: Buffer.from(path).toString("latin1") });
-    },
+  await eachField(git, ["ls-tree", "-r", "-l", "-z", commit], at, (text) => {
+    const [, blob, size, path] = /^100\d+ blob ([0-9a-f]{40,64}) +(\d+)\t(.*)$/s.exec(text) ?? [];
+    if (blob === undefined || path === undefined || path.includes("\ufffd")) return;
+    if (Number(size) < LEAST_BYTES || Number(size) > MOST_BYTES || found.length >= MOST_CANDIDATES) return;
+    found.push({ blob, path: Buffer.from(path).toString("latin1") });
   });
-  await git(["ls-tree", "-r", "-l", "-z", commit], { ...at, onOutput: entries.add });
   if (found.length === 0) return [];
   const pieces: Uint8Array[] = [];
   const stdin = `${found.map(({ blob }) => blob).join("\n")}\n`;

@@ -4,7 +4,7 @@
  */
 import { conflict, isProblem } from "../../core/errors.ts";
 import type { MergeStrategy } from "../../core/merge-strategy.ts";
-import type { GitCommand } from "./command.ts";
+import { type GitCommand, lineOf } from "./command.ts";
 import type { Identity } from "./commit.ts";
 import { assertBranch, assertRef } from "./names.ts";
 
@@ -81,7 +81,7 @@ async function placesOf(git: GitCommand, at: At, { into, mark }: MergeRequest) {
   if (mark !== undefined) assertRef(mark);
   const branch = `refs/heads/${into}`;
   const wanted = [branch, ...(mark === undefined ? [] : [markRef(mark)])];
-  const found = await line(git, at, ["for-each-ref", "--format=%(refname) %(objectname) %(tree)", ...wanted]);
+  const found = await lineOf(git, at, ["for-each-ref", "--format=%(refname) %(objectname) %(tree)", ...wanted]);
   const rows = new Map(found.split("\n").map((row) => [row.split(" ")[0]!, row.split(" ").slice(1)]));
   const [commit, tree] = rows.get(branch) ?? [];
   if (!commit || !tree) throw conflict(`The branch ${into} is gone.`, "branch_moved");
@@ -130,7 +130,7 @@ async function joinBranches(
 /** The commits of `source` that `target` lacks, one after another on top of `target`; merges among them are left out. */
 async function rebaseCommits(git: GitCommand, at: At, { source, target, author, onStep }: Work): Promise<MergeOutcome> {
   const range = `${target.commit}..${source}`;
-  const listed = await line(git, at, ["rev-list", "--reverse", "--topo-order", "--no-merges", range]);
+  const listed = await lineOf(git, at, ["rev-list", "--reverse", "--topo-order", "--no-merges", range]);
   const commits = listed.split("\n").filter(Boolean);
   if (commits.length > MAX_REBASED)
     throw conflict(`The branch has ${commits.length} commits, too many to rebase. Use squash.`, "too_many_commits");
@@ -138,7 +138,7 @@ async function rebaseCommits(git: GitCommand, at: At, { source, target, author, 
   for (const [index, commit] of commits.entries()) {
     onStep?.((100 * index) / commits.length);
     const [parent, name, email, date, ...text] = (
-      await line(git, at, ["show", "-s", "--format=%P%n%an%n%ae%n%ad%n%B", "--date=raw", commit])
+      await lineOf(git, at, ["show", "-s", "--format=%P%n%an%n%ae%n%ad%n%B", "--date=raw", commit])
     ).split("\n");
     if (!parent) continue;
     const tipTree = await treeOf(git, at, tip);
@@ -231,7 +231,7 @@ const commitTree = (git: GitCommand, at: At, { tree, parents, message, env }: Ne
     stdin: `${message.trim()}\n`,
   }).then(({ stdout }) => stdout.trim());
 
-const treeOf = (git: GitCommand, at: At, commit: string) => line(git, at, ["rev-parse", `${commit}^{tree}`]);
+const treeOf = (git: GitCommand, at: At, commit: string) => lineOf(git, at, ["rev-parse", `${commit}^{tree}`]);
 const isAncestor = async (git: GitCommand, at: At, one: string, other: string): Promise<boolean> =>
   (await git(["merge-base", "--is-ancestor", one, other], { ...at, accept: [1] })).code === 0;
 /** Who commits, as git is told. */
@@ -241,7 +241,3 @@ export const identityOf = ({ name, email }: Identity) => ({
   GIT_COMMITTER_NAME: name,
   GIT_COMMITTER_EMAIL: email,
 });
-
-async function line(git: GitCommand, at: At, args: string[]): Promise<string> {
-  return (await git(args, at)).stdout.trim();
-}

@@ -1,8 +1,7 @@
 /** What a commit holds, for work on a copy of it: names, and all files as an archive. No working copy is read. */
 import { stat } from "node:fs/promises";
 import { Problem } from "../../core/errors.ts";
-import { createLineSplitter } from "../../core/line-splitter.ts";
-import type { GitCommand } from "./command.ts";
+import { eachField, type GitCommand } from "./command.ts";
 import { assertRef } from "./names.ts";
 
 interface SourceFile {
@@ -22,7 +21,6 @@ interface Archive {
   signal?: AbortSignal | undefined;
 }
 
-const PATH_BYTES = 16 * 1024;
 const TIMEOUT_MS = 600_000;
 
 /**
@@ -38,17 +36,13 @@ export async function sourceFiles(
   assertRef(commit);
   const found: SourceFile[] = [];
   let count = 0;
-  const entries = createLineSplitter({
-    maxBytes: PATH_BYTES,
-    end: 0,
-    onLine({ text }) {
-      const [, mode, oid, path] = /^(1[02]0\d+) blob ([0-9a-f]{40,64})\t(.*)$/s.exec(text) ?? [];
-      if (path === undefined || oid === undefined || mode === undefined || path.includes("\ufffd")) return;
-      count++;
-      if (count <= most) found.push({ path, kind: kindOf(mode), oid });
-    },
+  const at = { cwd: repository, gitDir: repository };
+  await eachField(git, ["ls-tree", "-r", "-z", commit], at, (text) => {
+    const [, mode, oid, path] = /^(1[02]0\d+) blob ([0-9a-f]{40,64})\t(.*)$/s.exec(text) ?? [];
+    if (path === undefined || oid === undefined || mode === undefined || path.includes("\ufffd")) return;
+    count++;
+    if (count <= most) found.push({ path, kind: kindOf(mode), oid });
   });
-  await git(["ls-tree", "-r", "-z", commit], { cwd: repository, gitDir: repository, onOutput: entries.add });
   if (count > most) throw new Problem(413, "source_too_large", `The project has more than ${most} files.`);
   return found;
 }

@@ -7,11 +7,10 @@ import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { Problem } from "../../core/errors.ts";
-import { createLineSplitter } from "../../core/line-splitter.ts";
 import { openFolder, removeFolder } from "../../working-copy/folder.ts";
 import { isSafeName } from "../../working-copy/safe-name.ts";
 import { withoutConversions } from "./attributes.ts";
-import type { GitCommand } from "./command.ts";
+import { eachField, type GitCommand } from "./command.ts";
 import { assertRef } from "./names.ts";
 import { type Remote, remoteEnvironment } from "./remote.ts";
 import { moduleBesideOf } from "./worktree.ts";
@@ -46,8 +45,6 @@ interface PlacedCommit {
 
 /** Of all settings of `.gitmodules`. */
 const SETTINGS_BYTES = 64 * 1024;
-/** Longest name of a file that is taken, bytes. */
-const PATH_BYTES = 64 * 1024;
 const PLACE_MS = 300_000;
 
 const bare = (repository: string) => ({ cwd: repository, gitDir: repository });
@@ -139,16 +136,10 @@ export async function placeCommit(git: GitCommand, request: PlacedCommit): Promi
 /** @throws Problem 413 `submodule_too_large`. */
 async function assertBounds(git: GitCommand, { repository, commit, bounds, signal }: PlacedCommit): Promise<void> {
   let [files, bytes] = [0, 0];
-  const entries = createLineSplitter({
-    maxBytes: PATH_BYTES,
-    end: 0,
-    onLine({ text }) {
-      files++;
-      bytes += Number(/^\d+ blob \S+ +(\d+)\t/.exec(text)?.[1] ?? 0);
-    },
+  await eachField(git, ["ls-tree", "-r", "-l", "-z", commit], { ...bare(repository), signal }, (text) => {
+    files++;
+    bytes += Number(/^\d+ blob \S+ +(\d+)\t/.exec(text)?.[1] ?? 0);
   });
-  const args = ["ls-tree", "-r", "-l", "-z", commit];
-  await git(args, { ...bare(repository), signal, onOutput: entries.add });
   if (files > bounds.files || bytes > bounds.bytes)
     throw new Problem(
       413,
