@@ -10,13 +10,6 @@ import { createLineSplitter } from "../../core/line-splitter.ts";
 import { createBoundedNoise, createPacedChunks } from "../../core/paced-chunks.ts";
 import type { OpenPipe, Pipe } from "../../core/pipe.ts";
 
-interface AcpStream {
-  stream: Stream;
-  /** Resolves with why, in words, when the program has ended or was given up. */
-  ended: Promise<string>;
-  close(): Promise<void>;
-}
-
 interface AcpStreamOptions {
   open: OpenPipe;
   signal: AbortSignal;
@@ -31,7 +24,7 @@ const UNANSWERABLE = { code: -32_601, message: "This client does not do that." }
 const UNREADABLE = { code: -32_001, message: "The answer was too long, or no JSON." };
 
 /** Starts the program. @throws Problem when it cannot be started. */
-export async function createAcpStream({ open, signal, onLog, onFlood }: AcpStreamOptions): Promise<AcpStream> {
+export async function createAcpStream({ open, signal, onLog, onFlood }: AcpStreamOptions) {
   const over = Promise.withResolvers<string>();
   const pending = new Set<JsonRpcId>();
   let messages: ReadableStreamDefaultController<AnyMessage> | undefined;
@@ -107,6 +100,7 @@ export async function createAcpStream({ open, signal, onLog, onFlood }: AcpStrea
     end(why);
   });
   return {
+    /** Resolves with why, in words, when the program has ended or was given up. */
     ended: over.promise,
     close,
     stream: {
@@ -127,7 +121,7 @@ export async function createAcpStream({ open, signal, onLog, onFlood }: AcpStrea
           await write(message);
         },
       }),
-    },
+    } satisfies Stream,
   };
 }
 

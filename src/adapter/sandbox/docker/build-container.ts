@@ -62,7 +62,7 @@ export const execAs = (
     ...call,
   );
 
-export async function createContainer(
+async function createContainer(
   { docker, instanceId }: ImageBuildsDeps,
   work: ContainerWork,
   { step, from, place }: At,
@@ -105,6 +105,21 @@ export async function createContainer(
   }
 }
 
+/** Something done with a container of its own, which is removed then. */
+export async function withContainer<T>(
+  deps: ImageBuildsDeps,
+  work: ContainerWork,
+  at: At,
+  act: (id: string) => Promise<T>,
+): Promise<T> {
+  const id = await createContainer(deps, work, at);
+  try {
+    return await act(id);
+  } finally {
+    await deps.docker.containers.remove(id);
+  }
+}
+
 /** Makes an image of what is in the container, under the step's name. */
 export async function keep(
   { docker, instanceId }: ImageBuildsDeps,
@@ -142,19 +157,15 @@ const numberIn = (name: string): number | undefined => (/^\d{1,9}$/.test(name) ?
 
 /** Read by a container of its own: the one that is copied into never runs. */
 async function readAccounts(deps: ImageBuildsDeps, work: ContainerWork, at: At, signal: AbortSignal) {
-  const { containers } = deps.docker;
-  const id = await createContainer(deps, work, { ...at, step: undefined });
-  try {
-    await containers.start(id);
+  return await withContainer(deps, work, { ...at, step: undefined }, async (id) => {
+    await deps.docker.containers.start(id);
     const read = async (path: string) => {
       const options = { cwd: "/", timeoutMs: ACCOUNTS_MS, maxOutputBytes: ACCOUNT_BYTES, signal };
       const { exitCode, output } = await execAs(deps, id, undefined, ["cat", path], options);
       return accountsIn(exitCode === 0 ? output : "");
     };
     return { users: await read("/etc/passwd"), groups: await read("/etc/group") };
-  } finally {
-    await containers.remove(id);
-  }
+  });
 }
 
 /** Lines of `/etc/passwd` and `/etc/group`: a name, and its number in the third place. */

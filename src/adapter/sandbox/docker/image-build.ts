@@ -17,12 +17,12 @@ import {
   ACCOUNTS_MS,
   type At,
   type ContainerWork,
-  createContainer,
   execAs,
   type ImageBuildsDeps,
   keep,
   NOWHERE,
   ownerOf,
+  withContainer,
 } from "./build-container.ts";
 import { copyInto } from "./copy-step.ts";
 import { RELAY_PATH } from "./relay.ts";
@@ -124,7 +124,8 @@ async function buildImage(deps: ImageBuildsDeps, work: BuildWork, signal: AbortS
       }
       const left = work.timeoutMs - (clock.monotonic() - began);
       const rest = { ...work, timeoutMs: left, maxBytes: work.maxBytes - spent - (from.sizeBytes - first) };
-      const result = await performStep(deps, rest, { step, from, place: step, source, name, key }, done, signal);
+      const build = { deps, work: rest, done, signal };
+      const result = await performStep(build, { step, from, place: step, source, name, key });
       done.durationMs = clock.monotonic() - began;
       if (result === undefined) return done;
       done.names.push(name);
@@ -136,12 +137,7 @@ async function buildImage(deps: ImageBuildsDeps, work: BuildWork, signal: AbortS
   signal.throwIfAborted();
   const { from, key } = originOf(deps, work, stages, { stage: plan.stages.length - 1 });
   const last = { from, place: plan, name: nameOf(hashJson({ before: key, env: plan.env })), key };
-  const id = await createContainer(deps, work, last);
-  try {
-    done.image = await keep(deps, work, last, id);
-  } finally {
-    await docker.containers.remove(id);
-  }
+  done.image = await withContainer(deps, work, last, (id) => keep(deps, work, last, id));
   done.names.push(last.name);
   done.durationMs = clock.monotonic() - began;
   return done;
@@ -187,60 +183,53 @@ interface StepAt extends At {
   key: string;
 }
 
+/** A step under way. */
+interface Build {
+  deps: ImageBuildsDeps;
+  work: BuildWork;
+  done: BuildResult;
+  signal: AbortSignal;
+}
+
 /** @returns what it left; undefined when it failed, which `done` then says. */
-async function performStep(
-  deps: ImageBuildsDeps,
-  work: BuildWork,
-  at: StepAt,
-  done: BuildResult,
-  signal: AbortSignal,
-): Promise<ImageDetail | undefined> {
+async function performStep(build: Build, at: StepAt): Promise<ImageDetail | undefined> {
+  const { deps, work, done, signal } = build;
   const { docker } = deps;
   const { step } = at;
   const owner = step.kind === "copy" ? await ownerOf(deps, work, at, step, signal) : ROOT;
   if (typeof owner === "string") return void fail(done, owner);
-  const id = await createContainer(deps, work, at);
-  try {
+  return await withContainer(deps, work, at, async (id) => {
     if (step.kind === "run") {
-      if (!(await runStep(deps, work, { ...at, step, id }, done, signal))) return undefined;
+      if (!(await runStep(build, step, id))) return undefined;
     } else if (at.source) {
-      if (!(await copyStage(deps, work, { id, step, owner, from: at.source.from }, done, signal))) return undefined;
+      if (!(await copyStage(build, { id, step, owner, from: at.source.from }))) return undefined;
     } else {
       const selection = work.selections.get(step) ?? { files: [], isOne: false };
       const { source, prefix } = work;
       await copyInto(docker.containers, id, { step, selection, owner, source, prefix });
     }
     signal.throwIfAborted();
-    if ((await docker.containers.writtenBytes(id)) > work.maxBytes) {
-      done.tooLarge = true;
-      return undefined;
-    }
-    return await keep(deps, work, at, id);
-  } finally {
-    await docker.containers.remove(id);
-  }
+    done.tooLarge = (await docker.containers.writtenBytes(id)) > work.maxBytes;
+    return done.tooLarge ? undefined : await keep(deps, work, at, id);
+  });
 }
 
 /** @returns whether it was done; `done` says why not. */
 async function copyStage(
-  deps: ImageBuildsDeps,
-  work: BuildWork,
+  { deps, work, done, signal }: Build,
   { id, step, owner, from }: { id: string; step: CopyStep; owner: Owner; from: ImageDetail },
-  done: BuildResult,
-  signal: AbortSignal,
 ): Promise<boolean> {
-  const { containers } = deps.docker;
-  const source = await createContainer(deps, work, { from, place: NOWHERE });
-  try {
-    done.tooLarge = !(await copyFromImage(containers, id, { step, owner, source, maxBytes: work.maxBytes, signal }));
-    return !done.tooLarge;
-  } catch (error) {
-    if (!(error instanceof StageCopyFault)) throw error;
-    fail(done, error.message);
-    return false;
-  } finally {
-    await containers.remove(source);
-  }
+  const { maxBytes } = work;
+  return await withContainer(deps, work, { from, place: NOWHERE }, async (source) => {
+    try {
+      done.tooLarge = !(await copyFromImage(deps.docker.containers, id, { step, owner, source, maxBytes, signal }));
+      return !done.tooLarge;
+    } catch (error) {
+      if (!(error instanceof StageCopyFault)) throw error;
+      fail(done, error.message);
+      return false;
+    }
+  });
 }
 
 function fail(done: BuildResult, why: string): void {
@@ -249,13 +238,7 @@ function fail(done: BuildResult, why: string): void {
 }
 
 /** @returns whether it ended well; `done` has its output. */
-async function runStep(
-  deps: ImageBuildsDeps,
-  work: BuildWork,
-  { step, id }: { step: RunStep; id: string },
-  done: BuildResult,
-  signal: AbortSignal,
-): Promise<boolean> {
+async function runStep({ deps, work, done, signal }: Build, step: RunStep, id: string): Promise<boolean> {
   const { docker } = deps;
   const { maxBytes, wayOut } = work;
   let bounds: OpenBounds | undefined;
