@@ -64,6 +64,18 @@ export async function removeFolder(path: string): Promise<void> {
   }
 }
 
+/** Removes an entry with everything below it; a missing one is fine. */
+export async function removeEntry(top: Folder, path: string): Promise<void> {
+  try {
+    if (top.find(path)?.kind !== "folder") return top.unlink(path);
+    using folder = top.folder(path);
+    await folder.empty();
+    top.removeFolder(path);
+  } catch (error) {
+    if (!(error instanceof FileError) || !["ENOENT", "ENOTDIR"].includes(error.code)) throw error;
+  }
+}
+
 /**
  * Paths are relative, of one or more components; none may be empty, `.` or `..`. All methods throw `FileError`: `ELOOP`
  * or `ENOTDIR` where a link is in the way.

@@ -1,7 +1,7 @@
 /** Containers: their life, their logs, their commands, and the list of those with a label. */
 import type Docker from "dockerode";
 import { numberIn } from "../../core/is-object.ts";
-import { type AttachedContainer, attachTo } from "./attach.ts";
+import { attachTo } from "./attach.ts";
 import type { FrameSink } from "./demux.ts";
 import { type ExecRequest, type OpenExec, openExec, type RunningExec, startExec } from "./exec.ts";
 import type { Engine } from "./failures.ts";
@@ -112,7 +112,7 @@ export function createContainerApi(engine: Engine) {
     unpack: (id: string, path: string, tar: NodeJS.ReadableStream): Promise<void> =>
       call(async () => void (await on(id).putArchive(tar, { path }))),
     /** The streams of its own command. Call it before `start`, or its first output is missed. */
-    attach: (id: string, onOutput: FrameSink): Promise<AttachedContainer> => attachTo(on(id), engine, onOutput),
+    attach: (id: string, onOutput: FrameSink) => attachTo(on(id), engine, onOutput),
   };
 }
 

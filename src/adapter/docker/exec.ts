@@ -95,7 +95,7 @@ function begin(
   });
 }
 
-function waitForEnd(stream: Duplex, onOutput: FrameSink): Promise<void> {
+export function waitForEnd(stream: Duplex, onOutput: FrameSink): Promise<void> {
   const feed = createDemuxer(onOutput);
   return new Promise((resolve, reject) => {
     stream.on("data", (chunk: Uint8Array) => {

@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { appendFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { type Folder, openFolder, removeFolder } from "../../working-copy/folder.ts";
+import { openFolder, removeEntry, removeFolder } from "../../working-copy/folder.ts";
 import type { GitCommand } from "./command.ts";
 import { assertName, assertRef } from "./names.ts";
 import { remoteEnvironment } from "./remote.ts";
@@ -89,20 +89,7 @@ async function make(
 /** Takes the place of whatever the agent made of `.git`: a link is removed, not followed. */
 async function moveIn(made: string, path: string): Promise<void> {
   using top = openFolder(path, "latin1");
-  await clear(top, ".git");
+  await removeEntry(top, ".git");
   using parent = openFolder(dirname(path), "latin1");
   parent.rename(`${basename(made)}/.git`, `${basename(path)}/.git`);
-}
-
-async function clear(top: Folder, name: string): Promise<void> {
-  const found = top.find(name);
-  if (found?.kind !== "folder") {
-    if (found) top.unlink(name);
-    return;
-  }
-  {
-    using folder = top.folder(name);
-    await folder.empty();
-  }
-  top.removeFolder(name);
 }

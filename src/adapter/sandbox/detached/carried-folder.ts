@@ -4,18 +4,10 @@
  * what is known to be the same stays where it is.
  */
 import { LIMITS } from "../../../core/limits.ts";
-import { FileError, type Folder, openFolder } from "../../../working-copy/folder.ts";
+import { FileError, type Folder, openFolder, removeEntry } from "../../../working-copy/folder.ts";
 import { asPathProblem } from "../workspace-path.ts";
 import type { Carrier, FarEntry, FarStat } from "./carrier.ts";
-import {
-  makeNearFolder,
-  makeNearLink,
-  type NearEntry,
-  nearEntry,
-  nearSink,
-  removeNear,
-  scanNear,
-} from "./near-files.ts";
+import { makeNearFolder, makeNearLink, type NearEntry, nearEntry, nearSink, scanNear } from "./near-files.ts";
 
 /** An entry that is the same on both sides as long as neither mark has changed. */
 interface Known {
@@ -84,7 +76,7 @@ export function createCarriedFolder(home: string) {
       if (found.get(path)?.kind === far.kind) return false;
       return found.has(path) || !hidden.some((folder) => path.startsWith(folder));
     });
-    for (const path of topmost(gone.map(([one]) => one))) await removeNear(top, path);
+    for (const path of topmost(gone.map(([one]) => one))) await removeEntry(top, path);
     for (const [path] of gone) known.delete(path);
     const underWay = createWindow(UNDER_WAY);
     const room = { bytes: LIMITS.carriedBytes - entries.reduce((sum, { size }) => sum + size, 0) };
@@ -100,7 +92,7 @@ export function createCarriedFolder(home: string) {
   /** Nothing of another kind is in the way of an entry that comes. */
   async function clear(top: Folder, { path, kind }: FarEntry): Promise<void> {
     const there = top.find(path)?.kind;
-    if (there !== undefined && (there === "folder") !== (kind === "folder")) await removeNear(top, path);
+    if (there !== undefined && (there === "folder") !== (kind === "folder")) await removeEntry(top, path);
   }
   /** @param look when it was listed, and how much all files may have grown since. */
   async function bring(

@@ -1,7 +1,7 @@
 /** The server's own folder of files that are carried to a sandbox and back: what is there, and how it is changed. */
 import { randomBytes } from "node:crypto";
 import { takeTurns } from "../../../core/turns.ts";
-import { FileError, type FileKind, type FileStat, type Folder, type NewFile } from "../../../working-copy/folder.ts";
+import type { FileKind, FileStat, Folder, NewFile } from "../../../working-copy/folder.ts";
 import { joined, walkBeneath } from "../../../working-copy/walk.ts";
 import type { FarStat, Sink } from "./carrier.ts";
 
@@ -37,18 +37,6 @@ export async function scanNear(top: Folder): Promise<Map<string, NearEntry>> {
       if (stat && stat.kind !== "other") found.set(joined(path, name), nearEntry(stat));
     }
   return found;
-}
-
-/** Removes an entry with everything below it; a missing one is fine. */
-export async function removeNear(top: Folder, path: string): Promise<void> {
-  try {
-    if (top.find(path)?.kind !== "folder") return top.unlink(path);
-    using folder = top.folder(path);
-    await folder.empty();
-    top.removeFolder(path);
-  } catch (error) {
-    if (!(error instanceof FileError) || !["ENOENT", "ENOTDIR"].includes(error.code)) throw error;
-  }
 }
 
 export function makeNearFolder(top: Folder, path: string, mode: number): NearEntry {
