@@ -33,8 +33,8 @@ interface AttemptInput {
   /** Tools that stand in the text of the request, so that calls come as text; undefined: as the protocol has them. */
   textTools?: readonly ModelTool[] | undefined;
   clock: Clock;
-  /** Turns anything thrown into a failure without a key in it. */
-  failure(error: unknown): Failure;
+  /** Turns anything thrown into a failure without a key in it. `replied`: a part of the reply had come. */
+  failure(error: unknown, replied: boolean): Failure;
 }
 
 export interface AttemptOutcome {
@@ -186,7 +186,7 @@ function failureIn(input: AttemptInput, seen: Seen, why: "aborted" | "timeout" |
     const message = `${input.providerId} sent no token for ${Math.round(ms / 1000)} seconds.`;
     return { code: "provider_timeout", message, retryable: true };
   }
-  if (seen.failed) return input.failure(seen.error);
+  if (seen.failed) return input.failure(seen.error, seen.firstTokenAt !== undefined);
   const cut = !seen.end || seen.end.finishReason === "interrupted" || seen.end.finishReason === "error";
   const endless = seen.end?.finishReason === "other" && seen.end.rawFinishReason === undefined;
   if (!seen.tooLong && !seen.tooManyCalls && (cut || endless)) {

@@ -151,10 +151,13 @@ function ofStatus(error: APICallError, status: number, provider: string, nowMs: 
   return refused("provider_error", `${provider} refused the call (${status})`, { refusesThinking });
 }
 
+/** What the runtime adds to its network errors: advice for who wrote the call, not for who reads the message. */
+const RUNTIME_ADVICE = " For more information, pass `verbose";
+
 /** The text of an error inside a stream, whatever its shape. */
 function textOf(error: unknown): string {
   if (typeof error === "string") return error;
-  if (error instanceof Error) return error.message;
+  if (error instanceof Error) return error.message.split(RUNTIME_ADVICE)[0] ?? "";
   if (typeof error === "object" && error !== null) {
     const { message, error: inner } = membersOf(error);
     if (typeof message === "string") return message;
@@ -165,10 +168,13 @@ function textOf(error: unknown): string {
 
 const NETWORK = /connect|socket|ECONN|EPIPE|ENOTFOUND|network|certificate|TLS|fetch failed|closed unexpectedly|DNS/i;
 
-/** Classifies anything thrown by, or streamed as an error from, a provider. `origin` is the host that was called. */
+/**
+ * Classifies anything thrown by, or streamed as an error from, a provider. `origin` is the host that was called,
+ * `replied`: a part of the reply had come.
+ */
 export function failureOf(
   error: unknown,
-  about: { provider: string; origin: string; nowMs: number; scrub: (text: string) => string },
+  about: { provider: string; origin: string; nowMs: number; scrub: (text: string) => string; replied?: boolean },
 ): Failure {
   const { provider, origin, nowMs, scrub } = about;
   const clean = (failure: Failure): Failure => ({ ...failure, message: scrub(failure.message) });
@@ -184,7 +190,11 @@ export function failureOf(
       retryable: true,
     });
   if (NETWORK.test(text) || (code !== undefined && NETWORK.test(code))) {
-    const message = `No connection to ${provider} at ${origin}: ${textOf(error)}`;
+    // With status 200 the server had answered, so a message about its address would send people to the wrong place.
+    const answered = about.replied || (APICallError.isInstance(error) && error.statusCode !== undefined);
+    const message = answered
+      ? `${provider} at ${origin} broke off in the middle of its reply:${cause || ` ${textOf(error)}`}`
+      : `No connection to ${provider} at ${origin}: ${textOf(error)}`;
     return clean({ code: "provider_unreachable", message, retryable: true });
   }
   return clean({ code: "provider_error", message: `${provider} failed: ${text}`, retryable: true });

@@ -168,6 +168,9 @@ for (const one of WIRE_CASES) {
         expect(answer).toMatchObject({ finish: "error", attempts: 2 });
         expect(answer.error).toMatchObject({ retryable: true });
         expect(answer.error!.code).toMatch(/^provider_(error|unreachable)$/);
+        // It did answer, so nobody should look for a wrong address.
+        if (how === "torn" && textOf(answer)) expect(answer.error!.message).toContain("broke off in the middle");
+        expect(answer.error!.message).not.toMatch(/successful response|verbose/);
         expect("half of a sen".startsWith(textOf(answer))).toBe(true);
         if (how === "closed") expect(textOf(answer)).toBe("half of a sen");
         if (how === "closed") expect(answer.usage_estimated).toBe(true);

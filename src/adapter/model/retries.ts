@@ -80,7 +80,7 @@ export async function callWithRetries(
   });
   const scrub = createScrubber(to.apiKey);
   const about = { provider: to.providerId, origin: new URL(to.baseUrl).origin, scrub };
-  const failure = (error: unknown) => failureOf(error, { ...about, nowMs: clock.now() });
+  const failure = (error: unknown, replied: boolean) => failureOf(error, { ...about, nowMs: clock.now(), replied });
   const model = await languageModel(to, to.name, to.window);
   for (let made = 1; ; made++) {
     const thinkingLevel: ThinkingSetting = refusedThinking.has(request.model) ? "default" : request.thinkingLevel;
