@@ -70,7 +70,8 @@ function lineOf({ kind, step_id, agent_id, data }: SkepEvent): string | undefine
     case "budget_warning":
     case "budget_exceeded":
     case "activity":
-      return paint("dim", `  ${short(d["title"] ?? d)}`);
+      // Whole: what a run waits for, and until when, stands at the end of a title.
+      return paint("dim", `  ${typeof d["title"] === "string" ? oneLine(d["title"]) : short(d)}`);
     case "permission_requested":
       return `? ${who}: ${oneLine(String(d["message"] ?? ""))}\n  answer with: skep approvals allow ${d["request_id"]}, or deny`;
     case "approval_requested":
