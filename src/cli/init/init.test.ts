@@ -270,7 +270,30 @@ describe("skep init at a terminal", () => {
     await terminal.shows(/Provider \[1\]:/);
     terminal.type("\x03");
     expect(await terminal.exited).toBe(1);
-    expect(terminal.text()).toMatch(/skep: Stopped/);
+    expect(terminal.text()).toMatch(/^skep: Stopped; nothing was changed\.$/m);
     expect(existsSync(join(home, ".local/share/skep/server.json"))).toBe(false);
+  });
+
+  test("Ctrl-C once the model is stored says that it stays; at the last question it means no", async () => {
+    const flags = ["init", "--provider", "custom-lab", "--base-url", `${models.origin}/v1`, "--harness", "builtin"];
+    const first = openTerminal(skepCommand(...flags), { columns: 100, env, cwd: repository });
+    await first.shows(/Model \[1\]:/);
+    first.type("\r");
+    await first.shows(/as a project\? \[Y\/n\]/);
+    first.type("\x03");
+    expect(await first.exited).toBe(1);
+    expect(first.text()).toMatch(/^skep: Stopped\. The model custom-lab\/qwen3-small stays set\./m);
+    expect(first.text()).not.toContain("nothing was changed");
+    const last = openTerminal(skepCommand(...flags, "--no-run", "--no-project"), {
+      columns: 100,
+      env,
+      cwd: repository,
+    });
+    await last.shows(/Model \[1\]:/);
+    last.type("\r");
+    await last.shows(/Leave the server running here\? \[Y\/n\]/);
+    last.type("\x03");
+    expect(await last.exited).toBe(0);
+    expect(last.text()).not.toContain("Stopped");
   });
 });

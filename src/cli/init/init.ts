@@ -7,7 +7,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { readConfig } from "../../core/config.ts";
-import { isProblem } from "../../core/errors.ts";
+import { isProblem, Problem } from "../../core/errors.ts";
 import { BUILD } from "../../core/version.ts";
 import { exitCodeOf, followRun, type RunView } from "../follow/follow.ts";
 import { followedLines } from "../follow/report.ts";
@@ -73,8 +73,7 @@ async function init(flags: InitFlags): Promise<number> {
   try {
     say(`Server      ${client.url}${own ? `, started for this; its data is in ${own.data}` : ""}`);
     const model = await setUpModel(client, flags, say);
-    const agent = await setUpHarness(client, flags, model, say);
-    const project = await addRepository(client, flags, say);
+    const { agent, project } = await setUpRest(client, flags, model, say);
     const run = flags.run ? await firstRun(client, flags, { model, project }, own !== undefined) : undefined;
     const result = { url: client.url, data: own?.data ?? null, model, agent: agent ?? null, project: project ?? null };
     if (flags.json) console.log(JSON.stringify({ ...result, run: run?.view ?? null }));
@@ -84,6 +83,17 @@ async function init(flags: InitFlags): Promise<number> {
     return run ? exitCodeOf(run.view.status) : 0;
   } finally {
     await own?.stop();
+  }
+}
+
+/** The agent and the project. The model is stored by then, so who leaves at one of these questions is told so. */
+async function setUpRest(client: Client, flags: InitFlags, model: string, say: (text: string) => void) {
+  try {
+    const agent = await setUpHarness(client, flags, model, say);
+    return { agent, project: await addRepository(client, flags, say) };
+  } catch (error) {
+    if (!isProblem(error) || error.code !== "stopped" || model === SCRIPTED) throw error;
+    throw new Problem(400, "stopped", `Stopped. The model ${model} stays set. Continue with: skep init`);
   }
 }
 
@@ -159,7 +169,14 @@ function closing(
 }
 
 async function isToStay({ keep, yes }: InitFlags): Promise<boolean> {
-  return keep === true || (!yes && hasPerson() && (await confirm("Leave the server running here?", true)));
+  if (keep === true || yes || !hasPerson()) return keep === true;
+  try {
+    return await confirm("Leave the server running here?", true);
+  } catch (error) {
+    // Ctrl-C here is a no: all is done, and the exit code is the run's.
+    if (isProblem(error) && error.code === "stopped") return false;
+    throw error;
+  }
 }
 
 async function stay(url: string, say: (text: string) => void): Promise<void> {

@@ -89,9 +89,11 @@ async function prompt(question: string, hidden: boolean): Promise<string> {
   try {
     return await terminal.question(hidden ? "" : question);
   } catch (error) {
-    // Ctrl+C and Ctrl+D.
-    if (error instanceof Error && error.name === "AbortError")
+    // Ctrl+C and Ctrl+D, which leave the cursor behind the question.
+    if (error instanceof Error && error.name === "AbortError") {
+      if (!hidden) process.stderr.write("\n");
       throw new Problem(400, "stopped", "Stopped; nothing was changed.");
+    }
     throw error;
   } finally {
     terminal.close();
