@@ -196,7 +196,20 @@ describe("login, whoami, users", () => {
     const me = await skep(["whoami", ...there()]);
     expect([me.code, me.err]).toEqual([1, expect.stringContaining("skep login")]);
     const wrong = await skep(["login", ...there()], ["boss@example.test", "wrong password"]);
-    expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining("wrong")]);
+    // Who logs in just now needs no advice to log in.
+    expect([wrong.code, wrong.err]).toEqual([1, "skep: E-mail or password is wrong."]);
+  });
+
+  test("a server that asks for no credentials says so before a password is typed, as one that does not answer", async () => {
+    const open = await startServer({ env: { AUTH_ENABLED: "false" } });
+    try {
+      const login = await skep(["login", "--url", open.url]);
+      expect(login).toEqual({ out: expect.stringContaining("asks for no credentials"), err: "", code: 0 });
+    } finally {
+      await open.remove();
+    }
+    const gone = await skep(["login", "--url", "http://127.0.0.1:1"]);
+    expect([gone.code, gone.err]).toEqual([1, expect.stringContaining("does not answer")]);
   });
 
   test("a key that was revoked elsewhere is forgotten all the same; a key can be brought along", async () => {

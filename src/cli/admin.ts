@@ -3,9 +3,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { readConfig } from "../core/config.ts";
+import { isEmail, normalEmail } from "../core/email.ts";
 import { badUsage, Problem } from "../core/errors.ts";
 import { loadAppForData } from "./load-app.ts";
-import { ask, askHidden } from "./terminal/ask.ts";
+import { ask, askHidden, askUntil, hasPerson } from "./terminal/ask.ts";
 
 interface Flags {
   data?: string;
@@ -38,7 +39,14 @@ export function adminCommand(program: Command): void {
     .option("--email <address>")
     .option("--name <text>", "name to show")
     .action(async (flags: Flags) => {
-      const email = flags.email ?? (await ask("e-mail address"));
+      const email =
+        flags.email ??
+        (await askUntil(
+          () => ask("e-mail address"),
+          // Before a password is typed twice. Lines of standard input are not asked for again: the next is the password.
+          (given) =>
+            isEmail(normalEmail(given)) || !hasPerson() ? undefined : "An e-mail address has a name, an @ and a host.",
+        ));
       const password = await newPassword();
       const user = await using({ ...flags, makes: true }, (accounts) =>
         accounts.createAdmin(email, password, flags.name),

@@ -27,6 +27,13 @@ export function loginCommands(program: Command): void {
     .option("--token", "keep this API key, read from standard input, instead of making one")
     .action(async (flags: Flags) => {
       const server = await connect(flags);
+      const open = flags.token || flags.email ? undefined : await accountWithoutLogin(server.url);
+      if (open)
+        return say(
+          flags,
+          { url: server.url, ...open },
+          `${server.url} asks for no credentials: you work there as ${open.display_name}, without a log-in.`,
+        );
       const kept = flags.token
         ? { access_token: await askHidden("API key") }
         : await tradeForKey(server.url, flags.email);
@@ -53,6 +60,20 @@ export function loginCommands(program: Command): void {
 
 const say = ({ json }: Flags, object: unknown, words: string): void =>
   console.log(json ? JSON.stringify(object) : words);
+
+/**
+ * Whom the server takes anybody for; undefined where it asks for credentials.
+ * @throws Problem when the server does not answer, so that nobody types a password for nothing.
+ */
+async function accountWithoutLogin(url: string) {
+  try {
+    const me = await createClient(url).call("GET", "/v1/auth/me");
+    return me.session.kind === "local" ? me : undefined;
+  } catch (error) {
+    if (isProblem(error) && error.status === 401) return undefined;
+    throw error;
+  }
+}
 
 /** Logs in, makes a key, and logs out again. */
 async function tradeForKey(url: string, email: string | undefined): Promise<Credential> {

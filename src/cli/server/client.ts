@@ -158,7 +158,10 @@ async function problemOf(url: string, answer: Response): Promise<Problem> {
     .catch(() => undefined);
   const [code, detail, errors] = [textIn(body, "code"), textIn(body, "detail"), fieldErrorsIn(body)];
   if (code === undefined && answer.status < 500 && answer.status !== 401) return stranger(url);
-  const hint = answer.status === 401 ? " Log in with: skep login, or set SKEP_TOKEN to a key of this server." : "";
+  // To somebody who logs in just now the advice to log in says nothing.
+  const isLogin = answer.url.includes("/v1/auth/login");
+  const hint =
+    answer.status === 401 && !isLogin ? " Log in with: skep login, or set SKEP_TOKEN to a key of this server." : "";
   const said = detail === undefined ? `${url} answered ${answer.status}.` : withFields(detail, errors);
   return new Problem(answer.status, code ?? "error", `${said}${hint}`, {
     errors,
