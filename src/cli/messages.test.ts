@@ -42,6 +42,18 @@ describe("a refusal is a sentence about what was typed", () => {
     expect(await said(args, stdin)).toMatch(pattern);
   });
 
+  // Each of these is what another program calls it.
+  test.each<[string, RegExp]>([
+    ["tasks add web x", /^skep: there is no command 'skep tasks add'\. Did you mean skep tasks create\b/],
+    ["projects create web", /Did you mean skep projects add\b/],
+    ["users rm ann@example.test", /Did you mean skep users delete\?/],
+    ["runs cancel run_1", /Did you mean skep cancel\b/],
+    ["pipelines show hello", /shows one without a word between: skep pipelines NAME\./],
+    ["hosts frobnicate x", /^skep: there is no command 'skep hosts frobnicate'\. See: skep hosts --help\n$/],
+  ])("a verb that is none: %s", async (typed, pattern) => {
+    expect(await said(typed.split(" "))).toMatch(pattern);
+  });
+
   test("a token for notifications", async () => {
     const file = join(folder.path, "token");
     writeFileSync(file, "a b");
