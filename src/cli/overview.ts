@@ -31,13 +31,16 @@ export async function overview(): Promise<string[]> {
       more,
     ];
   }
-  const { status, version, counts } = await createClient(url, tokenFor(url)).call("GET", "/v1/status");
+  const { status, version, counts, standby } = await createClient(url, tokenFor(url)).call("GET", "/v1/status");
   const busy = counts
     ? `, ${counted(counts["active_runs"] ?? 0, "run")} at work, ${counted(counts["projects"] ?? 0, "project")}`
     : "";
   return [
     head,
     `The server at ${url} is ${status}${version === BUILD.version ? "" : ` (version ${version})`}${busy}.`,
+    ...(standby
+      ? ["It stands by, since its data is a copy of another server's. Stop the original, then: skep activate"]
+      : []),
     "",
     ...commands([
       ['skep run hello "Greet me" --follow', "a run"],

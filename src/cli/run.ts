@@ -8,6 +8,7 @@ import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { type Client, createClient } from "./server/client.ts";
 import { tokenFor } from "./server/credentials.ts";
 import { connect, type ServerFlags, withServer } from "./server/locate.ts";
+import { warnOfStandby } from "./server/standby.ts";
 import { startServer } from "./server/start.ts";
 
 interface RunFlags extends ServerFlags {
@@ -93,6 +94,7 @@ async function run(pipeline: string, task: string, flags: RunFlags): Promise<num
   try {
     const created = await create(client, pipeline, task, flags);
     if (!flags.follow && !stop) {
+      await warnOfStandby(client);
       console.log(
         flags.json ? JSON.stringify(created) : `${created.id}\nfollow it with: skep runs ${created.id} --follow`,
       );

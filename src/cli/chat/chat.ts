@@ -7,6 +7,7 @@ import { findOne, queryOf } from "../resource/find.ts";
 import { projects } from "../resource/projects.ts";
 import type { Client } from "../server/client.ts";
 import { connect, type ServerFlags, withServer } from "../server/locate.ts";
+import { warnOfStandby } from "../server/standby.ts";
 import { attachFiles } from "./attach.ts";
 import { sayOnce } from "./once.ts";
 import type { ChatView } from "./session.ts";
@@ -48,6 +49,7 @@ async function chat(agent: string | undefined, flags: ChatFlags): Promise<number
   if (message?.trim() === "") throw badUsage("The message is empty.");
   const client = await connect(flags);
   const session = await sessionFor(client, agent, flags);
+  await warnOfStandby(client);
   const attached = await attachFiles(client, session.id, flags.attach ?? []);
   if (message === undefined) return terminalChat(client, session, attached);
   return sayOnce(client, session, { message, attached, json: flags.json ?? false });

@@ -4,6 +4,7 @@ import type { SkepEvent } from "../../core/events.ts";
 import { isRunEnd } from "../../core/run-states.ts";
 import { listItems } from "../resource/find.ts";
 import type { Client } from "../server/client.ts";
+import { warnOfStandby } from "../server/standby.ts";
 import { createLiveLines } from "../terminal/live.ts";
 import { isLive, paint } from "../terminal/style.ts";
 import { createApprovals } from "./approval.ts";
@@ -42,6 +43,7 @@ export async function followRun(
   signal: AbortSignal,
 ): Promise<RunView> {
   const live = isLive() && !json;
+  await warnOfStandby(client);
   const follower = json
     ? jsonLines()
     : live

@@ -9,6 +9,7 @@ import { type Flags, type Resource, verbMakers } from "../resource/resource.ts";
 import { listVerb } from "../resource/words.ts";
 import type { Client } from "../server/client.ts";
 import { connect, withServer } from "../server/locate.ts";
+import { warnOfStandby } from "../server/standby.ts";
 import { plain } from "../terminal/style.ts";
 import { fieldLines, timeText } from "../terminal/table.ts";
 import { terminalOnboarding } from "./terminal-onboarding.ts";
@@ -75,6 +76,7 @@ export function onboardCommand(program: Command, exit: Exit): void {
   command.action(async (word: string | undefined, flags: Flags) => {
     const client = await connect(flags);
     const chosen = await choose(client, word, flags);
+    await warnOfStandby(client);
     const session = await terminalOnboarding(client, chosen, { json: flags["json"] === true });
     say(flags, { json: session, text: endOf(session) }, exit);
   });

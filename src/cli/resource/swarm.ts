@@ -6,6 +6,7 @@ import type { SkepEvent } from "../../core/events.ts";
 import { INTERRUPTED, stopAtInterrupt } from "../interrupt.ts";
 import { readText } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
+import { warnOfStandby } from "../server/standby.ts";
 import { oneLine, paint, plain } from "../terminal/style.ts";
 import { type Column, fullCostText, spanText, tableLines, timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
@@ -57,6 +58,7 @@ export const swarm: Resource<List> = {
       options: [FOLLOW, OUTPUTS],
       async run({ client, args: [file], flags }) {
         const made = await client.call("POST", "/v1/swarm/execute", await readPlan(file!));
+        await warnOfStandby(client);
         if (flags["follow"]) return follow(client, made, flags);
         return { json: made, text: [made["id"], `follow it with: skep swarm show ${made["id"]} --follow`] };
       },

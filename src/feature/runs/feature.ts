@@ -44,7 +44,7 @@ export const runs = defineFeature(
   (deps: Needs) => {
     const { store, bus, clock, clockwork, sessions, permissions, settings, projects, agents } = deps;
     const rows = createRunStore(store);
-    const views = createRunViews(rows, store.sqlite);
+    const views = createRunViews(rows, store.sqlite, () => deps.standby.since() !== null);
     const { configOf, assertReady } = createRunAgents(agents.ready);
     const advance = createAdvance({
       store: rows,

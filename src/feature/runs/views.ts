@@ -86,17 +86,22 @@ const toHistory = (row: ListedRun, rows: readonly ProgressRow[]): HistoryItem =>
 
 const idOf = (row: { id: string }): string => row.id;
 
+/** What runs wait for on a copy of another instance's data folder (`store/identity.ts`). */
+const STANDBY =
+  "The server stands by, since its data is a copy of another server's. Stop the original, then: skep activate";
+
 /** Characters of JSON of ended runs that are kept for lists. */
 const KEPT_CHARACTERS = 2_000_000;
 
-export function createRunViews(store: RunStore, sqlite: Store["sqlite"]) {
+/** @param standsBy whether no agent works, since this is a copy that nobody has activated. */
+export function createRunViews(store: RunStore, sqlite: Store["sqlite"], standsBy = () => false) {
   const ended = createRowCache<Run>(sqlite, KEPT_CHARACTERS);
   /** @param waits what its work waits for besides its turn. */
   const presentWith = (row: ListedRun, progress: Progress, waits: string | undefined): Run => ({
     ...pick(row, SHOWN),
     ...spentOf(row),
     ...progress,
-    waiting_reason: progress.waiting_reason ?? waits ?? null,
+    waiting_reason: progress.waiting_reason ?? (standsBy() && !isRunEnd(row.status) ? STANDBY : waits) ?? null,
   });
   /** What belongs to several runs in one query each. */
   const presentAll = (rows: readonly ListedRun[]): Run[] => {

@@ -105,6 +105,10 @@ describe("A50: a restored copy", () => {
       status: 503,
       body: { code: "standby", detail: expect.stringContaining("skep activate") },
     });
+    // Who starts something there is told why nothing happens.
+    const told = await skep(["run", "work", "Work"], { env: { SKEP_URL: copy.url } });
+    expect([told.code, told.stderr]).toEqual([0, expect.stringContaining("skep activate")]);
+    expect((await copy.request("GET", `/v1/runs/${work}`)).body["waiting_reason"]).toContain("skep activate");
     // A project that is asked for now is cloned once the copy is activated.
     const wanted = { name: "wanted", repository: `${world.url}/wanted.git` };
     expect((await copy.request("POST", "/v1/projects", { body: wanted })).status).toBe(201);

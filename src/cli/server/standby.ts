@@ -1,0 +1,11 @@
+import type { Client } from "./client.ts";
+
+/** A server on a copied data folder starts no work: who starts or follows some is told what it waits for. */
+export async function warnOfStandby(client: Client): Promise<void> {
+  // Only a hint: where the status cannot be had, what was asked for says what is wrong.
+  const status = await client.call("GET", "/v1/status").catch(() => undefined);
+  if (status?.standby)
+    console.error(
+      `skep: ${client.url} stands by, since its data is a copy of another server's. No agent works until the original is stopped and you run: skep activate`,
+    );
+}
