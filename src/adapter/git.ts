@@ -138,6 +138,8 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
       const args = ["for-each-ref", "--format=%(objectname)", `refs/skep/${prefix}/`];
       return (await git(args, bare(repository))).stdout.split("\n").filter(Boolean);
     },
+    /** Names of the branches that the remote had when it was fetched, at most `most`. */
+    fetchedBranches: (repository: string, most: number): Promise<string[]> => fetchedBranches(git, repository, most),
     /** Text of a file in a commit, its first bytes; null where there is none. */
     async fileAt(repository: string, commit: string, path: string): Promise<string | null> {
       assertRef(commit);
@@ -227,6 +229,12 @@ async function branchesBelow(
   const args = ["for-each-ref", ...filter, "--format=%(objectname) %(refname:lstrip=2)", `refs/heads/${prefix}/`];
   const rows = (await git(args, bare(repository))).stdout.split("\n").filter(Boolean);
   return rows.map((row) => ({ commit: row.slice(0, row.indexOf(" ")), branch: row.slice(row.indexOf(" ") + 1) }));
+}
+
+async function fetchedBranches(git: GitCommand, repository: string, most: number): Promise<string[]> {
+  const args = ["for-each-ref", `--count=${most + 1}`, "--format=%(refname:lstrip=3)", "refs/remotes/origin/"];
+  const names = (await git(args, bare(repository))).stdout.split("\n");
+  return names.filter((name) => name !== "" && name !== "HEAD").slice(0, most);
 }
 
 async function headOf(git: GitCommand, repository: string): Promise<Head> {

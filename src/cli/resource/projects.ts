@@ -228,5 +228,8 @@ function cloned(project: Item) {
   const text = failed
     ? `${name}: the clone failed: ${workspace.error?.replace(/\.$/, "")}. Try again with: skep projects clone ${name}`
     : `${name}: ${workspace.state === "ready" ? `cloned, at ${workspace.head?.slice(0, 8) ?? "no commit"}` : workspace.state === "none" ? "added, without a repository" : workspace.state}`;
-  return { json: project, text, ...(failed ? { code: 1 } : {}) };
+  // Work is merged into the default branch, so it is better to know now than then.
+  const isHeadless = workspace.state === "ready" && workspace.head && project["default_branch"] === null;
+  const hint = `It has no default branch, since HEAD is a commit in its repository. Choose a branch: skep projects update ${name} --branch BRANCH`;
+  return { json: project, text: isHeadless ? [text, hint] : text, ...(failed ? { code: 1 } : {}) };
 }

@@ -99,6 +99,29 @@ describe("one of them", () => {
 describe("projects", () => {
   test("are added with their clone, changed and deleted", async () => {
     expect(await said("projects", "add", "--repository", repository)).toMatch(/^bell: cloned, at [0-9a-f]{8}$/m);
+    // Where work cannot be merged without a word more, this is said before any is done.
+    const loose = join(folder.path, "loose");
+    for (const args of [
+      ["clone", "-q", repository, loose],
+      ["-C", loose, "checkout", "-q", "--detach"],
+      // A commit that no branch has: git takes HEAD for the branch that stands on the same commit.
+      [
+        "-C",
+        loose,
+        "-c",
+        "user.name=A",
+        "-c",
+        "user.email=a@example.test",
+        "commit",
+        "-q",
+        "--allow-empty",
+        "-m",
+        "On",
+      ],
+    ])
+      Bun.spawnSync(["git", ...args]);
+    expect(await said("projects", "add", "--repository", loose)).toContain("skep projects update loose --branch");
+    await said("projects", "delete", "loose");
     expect(await said("projects", "update", "bell", "--description", "Rings")).toMatch(/^description +Rings$/m);
     expect(await said("projects")).toMatch(/^bell +active +ready +[0-9a-f]{8} /m);
     expect((await json("projects", "--status", "archived")).items).toEqual([]);

@@ -50,6 +50,8 @@ export interface MergesDeps extends Pick<UpdatesDeps, "store" | "git"> {
 
 /** Of those in conflict. */
 const NAMED_FILES = 10;
+/** Of those that a message offers. */
+const NAMED_BRANCHES = 10;
 
 /** It may be merged again after more work, and into several branches. */
 export const markOf = ({ id }: Pick<WorkBranch, "id">, { into, head }: Pick<Merged, "into" | "head">): string =>
@@ -57,17 +59,24 @@ export const markOf = ({ id }: Pick<WorkBranch, "id">, { into, head }: Pick<Merg
 
 /** What these do runs in the project's turn. */
 export function createMerges({ store, git, works, settle, repositoryOf, rangeOf }: MergesDeps) {
+  /** Why there is no branch to merge into where none is named, and what to do. */
+  async function withoutTarget(repository: string): Promise<string> {
+    const names = await git.fetchedBranches(repository, NAMED_BRANCHES);
+    if (names.length === 0)
+      return "The project has no default branch, since its repository has none: HEAD is a commit there. Make a branch in the repository (`git switch -c main`), fetch the project, then merge into that branch";
+    return `The project has no default branch, since HEAD is a commit in its repository. Name the branch to merge into, or set the project's branch. There are: ${names.join(", ")}`;
+  }
   /** The branch to merge into; one that only the remote has is made here. */
   async function targetOf(repository: string, into: string | undefined, head: Head): Promise<string> {
     const target = into ?? head.branch;
-    if (target === null)
-      throw invalidField("/into", "The project has no default branch: name the branch to merge into");
+    if (target === null) throw invalidField("/into", await withoutTarget(repository));
     if (!isBranchName(target) || target.startsWith("run/") || workOfBranch(target))
       throw invalidField("/into", "Name a branch that belongs to no run or session");
     if (target === head.branch && head.commit !== null) return target;
     if ((await git.commitOf(repository, `refs/heads/${target}`)) !== null) return target;
     const fetched = await git.commitOf(repository, `refs/remotes/origin/${target}`);
-    if (fetched === null) throw invalidField("/into", "There is no such branch; fetch the project if it is new");
+    if (fetched === null)
+      throw invalidField("/into", `There is no branch ${target}. Fetch the project if the branch is new`);
     await git.setBranch(repository, target, fetched, null);
     return target;
   }

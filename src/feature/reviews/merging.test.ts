@@ -267,8 +267,24 @@ describe("merging", () => {
     });
     const lost = await run("add", headless.name);
     const unnamed = await merge(lost.id);
-    expect([unnamed.status, JSON.stringify(unnamed.body)]).toEqual([422, expect.stringContaining("no default branch")]);
+    expect([unnamed.status, JSON.stringify(unnamed.body)]).toEqual([
+      422,
+      expect.stringMatching(/no default branch, since HEAD is a commit.* There are: trunk\b/),
+    ]);
     expect((await merge(lost.id, { into: "trunk" })).status).toBe(200);
+    // Without any branch there is nothing to name: the answer says how one comes to be.
+    const branchless = await project("branchless", {
+      prepare: (upstream: string) => {
+        git(upstream, "checkout", "-q", "--detach");
+        git(upstream, "branch", "-q", "-D", "trunk");
+      },
+    });
+    const homeless = await run("add", branchless.name);
+    expect(JSON.stringify((await merge(homeless.id)).body)).toContain("git switch -c main");
+    git(branchless.upstream, "switch", "-q", "-c", "main");
+    const job = (await server.request<{ id: string }>("POST", `/v1/projects/${branchless.id}/fetch`)).body.id;
+    await event("kinds=job_progress", ({ data }) => data["job_id"] === job && data["state"] === "succeeded");
+    expect((await merge(homeless.id, { into: "main" })).status).toBe(200);
     const body = { pipeline_id: "wait", task_description: "x", project_name: name };
     const { id } = (await server.request<Run>("POST", "/v1/runs", { body })).body;
     expect((await merge(id)).body.code).toBe("run_active");
