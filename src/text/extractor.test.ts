@@ -122,6 +122,24 @@ describe("a document", () => {
   });
 });
 
+describe("text as Windows writes it", () => {
+  const WORDS = "# Grüße\n\nAn alle Bienen.";
+  const big = (text: string) => Buffer.from(text, "utf16le").swap16();
+
+  test.each([
+    ["UTF-16", Buffer.from(`\uFEFF${WORDS}`, "utf16le")],
+    ["UTF-16 with the high byte first", big(`\uFEFF${WORDS}`)],
+  ])("%s is read", async (_what, bytes) => {
+    const { headings, sections } = await read(bytes);
+    expect([headings, sections[0]?.text]).toEqual([["1 Grüße"], expect.stringContaining("An alle Bienen.")]);
+  });
+
+  test("in an encoding that does not say which it is is refused with what to do", async () => {
+    expect(await refusalOf(read(Buffer.from(WORDS, "latin1")))).toContain("Save it as UTF-8.");
+    expect(await refusalOf(read(new Uint8Array([0, 1, 2, 200, 255])))).toContain("of no known kind");
+  });
+});
+
 describe("A19, A21: a file that is hostile or broken fails with a reason, and this process does not grow", () => {
   const MIB = 1024 * 1024;
   const w = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"';

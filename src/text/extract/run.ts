@@ -44,7 +44,8 @@ function progress(): (percent: number) => void {
   };
 }
 
-async function read(bytes: Uint8Array, hint: string): Promise<Read> {
+async function read(sent: Uint8Array, hint: string): Promise<Read> {
+  const bytes = asUtf8(sent);
   const found = await mediaTypeOf(bytes, bytes);
   const type = found === "text/plain" && ["text/html", "text/markdown"].includes(hint) ? hint : found;
   switch (type) {
@@ -68,8 +69,24 @@ async function read(bytes: Uint8Array, hint: string): Promise<Read> {
       const blocks = /^#{1,6} \S/m.test(text) ? markdownBlocks(text) : textBlocks(text);
       return { document: { media_type: type }, blocks };
     }
+    case "application/octet-stream":
+      // Without a byte that no text has, it is most likely text as older programs write it.
+      if (!bytes.some((byte) => byte < 9)) throw new Unreadable("Its text is not UTF-8. Save it as UTF-8.");
+      throw new Unreadable("It is of no known kind. PDF, DOCX, HTML, Markdown and plain text can be read.");
     default:
       throw new Unreadable(`It is ${type}. PDF, DOCX, HTML, Markdown and plain text can be read.`);
+  }
+}
+
+/** Editors on Windows write "Unicode" text as UTF-16 with a mark at its beginning; all else stays as it is. */
+function asUtf8(bytes: Uint8Array): Uint8Array {
+  const [first, second] = bytes;
+  const encoding = first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "";
+  if (encoding === "") return bytes;
+  try {
+    return new TextEncoder().encode(new TextDecoder(encoding, { fatal: true }).decode(bytes));
+  } catch {
+    return bytes;
   }
 }
 
