@@ -100,7 +100,7 @@ export const runs = defineFeature(
           approvals,
           overview: createOverview({ store, rows, now: clock.now }),
           sums: createRunSums(store, clock.now),
-          timelineOf: (run) => timelineOf(store, run),
+          timelineOf: (run) => timelineOf(store, run, clock.now()),
         }),
       ],
       tools: toolsOf("run-history", [historyTool(views, deps.access)]),

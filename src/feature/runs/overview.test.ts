@@ -134,7 +134,7 @@ test("an attempt's time with the model is that of its own calls, within the atte
   call("llm_2", "sess_1", "2026-03-14T10:00:06.000Z", 1_000);
   call("llm_3", "sess_2", "2026-03-14T10:00:08.000Z", 1_000);
   call("llm_4", "sess_1", "2026-03-14T10:01:00.000Z", 1_000);
-  const { items, left_out } = timelineOf(store, views.rowFor("run_1", LOCAL_ADMIN));
+  const { items, left_out } = timelineOf(store, views.rowFor("run_1", LOCAL_ADMIN), NOW);
   expect(items.map(({ step_id, kind, model_time }) => [step_id, kind, model_time])).toEqual([
     [
       "one",
@@ -154,7 +154,7 @@ test("of very many attempts the newest are there, and how many are left out", ()
   store.sqlite.transaction(() => {
     for (let at = 0; at < ATTEMPTS_MAX + 7; at++) addStep("run_1", at, "one", "succeeded");
   })();
-  const { items, left_out } = timelineOf(store, views.rowFor("run_1", LOCAL_ADMIN));
+  const { items, left_out } = timelineOf(store, views.rowFor("run_1", LOCAL_ADMIN), NOW);
   expect([items.length, left_out, items.at(-1)?.id]).toEqual([ATTEMPTS_MAX, 7, `step_run_1_${ATTEMPTS_MAX + 6}`]);
 });
 

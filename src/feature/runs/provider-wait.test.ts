@@ -72,6 +72,9 @@ test("a used-up quota is a wait that a killed server takes up again, and one cal
   ).toBe("succeeded");
   expect(calls()).toBe(before + 1);
   expect((await runOf(id)).waiting_reason).toContain("used up your quota");
+  const timeline = await server.request<{ items: { waited_ms: number }[] }>("GET", `/v1/runs/${id}/timeline`);
+  // Else a page would say that its tools took that long.
+  expect(timeline.body.items[0]?.waited_ms).toBeGreaterThan(0);
   expect((await server.request("POST", `/v1/runs/${id}/try-now`)).status).toBe(202);
   const ended = await until(
     () => runOf(id),

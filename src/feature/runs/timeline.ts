@@ -32,9 +32,12 @@ const StepAttempt = t.Object(
     queued_at: Step.properties.queued_at,
     started_at: orNull(Time),
     finished_at: orNull(Time),
+    waited_ms: t.Integer({
+      description: "Of its time, what it waited for a provider's quota or a part of the machine.",
+    }),
     model_time: t.Array(ModelTime, {
       description:
-        "When it waited for a model; the rest of an agent's time is tools and setup. Calls close together are one.",
+        "When it waited for a model; the rest of an agent's time, without `waited_ms`, is tools and setup. Calls close together are one.",
     }),
   },
   { title: "StepAttempt" },
@@ -74,6 +77,8 @@ interface AttemptRow {
   queued_at: string | null;
   cost_nano: number | null;
   calls_without_price: number | null;
+  waited_ms: number | null;
+  waiting_since: number | null;
 }
 
 interface CallRow {
@@ -85,7 +90,8 @@ interface CallRow {
 const ATTEMPTS = `
   SELECT steps.id, steps.step_id, item_index, steps.agent_id, steps.status, attempt, visit, superseded,
     steps.session_id, steps.created_at, steps.started_at, steps.finished_at,
-    executions.created_at AS queued_at, executions.cost_nano, executions.calls_without_price
+    executions.created_at AS queued_at, executions.cost_nano, executions.calls_without_price,
+    executions.waited_ms, executions.waiting_since
   FROM steps LEFT JOIN executions ON executions.id = steps.execution_id
   WHERE steps.run_id = ? ORDER BY position DESC LIMIT ?`;
 const COUNT = "SELECT count(*) FROM steps WHERE run_id = ?";
@@ -133,7 +139,15 @@ function modelTimeOf({ started_at, finished_at }: AttemptRow, calls: readonly Ca
 const kindOf = (step: PipelineStep | undefined, index: number | null): StepAttempt["kind"] =>
   step === undefined || index !== null ? "agent" : kindOfStep(step);
 
-export function timelineOf({ statement }: Pick<Store, "statement">, { id, definition }: RunRow): RunTimeline {
+/** The wait that is not over counts, too. */
+const waitedMsOf = ({ waited_ms, waiting_since, finished_at }: AttemptRow, now: number): number =>
+  (waited_ms ?? 0) + (waiting_since === null || finished_at !== null ? 0 : Math.max(0, now - waiting_since));
+
+export function timelineOf(
+  { statement }: Pick<Store, "statement">,
+  { id, definition }: RunRow,
+  now: number,
+): RunTimeline {
   const rows = statement<AttemptRow>(ATTEMPTS).all(id, ATTEMPTS_MAX).reverse();
   const all = rows.length < ATTEMPTS_MAX ? rows.length : (statement<number>(COUNT).pluck().get(id) ?? 0);
   const bySession = new Map<string, CallRow[]>();
@@ -155,6 +169,7 @@ export function timelineOf({ statement }: Pick<Store, "statement">, { id, defini
       calls_without_price: spent.calls_without_price,
       // Its row is there from the start of the run; waiting for the steps before it is no time in the queue.
       queued_at: row.queued_at ?? row.started_at ?? row.created_at,
+      waited_ms: waitedMsOf(row, now),
       model_time: modelTimeOf(row, bySession.get(session_id ?? "") ?? []),
     };
   });

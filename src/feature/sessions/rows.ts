@@ -16,7 +16,7 @@ type RowsDeps = ModelCallsDeps & Omit<QueueDeps, "chargeCutCall"> & { transcript
 
 const shown = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);
 const CRASHED =
-  "Interrupted: the server stopped while this ran. It may have happened in part; look before you repeat it.";
+  "Interrupted: the server or the container engine stopped while this ran. It may have happened in part; look before you repeat it.";
 
 /** The execution whose messages alone the model reads; undefined where it reads the whole session. */
 const ownIn = ({ id, kind }: Execution): string | undefined => (kindOf(kind).reads === "execution" ? id : undefined);

@@ -85,7 +85,9 @@ describe("a command that is under way when the server is killed", () => {
       expect(programsOf(data)).toEqual([]);
       const { body: after } = await second.request<Run>("GET", `/v1/runs/${run.id}`);
       expect(after.status).toBe("succeeded");
-      expect(JSON.stringify(after.outputs)).toContain("Interrupted: the server stopped while this ran.");
+      expect(JSON.stringify(after.outputs)).toContain(
+        "Interrupted: the server or the container engine stopped while this ran.",
+      );
       expect(existsSync(join(data, "workspaces", run.id, "late"))).toBe(false);
     } finally {
       await second.stop("SIGKILL");

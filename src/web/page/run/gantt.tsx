@@ -5,7 +5,7 @@ import { costText, duration, grouped } from "../../ui/format.ts";
 import { useSlices } from "../../ui/slices.ts";
 import { Status } from "../../ui/status.tsx";
 import { useNow } from "../../ui/time.tsx";
-import { type GanttRow, roundUp, rowsOf, type Span, spanOf, ticksOf } from "./spans.ts";
+import { type GanttRow, roundUp, rowsOf, type Span, spanOf, sumsOf, ticksOf } from "./spans.ts";
 import type { Attempt, StepPlan } from "./steps.ts";
 
 interface Props {
@@ -212,9 +212,11 @@ function DrawnRow({ row, from, whole, now, current, costs, isLatest, pick, unfol
 /** What the time was: a thin line for the queue, stripes for a person, blue for the model, green for tools, commands and setup. */
 function Bar({ span: { queued, start, end }, attempt, whole }: { span: Span; attempt: Attempt; whole: number }) {
   const isPerson = attempt.kind === "approval";
+  // When it waited is not known, only for how long: a bar that is mostly that has no colour of work.
+  const isMostlyWait = attempt.waited_ms * 2 > end - start;
   const tone = isPerson
     ? "bg-wait hatched"
-    : attempt.kind === "agent" || attempt.kind === "command"
+    : !isMostlyWait && (attempt.kind === "agent" || attempt.kind === "command")
       ? "bg-tool"
       : "bg-line-strong";
   const long = Math.max(end - start, 1);
@@ -243,24 +245,6 @@ function Bar({ span: { queued, start, end }, attempt, whole }: { span: Span; att
   );
 }
 
-/** Sums of what the time was, ms. */
-function sumsOf(timeline: Schemas["RunTimeline"], from: number, now: number) {
-  const sums = { queue: 0, person: 0, model: 0, tools: 0 };
-  for (const attempt of timeline.items) {
-    const span = spanOf(attempt, from, now);
-    if (!span) continue;
-    const took = span.end - span.start;
-    sums.queue += span.start - span.queued;
-    const model = attempt.model_time.reduce((sum, { from_ms, to_ms }) => sum + to_ms - from_ms, 0);
-    if (attempt.kind === "approval") sums.person += took;
-    else if (attempt.kind === "command" || attempt.kind === "agent") {
-      sums.model += model;
-      sums.tools += Math.max(0, took - model);
-    }
-  }
-  return sums;
-}
-
 /** Shorter queues are not mentioned. */
 const QUEUED_SHOWN_MS = 1_000;
 
@@ -275,11 +259,12 @@ function Legend({
   from: number;
   now: number;
 }) {
-  const { queue, person, model, tools } = sumsOf(timeline, from, now);
+  const { queue, person, model, tools, waited } = sumsOf(timeline, from, now);
   const parts: [name: string, look: string, ms: number][] = [
     ["Model", "h-2.5 bg-run", model],
     ["Tools and setup", "h-2.5 bg-tool", tools],
     ["A person", "h-2.5 bg-wait hatched", person],
+    ["Waited for a provider or the machine", "h-2.5 bg-line-strong", waited >= QUEUED_SHOWN_MS ? waited : 0],
     ["In the queue", "h-0.5 bg-faint", queue >= QUEUED_SHOWN_MS ? queue : 0],
   ];
   return (

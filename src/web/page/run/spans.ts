@@ -133,6 +133,31 @@ export function spanOf({ queued_at, started_at, finished_at, status }: Timed, fr
   return { queued, start, end: started_at === null ? start : end };
 }
 
+/** Sums of what the time was, ms. */
+export function sumsOf(
+  { items }: { items: readonly (Timed & Pick<Attempt, "model_time" | "waited_ms">)[] },
+  from: number,
+  now: number,
+) {
+  const sums = { queue: 0, person: 0, model: 0, tools: 0, waited: 0 };
+  for (const attempt of items) {
+    const span = spanOf(attempt, from, now);
+    if (!span) continue;
+    const took = span.end - span.start;
+    sums.queue += span.start - span.queued;
+    const model = attempt.model_time.reduce((sum, { from_ms, to_ms }) => sum + to_ms - from_ms, 0);
+    if (attempt.kind === "approval") sums.person += took;
+    else if (attempt.kind === "command" || attempt.kind === "agent") {
+      const rest = Math.max(0, took - model);
+      const waited = Math.min(rest, attempt.waited_ms);
+      sums.model += model;
+      sums.waited += waited;
+      sums.tools += rest - waited;
+    }
+  }
+  return sums;
+}
+
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
