@@ -205,7 +205,19 @@ async function withUsableHeaders(
 /** A call that reports progress may take this many times as long. */
 const PROGRESS_STRETCH = 30;
 
-const notConnected = (why: string) => new Problem(502, "mcp_not_connected", `${why.slice(0, SHOWN_CHARACTERS)}`);
+/** The library's name for its first question, which says nothing to who reads why a server cannot be reached. */
+const PROBE_WORDS: readonly [theirs: string, ours: string][] = [
+  ["Version negotiation probe failed: ", ""],
+  ["Version negotiation probe timed out after", "It gave no answer within"],
+];
+
+function notConnected(why: string): Problem {
+  const words = PROBE_WORDS.reduce((text, [theirs, ours]) => text.replace(theirs, ours), why);
+  return new Problem(502, "mcp_not_connected", words.slice(0, SHOWN_CHARACTERS));
+}
+
+/** The way to a server of the network is cut: what was asked for may have been done. */
+const CUT = /hang up|ECONN|EPIPE/;
 
 const isUnauthorized = (error: unknown): boolean =>
   typeof error === "object" && error !== null && "status" in error && error.status === 401;
@@ -227,8 +239,14 @@ function callProblem(
     return new Problem(502, "mcp_bad_answer", `${what} The server's log says what is wrong with it.`);
   }
   // The server itself says no, or the way to it is cut.
-  const kind = error instanceof library.ProtocolError ? "mcp_call_refused" : "mcp_call_failed";
-  return new Problem(502, kind, messageOf(error).slice(0, SHOWN_CHARACTERS));
+  const isRefusal = error instanceof library.ProtocolError;
+  const why = messageOf(error);
+  if (!isRefusal && CUT.test(why)) {
+    const what = `The tool server broke off in the middle of ${tool} (${why.slice(0, SHOWN_CHARACTERS)}).`;
+    return new Problem(502, "mcp_call_failed", `${what} It may have happened in part; look before you repeat it.`);
+  }
+  const kind = isRefusal ? "mcp_call_refused" : "mcp_call_failed";
+  return new Problem(502, kind, why.slice(0, SHOWN_CHARACTERS));
 }
 
 function transportOf(library: typeof Library, target: Target, options: ConnectOptions) {

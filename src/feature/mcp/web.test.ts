@@ -1,6 +1,8 @@
 /** Tool servers with an address: both revisions, hostile ones, and those that want somebody to log in. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { framesOf } from "../../testing/event-reader.ts";
@@ -68,6 +70,33 @@ describe("a tool server with an address", () => {
     await using _ = await registered("web", start(options).url);
     expect((await when("web", ({ status }) => status === "running")).protocol).toBe(revision);
     expect(await said()).toBe("web answers:\n> hi");
+  });
+
+  test("that dies in the middle of a call is said to, in words that the agent and its administrator understand", async () => {
+    const tools = [{ name: "say", description: "Says", inputSchema: { type: "object" } }];
+    const dying = createServer(async (request, response) => {
+      const text = (await Array.fromAsync(request)).join("");
+      if (request.method !== "POST") return response.writeHead(405).end();
+      const { id, method, params } = JSON.parse(text);
+      if (id === undefined) return response.writeHead(202).end();
+      if (method === "tools/call") {
+        dying.close();
+        return request.socket.destroy();
+      }
+      const info = { capabilities: { tools: {} }, serverInfo: { name: "d", version: "1" } };
+      const results = { initialize: { protocolVersion: params?.protocolVersion, ...info }, "tools/list": { tools } };
+      const result = results[method as keyof typeof results];
+      const error = { code: -32601, message: "No such method" };
+      response.writeHead(200, { "content-type": "application/json" });
+      return response.end(JSON.stringify({ jsonrpc: "2.0", id, ...(result ? { result } : { error }) }));
+    });
+    await new Promise<void>((resolve) => dying.listen(0, "127.0.0.1", resolve));
+    const { port } = dying.address() as AddressInfo;
+    await using _ = await registered("web", `http://127.0.0.1:${port}/mcp`);
+    await when("web", ({ status, tools }) => status === "running" && tools.length > 0);
+    expect(await said()).toMatch(/^The tool server broke off in the middle of say .* look before you repeat it\.$/);
+    const { error } = await when("web", (one) => one.status === "error" && /ECONNREFUSED/.test(one.error ?? ""));
+    expect(error).not.toContain("negotiation");
   });
 
   test("whose first answer takes 3 s is connected when its limit allows it", async () => {

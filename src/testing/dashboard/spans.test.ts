@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { DAY_MS, HOUR_MS } from "../../core/clock.ts";
-import { roundUp, rowsOf, spanOf, type Timed, ticksOf } from "../../web/page/run/spans.ts";
+import { roundUp, rowsOf, spanOf, sumsOf, type Timed, ticksOf } from "../../web/page/run/spans.ts";
 
 const at = (ms: number): string => new Date(ms).toISOString();
 const attempt = (id: string, times: [queued: number, started: number | null, finished: number | null], more = {}) => {
@@ -75,4 +75,16 @@ test("an axis has a few round marks, however long the run is, and grows in leaps
     expect(roundUp(whole)).toBeGreaterThan(whole);
   }
   expect(roundUp(61_000)).toBe(roundUp(62_000));
+});
+
+test("what an attempt waited for a provider is no time of its tools", () => {
+  const waits = (waited_ms: number) => ({
+    ...attempt("a", [0, 2_000, 102_000]),
+    model_time: [{ from_ms: 0, to_ms: 10_000 }],
+    waited_ms,
+  });
+  const sums = { queue: 2_000, person: 0, model: 10_000, waited: 60_000, tools: 30_000 };
+  expect(sumsOf({ items: [waits(60_000)] }, 0, 200_000)).toEqual(sums);
+  // Clocks are set back: never more than there was, never less than nothing.
+  expect(sumsOf({ items: [waits(900_000)] }, 0, 200_000)).toMatchObject({ waited: 90_000, tools: 0 });
 });
