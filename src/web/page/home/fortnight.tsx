@@ -81,10 +81,10 @@ function Bars({ days }: { days: Day[] }) {
     <span
       role="img"
       aria-label={`Spend by day. ${days.map(wordsOf).join(". ")}`}
-      className="flex h-8 flex-1 items-end gap-1"
+      className="flex h-8 min-w-0 flex-1 items-end gap-px sm:gap-1"
     >
       {days.map((day) => (
-        <span key={day.day} title={wordsOf(day)} className="flex h-full min-w-1 flex-1 flex-col justify-end gap-px">
+        <span key={day.day} title={wordsOf(day)} className="flex h-full min-w-px flex-1 flex-col justify-end gap-px">
           <span
             className="rounded-t-sm bg-run"
             style={{ height: most > 0 && day.spent > 0 ? `${Math.max(8, (day.spent / most) * 85)}%` : 0 }}
