@@ -30,11 +30,8 @@ import {
 } from "./fact-layout.ts";
 import type { FileFacts } from "./facts.ts";
 import { NO_KEYS } from "./key-names.ts";
-import type { ExprTable } from "./tables/exprs.ts";
-import type { BindingTable, ScopeTable } from "./tables/scopes.ts";
-import type { SymbolColumn, SymbolTable, SymbolValue } from "./tables/symbols.ts";
-import { factTables } from "./tables/tables.ts";
-import type { TypeTable } from "./tables/types.ts";
+import type { SymbolColumn, SymbolValue } from "./tables/symbols.ts";
+import { type FactTables, factTables } from "./tables/tables.ts";
 
 type ValueOf<T> = T[keyof T];
 
@@ -92,23 +89,23 @@ export class FactsBuilder {
     this.language = language;
   }
 
-  get symbols(): SymbolTable {
+  get symbols(): FactTables["symbols"] {
     return this.tables.symbols;
   }
 
-  get scopes(): ScopeTable {
+  get scopes(): FactTables["scopes"] {
     return this.tables.scopes;
   }
 
-  get bindings(): BindingTable {
+  get bindings(): FactTables["bindings"] {
     return this.tables.bindings;
   }
 
-  get exprs(): ExprTable {
+  get exprs(): FactTables["exprs"] {
     return this.tables.exprs;
   }
 
-  get types(): TypeTable {
+  get types(): FactTables["types"] {
     return this.tables.types;
   }
 

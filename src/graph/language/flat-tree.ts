@@ -131,7 +131,7 @@ export class FlatTree {
 
   /** Copies the tree. Iterative, so that deeply nested source cannot overflow the stack. */
   fill(tree: Tree, module: CursorModule): void {
-    const address = (tree as unknown as { 0: number })[0];
+    const address: number = Reflect.get(tree, 0);
     const keep = this.tables.keep;
     module._ts_tree_root_node_wasm(address); // leaves the root in the shared buffer, where the cursor starts from
     module._ts_tree_cursor_new_wasm(address);

@@ -58,3 +58,33 @@ export abstract class FactTable<R extends number = number> {
     return this.cells.subarray(0, this.length * this.size);
   }
 }
+
+declare const held: unique symbol;
+/** The place of an integer in a row, and what it holds. */
+type Column<Value extends number> = number & { readonly [held]: Value };
+type Columns = Record<string, Column<number>>;
+export type ValueIn<C> = C extends Column<infer Value> ? Value : never;
+type Reads<R extends number, C extends Columns> = { [Name in keyof C]: (row: R) => ValueIn<C[Name]> };
+type TableClass<R extends number, C extends Columns> = new (cells: Int32Array) => FactTable<R> & Reads<R, C>;
+
+/** The column at a place. Several may share a place, where another column says which of them a row has. */
+export const at = <Value extends number = number>(place: number): Column<Value> => rowAt<Column<Value>>(place);
+
+/** Makes the class of a table whose rows are `R`, which reads a column by its name. */
+export const tableOf = <R extends number = number>() => {
+  return <C extends Columns>(columns: C): TableClass<R, C> => {
+    const size = Math.max(...Object.values(columns)) + 1;
+    class Table extends FactTable<R> {
+      constructor(cells: Int32Array) {
+        super(cells, size);
+      }
+    }
+    for (const [name, place] of Object.entries(columns)) {
+      const read = function (this: Table, row: R) {
+        return this.rows[row * size + place];
+      };
+      Object.defineProperty(Table.prototype, name, { value: read });
+    }
+    return Table as TableClass<R, C>;
+  };
+};

@@ -1,85 +1,37 @@
 /** Scopes, and the names that are bound in them. */
 import type { BindingRow, ExprRow, ImportRow, NameRow, ScopeRow, SymbolRow, TypeRow } from "../../rows.ts";
-import { FactTable } from "./fact-table.ts";
+import { at, tableOf } from "./fact-table.ts";
 
-const SCOPE = { parent: 0, kind: 1, symbol: 2, size: 3 } as const;
+export const ScopeTable = tableOf<ScopeRow>()({ parent: at<ScopeRow>(0), kind: at(1), symbol: at<SymbolRow>(2) });
 
-export class ScopeTable extends FactTable<ScopeRow> {
-  constructor(cells: Int32Array) {
-    super(cells, SCOPE.size);
-  }
-
-  parent(row: ScopeRow): ScopeRow {
-    return this.rows[row * SCOPE.size + SCOPE.parent]!;
-  }
-
-  kind(row: ScopeRow): number {
-    return this.rows[row * SCOPE.size + SCOPE.kind]!;
-  }
-
-  symbol(row: ScopeRow): SymbolRow {
-    return this.rows[row * SCOPE.size + SCOPE.symbol]!;
-  }
-}
-
-const BINDING = { scope: 0, name: 1, kind: 2, a: 3, b: 4, size: 5 } as const;
-
-export class BindingTable extends FactTable<BindingRow> {
-  constructor(cells: Int32Array) {
-    super(cells, BINDING.size);
-  }
-
-  scope(row: BindingRow): ScopeRow {
-    return this.rows[row * BINDING.size + BINDING.scope]!;
-  }
-
-  name(row: BindingRow): NameRow {
-    return this.rows[row * BINDING.size + BINDING.name]!;
-  }
-
-  kind(row: BindingRow): number {
-    return this.rows[row * BINDING.size + BINDING.kind]!;
-  }
-
+const BINDING = {
+  scope: at<ScopeRow>(0),
+  name: at<NameRow>(1),
+  kind: at(2),
   /** Of Symbol. */
-  symbol(row: BindingRow): SymbolRow {
-    return this.rows[row * BINDING.size + BINDING.a]!;
-  }
-
+  symbol: at<SymbolRow>(3),
   /** Of Import. */
-  importRow(row: BindingRow): ImportRow {
-    return this.rows[row * BINDING.size + BINDING.a]!;
-  }
-
+  importRow: at<ImportRow>(3),
   /** Of Local and Parameter: the declared type, or none. */
-  type(row: BindingRow): TypeRow {
-    return this.rows[row * BINDING.size + BINDING.a]!;
-  }
-
+  type: at<TypeRow>(3),
   /** Of Local and Parameter: the initial expression, or none. */
-  value(row: BindingRow): ExprRow {
-    return this.rows[row * BINDING.size + BINDING.b]!;
-  }
-
-  setValue(row: BindingRow, value: number): void {
-    this.cells[row * BINDING.size + BINDING.b] = value;
-  }
-
+  value: at<ExprRow>(4),
   /** Of TypeParameter, or none. */
-  constraint(row: BindingRow): TypeRow {
-    return this.rows[row * BINDING.size + BINDING.a]!;
-  }
-
+  constraint: at<TypeRow>(3),
   /** Of TypeParameter: its default type, or none. */
-  fallback(row: BindingRow): TypeRow {
-    return this.rows[row * BINDING.size + BINDING.b]!;
+  fallback: at<TypeRow>(4),
+};
+
+export class BindingTable extends tableOf<BindingRow>()(BINDING) {
+  setValue(row: BindingRow, value: number): void {
+    this.cells[row * this.size + BINDING.value] = value;
   }
 
   setConstraint(row: BindingRow, type: TypeRow): void {
-    this.cells[row * BINDING.size + BINDING.a] = type;
+    this.cells[row * this.size + BINDING.constraint] = type;
   }
 
   setFallback(row: BindingRow, type: TypeRow): void {
-    this.cells[row * BINDING.size + BINDING.b] = type;
+    this.cells[row * this.size + BINDING.fallback] = type;
   }
 }

@@ -1,5 +1,5 @@
 /** All tables of one file's facts. */
-
+import { keysOf } from "../../../core/typed-keys.ts";
 import { asRows, exists, type ListOf, type Rows } from "../../rows.ts";
 import { ExprTable } from "./exprs.ts";
 import { FactTable } from "./fact-table.ts";
@@ -23,62 +23,31 @@ class ListTable extends FactTable {
 
 const NO_ITEMS = new Int32Array(0);
 
-export interface FactTables {
-  symbols: SymbolTable;
-  scopes: ScopeTable;
-  bindings: BindingTable;
-  imports: ImportTable;
-  exports: ExportTable;
-  exprs: ExprTable;
-  types: TypeTable;
-  calls: CallTable;
-  uses: UseTable;
-  heritage: HeritageTable;
-  attaches: AttachTable;
-  spaces: SpaceTable;
-  assigns: AssignTable;
-  narrows: NarrowTable;
-  lists: ListTable;
-}
-
-export type TableName = keyof FactTables;
-
 /** In the order in which facts are packed. */
-export const TABLE_NAMES: readonly TableName[] = [
-  "symbols",
-  "scopes",
-  "bindings",
-  "imports",
-  "exports",
-  "exprs",
-  "types",
-  "calls",
-  "uses",
-  "heritage",
-  "attaches",
-  "spaces",
-  "assigns",
-  "narrows",
-  "lists",
-];
+const TABLES = {
+  symbols: SymbolTable,
+  scopes: ScopeTable,
+  bindings: BindingTable,
+  imports: ImportTable,
+  exports: ExportTable,
+  exprs: ExprTable,
+  types: TypeTable,
+  calls: CallTable,
+  uses: UseTable,
+  heritage: HeritageTable,
+  attaches: AttachTable,
+  spaces: SpaceTable,
+  assigns: AssignTable,
+  narrows: NarrowTable,
+  lists: ListTable,
+};
+
+export type TableName = keyof typeof TABLES;
+export type FactTables = { [Name in TableName]: InstanceType<(typeof TABLES)[Name]> };
+
+export const TABLE_NAMES: readonly TableName[] = keysOf(TABLES);
 
 /** @param cells the integers of a table by its name */
 export function factTables(cells: (name: TableName) => Int32Array): FactTables {
-  return {
-    symbols: new SymbolTable(cells("symbols")),
-    scopes: new ScopeTable(cells("scopes")),
-    bindings: new BindingTable(cells("bindings")),
-    imports: new ImportTable(cells("imports")),
-    exports: new ExportTable(cells("exports")),
-    exprs: new ExprTable(cells("exprs")),
-    types: new TypeTable(cells("types")),
-    calls: new CallTable(cells("calls")),
-    uses: new UseTable(cells("uses")),
-    heritage: new HeritageTable(cells("heritage")),
-    attaches: new AttachTable(cells("attaches")),
-    spaces: new SpaceTable(cells("spaces")),
-    assigns: new AssignTable(cells("assigns")),
-    narrows: new NarrowTable(cells("narrows")),
-    lists: new ListTable(cells("lists")),
-  };
+  return Object.fromEntries(TABLE_NAMES.map((name) => [name, new TABLES[name](cells(name))])) as FactTables;
 }

@@ -1,95 +1,39 @@
-/** Types as they are written: what the columns `a`, `b` and `c` hold depends on `op`; each read says for which it is. See `Type`. */
+/** Types as they are written: what stands at the places 1 to 3 depends on `op`; each column says for which it is. See `Type`. */
 import type { ExprRow, NameRow, ScopeRow, SymbolRow, TypeList, TypeRow } from "../../rows.ts";
-import { FactTable } from "./fact-table.ts";
+import { at, tableOf } from "./fact-table.ts";
 
-const TYPE = { op: 0, a: 1, b: 2, c: 3, size: 4 } as const;
-
-export class TypeTable extends FactTable<TypeRow> {
-  constructor(cells: Int32Array) {
-    super(cells, TYPE.size);
-  }
-
-  op(row: TypeRow): number {
-    return this.rows[row * TYPE.size + TYPE.op]!;
-  }
-
+export const TypeTable = tableOf<TypeRow>()({
+  op: at(0),
   /** Of Ref and Literal. */
-  name(row: TypeRow): NameRow {
-    return this.rows[row * TYPE.size + TYPE.a]!;
-  }
-
+  name: at<NameRow>(1),
   /** Of Ref. */
-  scope(row: TypeRow): ScopeRow {
-    return this.rows[row * TYPE.size + TYPE.b]!;
-  }
-
+  scope: at<ScopeRow>(2),
   /** Of Ref and Qualified: a list. */
-  args(row: TypeRow): TypeList {
-    return this.rows[row * TYPE.size + TYPE.c]!;
-  }
-
+  args: at<TypeList>(3),
   /** Of Literal: a list. */
-  literalArgs(row: TypeRow): TypeList {
-    return this.rows[row * TYPE.size + TYPE.b]!;
-  }
-
+  literalArgs: at<TypeList>(2),
   /** Of Qualified. */
-  qualifier(row: TypeRow): TypeRow {
-    return this.rows[row * TYPE.size + TYPE.a]!;
-  }
-
+  qualifier: at<TypeRow>(1),
   /** Of Qualified: a name. */
-  member(row: TypeRow): NameRow {
-    return this.rows[row * TYPE.size + TYPE.b]!;
-  }
-
+  member: at<NameRow>(2),
   /** Of Union, Intersection and Tuple. */
-  list(row: TypeRow): TypeList {
-    return this.rows[row * TYPE.size + TYPE.a]!;
-  }
-
+  list: at<TypeList>(1),
   /** Of Conditional. */
-  checked(row: TypeRow): TypeRow {
-    return this.rows[row * TYPE.size + TYPE.a]!;
-  }
-
+  checked: at<TypeRow>(1),
   /** Of Conditional: its `infer` names are type parameters of a scope of their own. */
-  pattern(row: TypeRow): TypeRow {
-    return this.rows[row * TYPE.size + TYPE.b]!;
-  }
-
+  pattern: at<TypeRow>(2),
   /** Of Conditional: a list. */
-  results(row: TypeRow): TypeList {
-    return this.rows[row * TYPE.size + TYPE.c]!;
-  }
-
+  results: at<TypeList>(3),
   /** Of Array. */
-  element(row: TypeRow): TypeRow {
-    return this.rows[row * TYPE.size + TYPE.a]!;
-  }
-
+  element: at<TypeRow>(1),
   /** Of Function and Object. */
-  symbol(row: TypeRow): SymbolRow {
-    return this.rows[row * TYPE.size + TYPE.a]!;
-  }
-
+  symbol: at<SymbolRow>(1),
   /** Of TypeOf. */
-  expr(row: TypeRow): ExprRow {
-    return this.rows[row * TYPE.size + TYPE.a]!;
-  }
-
+  expr: at<ExprRow>(1),
   /** Of This. */
-  thisScope(row: TypeRow): ScopeRow {
-    return this.rows[row * TYPE.size + TYPE.a]!;
-  }
-
+  thisScope: at<ScopeRow>(1),
   /** Of Indexed. */
-  object(row: TypeRow): TypeRow {
-    return this.rows[row * TYPE.size + TYPE.a]!;
-  }
-
+  object: at<TypeRow>(1),
   /** Of Indexed: a member name, or none. */
-  key(row: TypeRow): NameRow {
-    return this.rows[row * TYPE.size + TYPE.b]!;
-  }
-}
+  key: at<NameRow>(2),
+});
