@@ -57,23 +57,6 @@ export interface Implementation extends Record<"label" | "file" | "ordinal" | "s
   node: number;
 }
 
-/** Node rows of files' symbols, by the file's row: those of a file lie side by side. */
-export interface SymbolRows {
-  first: Int32Array;
-  count: Int32Array;
-}
-
-/** @param file the file's row of each node. */
-export function symbolRowsOf(file: Int32Array, files: number): SymbolRows {
-  const first = new Int32Array(files);
-  const count = new Int32Array(files);
-  for (let node = files; node < file.length; node++) {
-    const row = file[node]!;
-    if (row >= 0 && count[row]!++ === 0) first[row] = node;
-  }
-  return { first, count };
-}
-
 /** Rows by name: the first of each, and for each row the next of the same name; -1 ends. */
 interface NameIndex {
   first: Map<string, number>;

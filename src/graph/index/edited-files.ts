@@ -4,8 +4,12 @@ import type { CachedFile } from "../store/fact-cache.ts";
 import type { Look } from "./look.ts";
 import { parseFiles } from "./parse-files.ts";
 
-/** Edits of more files, or more bytes of them, are for a whole index, which parses on several threads. */
-const MAX_EDITED = 50;
+export interface EditLimits {
+  /** Edits of more files are for a whole index. */
+  edited: number;
+}
+
+/** More bytes of files are for a whole index, which parses them on several threads. */
 const MAX_EDITED_BYTES = 1024 * 1024;
 
 interface Known {
@@ -15,10 +19,16 @@ interface Known {
 }
 
 /** @returns all files after an edit, and those that it changed; undefined where it changed more than contents of a few */
-export async function editedFiles(root: string, { files, look: before }: Known, look: Look, grammars: Grammars) {
+export async function editedFiles(
+  root: string,
+  { files, look: before }: Known,
+  look: Look,
+  grammars: Grammars,
+  limits: EditLimits,
+) {
   if (!isSame(look, before)) return undefined;
   const asked = changedSince(files, look, before);
-  if (!asked) return undefined;
+  if (!asked || asked.length > limits.edited) return undefined;
   const parsed = new Map((await parseFiles({ root, files: asked }, grammars)).map((file) => [file.path, file]));
   const now = files.slice();
   for (const [row, old] of files.entries()) {
@@ -34,7 +44,7 @@ export async function editedFiles(root: string, { files, look: before }: Known, 
 }
 
 /**
- * The files, as they were, that a look finds changed; undefined where they are too many or too large.
+ * The files, as they were, that a look finds changed; undefined where they are too large.
  * @param before the look that they were read after
  */
 function changedSince(files: readonly CachedFile[], look: Look, before: Look): CachedFile[] | undefined {
@@ -51,7 +61,7 @@ function changedSince(files: readonly CachedFile[], look: Look, before: Look): C
     bytes += now?.size ?? 0;
     changed.push(old);
   }
-  return changed.length > MAX_EDITED || bytes > MAX_EDITED_BYTES ? undefined : changed;
+  return bytes > MAX_EDITED_BYTES ? undefined : changed;
 }
 
 /** Whether two looks differ in nothing but the content of source files. */

@@ -1,31 +1,31 @@
 /**
  * An index job: the six phases in order, from a folder to a new generation of its graph. Only changed files are parsed,
- * and only files that the edits can have changed are resolved; the rest is worked out from all facts and edges, so an
- * incremental index equals a full one.
+ * and an edit of a few files is taken into the graph that there is, so that only files that it can have changed are resolved.
  */
-import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { IS_COMPILED } from "../../process/self-command.ts";
 import { unpackFacts } from "../language/facts.ts";
+import { createGrammars } from "../language/grammar.ts";
 import { languageOf } from "../language/languages.ts";
 import { PHASES } from "../model.ts";
+import type { RawEdge } from "../resolve/calls/edges.ts";
 import type { SourceFile } from "../resolve/repository.ts";
 import { Resolution } from "../resolve/resolution.ts";
 import { createExactEdges } from "../scip/exact-edges.ts";
 import { type ExactReferences, readExactReferences } from "../scip/exact-references.ts";
 import { type CachedFile, type FactCache, readFactCache } from "../store/fact-cache.ts";
-import type { Generation, GraphStore, Manifest, Unread } from "../store/graph-store.ts";
+import type { GraphStore, Manifest, Unread } from "../store/graph-store.ts";
 import { hasKeyIndex } from "../store/key-index.ts";
-import type { Found } from "../store/snapshot.ts";
+import { type Found, unpackGraph } from "../store/snapshot.ts";
 import { joinDeclarations } from "./declarations.ts";
 import { type Draft, writeGraph, writeSources } from "./generation.ts";
 import { type GitPlace, headCommit } from "./git.ts";
 import { findGroups, finishWith } from "./groups.ts";
 import { type NotedFile, unreadOf } from "./index-report.ts";
+import { ALONE, openLiveIndex } from "./live-index.ts";
 import { type Look, lookAtFiles } from "./look.ts";
 import { parseAll } from "./parse-pool.ts";
 import { createPhases, type PhaseReport, type Phases } from "./phases.ts";
-import { reuseEdges } from "./reuse.ts";
 import { createConfigReader } from "./source-files.ts";
 import { addFoundEdges, addStructure, GraphBuilder } from "./structure.ts";
 import type { Walk } from "./walk.ts";
@@ -63,49 +63,65 @@ function createParseThread(): Worker {
 /** Runs an index job. Throws when the folder cannot be read or the job is aborted; the old graph then stays. */
 export async function indexRepository(options: IndexOptions): Promise<IndexReport> {
   const started = performance.now();
-  const { store } = options;
+  const { store, force } = options;
   const phases = createPhases(options.progress);
   const known = store.manifest();
   phases.start("filesystem_walk", 1);
   const look = await lookAtFiles(options, store.folder);
   phases.end("filesystem_walk");
   const commit = await headCommit(options);
-  // What was damaged since is made again from the files' facts.
-  const whole = known !== undefined && store.snapshot() !== undefined;
-  const complete = whole && hasKeyIndex(store.current()?.folder ?? "");
-  if (!options.force && complete && known.fingerprint === look.fingerprint) {
+  const report = (manifest: Manifest, parsed: number, changed: boolean): IndexReport => {
     for (const name of PHASES) phases.end(name);
-    return { manifest: known, phases: phases.list, parsed: 0, changed: false };
-  }
+    return { manifest, phases: phases.list, parsed, changed };
+  };
+  const taken = known && !force ? await goOnFrom(known, options, look, { commit, started }) : undefined;
+  if (taken) return report(taken.manifest, taken.parsed, taken.changed);
   const references = readExactReferences(store.folder);
-  const before = { known, last: options.force ? undefined : store.current(), whole };
-  const resolved = await resolveSources(options, look, before, references, phases);
-  const { builder, found, draft, files, unread, tangled, parsed } = resolved;
+  const found = await resolveSources(options, look, references, phases);
+  const { builder, draft, parsed } = found;
   try {
     options.signal?.throwIfAborted();
     // The memory of resolution is larger than everything else together: free it before the next phase.
-    if (resolved.resolved > MANY_FILES) Bun.gc(true);
+    if (found.files.length > MANY_FILES) Bun.gc(true);
     const graph = finishWith(builder, findGroups(builder.finish(), phases));
     options.signal?.throwIfAborted();
-    const made = { graph, found, files, unread, look, commit, started, references, tangled };
-    const manifest = writeGraph(store, draft, made);
-    phases.end("process_discovery");
-    return { manifest, phases: phases.list, parsed, changed: true };
+    const manifest = writeGraph(store, draft, { ...found, graph, look, commit, started, references });
+    return report(manifest, parsed, true);
   } catch (error) {
     store.discard(draft);
     throw error;
   }
 }
 
-/** From this many resolved files on, an explicit garbage collection costs at most a hundredth of the index. */
-const MANY_FILES = 1_000;
-
-/** The index before: what its manifest says, where it is, and whether its graph can be read. */
-interface Before {
-  known: Manifest | undefined;
-  last: Generation | undefined;
-  whole: boolean;
+/** Takes an edit into the graph that there is. @returns undefined where a whole index is needed */
+async function goOnFrom(
+  known: Manifest,
+  { root, store, signal }: IndexOptions,
+  look: Look,
+  { commit, started }: { commit: string; started: number },
+): Promise<Omit<IndexReport, "phases"> | undefined> {
+  const snapshot = store.snapshot();
+  // What was damaged since is made again from the files' facts.
+  if (!snapshot) return undefined;
+  const isComplete = hasKeyIndex(store.current()?.folder ?? "");
+  if (isComplete && known.fingerprint === look.fingerprint) return { manifest: known, parsed: 0, changed: false };
+  const before = unpackGraph(snapshot);
+  try {
+    const index = before && (await openLiveIndex(root, store, look, before, ALONE));
+    const edit = index && (await index.edit(look, commit, before, await createGrammars(), started));
+    signal?.throwIfAborted();
+    if (!edit) return undefined;
+    index.settleGroups();
+    return { manifest: index.write(), parsed: edit.parsed, changed: true };
+  } catch (error) {
+    // Code so entangled that it overflows the stack: a whole index names it.
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
+
+/** From this many files on, an explicit garbage collection costs at most a hundredth of the index. */
+const MANY_FILES = 1_000;
 
 /** What is left of the sources once their edges are found: neither facts nor types. */
 interface Resolved {
@@ -118,36 +134,22 @@ interface Resolved {
   unread: Unread;
   tangled: readonly string[];
   parsed: number;
-  resolved: number;
 }
 
 /** Finds structure and edges, and writes facts. None of what it needs for that is in memory when it has returned. */
 async function resolveSources(
   options: IndexOptions,
   look: Look,
-  { known, last, whole }: Before,
   references: ExactReferences,
   phases: Phases,
 ): Promise<Resolved> {
   const { store } = options;
-  const cache = readFactCache(last?.folder);
+  const cache = readFactCache(options.force ? undefined : store.current()?.folder);
   const { files, parsed } = await parseChanged(options, look.walk, cache, phases);
   options.signal?.throwIfAborted();
-  const material: Material = {
-    files,
-    sources: sourcesOf(files),
-    cache,
-    before: whole ? last : undefined,
-    configs: look.configs,
-    readConfig: createConfigReader(options.root),
-    failedBefore: new Set(known?.failed.map(({ path }) => path)),
-    tangled: [],
-    references,
-    resolved: 0,
-  };
-  const edges = resolveAll(options, look.walk, material, phases);
+  const sources = sourcesOf(files);
+  const { builder: edges, tangled } = resolveAll(options, look.walk, { files, sources, references }, phases);
   const builder = joinDeclarations(edges);
-  const { sources, tangled, resolved } = material;
   return {
     builder,
     found: builder === edges ? undefined : edges.foundEdges(),
@@ -156,7 +158,6 @@ async function resolveSources(
     unread: unreadOf(sources),
     tangled,
     parsed,
-    resolved,
   };
 }
 
@@ -206,19 +207,7 @@ interface Material {
   files: readonly CachedFile[];
   /** Those of them that have facts, in their order. */
   sources: readonly SourceFile[];
-  /** The previous index: its facts, and where its graph is. */
-  cache: FactCache;
-  before: Generation | undefined;
-  /** Hash over the configuration files. */
-  configs: string;
-  readConfig(path: string): string | undefined;
-  /** Paths that the last index reported as failed; they are parsed again. */
-  failedBefore: ReadonlySet<string>;
-  /** Paths of files whose edges could not be found; filled here. */
-  tangled: string[];
   references: ExactReferences;
-  /** Files whose edges were found; those of the others are the last index's. Counted here. */
-  resolved: number;
 }
 
 function sourcesOf(files: readonly CachedFile[]): SourceFile[] {
@@ -233,57 +222,34 @@ function sourcesOf(files: readonly CachedFile[]): SourceFile[] {
   return sources;
 }
 
-/** Structure and edges. */
-function resolveAll(options: IndexOptions, walk: Walk, material: Material, phases: Phases): GraphBuilder {
-  const { sources } = material;
+/** Structure and edges, and the paths of files whose edges could not be found. */
+function resolveAll(options: IndexOptions, walk: Walk, { files, sources, references }: Material, phases: Phases) {
   phases.start("structure", 1);
   const builder = new GraphBuilder();
-  const configs = { configs: walk.configs, readConfig: material.readConfig };
-  let resolution = new Resolution({ files: sources, ...configs });
-  const symbolNodes = addStructure(builder, resolution.repo);
+  const input = { files: sources, configs: walk.configs, readConfig: createConfigReader(options.root) };
+  let resolution = new Resolution(input);
+  const { repo } = resolution;
+  const symbolNodes = addStructure(builder, repo);
   phases.end("structure");
   phases.start("resolution", sources.length);
-  /**
-   * Code so entangled that resolution overflows the stack gives no edges; what was remembered on the way is dropped,
-   * as it may be wrong.
-   */
-  const untangled = <T>(work: () => T): T | undefined => {
+  const hashes = new Map(files.map(({ path, hash }) => [path, hash]));
+  const hashOf = (path: string) => hashes.get(path) ?? "";
+  const exactEdgesOf = createExactEdges({ repo, builder, symbolNodes, references, hashOf });
+  const tangled: string[] = [];
+  for (const [file, { path }] of sources.entries()) {
+    let found: readonly RawEdge[] = [];
     try {
-      return work();
+      found = resolution.edgesOf(file);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      resolution = new Resolution({ files: sources, ...configs });
-      return undefined;
+      // Code so entangled that it overflows the stack gives no edges; what was remembered on the way may be wrong.
+      resolution = new Resolution(input);
+      tangled.push(path);
     }
-  };
-  const { before } = material;
-  const reuse =
-    before &&
-    untangled(() =>
-      reuseEdges(
-        {
-          ...material,
-          readSnapshot: () => readFileSync(before.snapshot),
-          after: resolution,
-          configPaths: walk.configs,
-        },
-        builder,
-      ),
-    );
-  const hashes = new Map(material.files.map(({ path, hash }) => [path, hash]));
-  const hashOf = (path: string) => hashes.get(path) ?? "";
-  const { references } = material;
-  const exactEdgesOf = createExactEdges({ repo: resolution.repo, builder, symbolNodes, references, hashOf });
-  for (let file = 0; file < sources.length; file++) {
-    if (material.failedBefore.has(sources[file]!.path) || !reuse?.copy(file, builder)) {
-      material.resolved++;
-      const found = untangled(() => resolution.edgesOf(file));
-      if (!found) material.tangled.push(sources[file]!.path);
-      addFoundEdges(builder, found ?? [], symbolNodes, exactEdgesOf(file));
-    }
+    addFoundEdges(builder, found, symbolNodes, exactEdgesOf(file));
     phases.step("resolution", file + 1);
     if (file % 256 === 0) options.signal?.throwIfAborted();
   }
   phases.end("resolution");
-  return builder;
+  return { builder, tangled };
 }

@@ -22,7 +22,7 @@ import type { GraphStore, Manifest } from "../store/graph-store.ts";
 import { type KeyIndex, keyIndexOf } from "../store/key-index.ts";
 import { type FoundEdges, readFoundEdges } from "../store/snapshot.ts";
 import { joinDeclarations } from "./declarations.ts";
-import { editedFiles, isSameList, pathOf } from "./edited-files.ts";
+import { type EditLimits, editedFiles, isSameList, pathOf } from "./edited-files.ts";
 import { writeGeneration } from "./generation.ts";
 import { findGroups, finishWith, type Groups } from "./groups.ts";
 import { type Indexed, manifestOf, unreadOf } from "./index-report.ts";
@@ -31,10 +31,17 @@ import { type Laid, layOut, layOutFrom, type Patched, patchStructure } from "./p
 import { createConfigReader } from "./source-files.ts";
 import { addFoundEdges, ENDS, type GraphBuilder } from "./structure.ts";
 
-/** Facts of more bytes are not kept: with what is made of them, they take about five times that. */
-const MAX_FACT_BYTES = 200 * 1024 * 1024;
-/** When more files must be resolved again, a process of its own does it, beside the questions. */
-const MAX_AFFECTED = 300;
+interface Limits extends EditLimits {
+  /** Facts of more bytes are not kept: with what is made of them, they take about five times that. */
+  factBytes: number;
+  /** When more files must be resolved again, a process of its own does it. */
+  affected: number;
+}
+
+/** Of an index beside the questions. */
+const ANSWERING: Limits = { factBytes: 200 * 1024 * 1024, edited: 50, affected: 300 };
+/** Of one in a process of its own. */
+export const ALONE: Limits = { factBytes: Infinity, edited: Infinity, affected: Infinity };
 /** Between copies of the edges of so many files, others get their turn. */
 const COPIED_AT_ONCE = 500;
 /** The surfaces of more files are not kept. */
@@ -58,9 +65,16 @@ export interface LiveIndex {
    * Takes an edit in. Clusters and flows of the graph are those of before, without what is gone: `settleGroups` finds them.
    * The memory of a graph is used again by the second edit after it.
    * @param before the graph as it was last given, or opened
+   * @param started by `performance.now()`
    * @returns undefined where a whole index is needed; this one is then of no use any more
    */
-  edit(look: Look, commit: string, before: CodeGraph, grammars: Grammars): Promise<LiveEdit | undefined>;
+  edit(
+    look: Look,
+    commit: string,
+    before: CodeGraph,
+    grammars: Grammars,
+    started?: number,
+  ): Promise<LiveEdit | undefined>;
   /** The graph with its clusters and flows; undefined where it has them. */
   settleGroups(): CodeGraph | undefined;
   keys(): KeyIndex;
@@ -89,12 +103,13 @@ export async function openLiveIndex(
   store: GraphStore,
   look: Look,
   graph: CodeGraph,
+  limits = ANSWERING,
 ): Promise<LiveIndex | undefined> {
   const [known, current] = [store.manifest(), store.current()];
   if (!known || !current) return undefined;
   const cache = readFactCache(current.folder);
   const bytes = cache.segments.reduce((sum, { length }) => sum + length * 8, 0);
-  if (bytes > MAX_FACT_BYTES || cache.configs !== look.configs) return undefined;
+  if (bytes > limits.factBytes || cache.configs !== look.configs) return undefined;
   const turn = takeTurns();
   const files = [...cache.files.values()];
   if (!isSameList(files.map(pathOf), look.walk.files.map(pathOf))) return undefined;
@@ -113,7 +128,7 @@ export async function openLiveIndex(
   if (!laid) return undefined;
   await turn();
   const references = readExactReferences(store.folder);
-  return createLiveIndex(root, store, { known, cache, references }, { files, sources, resolution, laid, look });
+  return createLiveIndex(root, store, { known, cache, references, limits }, { files, sources, resolution, laid, look });
 }
 
 function sourceOf(file: Pick<CachedFile, "path">, packed: Uint8Array): SourceFile | undefined {
@@ -142,10 +157,11 @@ interface Begun {
   known: Manifest;
   cache: FactCache;
   references: ExactReferences;
+  limits: Limits;
 }
 
 function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: State): LiveIndex {
-  const { references } = begun;
+  const { references, limits } = begun;
   let { known: manifest, cache } = begun;
   let { generation } = manifest;
   let state = opened;
@@ -181,7 +197,7 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
       mentions,
       surfaces,
     });
-    if (!affected || affected.size > MAX_AFFECTED) return undefined;
+    if (!affected || affected.size > limits.affected) return undefined;
     return { sources, resolution, affected, changed };
   }
 
@@ -221,9 +237,8 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
     get isAhead() {
       return made !== undefined;
     },
-    async edit(look, commit, before, grammars) {
-      const started = performance.now();
-      const found = await editedFiles(root, state, look, grammars);
+    async edit(look, commit, before, grammars, started = performance.now()) {
+      const found = await editedFiles(root, state, look, grammars, limits);
       const next = found && resolved(found.files, found.edited, look);
       if (!next) return undefined;
       const { files, edited } = found;

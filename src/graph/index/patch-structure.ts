@@ -2,13 +2,12 @@
  * Structure after an edit: the nodes of edited files are made again, those of all others are taken over and moved. The
  * result is what `addStructure` makes of the whole repository, in the same rows.
  */
-import type { CodeGraph } from "../code-graph.ts";
+import type { CodeGraph, NodeColumns } from "../code-graph.ts";
 import { roomFor } from "../growing-ints.ts";
 import { SymbolFlag } from "../language/fact-layout.ts";
 import type { Repository } from "../resolve/repository.ts";
 import { rowAfter } from "../rows.ts";
 import { foundEnd } from "../store/snapshot.ts";
-import { nodeKey } from "./reuse.ts";
 import { addStructure, addSymbols, ENDS, GraphBuilder, NUMBERS } from "./structure.ts";
 import { SymbolNodes } from "./symbol-nodes.ts";
 
@@ -175,6 +174,10 @@ function memoryFor(spare: Int32Array | undefined, length: number): Int32Array {
   const rows = spare && spare.buffer.byteLength >= 4 * length ? new Int32Array(spare.buffer) : undefined;
   return (rows ?? new Int32Array(roomFor(length))).subarray(0, length);
 }
+
+/** Two nodes of one file with the same key stand for one symbol. */
+const nodeKey = (nodes: NodeColumns, row: number): string =>
+  `${nodes.label[row]}:${nodes.qualified.get(row)}~${nodes.ordinal[row]}`;
 
 /** @param moved filled here: the new row of each old one */
 function moveRows(

@@ -156,7 +156,6 @@ export class GraphBuilder {
       from: from.view,
       to: to.view,
       line: line.view,
-      file: this.nodes.file.view,
       found: new Int32Array(this.found),
     };
   }
@@ -177,7 +176,7 @@ export class GraphBuilder {
 
   /** The graph of what there is, as views. */
   finish(): CodeGraph {
-    const { file: _, found, ...edges } = this.foundEdges();
+    const { found, ...edges } = this.foundEdges();
     const graph = new CodeGraph(this.nodeColumns(), edges, this.languages, found);
     graph.implementations = this.implementations;
     return graph;

@@ -1,13 +1,5 @@
 /** The graph as one file, and back. */
-import {
-  CodeGraph,
-  type Community,
-  type EdgeColumns,
-  type Implementation,
-  type Process,
-  type SymbolRows,
-  symbolRowsOf,
-} from "../code-graph.ts";
+import { CodeGraph, type Community, type EdgeColumns, type Implementation, type Process } from "../code-graph.ts";
 import { EDGE_TYPES } from "../model.ts";
 import { Texts } from "../texts.ts";
 import { type Column, packColumns, readColumns } from "./columns.ts";
@@ -15,7 +7,7 @@ import { type Column, packColumns, readColumns } from "./columns.ts";
 /** Raise it whenever the meaning of a snapshot changes: older ones are then rebuilt. */
 export const SNAPSHOT_FORMAT = 4;
 
-const FOUND = ["type", "reason", "from", "to", "line", "file", "found"] as const;
+const FOUND = ["type", "reason", "from", "to", "line", "found"] as const;
 const BELONGS_TO = EDGE_TYPES.indexOf("BELONGS_TO");
 const PARTICIPATES_IN = EDGE_TYPES.indexOf("PARTICIPATES_IN");
 
@@ -28,8 +20,6 @@ interface Meta {
 
 /** What resolution found, before symbols of several files became one: the next index takes it over by its rows. */
 export interface Found extends EdgeColumns {
-  /** The file's row of each node. */
-  file: Int32Array;
   /** First edge of each file. */
   found: Int32Array;
 }
@@ -101,8 +91,6 @@ export function unpackGraph(packed: Uint8Array): CodeGraph | undefined {
 export interface FoundEdges extends EdgeColumns {
   /** First edge of each file, and the end of the last. */
   start: Int32Array;
-  symbolRows: SymbolRows;
-  nodeCount: number;
 }
 
 /** The end of the edges that resolution found. */
@@ -120,7 +108,6 @@ export function readFoundEdges(packed: Uint8Array): FoundEdges | undefined {
     const apart = reader.has("found.type") ? "found." : "";
     const type = reader.bytes(`${apart}type`);
     const found = reader.ints(`${apart}found`);
-    const file = reader.ints(`${apart}file`);
     const end = foundEnd({ edges: { type }, found });
     return {
       type,
@@ -129,8 +116,6 @@ export function readFoundEdges(packed: Uint8Array): FoundEdges | undefined {
       to: reader.ints(`${apart}to`),
       line: reader.ints(`${apart}line`),
       start: Int32Array.from([...found, end]),
-      symbolRows: symbolRowsOf(file, found.length),
-      nodeCount: file.length,
     };
   } catch {
     return undefined;

@@ -106,7 +106,6 @@ const BESIDE: Readonly<Record<string, string>> = {
   "feature/voice/speech-cache.ts": "stored speech",
   "graph/index/git.ts": "whether the working copy's own folder is there",
   "graph/index/generation.ts": "the graph's folder",
-  "graph/index/indexer.ts": "the graph's folder",
   "graph/index/known-index.ts": "git's folder and the graph's",
   "graph/index/quick-look.ts": "git's folder",
   "graph/index/walk.ts": "git's folder",
