@@ -6,12 +6,9 @@
 import { takeTurns } from "../core/turns.ts";
 
 export class Stepwise<T> {
-  private readonly steps: Iterator<void, T>;
   private done: { value: T } | undefined;
 
-  constructor(steps: Iterator<void, T>) {
-    this.steps = steps;
-  }
+  constructor(private readonly steps: Iterator<void, T>) {}
 
   /** Work that is done. */
   static of<T>(value: T): Stepwise<T> {

@@ -60,14 +60,12 @@ const MAX_DEPTH = 400;
 const NO_DECORATORS: readonly DecoratorInput[] = [];
 
 export abstract class BlockWalk {
-  readonly tree: FlatTree;
-  readonly facts: FactsBuilder;
   private depth = 0;
 
-  constructor(tree: FlatTree, facts: FactsBuilder) {
-    this.tree = tree;
-    this.facts = facts;
-  }
+  constructor(
+    readonly tree: FlatTree,
+    readonly facts: FactsBuilder,
+  ) {}
 
   protected abstract expressionOf(node: TreeNode, at: Place): ExprRow;
   protected abstract statementOf(node: TreeNode, at: Place): Place;

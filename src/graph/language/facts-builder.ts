@@ -78,16 +78,14 @@ interface ImportInput {
 }
 
 export class FactsBuilder {
-  readonly path: string;
-  readonly language: LanguageId;
   private readonly tables = factTables(() => new Int32Array(0));
   private readonly strings: string[] = [];
   private readonly stringIndex = new Map<string, NameRow>();
 
-  constructor(path: string, language: LanguageId) {
-    this.path = path;
-    this.language = language;
-  }
+  constructor(
+    readonly path: string,
+    readonly language: LanguageId,
+  ) {}
 
   get symbols(): FactTables["symbols"] {
     return this.tables.symbols;

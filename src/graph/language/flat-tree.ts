@@ -81,8 +81,6 @@ export function treeColumns(nodes: number): TreeColumns {
 
 export class FlatTree {
   count = 0;
-  readonly text: string;
-  private readonly tables: GrammarTables;
   private type: Uint16Array;
   private field: Uint16Array;
   private from: Int32Array;
@@ -96,9 +94,11 @@ export class FlatTree {
   private readonly gaps: number[] = [];
 
   /** @param columns what they hold does not matter; they are the tree's until it gives them back */
-  constructor(text: string, tables: GrammarTables, columns: TreeColumns) {
-    this.text = text;
-    this.tables = tables;
+  constructor(
+    readonly text: string,
+    private readonly tables: GrammarTables,
+    columns: TreeColumns,
+  ) {
     this.type = columns.type;
     this.field = columns.field;
     this.from = columns.from;

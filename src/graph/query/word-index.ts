@@ -81,19 +81,17 @@ function queryWords(query: string): string[] {
 }
 
 class MemoryIndex implements WordIndex {
-  private readonly graph: CodeGraph;
-  readonly postings: Postings;
-  readonly sorted: readonly string[];
   private readonly searched: number;
   /** BM25's share of a node's length. */
   private readonly norm: Float32Array;
   /** Scores of the query under way; all 0 between queries. */
   private readonly scores: Float64Array;
 
-  constructor(graph: CodeGraph, postings: Postings, sorted: readonly string[]) {
-    this.graph = graph;
-    this.postings = postings;
-    this.sorted = sorted;
+  constructor(
+    private readonly graph: CodeGraph,
+    readonly postings: Postings,
+    readonly sorted: readonly string[],
+  ) {
     const { length } = postings;
     let [sum, searched] = [0, 0];
     for (const words of length) {
@@ -195,11 +193,8 @@ class MemoryIndex implements WordIndex {
 class Best {
   private readonly heap: SearchHit[] = [];
   private readonly kept = new Map<number, SearchHit>();
-  private readonly count: number;
 
-  constructor(count: number) {
-    this.count = count;
-  }
+  constructor(private readonly count: number) {}
 
   offer(node: number, score: number): void {
     const { heap } = this;

@@ -162,11 +162,8 @@ function gather(words: number, pairWord: Int32Array, pairNode: Int32Array, pairC
 class TextWords {
   private readonly runs = new Map<string, Int32Array>();
   private readonly wholes = new Map<string, Int32Array>();
-  private readonly words: Map<string, number>;
 
-  constructor(words: Map<string, number>) {
-    this.words = words;
-  }
+  constructor(private readonly words: Map<string, number>) {}
 
   /** Its words as `wordsOf` splits them, run by run. */
   split(text: string, add: (words: Int32Array) => void): void {

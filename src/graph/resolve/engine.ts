@@ -56,8 +56,6 @@ export interface CallSite {
 }
 
 export class Engine {
-  readonly repo: Repository;
-  readonly project: ProjectFiles;
   /** Where imports lead. */
   readonly imports: ImportTargets;
   /** What names stand for. */
@@ -88,9 +86,11 @@ export class Engine {
   readonly overloads: Overloads;
 
   /** @param resolvers of the same project; those that are missing are added */
-  constructor(repo: Repository, project: ProjectFiles, resolvers: ImportResolvers) {
-    this.repo = repo;
-    this.project = project;
+  constructor(
+    readonly repo: Repository,
+    readonly project: ProjectFiles,
+    resolvers: ImportResolvers,
+  ) {
     // A part asks another only once it is asked itself, when all of them are there.
     this.imports = new ImportTargets(this, resolvers);
     this.names = new Names(this);

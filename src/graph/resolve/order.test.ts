@@ -7,7 +7,10 @@ import { EDGE_STEPS } from "./calls/edges.ts";
 
 const page = readFileSync(join(import.meta.dir, "README.md"), "utf8");
 
-/** Fields of each class of this folder, in their order, with their types; undefined for a field that starts with a value. */
+/**
+ * Fields of each class of this folder, in their order, those that it is given first, with their types; undefined for a field
+ * that starts with a value.
+ */
 function readClasses(): Map<string, [field: string, type: string | undefined][]> {
   const found = new Map<string, [string, string | undefined][]>();
   const files = [...new Glob("**/*.ts").scanSync(import.meta.dir)].filter((file) => !file.endsWith(".test.ts"));
@@ -15,9 +18,11 @@ function readClasses(): Map<string, [field: string, type: string | undefined][]>
     const text = readFileSync(join(import.meta.dir, file), "utf8");
     for (const [, name = "", body = ""] of text.matchAll(/^(?:export )?class (\w+) \{\n([\s\S]*?)\n\}$/gm)) {
       const fields = body.matchAll(/^ {2}(?:private )?(?:readonly )?(\w+)(?:: ([^=;]+))?(?: =|;)/gm);
+      const parameters = /^ {2}constructor\(([\s\S]*?)\) \{/m.exec(body)?.[1] ?? "";
+      const given = parameters.matchAll(/(?:private )?readonly (\w+): ([^,\n]+)/g);
       found.set(
         name,
-        Array.from(fields, ([, field = "", type]) => [field, type]),
+        Array.from([...given, ...fields], ([, field = "", type]) => [field, type]),
       );
     }
   }

@@ -65,7 +65,6 @@ function nextCut(space: string, after: number): number {
 }
 
 export class Repository {
-  readonly files: readonly SourceFile[];
   /** First symbol number of each file, and one more at the end. */
   readonly base: Int32Array;
   private readonly bindings: (RowIndex | undefined)[];
@@ -77,8 +76,10 @@ export class Repository {
   private readonly stringRows: (RowIndex | undefined)[];
 
   /** @param before the repository before an edit, with the same files in the same rows */
-  constructor(files: readonly SourceFile[], before?: Repository) {
-    this.files = files;
+  constructor(
+    readonly files: readonly SourceFile[],
+    before?: Repository,
+  ) {
     this.base = new Int32Array(files.length + 1);
     this.bindings = before?.bindings.slice() ?? [];
     this.children = before?.children.slice() ?? [];

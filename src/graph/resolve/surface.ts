@@ -32,12 +32,9 @@ const WORD = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
 class Collected {
   readonly names = new Map<string, string>();
   readonly whole: string[] = [];
-  private readonly special: RegExp | undefined;
 
   /** @param special names that the language itself looks for: they are found without being mentioned */
-  constructor(special: RegExp | undefined) {
-    this.special = special;
-  }
+  constructor(private readonly special: RegExp | undefined) {}
 
   put(name: string, text: string): void {
     if (WORD.test(name) && !this.special?.test(name)) this.names.set(name, `${this.names.get(name) ?? ""}\n${text}`);
@@ -50,15 +47,13 @@ class Collected {
 }
 
 export class Surfaces {
-  private readonly engine: Engine;
   private readonly repo: Repository;
   /** What names each symbol of a file, by row. */
   private readonly places: (string[] | undefined)[] = [];
   /** Symbols met as values, in full. */
   private readonly described = new Map<number, string>();
 
-  constructor(engine: Engine) {
-    this.engine = engine;
+  constructor(private readonly engine: Engine) {
     this.repo = engine.repo;
   }
 

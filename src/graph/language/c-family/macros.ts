@@ -33,9 +33,6 @@ export function withoutMacros(text: string): string {
 }
 
 class MacroFinder {
-  private readonly text: string;
-  private readonly tokens: Tokens;
-  private readonly blanks: Blank[];
   /** Previous tokens, nearest last; blanked ones do not count. */
   private previous = -1;
   private beforePrevious = -1;
@@ -51,11 +48,11 @@ class MacroFinder {
   /** How deep in `template <…>` the current token stands. */
   private angle = 0;
 
-  constructor(text: string, tokens: Tokens, blanks: Blank[]) {
-    this.text = text;
-    this.tokens = tokens;
-    this.blanks = blanks;
-  }
+  constructor(
+    private readonly text: string,
+    private readonly tokens: Tokens,
+    private readonly blanks: Blank[],
+  ) {}
 
   private word(i: number): string {
     return i >= 0 && i < this.tokens.count ? this.text.slice(this.tokens.start[i], this.tokens.end[i]) : "";

@@ -15,8 +15,6 @@ interface Written {
 }
 
 export abstract class EcmascriptBase {
-  readonly tree: FlatTree;
-  readonly facts: FactsBuilder;
   /** Function signatures that wait for their implementation, by scope and name. */
   protected readonly overloads = new Map<string, SymbolRow>();
   /** Functions, classes and variables at the top of the file, by name. */
@@ -26,10 +24,10 @@ export abstract class EcmascriptBase {
   /** Decorators that stand before what they decorate, until it is declared. */
   protected decorators: Written[] = [];
 
-  constructor(tree: FlatTree, facts: FactsBuilder) {
-    this.tree = tree;
-    this.facts = facts;
-  }
+  constructor(
+    readonly tree: FlatTree,
+    readonly facts: FactsBuilder,
+  ) {}
 
   protected abstract expression(node: TreeNode, context: Context): ExprRow;
   /** The same, where something is expected of the expression. */

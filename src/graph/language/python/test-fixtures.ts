@@ -26,14 +26,11 @@ export interface Taker {
 }
 
 export class TestFixtures {
-  private readonly facts: FactsBuilder;
   private readonly requests: Request[] = [];
   /** Names of fixtures by the scope that declares them. */
   private readonly declared = new Map<number, Set<string>>();
 
-  constructor(facts: FactsBuilder) {
-    this.facts = facts;
-  }
+  constructor(private readonly facts: FactsBuilder) {}
 
   /** Notes a function that `@fixture` decorates. */
   declare(name: string, scope: ScopeRow): void {

@@ -25,15 +25,13 @@ const MAX_CALL_DEPTH = 40;
 const MAX_BOUNDS = 4;
 
 export class Calls {
-  private readonly engine: Engine;
   private readonly repo: Repository;
   /** What functions return, by symbol. */
   private readonly returnMemo: TypeMemo;
   /** Calls under evaluation, one in another. */
   private depth = 0;
 
-  constructor(engine: Engine) {
-    this.engine = engine;
+  constructor(private readonly engine: Engine) {
     this.repo = engine.repo;
     this.returnMemo = new TypeMemo(this.repo.symbolTotal);
   }

@@ -37,13 +37,14 @@ function isCalled(label: SymbolLabel, constructing: boolean): boolean {
 }
 
 export class EdgeFinder {
-  readonly engine: Engine;
   readonly targets: CallTargets;
   private readonly repo: Repository;
   private readonly unique: UniqueNames;
 
-  constructor(engine: Engine, unique: UniqueNames) {
-    this.engine = engine;
+  constructor(
+    readonly engine: Engine,
+    unique: UniqueNames,
+  ) {
     this.repo = engine.repo;
     this.unique = unique;
     this.targets = new CallTargets(engine, unique);

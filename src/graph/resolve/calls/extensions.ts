@@ -12,13 +12,11 @@ interface Extension {
 }
 
 export class Extensions {
-  private readonly engine: Engine;
   private readonly repo: Repository;
   /** By name; made when they are first needed. */
   private known: Map<string, Extension[]> | undefined;
 
-  constructor(engine: Engine) {
-    this.engine = engine;
+  constructor(private readonly engine: Engine) {
     this.repo = engine.repo;
   }
 

@@ -28,7 +28,6 @@ const isNoFunction = (by: Conversions, name: string): boolean =>
 const isRoot = (by: Conversions, type: ValueType): boolean => type.kind === "builtin" && by.roots.has(type.name);
 
 export class Overloads {
-  private readonly engine: Engine;
   private readonly repo: Repository;
   /** Every function that the name of one may mean. */
   private readonly memo = new Map<number, readonly Candidate[]>();
@@ -37,8 +36,7 @@ export class Overloads {
   /** Those members, by type. */
   private attached: Map<number, number[]> | undefined;
 
-  constructor(engine: Engine) {
-    this.engine = engine;
+  constructor(private readonly engine: Engine) {
     this.repo = engine.repo;
   }
 

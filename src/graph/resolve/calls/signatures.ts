@@ -9,11 +9,9 @@ import { partsOf, type ValueType } from "../types/value-type.ts";
 const PLAIN = /^(string|number|boolean)$/;
 
 export class Signatures {
-  private readonly engine: Engine;
   private readonly repo: Repository;
 
-  constructor(engine: Engine) {
-    this.engine = engine;
+  constructor(private readonly engine: Engine) {
     this.repo = engine.repo;
   }
 

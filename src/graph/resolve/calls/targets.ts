@@ -25,15 +25,16 @@ export function reasonOf(repo: Repository, file: number, entity: Entity & { kind
 }
 
 export class CallTargets {
-  private readonly engine: Engine;
   private readonly repo: Repository;
   private readonly unique: UniqueNames;
   private readonly extensions: Extensions;
   /** Local names of local names under way. */
   private aliases = 0;
 
-  constructor(engine: Engine, unique: UniqueNames) {
-    this.engine = engine;
+  constructor(
+    private readonly engine: Engine,
+    unique: UniqueNames,
+  ) {
     this.repo = engine.repo;
     this.unique = unique;
     this.extensions = new Extensions(engine);

@@ -11,15 +11,13 @@ import { EXTERNAL_ENTITY, type Seen } from "./seen.ts";
 const STAR = "\u0000";
 
 export class Exports {
-  private readonly engine: Engine;
   private readonly repo: Repository;
   /** What each name of a file stands for; null for nothing. */
   private readonly exportCache = new Map<string, Entity | null>();
   /** Export rows by name, by file. */
   private readonly exports = new FileIndex((file) => this.indexExports(file));
 
-  constructor(engine: Engine) {
-    this.engine = engine;
+  constructor(private readonly engine: Engine) {
     this.repo = engine.repo;
   }
 

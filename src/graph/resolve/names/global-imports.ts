@@ -12,15 +12,12 @@ interface GlobalImport {
 }
 
 export class GlobalImports {
-  private readonly repo: Repository;
   /** Made when it is first needed. */
   private byFolder: Map<string, GlobalImport[]> | undefined;
   /** By file. */
   private readonly found: (readonly GlobalImport[] | undefined)[] = [];
 
-  constructor(repo: Repository) {
-    this.repo = repo;
-  }
+  constructor(private readonly repo: Repository) {}
 
   private indexFolders(): Map<string, GlobalImport[]> {
     const { repo } = this;

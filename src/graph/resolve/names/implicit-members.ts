@@ -9,15 +9,13 @@ import { partsOf, type ValueType } from "../types/value-type.ts";
 import { labelsOf } from "./name-labels.ts";
 
 export class ImplicitMembers {
-  private readonly engine: Engine;
   private readonly repo: Repository;
   /** Types that symbols of a file are attached to, by file. */
   private readonly attached = new FileIndex((file) => this.indexAttached(file));
   /** Owners under evaluation: finding the type of a method looks names up around that method. */
   private readonly asking = new Set<number>();
 
-  constructor(engine: Engine) {
-    this.engine = engine;
+  constructor(private readonly engine: Engine) {
     this.repo = engine.repo;
   }
 

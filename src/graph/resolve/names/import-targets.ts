@@ -7,15 +7,13 @@ import type { Engine } from "../engine.ts";
 export type ImportResolvers = Map<LanguageModule["createResolver"], ImportResolver>;
 
 export class ImportTargets {
-  private readonly engine: Engine;
-  private readonly resolvers: ImportResolvers;
   /** By file and row. */
   private readonly targets: (ImportTarget | undefined)[][] = [];
 
-  constructor(engine: Engine, resolvers: ImportResolvers) {
-    this.engine = engine;
-    this.resolvers = resolvers;
-  }
+  constructor(
+    private readonly engine: Engine,
+    private readonly resolvers: ImportResolvers,
+  ) {}
 
   targetOf(file: number, row: ImportRow): ImportTarget {
     this.targets[file] ??= [];

@@ -16,7 +16,6 @@ const TYPES = new Set(["Class", "Struct", "Enum", "TypeAlias", "Namespace"]);
 const MAX_REACHED = 4_000;
 
 export class Includes {
-  private readonly engine: Engine;
   private readonly repo: Repository;
   /** The files that each file includes, directly or not. */
   private readonly reached: (ReadonlySet<number> | undefined)[] = [];
@@ -25,8 +24,7 @@ export class Includes {
   /** Of declarations, -1 for none. */
   private readonly definitions = new Map<number, number>();
 
-  constructor(engine: Engine) {
-    this.engine = engine;
+  constructor(private readonly engine: Engine) {
     this.repo = engine.repo;
   }
 

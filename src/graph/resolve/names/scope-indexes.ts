@@ -6,13 +6,10 @@ import { FileIndex } from "../file-index.ts";
 import { pushTo, type Repository } from "../repository.ts";
 
 export class ScopeIndexes {
-  private readonly repo: Repository;
   private readonly wildcards = new FileIndex((file) => this.indexWildcards(file));
   private readonly spaces = new FileIndex((file) => this.indexSpaces(file));
 
-  constructor(repo: Repository) {
-    this.repo = repo;
-  }
+  constructor(private readonly repo: Repository) {}
 
   /** Import rows that make all names of something visible in a scope. */
   wildcardsOf(file: number, scope: ScopeRow): readonly ImportRow[] {

@@ -13,13 +13,11 @@ const ofThis = (scope: ScopeRow, name: NameRow): string => `${scope}/${name}`;
 const ofName = (member: NameRow): string => `.${member}`;
 
 export class Assignments {
-  private readonly engine: Engine;
   private readonly repo: Repository;
   /** Rows of the table. */
   private readonly indexes = new FileIndex((file) => this.indexAssigns(file));
 
-  constructor(engine: Engine) {
-    this.engine = engine;
+  constructor(private readonly engine: Engine) {
     this.repo = engine.repo;
   }
 

@@ -12,15 +12,13 @@ interface OutsideIndex {
 }
 
 export class Bases {
-  private readonly engine: Engine;
   private readonly repo: Repository;
   /** Heritage rows of each symbol, by file. */
   private readonly heritage = new FileIndex((file) => this.indexHeritage(file));
   /** Bases given to a type elsewhere, and members declared elsewhere; both found once for the whole repository. */
   private outside: OutsideIndex | undefined;
 
-  constructor(engine: Engine) {
-    this.engine = engine;
+  constructor(private readonly engine: Engine) {
     this.repo = engine.repo;
   }
 

@@ -13,7 +13,6 @@ const MAX_DEPTH = 150;
 const MAX_ITERATORS = 4;
 
 export class Expressions {
-  private readonly engine: Engine;
   private readonly repo: Repository;
   /** Of expression rows, by file. */
   private readonly memo: TypeMemo[] = [];
@@ -24,8 +23,7 @@ export class Expressions {
   /** Nested iterators under evaluation. */
   private iterators = 0;
 
-  constructor(engine: Engine) {
-    this.engine = engine;
+  constructor(private readonly engine: Engine) {
     this.repo = engine.repo;
   }
 

@@ -13,14 +13,12 @@ type Given = () => ValueType | undefined;
 type Argument = (index: number) => ValueType | undefined;
 
 export class Library {
-  private readonly engine: Engine;
   /** What the names of library types mean. */
   private readonly meanings = new Map<string, string>(SHARED_TYPES);
   /** Names of members that give what a cell holds. */
   private readonly cellMembers = new Set<string>();
 
-  constructor(engine: Engine) {
-    this.engine = engine;
+  constructor(private readonly engine: Engine) {
     for (const { library } of new Set(engine.repo.files.map((file) => file.language))) {
       for (const [name, meaning] of library.types) if (!this.meanings.has(name)) this.meanings.set(name, meaning);
       for (const name of library.holders ?? []) this.cellMembers.add(name);

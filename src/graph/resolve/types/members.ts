@@ -33,13 +33,11 @@ interface Hunt {
 }
 
 export class Members {
-  private readonly engine: Engine;
   private readonly repo: Repository;
   /** Names that are being looked up in modules. */
   private readonly asked = new Set<string>();
 
-  constructor(engine: Engine) {
-    this.engine = engine;
+  constructor(private readonly engine: Engine) {
     this.repo = engine.repo;
   }
 

@@ -8,11 +8,8 @@ const BLOCK = 1_024;
 export class TypeMemo {
   /** Undefined: not asked yet; null: not known, or being found. */
   private readonly blocks: ((ValueType | null | undefined)[] | undefined)[] = [];
-  private readonly rows: number;
 
-  constructor(rows: number) {
-    this.rows = rows;
-  }
+  constructor(private readonly rows: number) {}
 
   /** Whether a row's type was asked for before. */
   asked(row: ExprRow): boolean {

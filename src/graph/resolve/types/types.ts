@@ -20,7 +20,6 @@ import {
 } from "./value-type.ts";
 
 export class Types {
-  private readonly engine: Engine;
   private readonly repo: Repository;
   /** Of type rows, by file. */
   private readonly typeMemo: TypeMemo[] = [];
@@ -29,8 +28,7 @@ export class Types {
   /** Of bindings, by file. */
   private readonly bindingMemo: TypeMemo[] = [];
 
-  constructor(engine: Engine) {
-    this.engine = engine;
+  constructor(private readonly engine: Engine) {
     this.repo = engine.repo;
     this.symbolMemo = new TypeMemo(this.repo.symbolTotal);
   }

@@ -10,11 +10,9 @@ import { partsOf, substitute, unionOf, type ValueType } from "./value-type.ts";
 const MAX_UNIFY = 6;
 
 export class Unifier {
-  private readonly engine: Engine;
   private readonly repo: Repository;
 
-  constructor(engine: Engine) {
-    this.engine = engine;
+  constructor(private readonly engine: Engine) {
     this.repo = engine.repo;
   }
 
