@@ -40,8 +40,16 @@ export interface AnswerDeps {
   idempotency: Idempotency;
 }
 
-/** @param pending the request's Idempotency-Key, where it has one that is new. */
-export function createAnswer({ store, idempotency }: AnswerDeps, pending: PendingKey | null | undefined, set: Setting) {
+/**
+ * @param pending the request's Idempotency-Key, where it has one that is new.
+ * @param shape leaves out of an answer what the schema of its status does not name.
+ */
+export function createAnswer(
+  { store, idempotency }: AnswerDeps,
+  pending: PendingKey | null | undefined,
+  set: Setting,
+  shape: (status: number, value: unknown) => unknown,
+) {
   const make = <S extends 200 | 201 | 202, T>(
     code: S,
     place: Place<T> | undefined,
@@ -50,7 +58,8 @@ export function createAnswer({ store, idempotency }: AnswerDeps, pending: Pendin
   ) => {
     const object = store.write(() => {
       const result = create();
-      if (pending) idempotency.remember(pending, code, place && locationOf(place, result), remembered(result));
+      if (pending)
+        idempotency.remember(pending, code, place && locationOf(place, result), shape(code, remembered(result)));
       return result;
     });
     if (place) set.headers["Location"] = locationOf(place, object);

@@ -77,6 +77,23 @@ describe("an operation", () => {
     expect(await ask(people, "DELETE", "/people/Ada")).toEqual({ status: 204, body: undefined });
   });
 
+  test("remembers for a repeat what it answers, and nothing else of a row", async () => {
+    const kept: unknown[] = [];
+    const make = operation("makePerson", "POST /made", {
+      access: "public",
+      answer: { 201: Person },
+      summary: "Make",
+      handler: ({ answer }) => answer.created("/people/:name", () => ({ ...ada, password_hash: "argon2" })),
+    });
+    const idempotency = { remember: (...[, , place, body]: unknown[]) => kept.push(place, body) } as never;
+    const asked = { caller: ANONYMOUS, request: new Request("http://skep.internal/made", { method: "POST" }) };
+    const rest = { requestId: "req_test", path: "/made", bytes: null, form: null, params: {} };
+    const pending = { key: "k", fingerprint: "f" };
+    const perform = createPerform(make, { ...deps(true), idempotency });
+    const answer = await perform({ ...asked, ...rest, pending, query: new URLSearchParams() });
+    expect([answer.status, await answer.json(), ...kept]).toEqual([201, ada, "/people/Ada", ada]);
+  });
+
   test("whose answer does not match its schema is a 500 where answers are checked", async () => {
     expect((await ask(people, "GET", "/bad")).status).toBe(500);
     expect((await ask(people, "GET", "/bad", undefined, false)).status).toBe(200);

@@ -42,11 +42,12 @@ export function createPerform(operation: Operation, deps: PerformDeps): Perform 
       const input = readInput()(asked);
       deps.assertRole(operation, input, caller);
       const set: Setting = { headers: {} };
-      const answer = createAnswer(deps, pending, set);
+      const shape = shaper();
+      const answer = createAnswer(deps, pending, set, shape);
       const result = await handler({ ...input, caller, answer, upload: form?.file, request, path, bytes, set });
       if (result instanceof Response) return withHeaders(result, set);
       const { status, value } = result instanceof Reply ? result : { status: set.status ?? usual, value: result };
-      const shaped = shaper()(status, value);
+      const shaped = shape(status, value);
       // In the page itself, which is a copy: cursors belong to one list alone.
       if (isPage(shaped)) shaped.next_cursor = boundCursor(path, shaped.next_cursor);
       return respond(status, shaped, set);
