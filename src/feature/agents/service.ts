@@ -4,6 +4,7 @@ import { type LabeledHost, lackOfHost } from "../../core/host-labels.ts";
 import { isSlug } from "../../core/ids.ts";
 import { didYouMean } from "../../core/near.ts";
 import { textOfRule } from "../../core/permission-rule.ts";
+import { shownOf } from "../../core/schema.ts";
 import type { AgentConfig } from "../../engine/agent-file.ts";
 import { actedBy, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
@@ -12,7 +13,7 @@ import { activity } from "../events/events.ts";
 import type { Core } from "../feature.ts";
 import type { AgentFiles, ParseAgentFile, StoredAgent } from "../team/files.ts";
 import { agentChanged } from "./events.ts";
-import type { Agent, AgentChange, AgentCreate, AgentDetail, AgentSettings } from "./model.ts";
+import { Agent, type AgentChange, type AgentCreate, type AgentDetail, type AgentSettings } from "./model.ts";
 import type { ToolOverrides } from "./tool-overrides.ts";
 
 /** What other features know about an agent. */
@@ -78,10 +79,9 @@ export function createAgents(deps: AgentsDeps) {
     return [...new Set(has.map(({ name }) => name))];
   };
   const present = (agent: StoredAgent): Agent => {
-    const { text: _text, prompt: _prompt, sourceFile, updatedAt, ...shown } = agent;
-    const { id, config } = shown;
+    const { id, config } = agent;
     return {
-      ...shown,
+      ...shownOf(Agent, agent),
       model: config.model ?? null,
       tools: toolsOf(agent),
       config: settingsOf(agent),
@@ -89,8 +89,8 @@ export function createAgents(deps: AgentsDeps) {
       skills: ports.skillsOf(id),
       counts: ports.countsOf(id),
       status: ports.isWorking(id) ? "working" : "idle",
-      source_file: sourceFile,
-      updated_at: updatedAt,
+      source_file: agent.sourceFile,
+      updated_at: agent.updatedAt,
     };
   };
   const detail = (id: string): AgentDetail => {

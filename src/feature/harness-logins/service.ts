@@ -12,12 +12,13 @@ import { readJson } from "../../core/json-reader.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { loginTokens } from "../../core/login-tokens.ts";
 import { type Masking, maskedPreview } from "../../core/masking.ts";
+import { shownOf } from "../../core/schema.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import { actedBy, actorOf, type Caller, personOf } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import { LOCAL_USER, harnessLogins as table } from "../../store/tables/providers.ts";
 import type { Core } from "../feature.ts";
-import type { HarnessLogin, HarnessLoginUpdate } from "./model.ts";
+import { HarnessLogin, type HarnessLoginUpdate } from "./model.ts";
 
 interface HarnessLoginsDeps extends Pick<Core, "store" | "clock" | "sealer" | "audit"> {
   masking: Pick<Masking, "add">;
@@ -43,9 +44,11 @@ export function createHarnessLogins(deps: HarnessLoginsDeps) {
     for (const token of loginTokens(login)) masking.add("own log-in", token);
     return login;
   };
-  const present = ({ harness, sealed_login: _, user_id: _user, ...row }: Row): HarnessLogin[] =>
+  const present = ({ harness, ...row }: Row): HarnessLogin[] =>
     // One of a program that this version does not know any more is not shown.
-    hasOwnLogin(harness) ? [{ ...row, harness, hosts: [...OWN_LOGINS[harness].hosts], not_held: NOT_HELD }] : [];
+    hasOwnLogin(harness)
+      ? [{ ...shownOf(HarnessLogin, row), harness, hosts: [...OWN_LOGINS[harness].hosts], not_held: NOT_HELD }]
+      : [];
   const assertAgents = (agents: readonly string[]): void => {
     const unknown = agents.find((id) => id !== EVERY && !agentExists(id));
     if (unknown !== undefined) throw invalidField("/agents", `There is no agent ${unknown.slice(0, 64)}`);
