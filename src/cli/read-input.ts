@@ -27,6 +27,7 @@ export async function readFile(path: string): Promise<File> {
 /** Of a file or a pipe. @throws Problem 422 `unreadable`. */
 export function assertFile(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory()) throw unreadable(`${path} is a folder, not a file.`);
   if (!found?.isFile() && !found?.isFIFO()) throw unreadable(`There is no file ${path}.`);
 }
 

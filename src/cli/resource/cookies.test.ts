@@ -37,6 +37,7 @@ test("are added from a browser's file, granted, taken back and deleted, and no v
 
 test("a file that does not exist, or breaks the format, is one line with the place", async () => {
   expect((await cli("add", join(folder.path, "none.txt"))).stderr).toContain("There is no file");
+  expect((await cli("add", folder.path)).stderr).toContain("is a folder, not a file");
   const file = join(folder.path, "broken.txt");
   writeFileSync(file, "# fine\nshop.example.com sid\n");
   const { code, stderr } = await cli("add", file);

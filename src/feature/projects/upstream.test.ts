@@ -107,6 +107,20 @@ test("another default branch is where runs begin and merges go; one that is not 
   expect((await merge(await ran(), {})).body).toMatchObject({ into: "release" });
 });
 
+test("a default branch that the repository has no more, or never had, is said so", async () => {
+  plainGit(upstream, "checkout", "-q", "-b", "other");
+  push();
+  plainGit(bare, "update-ref", "-d", "refs/heads/main");
+  const gone = { code: "branch_gone", message: expect.stringContaining("no branch main any more") };
+  expect(await fetched()).toMatchObject(gone);
+  const empty = join(root, "empty.git");
+  plainGit(root, "init", "-q", "--bare", "-b", "main", empty);
+  id = String((await call("POST", "/v1/projects", { name: "empty", repository: empty })).body["id"]);
+  await becomes(async () => ((await get(`/v1/projects/${id}`))["workspace"] as { state: string }).state, "ready");
+  const never = { code: "branch_gone", message: expect.stringContaining("no branch main yet") };
+  expect(await fetched()).toMatchObject(never);
+});
+
 test("no branch is called HEAD: a merge into it is refused, and the next one works", async () => {
   const run = await ran();
   expect((await merge(run, { into: "HEAD" })).status).toBe(422);

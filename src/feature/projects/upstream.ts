@@ -25,7 +25,8 @@ export function createUpstream(git: Git) {
   async function join(repository: string): Promise<void> {
     const known = await find(repository);
     if (!known) return;
-    if (known.fetched === null) throw conflict(`The repository has no branch ${known.branch} any more.`, "branch_gone");
+    const since = known.joined === null ? "yet" : "any more";
+    if (known.fetched === null) throw conflict(`The repository has no branch ${known.branch} ${since}.`, "branch_gone");
     await merge(repository, { ...known, theirs: known.fetched });
     await git.setMark(repository, known.mark, known.fetched);
   }
