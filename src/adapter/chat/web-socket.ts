@@ -103,7 +103,8 @@ function speak(socket: Socket, begun: Buffer, { onText, maxBytes }: WebSocketOpt
     close: () => socket.destroy(),
     closed,
   };
-  socket.on("data", read);
   if (begun.length > 0) read(begun);
+  // The head was read piece by piece: the socket is paused since.
+  socket.on("data", read).resume();
   return self;
 }
