@@ -26,7 +26,7 @@ function waitUntilConnected(stream: Duplex, event: string): Promise<void> {
 }
 
 /**
- * Asks for it once the connection stands.
+ * Asks for it once the connection stands. Afterwards the stream is paused: resume it to read on.
  * @param lines further ones of the request's head. @throws Error when the server does not answer, or is none.
  */
 export async function upgrade(

@@ -234,7 +234,8 @@ const commitTree = (git: GitCommand, at: At, { tree, parents, message, env }: Ne
 const treeOf = (git: GitCommand, at: At, commit: string) => lineOf(git, at, ["rev-parse", `${commit}^{tree}`]);
 const isAncestor = async (git: GitCommand, at: At, one: string, other: string): Promise<boolean> =>
   (await git(["merge-base", "--is-ancestor", one, other], { ...at, accept: [1] })).code === 0;
-/** Who commits, as git is told. */
+
+/** The variables that tell git who the author and the committer are. */
 export const identityOf = ({ name, email }: Identity) => ({
   GIT_AUTHOR_NAME: name,
   GIT_AUTHOR_EMAIL: email,

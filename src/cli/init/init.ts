@@ -86,7 +86,7 @@ async function init(flags: InitFlags): Promise<number> {
   }
 }
 
-/** The agent and the project. The model is stored by then, so who leaves at one of these questions is told so. */
+/** The agent and the project. The model is stored by then, and a person who leaves at one of these questions reads that. */
 async function setUpRest(client: Client, flags: InitFlags, model: string, say: (text: string) => void) {
   try {
     const agent = await setUpHarness(client, flags, model, say);

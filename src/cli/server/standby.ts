@@ -1,6 +1,6 @@
 import type { Client } from "./client.ts";
 
-/** A server on a copied data folder starts no work: who starts or follows some is told what it waits for. */
+/** Says, where work is started or followed, that a server on a copied data folder does none until it is activated. */
 export async function warnOfStandby(client: Client): Promise<void> {
   // Only a hint: where the status cannot be had, what was asked for says what is wrong.
   const status = await client.call("GET", "/v1/status").catch(() => undefined);

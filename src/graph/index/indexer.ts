@@ -74,7 +74,7 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
     for (const name of PHASES) phases.end(name);
     return { manifest, phases: phases.list, parsed, changed };
   };
-  const taken = known && !force ? await goOnFrom(known, options, look, { commit, started }) : undefined;
+  const taken = known && !force ? await goOnFrom(known, options, look, { commit, started }, phases) : undefined;
   if (taken) return report(taken.manifest, taken.parsed, taken.changed);
   const references = readExactReferences(store.folder);
   const found = await resolveSources(options, look, references, phases);
@@ -99,12 +99,14 @@ async function goOnFrom(
   { root, store, signal }: IndexOptions,
   look: Look,
   { commit, started }: { commit: string; started: number },
+  phases: Phases,
 ): Promise<Omit<IndexReport, "phases"> | undefined> {
   const snapshot = store.snapshot();
   // What was damaged since is made again from the files' facts.
   if (!snapshot) return undefined;
   const isComplete = hasKeyIndex(store.current()?.folder ?? "");
   if (isComplete && known.fingerprint === look.fingerprint) return { manifest: known, parsed: 0, changed: false };
+  phases.start("parsing", look.walk.files.length);
   const before = unpackGraph(snapshot);
   try {
     const index = before && (await openLiveIndex(root, store, look, before, ALONE));

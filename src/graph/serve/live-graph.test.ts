@@ -126,6 +126,22 @@ test("an index that another process wrote meanwhile is what the next edit goes o
   expect(callersOf(session, "gross")).toEqual(["withTax"]);
 });
 
+test("an index job takes an edit into the graph that there is, and resolves the whole only where it has to", async () => {
+  const { tree, session } = await shop();
+  const begunBy = async (force: boolean) => {
+    const begun = new Set<string>();
+    const progress: Parameters<typeof session.index>[0]["progress"] = (phases) => {
+      for (const { name, state } of phases) if (state === "running") begun.add(name);
+    };
+    await session.index({ force, progress });
+    return begun.has("resolution");
+  };
+  tree.write("src/tax.ts", GROSS);
+  expect(await begunBy(false)).toBe(false);
+  expect(callersOf(session, "gross")).toEqual(["withTax"]);
+  expect(await begunBy(true)).toBe(true);
+});
+
 test("the graph of what was deleted is not made again by an edit that was to be written", async () => {
   const { tree, session } = await shop();
   tree.write("src/tax.ts", GROSS);

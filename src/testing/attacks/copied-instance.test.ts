@@ -105,7 +105,7 @@ describe("A50: a restored copy", () => {
       status: 503,
       body: { code: "standby", detail: expect.stringContaining("skep activate") },
     });
-    // Who starts something there is told why nothing happens.
+    // A person who starts something there reads why nothing happens.
     const told = await skep(["run", "work", "Work"], { env: { SKEP_URL: copy.url } });
     expect([told.code, told.stderr]).toEqual([0, expect.stringContaining("skep activate")]);
     expect((await copy.request("GET", `/v1/runs/${work}`)).body["waiting_reason"]).toContain("skep activate");

@@ -86,7 +86,7 @@ export function retryParts(): void {
   failures.clear();
 }
 
-/** @param meanwhile what is shown while its script is on its way; without it whoever draws the part shows something. */
+/** @param meanwhile what is shown while its script loads; without it, the nearest `Suspense` above shows something. */
 export function lazy<P extends object>(load: Load<P>, meanwhile?: ReactNode): ComponentType<P> {
   const part = () =>
     lazily<ComponentType<P>>(() =>
