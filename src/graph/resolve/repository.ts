@@ -180,15 +180,9 @@ export class Repository {
   /** Binding rows of a name in one scope of a file. `name` is a row of the file's strings. */
   bindingsOf(file: number, scope: ScopeRow, name: NameRow): readonly BindingRow[] {
     const { bindings: table, strings } = this.facts(file);
-    const width = strings.length;
-    const keyOf = (at: BindingRow) => table.scope(at) * width + table.name(at);
-    let index = this.bindings[file];
-    if (!index) {
-      index = new RowIndex(table.length, (row) => keyOf(rowAt(row)));
-      this.bindings[file] = index;
-    }
+    const index = this.bindings[file] ?? this.indexBindings(file);
     let found: BindingRow[] | undefined;
-    for (let at = index.firstOf(scope * width + name); exists(at); at = index.after(at)) {
+    for (let at = index.firstOf(scope * strings.length + name); exists(at); at = index.after(at)) {
       const row = rowAt<BindingRow>(at);
       if (table.scope(row) !== scope || table.name(row) !== name) continue;
       if (found) found.push(row);
@@ -197,17 +191,29 @@ export class Repository {
     return found ?? NOTHING;
   }
 
+  /** By scope and name. Apart from the look-up: what makes a function costs at each call, also where it is not made. */
+  private indexBindings(file: number): RowIndex {
+    const { bindings: table, strings } = this.facts(file);
+    const keyOf = (at: BindingRow) => table.scope(at) * strings.length + table.name(at);
+    const index = new RowIndex(table.length, (row) => keyOf(rowAt(row)));
+    this.bindings[file] = index;
+    return index;
+  }
+
   /** The row of a text among a file's strings, or none when the file does not contain it. */
   stringRow(file: number, text: string): NameRow {
     const { strings } = this.facts(file);
-    let index = this.stringRows[file];
-    if (!index) {
-      index = new RowIndex(strings.length, (row) => hashOf(strings[row]!));
-      this.stringRows[file] = index;
-    }
+    const index = this.stringRows[file] ?? this.indexStrings(file);
     let row = index.firstOf(hashOf(text));
     while (exists(row) && strings[row] !== text) row = index.after(row);
     return rowAt(row);
+  }
+
+  private indexStrings(file: number): RowIndex {
+    const { strings } = this.facts(file);
+    const index = new RowIndex(strings.length, (row) => hashOf(strings[row]!));
+    this.stringRows[file] = index;
+    return index;
   }
 
   /** Symbols declared directly under a symbol, by name; hidden object members included. */
@@ -255,8 +261,10 @@ export class Repository {
 
   /** Rows of the named symbols under each symbol of a file: those of row n are `rows[start[n]] … rows[start[n + 1] - 1]`. */
   private childRows(file: number): ChildRows {
-    const known = this.children[file];
-    if (known) return known;
+    return this.children[file] ?? this.indexChildren(file);
+  }
+
+  private indexChildren(file: number): ChildRows {
     const { symbols, strings } = this.facts(file);
     const count = symbols.length;
     const start = new Int32Array(count + 1);

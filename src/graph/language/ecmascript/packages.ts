@@ -61,12 +61,14 @@ function createFileLookup(project: ProjectFiles) {
 export function createPackageModules(project: ProjectFiles) {
   const packages = readPackages(project);
   const byName = new Map(packages.map((entry) => [entry.name, entry]));
+  // From the last on: of several in a folder, the first counts.
+  const byFolder = new Map(packages.toReversed().map((entry) => [entry.folder, entry]));
   const { fileLike, moduleLike } = createFileLookup(project);
 
   function moduleAt(path: string): number {
     const file = fileLike(path);
     if (file >= 0) return file;
-    const own = packages.find((entry) => entry.folder === path);
+    const own = byFolder.get(path);
     if (own) {
       const entry = entryOf(own);
       if (entry >= 0) return entry;

@@ -21,23 +21,39 @@ function moduleOf(project: ProjectFiles, file: number): ImportTarget {
   return declared < 0 || written < 0 ? { kind: "file", file } : { kind: "files", files: [declared, written] };
 }
 
+interface FolderMaps {
+  maps: readonly PathMap[];
+  /** The file of each module that was looked for in them; -1 for none. */
+  files: Map<string, number>;
+}
+
 export function createEcmascriptResolver(project: ProjectFiles): ImportResolver {
   const { moduleAt, packageModule } = createPackageModules(project);
   const maps = readPathMaps(project);
-  const mapsByFolder = new Map<string, readonly PathMap[]>();
+  const mapsByFolder = new Map<string, FolderMaps>();
+  const mapsByFolders = new Map<string, FolderMaps>();
 
-  /** The maps that hold for the files of a folder. */
-  function mapsFor(folder: string): readonly PathMap[] {
-    let found = mapsByFolder.get(folder);
-    if (!found) {
-      found = maps.filter((map) => map.folder === "" || `${folder}/`.startsWith(`${map.folder}/`));
-      mapsByFolder.set(folder, found);
-    }
+  /** The maps that hold for the files of a folder: the same for all folders below the same ones that have maps. */
+  function mapsFor(folder: string): FolderMaps {
+    const known = mapsByFolder.get(folder);
+    if (known) return known;
+    const holding = maps.filter((map) => map.folder === "" || `${folder}/`.startsWith(`${map.folder}/`));
+    const key = holding.map((map) => maps.indexOf(map)).join();
+    const found = mapsByFolders.get(key) ?? { maps: holding, files: new Map() };
+    mapsByFolders.set(key, found);
+    mapsByFolder.set(folder, found);
     return found;
   }
 
   function mapped(module: string, fromPath: string): number {
-    for (const map of mapsFor(dirname(fromPath))) {
+    const { maps, files } = mapsFor(dirname(fromPath));
+    const file = files.get(module) ?? searchMaps(maps, module);
+    files.set(module, file);
+    return file;
+  }
+
+  function searchMaps(maps: readonly PathMap[], module: string): number {
+    for (const map of maps) {
       for (const { prefix, suffix, exact, targets } of map.paths) {
         if (!module.startsWith(prefix) || !module.endsWith(suffix) || module.length < prefix.length + suffix.length)
           continue;

@@ -27,13 +27,13 @@ const MAX_BOUNDS = 4;
 export class Calls {
   private readonly repo: Repository;
   /** What functions return, by symbol. */
-  private readonly returnMemo: TypeMemo;
+  private readonly returnMemo: TypeMemo<number>;
   /** Calls under evaluation, one in another. */
   private depth = 0;
 
   constructor(private readonly engine: Engine) {
     this.repo = engine.repo;
-    this.returnMemo = new TypeMemo(this.repo.symbolTotal);
+    this.returnMemo = new TypeMemo(this.repo.symbolTotal, (symbol) => this.findReturnType(symbol));
   }
 
   /** The functions that calling a value may reach: itself, the call signatures of its type, those of what bounds it. */
@@ -88,7 +88,7 @@ export class Calls {
   }
 
   returnTypeOf(symbol: number): ValueType | undefined {
-    return this.returnMemo.of(symbol, () => this.findReturnType(symbol));
+    return this.returnMemo.of(symbol);
   }
 
   private findReturnType(symbol: number): ValueType | undefined {

@@ -36,6 +36,8 @@ function isCalled(label: SymbolLabel, constructing: boolean): boolean {
   return constructing && (label === "Class" || label === "Struct" || label === "Enum");
 }
 
+const NOTHING: readonly never[] = [];
+
 export class EdgeFinder {
   readonly targets: CallTargets;
   private readonly repo: Repository;
@@ -110,21 +112,22 @@ export class EdgeFinder {
   private findPossible(file: number, callRow: number): readonly number[] {
     const { calls, exprs, strings } = this.repo.facts(file);
     const callee = exprs.callee(calls.expr(callRow));
-    if (isNone(callee) || exprs.op(callee) !== Expr.Member) return [];
+    if (isNone(callee) || exprs.op(callee) !== Expr.Member) return NOTHING;
     const candidates = this.unique.findCandidates(file, strings[exprs.member(callee)]!);
     if (candidates.length === 0) return candidates;
     const object = exprs.object(callee);
-    return this.engine.expressions.typeAt(file, object) || this.targets.isForeign(file, object) ? [] : candidates;
+    return this.engine.expressions.typeAt(file, object) || this.targets.isForeign(file, object) ? NOTHING : candidates;
   }
 
   /** USES: from each symbol to each type, value and method that it names without a call, once. */
   addUseEdges(file: number, into: RawEdge[]): void {
     const { repo } = this;
     const { uses } = repo.facts(file);
-    const seen = new Set<string>();
+    const seen = new Set<number>();
     const add = (user: SymbolRow, to: number, line: number, reason: Reason) => {
       const from = this.ownerOf(file, user);
-      const key = `${from} ${to}`;
+      // Files are below zero.
+      const key = (from + repo.files.length) * repo.symbolTotal + to;
       if (from === to || seen.has(key)) return;
       seen.add(key);
       into.push({ type: "USES", from, to, line, reason });
@@ -145,12 +148,13 @@ export class EdgeFinder {
   }
 
   /** Functions and methods that a member stands for which is no callee: `on("end", this.close)`, `map(Shape::area)`. */
-  private methodsAt(file: number, expr: ExprRow): Target[] {
-    const { exprs } = this.repo.facts(file);
-    if (isNone(expr) || exprs.op(expr) !== Expr.Member) return [];
-    return this.targets
-      .findCalleeTargets(file, expr, expr)
-      .filter(({ symbol, reason }) => reason !== "unique_name" && isCalled(this.repo.label(symbol), false));
+  private methodsAt(file: number, expr: ExprRow): readonly Target[] {
+    if (isNone(expr) || this.repo.facts(file).exprs.op(expr) !== Expr.Member) return NOTHING;
+    return this.onlyMethods(this.targets.findCalleeTargets(file, expr, expr));
+  }
+
+  private onlyMethods(targets: readonly Target[]): Target[] {
+    return targets.filter(({ symbol, reason }) => reason !== "unique_name" && isCalled(this.repo.label(symbol), false));
   }
 
   /** What a mentioned type stands for. */

@@ -220,15 +220,15 @@ export class CallTargets {
     if (search.members.length === 0 && repo.rules(file).openValues)
       return this.dropRepeated(this.findByType(engine.members.typeOfMember(receiver, name), "receiver_type"));
     const direct = facts.exprs.op(object) === Expr.This;
-    const targets = search.members.flatMap((member) => {
-      const own: Reason = receiver.kind === "module" ? "import" : "receiver_type";
-      const reason: Reason = member.inherited ? "inheritance" : direct ? "same_scope" : own;
-      return this.findBySymbol(member.symbol, reason, site);
-    });
+    const own: Reason = receiver.kind === "module" ? "import" : "receiver_type";
+    const targets: Target[] = [];
+    for (const { symbol, inherited } of search.members)
+      targets.push(...this.findBySymbol(symbol, inherited ? "inheritance" : direct ? "same_scope" : own, site));
     return targets.length > 0 ? this.dropRepeated(targets) : this.extensions.find(receiver, name, site);
   }
 
   private dropRepeated(targets: Target[]): Target[] {
+    if (targets.length < 2) return targets;
     const seen = new Map(targets.map((target) => [target.symbol, target]));
     return seen.size > MAX_TARGETS ? [] : [...seen.values()];
   }

@@ -10,10 +10,12 @@ import { EXTERNAL_ENTITY, type Seen } from "./seen.ts";
 /** Where the rows stand that export all of another module; a name has no NUL. */
 const STAR = "\u0000";
 
+const SPACES: readonly NameSpaceOf[] = ["value", "type", "call"];
+
 export class Exports {
   private readonly repo: Repository;
-  /** What each name of a file stands for; null for nothing. */
-  private readonly exportCache = new Map<string, Entity | null>();
+  /** By name, and by file and space: what it stands for; null for nothing. */
+  private readonly exportCache = new Map<string, Map<number, Entity | null>>();
   /** Export rows by name, by file. */
   private readonly exports = new FileIndex((file) => this.indexExports(file));
 
@@ -23,7 +25,7 @@ export class Exports {
 
   /** A name as another file sees it. */
   findExport(file: number, name: string, space: NameSpaceOf): Entity | undefined {
-    return this.findExported(file, name, space, new Set());
+    return this.findExported(file, name, space);
   }
 
   /** The same, of what the file's own list of exports says, without the members of what it exports as a whole. */
@@ -40,18 +42,26 @@ export class Exports {
   }
 
   /** `findExport`, while names are followed. */
-  findExported(file: number, name: string, space: NameSpaceOf, seen: Seen): Entity | undefined {
-    const key = `${file}\n${space}\n${name}`;
-    const cached = this.exportCache.get(key);
+  findExported(file: number, name: string, space: NameSpaceOf, asked?: Seen): Entity | undefined {
+    const place = file * SPACES.length + SPACES.indexOf(space);
+    const cached = this.exportCache.get(name)?.get(place);
     if (cached !== undefined) return cached ?? undefined;
+    const seen = asked ?? new Set();
+    const key = `${place}\n${name}`;
     if (seen.has(key)) return undefined;
     seen.add(key);
     const found = this.repo.rules(file).exportLists
       ? this.searchExportList(file, name, space, seen)
       : this.searchTop(file, name, space, seen);
     // A miss inside a cycle may be due to where the cycle was entered.
-    if (found || seen.size === 1) this.exportCache.set(key, found ?? null);
+    if (found || seen.size === 1) this.remember(name, place, found ?? null);
     return found;
+  }
+
+  private remember(name: string, place: number, found: Entity | null): void {
+    const places = this.exportCache.get(name);
+    if (places) places.set(place, found);
+    else this.exportCache.set(name, new Map([[place, found]]));
   }
 
   private searchExportList(file: number, name: string, space: NameSpaceOf, seen: Seen): Entity | undefined {

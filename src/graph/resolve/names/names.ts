@@ -111,8 +111,11 @@ export class Names {
     return found < 0 ? undefined : { kind: "symbol", symbol: found, via: "scope" };
   }
 
-  findInWildcards(file: number, scope: ScopeRow, text: string, space: NameSpaceOf, seen: Seen): Entity | undefined {
-    for (const row of this.indexes.wildcardsOf(file, scope)) {
+  findInWildcards(file: number, scope: ScopeRow, text: string, space: NameSpaceOf, asked?: Seen): Entity | undefined {
+    const rows = this.indexes.wildcardsOf(file, scope);
+    if (rows.length === 0) return undefined;
+    const seen = asked ?? new Set();
+    for (const row of rows) {
       const target = this.engine.imports.targetOf(file, row);
       // Included files are seen all at once: see includes.ts.
       if (target.kind === "file" && this.repo.rules(file).includes) continue;
@@ -124,7 +127,7 @@ export class Names {
 
   private findInGlobalImports(file: number, text: string, space: NameSpaceOf): Entity | undefined {
     for (const { file: from, row } of this.globalImports.holdingIn(file)) {
-      const found = this.findIn(this.engine.imports.targetOf(from, row), text, space, from, new Set());
+      const found = this.findIn(this.engine.imports.targetOf(from, row), text, space, from);
       if (found && found.kind !== "external") return found;
     }
     return undefined;
@@ -154,7 +157,7 @@ export class Names {
       }
       const wild =
         (rules.includes && at === 0 ? this.engine.includes.findIncluded(file, text, space) : undefined) ??
-        this.findInWildcards(file, at, text, space, new Set()) ??
+        this.findInWildcards(file, at, text, space) ??
         (rules.globalImports && at === 0 ? this.findInGlobalImports(file, text, space) : undefined);
       if (wild) return wild;
       at = facts.scopes.parent(at);
@@ -163,24 +166,26 @@ export class Names {
   }
 
   /** A name of an import's target. */
-  findIn(target: ImportTarget, name: string, space: NameSpaceOf, fromFile: number, seen: Seen): Entity | undefined {
+  findIn(target: ImportTarget, name: string, space: NameSpaceOf, fromFile: number, asked?: Seen): Entity | undefined {
     switch (target.kind) {
       case "external":
         return EXTERNAL_ENTITY;
       case "file":
-        return this.engine.exports.findExported(target.file, name, space, seen);
-      case "files":
+        return this.engine.exports.findExported(target.file, name, space, asked);
+      case "files": {
+        const seen = asked ?? new Set();
         for (const file of target.files) {
           const found = this.engine.exports.findExported(file, name, space, seen);
           if (found) return found;
         }
         return undefined;
+      }
       case "folder":
         return this.findSubmodule(target.folder, name);
       case "space":
         return this.pick(this.repo.inSpace(target.name, name, fromFile), space, fromFile);
       case "inside":
-        return this.findNameInside(target, name, space, fromFile, seen);
+        return this.findNameInside(target, name, space, fromFile, asked);
     }
   }
 
@@ -212,8 +217,7 @@ export class Names {
     const [first = "", ...rest] = target.path;
     const outer: ImportTarget =
       target.file >= 0 ? { kind: "file", file: target.file } : { kind: "space", name: target.space };
-    const entity =
-      this.findIn(outer, first, "type", fromFile, new Set()) ?? this.findIn(outer, first, "value", fromFile, new Set());
+    const entity = this.findIn(outer, first, "type", fromFile) ?? this.findIn(outer, first, "value", fromFile);
     let type = entity?.kind === "symbol" ? engine.types.typeOfSymbol(entity.symbol) : engine.types.typeOfEntity(entity);
     for (const part of rest) type = engine.members.typeOfMember(type, part);
     return type;
@@ -224,7 +228,7 @@ export class Names {
     name: string,
     space: NameSpaceOf,
     fromFile: number,
-    seen: Seen,
+    seen?: Seen,
   ): Entity | undefined {
     const { repo } = this;
     const type = this.resolveInside(target, fromFile);
@@ -259,10 +263,12 @@ export class Names {
   }
 
   private markImported(entity: Entity | undefined): Entity | undefined {
-    return entity?.kind === "symbol" && entity.via !== "import" ? { ...entity, via: "import" } : entity;
+    return entity?.kind === "symbol" && entity.via !== "import"
+      ? { kind: "symbol", symbol: entity.symbol, via: "import" }
+      : entity;
   }
 
-  followImport(file: number, row: ImportRow, space: NameSpaceOf, seen: Seen = new Set()): Entity | undefined {
+  followImport(file: number, row: ImportRow, space: NameSpaceOf, seen?: Seen): Entity | undefined {
     const facts = this.repo.facts(file);
     const kind = facts.imports.kind(row);
     const name = facts.strings[facts.imports.name(row)]!;
@@ -278,9 +284,11 @@ export class Names {
     }
     const found = this.markImported(this.findIn(target, name, space, file, seen));
     // A default import of a module without one gives the module itself: this is how CommonJS modules are imported.
-    if (!found && name === "default" && filesOf(target).some((one) => this.engine.exports.isCommonJs(one)))
-      return this.toModule(target, file);
-    return found;
+    return !found && name === "default" && this.isCommonJs(target) ? this.toModule(target, file) : found;
+  }
+
+  private isCommonJs(target: ImportTarget): boolean {
+    return filesOf(target).some((file) => this.engine.exports.isCommonJs(file));
   }
 
   /** A name by its text, from a scope outwards: what a module that is written inside a file has. */

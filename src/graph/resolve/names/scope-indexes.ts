@@ -5,6 +5,8 @@ import { type ImportRow, rowAfter, type ScopeRow } from "../../rows.ts";
 import { FileIndex } from "../file-index.ts";
 import { pushTo, type Repository } from "../repository.ts";
 
+const NOTHING: readonly never[] = [];
+
 export class ScopeIndexes {
   private readonly wildcards = new FileIndex((file) => this.indexWildcards(file));
   private readonly spaces = new FileIndex((file) => this.indexSpaces(file));
@@ -13,7 +15,7 @@ export class ScopeIndexes {
 
   /** Import rows that make all names of something visible in a scope. */
   wildcardsOf(file: number, scope: ScopeRow): readonly ImportRow[] {
-    return this.wildcards.of(file).get(scope) ?? [];
+    return this.wildcards.of(file).get(scope) ?? NOTHING;
   }
 
   private indexWildcards(file: number): Map<ScopeRow, ImportRow[]> {
@@ -29,7 +31,7 @@ export class ScopeIndexes {
 
   /** Name spaces that a scope shares its names with. */
   spacesOf(file: number, scope: ScopeRow): readonly string[] {
-    return this.spaces.of(file).get(scope) ?? [];
+    return this.spaces.of(file).get(scope) ?? NOTHING;
   }
 
   private indexSpaces(file: number): Map<ScopeRow, readonly string[]> {

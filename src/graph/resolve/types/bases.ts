@@ -1,10 +1,12 @@
 /** Bases of types, and what belongs to a type though it is declared elsewhere. */
 import { BindingKind, HeritageKind, SymbolFlag } from "../../language/fact-layout.ts";
-import { exists, isNone, type TypeRow } from "../../rows.ts";
+import { type BindingRow, exists, isNone, type TypeRow } from "../../rows.ts";
 import type { Engine } from "../engine.ts";
 import { FileIndex } from "../file-index.ts";
 import { pushTo, type Repository } from "../repository.ts";
 import { partsOf, substitute, type TypeEnv, unionOf, type ValueType } from "./value-type.ts";
+
+const NOTHING: readonly never[] = [];
 
 interface OutsideIndex {
   bases: Map<number, { file: number; row: number }[]>;
@@ -95,27 +97,33 @@ export class Bases {
    * The bases of a class-like symbol, seen from an instance with that environment, in the order in which members are
    * looked for: what is mixed in, what is extended, what is implemented. `parents`: only what `super` may mean.
    */
-  basesOf(symbol: number, env: TypeEnv | undefined, parents = false): ValueType[] {
+  basesOf(symbol: number, env: TypeEnv | undefined, parents = false): readonly ValueType[] {
     const { repo } = this;
     const file = repo.fileOf(symbol);
-    const byKind: ValueType[][] = [[], [], []];
-    const add = (home: number, row: number) => {
-      const kind = repo.facts(home).heritage.kind(row);
-      for (const part of partsOf(substitute(this.resolveHeritage(home, row), env))) byKind[kind]!.push(part);
-    };
+    let byKind: ValueType[][] | undefined;
     const { partialTypes, mergedTypes } = repo.rules(file);
     for (const part of partialTypes || mergedTypes ? this.declarationsOf(symbol) : [symbol]) {
       const home = part === symbol ? file : repo.fileOf(part);
-      for (const row of this.heritage.of(home).get(part - repo.base[home]!) ?? []) {
+      for (const row of this.heritage.of(home).get(part - repo.base[home]!) ?? NOTHING) {
         // A class has no member from what it implements: the member is its own, or its parent's.
         if (mergedTypes && repo.facts(home).heritage.kind(row) === HeritageKind.Implements) continue;
-        add(home, row);
+        byKind ??= [[], [], []];
+        this.addBases(home, row, env, byKind);
       }
     }
-    for (const { file: other, row } of this.indexOutside().bases.get(symbol) ?? []) add(other, row);
+    for (const { file: other, row } of this.indexOutside().bases.get(symbol) ?? NOTHING) {
+      byKind ??= [[], [], []];
+      this.addBases(other, row, env, byKind);
+    }
+    if (!byKind) return NOTHING;
     const extended = byKind[HeritageKind.Extends]!;
     if (parents && extended.length > 0) return extended;
     return [...byKind[HeritageKind.Mixin]!, ...extended, ...byKind[HeritageKind.Implements]!];
+  }
+
+  private addBases(file: number, row: number, env: TypeEnv | undefined, byKind: ValueType[][]): void {
+    const found = byKind[this.repo.facts(file).heritage.kind(row)]!;
+    for (const part of partsOf(substitute(this.resolveHeritage(file, row), env))) found.push(part);
   }
 
   /** Declarations of the same type under the same name: merged interfaces, partial classes. */
@@ -124,7 +132,11 @@ export class Bases {
     const file = repo.fileOf(symbol);
     if (repo.rules(file).partialTypes && repo.isTopLevel(symbol)) return this.partsOfType(file, symbol);
     const rows = repo.bindingsOf(file, repo.column(symbol, "scope"), repo.column(symbol, "name"));
-    if (rows.length < 2) return [symbol];
+    return rows.length < 2 ? [symbol] : this.mergedWith(file, symbol, rows);
+  }
+
+  private mergedWith(file: number, symbol: number, rows: readonly BindingRow[]): readonly number[] {
+    const { repo } = this;
     const { bindings } = repo.facts(file);
     const merged = rows.flatMap((row) => {
       if (bindings.kind(row) !== BindingKind.Symbol) return [];

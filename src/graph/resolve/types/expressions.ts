@@ -15,7 +15,7 @@ const MAX_ITERATORS = 4;
 export class Expressions {
   private readonly repo: Repository;
   /** Of expression rows, by file. */
-  private readonly memo: TypeMemo[] = [];
+  private readonly memo: TypeMemo<ExprRow>[] = [];
   /** Narrowings by scope, by file. */
   private readonly narrowings = new FileIndex((file) => this.indexNarrowings(file));
   /** Expressions under evaluation, one in another. */
@@ -225,7 +225,6 @@ export class Expressions {
   private evaluate(file: number, row: ExprRow): ValueType | undefined {
     const { engine, repo } = this;
     const { exprs, lists, strings } = repo.facts(file);
-    const symbol = () => repo.symbolAt(file, exprs.symbol(row));
     switch (exprs.op(row)) {
       case Expr.Name:
         return this.evaluateName(file, row);
@@ -248,17 +247,17 @@ export class Expressions {
       case Expr.Await:
         return this.awaitType(this.typeAt(file, exprs.operand(row)));
       case Expr.Either:
-        return unionOf(Array.from(lists.items(exprs.list(row)), (item) => this.typeAt(file, item)));
+        return unionOf(this.typesAt(file, lists.items(exprs.list(row))));
       case Expr.Literal:
         return builtin(strings[exprs.name(row)]!);
       case Expr.Array:
         return this.evaluateArray(file, lists.items(exprs.list(row)));
       case Expr.Object:
-        return { kind: "instance", symbol: symbol(), env: undefined, open: true };
+        return { kind: "instance", symbol: repo.symbolAt(file, exprs.symbol(row)), env: undefined, open: true };
       case Expr.Function:
-        return { kind: "function", symbol: symbol(), env: undefined, self: undefined };
+        return { kind: "function", symbol: repo.symbolAt(file, exprs.symbol(row)), env: undefined, self: undefined };
       case Expr.Class:
-        return { kind: "class", symbol: symbol(), env: undefined };
+        return { kind: "class", symbol: repo.symbolAt(file, exprs.symbol(row)), env: undefined };
       case Expr.Typed:
         return engine.types.typeAt(file, exprs.type(row));
       case Expr.Contextual:
@@ -276,25 +275,35 @@ export class Expressions {
 
   private evaluateArray(file: number, rows: Rows<ExprRow>): ValueType {
     const { exprs } = this.repo.facts(file);
-    const items = Array.from(rows, (item) => this.typeAt(file, item));
+    const items = this.typesAt(file, rows);
     const spread = rows.some((item) => exprs.op(item) === Expr.Iterate);
     return items.length > 0 && items.length <= MAX_TUPLE && !spread
       ? builtin("Tuple", ...items)
       : builtin("Array", unionOf(items));
   }
 
+  private typesAt(file: number, rows: Rows<ExprRow>): (ValueType | undefined)[] {
+    return Array.from(rows, (row) => this.typeAt(file, row));
+  }
+
   /** Type of an expression row, likewise. */
   typeAt(file: number, row: ExprRow): ValueType | undefined {
     if (isNone(row)) return undefined;
-    this.memo[file] ??= new TypeMemo(this.repo.facts(file).exprs.length);
+    const memo = this.memo[file] ?? this.createMemo(file);
     // A type that is nested too deeply is not remembered as unknown: asked for directly, it may be found.
-    if (this.depth > MAX_DEPTH && !this.memo[file].asked(row)) return undefined;
-    return this.memo[file].of(row, () => {
+    if (this.depth > MAX_DEPTH && !memo.asked(row)) return undefined;
+    return memo.of(row);
+  }
+
+  private createMemo(file: number): TypeMemo<ExprRow> {
+    const memo = new TypeMemo<ExprRow>(this.repo.facts(file).exprs.length, (row) => {
       this.depth++;
       const type = this.evaluate(file, row);
       this.depth--;
       return type;
     });
+    this.memo[file] = memo;
+    return memo;
   }
 
   /** The type of the elements a value yields when iterated or indexed. */

@@ -1,10 +1,12 @@
 /** Members of types: own, attached from elsewhere, inherited. */
 import { SymbolFlag } from "../../language/fact-layout.ts";
+import type { SymbolLabel } from "../../model.ts";
 import { isNone } from "../../rows.ts";
 import type { Engine, Entity, Member, MemberSearch } from "../engine.ts";
 import type { Repository } from "../repository.ts";
 import {
   EXTERNAL,
+  isClosed,
   mergeEnv,
   partsOf,
   substitute,
@@ -16,6 +18,7 @@ import {
 } from "./value-type.ts";
 
 const MAX_INHERITANCE = 24;
+const NOTHING: readonly never[] = [];
 
 /**
  * Names that facts give to calls, constructors and what stands in brackets: an index signature does not apply to
@@ -28,7 +31,8 @@ interface Hunt {
   called: boolean | undefined;
   isStatic: boolean;
   self: ValueType;
-  seen: Set<number>;
+  /** Types that were looked into; made when there is a second one. */
+  seen: Set<number> | undefined;
   result: MemberSearch;
 }
 
@@ -70,11 +74,15 @@ export class Members {
     const symbols = repo.childrenNamed(symbol, name);
     const label = repo.label(symbol);
     if (symbols.length > 0 && (label === "Function" || label === "Method"))
-      return symbols.filter((child) => repo.label(child) === "Method" || repo.label(child) === "Property");
+      return this.labelled(symbols, "Method", "Property");
     if (symbols.length > 0 || label !== "Variable" || !repo.has(symbol, SymbolFlag.Hidden)) return symbols;
     // Methods that an object was given after it was made: `app.listen = function () {}`.
     const holder = this.holderOf(symbol);
-    return holder < 0 ? symbols : repo.childrenNamed(holder, name).filter((child) => repo.label(child) === "Method");
+    return holder < 0 ? symbols : this.labelled(repo.childrenNamed(holder, name), "Method");
+  }
+
+  private labelled(symbols: readonly number[], ...labels: SymbolLabel[]): readonly number[] {
+    return symbols.filter((symbol) => labels.includes(this.repo.label(symbol)));
   }
 
   private findOwn(symbol: number, name: string, isStatic: boolean, called: boolean | undefined): number {
@@ -96,14 +104,15 @@ export class Members {
   }
 
   private hunt(symbol: number, env: TypeEnv | undefined, depth: number, by: Hunt): boolean {
-    if (depth > MAX_INHERITANCE || by.seen.has(symbol)) return false;
-    by.seen.add(symbol);
+    if (depth > MAX_INHERITANCE || by.seen?.has(symbol)) return false;
+    by.seen?.add(symbol);
     const found = this.findOwn(symbol, by.name, by.isStatic, by.called);
     if (found >= 0) {
       by.result.members.push({ symbol: found, env, self: by.self, inherited: depth > 0 });
       return true;
     }
     for (const base of this.engine.bases.basesOf(symbol, env)) {
+      by.seen ??= new Set([symbol]);
       if (base.kind === "instance") {
         if (this.hunt(base.symbol, mergeEnv(base.env, env), depth + 1, by)) return true;
       } else if (base.kind === "function" || base.kind === "class") {
@@ -138,7 +147,7 @@ export class Members {
           called,
           isStatic: part.kind !== "instance",
           self: part,
-          seen: new Set(),
+          seen: undefined,
           result,
         });
         if (result.members.length === 0) result.members.push(...this.findReexported(part.symbol, name));
@@ -167,11 +176,11 @@ export class Members {
   }
 
   /** What a module that is written inside a file has from its own imports: `mod a { pub use b::C; }`. */
-  private findReexported(symbol: number, name: string): Member[] {
+  private findReexported(symbol: number, name: string): readonly Member[] {
     const entity = this.findInModule(symbol, name);
     return entity?.kind === "symbol"
       ? [{ symbol: entity.symbol, env: undefined, self: undefined, inherited: false }]
-      : [];
+      : NOTHING;
   }
 
   private findInModule(symbol: number, name: string): Entity | undefined {
@@ -288,7 +297,8 @@ export class Members {
   }
 
   private toType(member: Member): ValueType | undefined {
-    const type = substitute(this.engine.types.typeOfSymbol(member.symbol), withSelf(member.env, member.self));
+    const declared = this.engine.types.typeOfSymbol(member.symbol);
+    const type = isClosed(declared) ? declared : substitute(declared, withSelf(member.env, member.self));
     if (type?.kind === "function" && type.symbol === member.symbol)
       return { ...type, key: undefined, env: mergeEnv(type.env, member.env), self: member.self };
     return type;

@@ -39,12 +39,14 @@ export class TypeBindings {
 
   copy(): TypeBindings {
     const copy = new TypeBindings();
-    for (const [place, id] of this.ids.entries()) copy.bindType(id, this.types[place]!);
+    copy.ids.push(...this.ids);
+    copy.types.push(...this.types);
+    if (this.places) copy.places = new Map(this.places);
     return copy;
   }
 
   forEach(see: (type: ValueType, id: number) => void): void {
-    for (const [place, type] of this.types.entries()) see(type, this.ids[place]!);
+    for (let place = 0; place < this.ids.length; place++) see(this.types[place]!, this.ids[place]!);
   }
 
   values(): readonly ValueType[] {

@@ -1,7 +1,16 @@
 /** Type rows → types; types of symbols and bindings. Everything is remembered; a cycle is unknown. */
 
 import { BindingKind, Expr, ScopeKind, SymbolFlag, Type } from "../../language/fact-layout.ts";
-import { type BindingRow, type ExprRow, exists, isNone, NONE, type TypeList, type TypeRow } from "../../rows.ts";
+import {
+  type BindingRow,
+  type ExprRow,
+  exists,
+  isNone,
+  NONE,
+  type Rows,
+  type TypeList,
+  type TypeRow,
+} from "../../rows.ts";
 import type { Engine, Entity } from "../engine.ts";
 import type { Repository } from "../repository.ts";
 import { TypeBindings } from "./type-bindings.ts";
@@ -19,25 +28,28 @@ import {
   type ValueType,
 } from "./value-type.ts";
 
+const idsOf = (file: number, parameters: Rows<BindingRow>): number[] =>
+  Array.from(parameters, (row) => parameterId(file, row));
+
 export class Types {
   private readonly repo: Repository;
   /** Of type rows, by file. */
-  private readonly typeMemo: TypeMemo[] = [];
+  private readonly typeMemo: TypeMemo<TypeRow>[] = [];
   /** Of symbols. */
-  private readonly symbolMemo: TypeMemo;
+  private readonly symbolMemo: TypeMemo<number>;
   /** Of bindings, by file. */
-  private readonly bindingMemo: TypeMemo[] = [];
+  private readonly bindingMemo: TypeMemo<BindingRow>[] = [];
 
   constructor(private readonly engine: Engine) {
     this.repo = engine.repo;
-    this.symbolMemo = new TypeMemo(this.repo.symbolTotal);
+    this.symbolMemo = new TypeMemo(this.repo.symbolTotal, (symbol) => this.findTypeOfSymbol(symbol));
   }
 
   private typeParametersOf(symbol: number): number[] {
     const { repo } = this;
     const file = repo.fileOf(symbol);
     const list = repo.column(symbol, "typeParameters");
-    return isNone(list) ? [] : Array.from(repo.facts(file).lists.items(list), (row) => parameterId(file, row));
+    return isNone(list) ? [] : idsOf(file, repo.facts(file).lists.items(list));
   }
 
   private envOf(symbol: number, args: readonly (ValueType | undefined)[]): TypeEnv | undefined {
@@ -72,14 +84,17 @@ export class Types {
   private resolveRef(file: number, row: TypeRow): ValueType | undefined {
     const { engine, repo } = this;
     const facts = repo.facts(file);
-    const args = facts.lists.items(facts.types.args(row));
-    const argTypes = () => Array.from(args, (arg) => this.typeAt(file, arg));
+    const args = facts.types.args(row);
     const entity = engine.names.lookUp(file, facts.types.scope(row), facts.types.name(row), "type");
     // Overloads are chosen by the names of library types.
     if (entity?.kind === "external" && repo.rules(file).overloads)
-      return builtin(facts.strings[facts.types.name(row)]!, ...argTypes());
-    if (entity) return this.toType(entity, argTypes());
-    return engine.library.typeNamed(repo.language(file), facts.strings[facts.types.name(row)]!, argTypes());
+      return builtin(facts.strings[facts.types.name(row)]!, ...this.typesAt(file, args));
+    if (entity) return this.toType(entity, this.typesAt(file, args));
+    return engine.library.typeNamed(
+      repo.language(file),
+      facts.strings[facts.types.name(row)]!,
+      this.typesAt(file, args),
+    );
   }
 
   /** What an entity means where a type is written. */
@@ -124,7 +139,7 @@ export class Types {
     const { engine } = this;
     const facts = this.repo.facts(file);
     const name = facts.strings[facts.types.member(row)]!;
-    const args = Array.from(facts.lists.items(facts.types.args(row)), (arg) => this.typeAt(file, arg));
+    const args = this.typesAt(file, facts.types.args(row));
     const left = this.resolveQualifier(file, facts.types.qualifier(row));
     if (!left) return undefined;
     if (left.kind === "external") return EXTERNAL;
@@ -173,8 +188,8 @@ export class Types {
 
   /** Either result may be the type, `infer` names standing for what the checked type has in their place. */
   private resolveConditional(file: number, row: TypeRow): ValueType | undefined {
-    const { bindings, lists, types } = this.repo.facts(file);
-    const results = unionOf(Array.from(lists.items(types.results(row)), (item) => this.typeAt(file, item)));
+    const { bindings, types } = this.repo.facts(file);
+    const results = unionOf(this.typesAt(file, types.results(row)));
     const inferred = this.findInferredNames(file, results);
     if (inferred.size === 0) return results;
     const env = new TypeBindings();
@@ -207,9 +222,7 @@ export class Types {
 
   private findType(file: number, row: TypeRow): ValueType | undefined {
     const { repo } = this;
-    const { lists, scopes, strings, types } = repo.facts(file);
-    const all = (list: TypeList) => Array.from(lists.items(list), (item) => this.typeAt(file, item));
-    const symbol = () => repo.symbolAt(file, types.symbol(row));
+    const { scopes, strings, types } = repo.facts(file);
     switch (types.op(row)) {
       case Type.Ref:
         return this.resolveRef(file, row);
@@ -217,15 +230,15 @@ export class Types {
         return this.resolveQualified(file, row);
       case Type.Union:
       case Type.Intersection:
-        return unionOf(all(types.list(row)));
+        return unionOf(this.typesAt(file, types.list(row)));
       case Type.Array:
         return builtin("Array", this.typeAt(file, types.element(row)));
       case Type.Tuple:
-        return builtin("Tuple", ...all(types.list(row)));
+        return builtin("Tuple", ...this.typesAt(file, types.list(row)));
       case Type.Function:
-        return { kind: "function", symbol: symbol(), env: undefined, self: undefined };
+        return { kind: "function", symbol: repo.symbolAt(file, types.symbol(row)), env: undefined, self: undefined };
       case Type.Object:
-        return { kind: "instance", symbol: symbol(), env: undefined, open: true };
+        return { kind: "instance", symbol: repo.symbolAt(file, types.symbol(row)), env: undefined, open: true };
       case Type.TypeOf:
         return this.engine.expressions.typeAt(file, types.expr(row));
       case Type.This: {
@@ -236,7 +249,7 @@ export class Types {
           : { kind: "parameter", id: THIS_ID, file: repo.symbolAt(file, owner), binding: NONE };
       }
       case Type.Literal:
-        return builtin(strings[types.name(row)]!, ...all(types.literalArgs(row)));
+        return builtin(strings[types.name(row)]!, ...this.typesAt(file, types.literalArgs(row)));
       case Type.Indexed:
         return this.resolveIndexed(file, row);
       case Type.Conditional:
@@ -248,11 +261,20 @@ export class Types {
     }
   }
 
+  private typesAt(file: number, list: TypeList): (ValueType | undefined)[] {
+    return Array.from(this.repo.facts(file).lists.items(list), (row) => this.typeAt(file, row));
+  }
+
   /** Type of a type row, type parameters standing for themselves. */
   typeAt(file: number, row: TypeRow): ValueType | undefined {
     if (isNone(row)) return undefined;
-    this.typeMemo[file] ??= new TypeMemo(this.repo.facts(file).types.length);
-    return this.typeMemo[file].of(row, () => this.findType(file, row));
+    return (this.typeMemo[file] ?? this.createTypeMemo(file)).of(row);
+  }
+
+  private createTypeMemo(file: number): TypeMemo<TypeRow> {
+    const memo = new TypeMemo<TypeRow>(this.repo.facts(file).types.length, (row) => this.findType(file, row));
+    this.typeMemo[file] = memo;
+    return memo;
   }
 
   typeOfEntity(entity: Entity | undefined): ValueType | undefined {
@@ -338,22 +360,30 @@ export class Types {
   }
 
   typeOfSymbol(symbol: number): ValueType | undefined {
-    return this.symbolMemo.of(symbol, () => this.findTypeOfSymbol(symbol));
+    return this.symbolMemo.of(symbol);
   }
 
   typeOfBinding(file: number, binding: BindingRow): ValueType | undefined {
+    return (this.bindingMemo[file] ?? this.createBindingMemo(file)).of(binding);
+  }
+
+  private createBindingMemo(file: number): TypeMemo<BindingRow> {
+    const rows = this.repo.facts(file).bindings.length;
+    const memo = new TypeMemo<BindingRow>(rows, (binding) => this.findTypeOfBinding(file, binding));
+    this.bindingMemo[file] = memo;
+    return memo;
+  }
+
+  private findTypeOfBinding(file: number, binding: BindingRow): ValueType | undefined {
     const { engine, repo } = this;
-    this.bindingMemo[file] ??= new TypeMemo(this.repo.facts(file).bindings.length);
-    return this.bindingMemo[file].of(binding, () => {
-      const { bindings } = repo.facts(file);
-      if (bindings.kind(binding) === BindingKind.Symbol)
-        return this.typeOfSymbol(repo.symbolAt(file, bindings.symbol(binding)));
-      const declared = this.typeAt(file, bindings.type(binding));
-      if (declared) return declared;
-      const value = bindings.value(binding);
-      const given = exists(value) ? engine.expressions.typeAt(file, value) : undefined;
-      if (given && !this.isEmpty(file, value)) return given;
-      return unionOf([given, engine.assignments.typeAssignedToBinding(file, binding)]);
-    });
+    const { bindings } = repo.facts(file);
+    if (bindings.kind(binding) === BindingKind.Symbol)
+      return this.typeOfSymbol(repo.symbolAt(file, bindings.symbol(binding)));
+    const declared = this.typeAt(file, bindings.type(binding));
+    if (declared) return declared;
+    const value = bindings.value(binding);
+    const given = exists(value) ? engine.expressions.typeAt(file, value) : undefined;
+    if (given && !this.isEmpty(file, value)) return given;
+    return unionOf([given, engine.assignments.typeAssignedToBinding(file, binding)]);
   }
 }

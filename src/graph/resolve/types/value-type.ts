@@ -70,9 +70,9 @@ function makeKey(type: ValueType, depth: number): string {
     case "builtin":
       return depth >= MAX_KEY_DEPTH || type.args.length === 0
         ? `b${type.name}`
-        : `b${type.name}<${type.args.map((arg) => typeKey(arg, depth + 1)).join()}>`;
+        : `b${type.name}<${keysOf(type.args, depth).join()}>`;
     case "union":
-      return type.of.map((part) => typeKey(part, depth + 1)).join("|");
+      return keysOf(type.of, depth).join("|");
     case "parameter":
       return `p${type.id}`;
     case "external":
@@ -80,8 +80,13 @@ function makeKey(type: ValueType, depth: number): string {
   }
 }
 
-function envKey(env: TypeEnv | undefined, depth: number): string {
-  if (!env || depth >= MAX_KEY_DEPTH) return "";
+const keysOf = (types: readonly (ValueType | undefined)[], depth: number): string[] =>
+  types.map((type) => typeKey(type, depth + 1));
+
+const envKey = (env: TypeEnv | undefined, depth: number): string =>
+  env && depth < MAX_KEY_DEPTH ? envText(env, depth) : "";
+
+function envText(env: TypeEnv, depth: number): string {
   let text = "";
   env.forEach((value, key) => {
     text += `${key}:${typeKey(value, depth + 1)},`;
@@ -100,21 +105,48 @@ function throughEnv(inner: TypeEnv, outer: TypeEnv, depth: number): TypeEnv {
 
 /** The union of types; undefined members are left out, and those that stand for no value. */
 export function unionOf(types: readonly (ValueType | undefined)[]): ValueType | undefined {
+  if (types.length === 1) return isNothing(types[0]) ? undefined : types[0];
   const seen = new Map<string, ValueType>();
-  const add = (type: ValueType | undefined) => {
-    if (!type || seen.size >= MAX_UNION) return;
-    if (type.kind === "union") for (const part of type.of) add(part);
-    else if (!(type.kind === "builtin" && SHARED_TYPES.get(type.name) === "nothing")) seen.set(typeKey(type), type);
-  };
-  for (const type of types) add(type);
+  for (const type of types) addParts(seen, type);
   if (seen.size === 0) return undefined;
   const of = [...seen.values()];
   return of.length === 1 ? of[0] : { kind: "union", of };
 }
 
+function addParts(seen: Map<string, ValueType>, type: ValueType | undefined): void {
+  if (!type || seen.size >= MAX_UNION) return;
+  if (type.kind === "union") for (const part of type.of) addParts(seen, part);
+  else if (!isNothing(type)) seen.set(typeKey(type), type);
+}
+
+const isNothing = (type: ValueType | undefined): boolean =>
+  type?.kind === "builtin" && SHARED_TYPES.get(type.name) === "nothing";
+
+const NOTHING: readonly never[] = [];
+
 /** The members of a union, or the type alone. */
 export function partsOf(type: ValueType | undefined): readonly ValueType[] {
-  return !type ? [] : type.kind === "union" ? type.of : [type];
+  return !type ? NOTHING : type.kind === "union" ? type.of : [type];
+}
+
+/** Whether a type surely holds no type parameter that an environment could replace. */
+export function isClosed(type: ValueType | undefined): boolean {
+  switch (type?.kind) {
+    case "instance":
+      return !type.open && !type.env;
+    case "class":
+      return !type.env;
+    case "builtin":
+      return type.args.length === 0;
+    case "parameter":
+    case "function":
+    case "union":
+      return false;
+    case "external":
+      return !type.holds;
+    default:
+      return true;
+  }
 }
 
 /** Replaces type parameters by what the environment says; unknown ones stay. */
@@ -130,9 +162,9 @@ export function substitute(type: ValueType | undefined, env: TypeEnv | undefined
       return type.env ? { ...type, key: undefined, env: throughEnv(type.env, env, depth) } : type;
     case "builtin":
       if (type.args.length === 0) return type;
-      return { ...type, key: undefined, args: type.args.map((arg) => substitute(arg, env, depth + 1)) };
+      return { ...type, key: undefined, args: substituteAll(type.args, env, depth) };
     case "union":
-      return unionOf(type.of.map((part) => substitute(part, env, depth + 1)));
+      return unionOf(substituteAll(type.of, env, depth));
     case "external":
       return type.holds ? { kind: "external", holds: substitute(type.holds, env, depth + 1) ?? type.holds } : type;
     case "function":
@@ -147,10 +179,16 @@ export function substitute(type: ValueType | undefined, env: TypeEnv | undefined
   }
 }
 
+const substituteAll = (types: readonly (ValueType | undefined)[], env: TypeEnv, depth: number) =>
+  types.map((type) => substitute(type, env, depth + 1));
+
 /** An environment in which `inner` holds, its types seen through `outer`, and `outer` holds besides. */
 export function mergeEnv(inner: TypeEnv | undefined, outer: TypeEnv | undefined, depth = 0): TypeEnv | undefined {
   if (!inner || inner.size === 0) return outer;
-  if (!outer || outer.size === 0) return inner;
+  return !outer || outer.size === 0 ? inner : joinEnvs(inner, outer, depth);
+}
+
+function joinEnvs(inner: TypeEnv, outer: TypeEnv, depth: number): TypeEnv {
   const merged = outer.copy();
   inner.forEach((value, key) => {
     const seen = substitute(value, outer, depth + 1);
