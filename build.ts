@@ -5,7 +5,7 @@
  *                [--version X.Y.Z]    default: package.json's
  *                [--baseline]         for x64 processors without AVX2, as releases are
  */
-import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { BunPlugin } from "bun";
 import manifest from "./package.json" with { type: "json" };
@@ -104,15 +104,13 @@ function builtAt(): Date {
   return seconds ? new Date(Number(seconds) * 1_000) : new Date();
 }
 
-const WORKERS = ["src/graph/index/parse-worker.ts"].filter((path) => existsSync(path));
-
 const git = Bun.which("git");
 const commit = (git && Bun.spawnSync([git, "rev-parse", "--short=12", "HEAD"]).stdout.toString().trim()) || "unknown";
 mkdirSync(dirname(outfile), { recursive: true });
 const started = performance.now();
 await buildDashboard();
 const result = await Bun.build({
-  entrypoints: ["src/main.ts", ...WORKERS],
+  entrypoints: ["src/main.ts"],
   compile: {
     target: `bun-${target}${baseline ? "-baseline" : ""}`,
     outfile,

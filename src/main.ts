@@ -9,6 +9,11 @@ if (first === "graph-worker") {
   compileFromNowOn();
   const { runGraphWorker } = await import("./graph/serve/worker.ts");
   runGraphWorker(rest[0]);
+} else if (first === "parse-worker") {
+  endWithParent();
+  compileFromNowOn();
+  const { runParseWorker } = await import("./graph/index/parse-worker.ts");
+  runParseWorker();
 } else if (first === "text-worker") {
   endWithParent();
   compileFromNowOn();

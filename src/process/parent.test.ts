@@ -25,21 +25,25 @@ function isThere(pid: number): boolean {
   }
 }
 
-/** Starts the worker as a server does, and says its process id once it works: it answers that there is no such work. */
-const parentOf = (command: string[]): string => `
+/** Starts the worker as a server does, and says its process id once it has answered. */
+const parentOf = (command: string[], asked: object): string => `
 const child = Bun.spawn(${JSON.stringify(command)}, {
   stdin: "ignore", stdout: "ignore", stderr: "ignore", env: {}, ipc: () => console.log(child.pid),
 });
-child.send({ id: 1 });
+child.send(${JSON.stringify({ id: 1, ...asked })});
 `;
 
 // `skep extract` is not among them: the system bounds its processor time (text/extractor.ts).
 test
   .skipIf(lacks("Linux, which ends a process with its parent", process.platform === "linux"))
-  .each(["text-worker", "graph-worker"])(
+  .each([
+    ["text-worker", {}],
+    ["graph-worker", {}],
+    ["parse-worker", { request: { root: "/", files: [] } }],
+  ])(
   "skep %s ends when its server is killed, whatever it is doing",
-  async (name) => {
-    const parent = Bun.spawn([process.execPath, "-e", parentOf(skepCommand(name))], {
+  async (name, asked) => {
+    const parent = Bun.spawn([process.execPath, "-e", parentOf(skepCommand(name), asked)], {
       stdout: "pipe",
       stderr: "inherit",
     });

@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 
 /** True in the compiled executable, where modules are in a file system of its own. */
-export const IS_COMPILED = import.meta.url.includes("/$bunfs/");
+const IS_COMPILED = import.meta.url.includes("/$bunfs/");
 
 /** The command line of `skep ARGS…`: this executable, or the sources under the same runtime. */
 export const selfCommand = (...args: string[]): string[] =>

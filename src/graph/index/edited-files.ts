@@ -9,7 +9,7 @@ export interface EditLimits {
   edited: number;
 }
 
-/** More bytes of files are for a whole index, which parses them on several threads. */
+/** More bytes of files are for a whole index, which parses them in several processes. */
 const MAX_EDITED_BYTES = 1024 * 1024;
 
 interface Known {

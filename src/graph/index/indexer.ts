@@ -2,8 +2,6 @@
  * An index job: the six phases in order, from a folder to a new generation of its graph. Only changed files are parsed,
  * and an edit of a few files is taken into the graph that there is, so that only files that it can have changed are resolved.
  */
-import { availableParallelism } from "node:os";
-import { IS_COMPILED } from "../../process/self-command.ts";
 import { unpackFacts } from "../language/facts.ts";
 import { createGrammars } from "../language/grammar.ts";
 import { languageOf } from "../language/languages.ts";
@@ -37,8 +35,6 @@ export interface IndexOptions extends GitPlace {
   /** Called whenever a phase makes progress. */
   progress?: ((phases: readonly PhaseReport[]) => void) | undefined;
   signal?: AbortSignal | undefined;
-  threads?: number | undefined;
-  createThread?: (() => Worker) | undefined;
 }
 
 export interface IndexReport {
@@ -50,15 +46,7 @@ export interface IndexReport {
   changed: boolean;
 }
 
-const MAX_THREADS = 8;
 const NO_FACTS = new Uint8Array(0);
-
-/** A compiled executable keeps modules as chunks beside its first entry; build.ts puts this one second. */
-const PARSE_WORKER = IS_COMPILED ? "./graph/index/parse-worker.ts" : "./parse-worker.ts";
-
-function createParseThread(): Worker {
-  return new Worker(new URL(PARSE_WORKER, import.meta.url).href, { smol: true });
-}
 
 /** Runs an index job. Throws when the folder cannot be read or the job is aborted; the old graph then stays. */
 export async function indexRepository(options: IndexOptions): Promise<IndexReport> {
@@ -181,9 +169,7 @@ async function parseChanged(
   const results = await parseAll({
     root: options.root,
     files: wanted,
-    threads: Math.min(MAX_THREADS, options.threads ?? availableParallelism()),
     progress: (done) => phases.step("parsing", reused + done),
-    createThread: options.createThread ?? createParseThread,
     signal: options.signal,
   });
   let parsed = 0;

@@ -1,29 +1,32 @@
-/** Entry of a parsing thread: answers each request with the parsed files, whose facts are transferred as one buffer. */
-import { compileFromNowOn } from "../../process/jit.ts";
+/** A parsing process: answers each request with the parsed files, whose facts are in one buffer. */
 import { createGrammars } from "../language/grammar.ts";
 import { type ParsedFile, type ParseRequest, parseFiles } from "./parse-files.ts";
 
-declare const self: {
-  onmessage: ((event: { data: ParseRequest }) => void) | null;
-  postMessage(message: ParsedFile[], transfer: ArrayBuffer[]): void;
-};
+export interface ParseReply {
+  id: number;
+  files: ParsedFile[];
+}
 
-compileFromNowOn();
-const grammars = createGrammars();
-
-self.onmessage = async ({ data }) => {
-  const parsed = await parseFiles(data, await grammars);
-  self.postMessage(parsed, [joinFacts(parsed)]);
-};
+/** Runs until the parent disconnects. Throws when the process was not started with an IPC channel. */
+export function runParseWorker(): void {
+  if (!process.send) throw new Error("parse-worker is started by an index, over IPC");
+  const grammars = createGrammars();
+  process.on("message", async ({ id, request }: { id: number; request: ParseRequest }) => {
+    const files = await parseFiles(request, await grammars);
+    joinFacts(files);
+    process.send?.({ id, files } satisfies ParseReply);
+  });
+  process.on("disconnect", () => process.exit(0));
+}
 
 /** Facts begin at multiples of so many bytes: they hold integers. */
 const ALIGNMENT = 8;
 
 /**
  * Moves the facts of all files into one buffer. Those of thousands of files in buffers of their own leave gaps between
- * what else the threads had in memory, and the gaps stay.
+ * what else the receiver has in memory, and the gaps stay.
  */
-function joinFacts(parsed: readonly ParsedFile[]): ArrayBuffer {
+function joinFacts(parsed: readonly ParsedFile[]): void {
   const placeAfter = (end: number) => Math.ceil(end / ALIGNMENT) * ALIGNMENT;
   const joined = new ArrayBuffer(parsed.reduce((end, { facts }) => placeAfter(end) + facts.length, 0));
   let end = 0;
@@ -33,5 +36,4 @@ function joinFacts(parsed: readonly ParsedFile[]): ArrayBuffer {
     file.facts = own;
     end = own.byteOffset + own.length;
   }
-  return joined;
 }

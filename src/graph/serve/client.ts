@@ -58,15 +58,11 @@ const COLLECT_EARLY = { BUN_JSC_forceRAMSize: String(400 * 1024 * 1024) };
  * An index collects garbage after each 15 % that its memory grew by, and mostly the new part of it. Resolution leaves
  * much garbage between what it remembers: collected late, it took a third of the memory at the peak of an index, and
  * no less time.
- *
- * An index is over before the last tier of compilation has paid for itself, and its compiler takes the cores from the
- * parsing threads: without it an index takes a quarter less time, of small and large repositories alike.
  */
 const INDEXING = {
   BUN_JSC_forceRAMSize: String(64 * 1024 * 1024),
   BUN_JSC_largeHeapGrowthFactor: "1.15",
   BUN_JSC_minEdenToOldGenerationRatio: "0.06",
-  BUN_JSC_useFTLJIT: "0",
 };
 
 type Remote<T> = T extends (...args: infer Args) => infer Result ? (...args: Args) => Promise<Awaited<Result>> : never;

@@ -1,0 +1,64 @@
+/** Parsing in several processes: what one of them costs when it dies. */
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { createSourceTree, type SourceTree } from "../../testing/source-tree.ts";
+import { parseAll } from "./parse-pool.ts";
+
+setDefaultTimeout(300_000);
+const trees: SourceTree[] = [];
+afterEach(() => {
+  for (const tree of trees.splice(0)) tree.remove();
+});
+
+/** More than is parsed in place. */
+function largeTree(): { tree: SourceTree; files: { path: string; hash: string; size: number }[] } {
+  const text = "export function f(n: number): number { return n; }\n".repeat(2_000);
+  const sources = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`src/f${i}.ts`, text]));
+  const tree = createSourceTree(sources);
+  trees.push(tree);
+  return { tree, files: Object.keys(sources).map((path) => ({ path, hash: "", size: text.length })) };
+}
+
+/** Process ids of this process's children that parse. */
+function parsers(): number[] {
+  return readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => {
+      try {
+        const parent = /\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1];
+        return Number(parent) === process.pid && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("parse-worker");
+      } catch {
+        return false;
+      }
+    });
+}
+
+test("a process that dies costs a try of its files, and none of them", async () => {
+  const { tree, files } = largeTree();
+  let killed = 0;
+  const parsed = await parseAll({
+    root: tree.root,
+    files,
+    progress() {
+      if (killed++ === 0) for (const pid of parsers()) process.kill(pid, "SIGKILL");
+    },
+  });
+  expect(killed).toBeGreaterThan(0);
+  expect(parsed.map(({ path }) => path).sort()).toEqual(files.map(({ path }) => path).sort());
+  for (const { path, note, facts } of parsed) expect([path, note, facts.length > 0]).toEqual([path, "", true]);
+  expect(parsers(), "a parsing process is left").toEqual([]);
+});
+
+test("files under which each process dies are named, and the index goes on", async () => {
+  const { tree, files } = largeTree();
+  const killing = setInterval(() => {
+    for (const pid of parsers()) process.kill(pid, "SIGKILL");
+  }, 1);
+  try {
+    const parsed = await parseAll({ root: tree.root, files, progress() {} });
+    expect(parsed.length).toBe(files.length);
+    expect(new Set(parsed.map(({ note }) => note))).toEqual(new Set(["the parser crashed or hung on this file"]));
+  } finally {
+    clearInterval(killing);
+  }
+});
