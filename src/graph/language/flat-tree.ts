@@ -2,29 +2,15 @@
  * A syntax tree copied once out of the parser into flat arrays.
  *
  * Reading nodes through the parser's own objects costs a foreign call and an allocation each; that was
- * most of the time of every indexer measured. Here one cursor pass fills typed arrays, the parser's tree is
- * freed, and language modules then move about at the price of an array read. Punctuation is left out.
+ * most of the time of every indexer measured. Here one pass over the parser's memory fills typed arrays, the parser's
+ * tree is freed, and language modules then move about at the price of an array read. Punctuation is left out.
  *
  * A node is a number (its index, in document order: a parent before its children); -1 is "none".
  * Offsets are UTF-16 units of `text`; rows and lines: `line()` counts from 1.
  */
 
-import type { Language, Tree } from "web-tree-sitter";
+import type { Language } from "web-tree-sitter";
 import { exists, isNone, NONE, rowAfter, rowAt, type TreeNode } from "../rows.ts";
-
-/** The functions of the parser's WebAssembly module that the copy needs; they work on a cursor in a shared buffer. */
-export interface CursorModule {
-  _ts_tree_root_node_wasm(tree: number): void;
-  _ts_tree_cursor_new_wasm(tree: number): void;
-  _ts_tree_cursor_delete_wasm(tree: number): void;
-  _ts_tree_cursor_goto_first_child_wasm(tree: number): number;
-  _ts_tree_cursor_goto_next_sibling_wasm(tree: number): number;
-  _ts_tree_cursor_goto_parent_wasm(tree: number): number;
-  _ts_tree_cursor_current_node_type_id_wasm(tree: number): number;
-  _ts_tree_cursor_current_field_id_wasm(tree: number): number;
-  _ts_tree_cursor_start_index_wasm(tree: number): number;
-  _ts_tree_cursor_end_index_wasm(tree: number): number;
-}
 
 /** Names of one grammar's node types and fields, by numeric id, and which node types are copied. */
 export interface GrammarTables {
@@ -49,7 +35,8 @@ export function grammarTables(language: Language): GrammarTables {
   return { kinds, keep, fields: language.fields.map((name) => name ?? "") };
 }
 
-const ERROR_TYPE = 65535;
+/** The type of a node that the parser gave up. */
+export const ERROR_TYPE = 65535;
 /** Kinds of nodes that are walked also where the parser gave up around them. */
 const READ_INSIDE =
   /(?:_definition|_declaration|_statement|_item|_specifier|_assignment|_list|_clause|_block|_include|_def|_ifdef|_if)$/;
@@ -129,45 +116,23 @@ export class FlatTree {
     return { type, field, from, to, up, after };
   }
 
-  /** Copies the tree. Iterative, so that deeply nested source cannot overflow the stack. */
-  fill(tree: Tree, module: CursorModule): void {
-    const address: number = Reflect.get(tree, 0);
-    const keep = this.tables.keep;
-    module._ts_tree_root_node_wasm(address); // leaves the root in the shared buffer, where the cursor starts from
-    module._ts_tree_cursor_new_wasm(address);
-    let parent = -1;
-    for (;;) {
-      const type = module._ts_tree_cursor_current_node_type_id_wasm(address);
-      const kept = type === ERROR_TYPE ? 2 : (keep[type] ?? 0);
-      let node = -1;
-      if (kept > 0) {
-        node = this.count++;
-        if (node === this.type.length) this.grow();
-        this.type[node] = type;
-        this.field[node] = module._ts_tree_cursor_current_field_id_wasm(address);
-        this.from[node] = module._ts_tree_cursor_start_index_wasm(address);
-        this.to[node] = module._ts_tree_cursor_end_index_wasm(address);
-        this.up[node] = parent;
-        this.after[node] = this.count;
-        if (type === ERROR_TYPE) this.noteError(node);
-      }
-      if (kept === 2 && module._ts_tree_cursor_goto_first_child_wasm(address) === 1) {
-        parent = node;
-        continue;
-      }
-      let moved = false;
-      for (;;) {
-        if (module._ts_tree_cursor_goto_next_sibling_wasm(address) === 1) {
-          moved = true;
-          break;
-        }
-        if (parent === -1 || module._ts_tree_cursor_goto_parent_wasm(address) !== 1) break;
-        this.after[parent] = this.count;
-        parent = this.up[parent]!;
-      }
-      if (!moved) break;
-    }
-    module._ts_tree_cursor_delete_wasm(address);
+  /** Adds a node after those that are there, a parent before its children. Returns it. */
+  append(type: number, field: number, from: number, to: number, parent: number): number {
+    const node = this.count++;
+    if (node === this.type.length) this.grow();
+    this.type[node] = type;
+    this.field[node] = field;
+    this.from[node] = from;
+    this.to[node] = to;
+    this.up[node] = parent;
+    this.after[node] = this.count;
+    if (type === ERROR_TYPE) this.noteError(node);
+    return node;
+  }
+
+  /** What is appended from now on stands outside of the node. */
+  close(node: number): void {
+    this.after[node] = this.count;
   }
 
   private noteError(node: number): void {

@@ -5,18 +5,13 @@
  */
 import { Language, Parser, type Tree } from "web-tree-sitter";
 import runtimeWasm from "web-tree-sitter/web-tree-sitter.wasm" with { type: "file" };
-import {
-  type CursorModule,
-  FlatTree,
-  type GrammarTables,
-  grammarTables,
-  type TreeColumns,
-  treeColumns,
-} from "./flat-tree.ts";
+import { FlatTree, type GrammarTables, grammarTables, type TreeColumns, treeColumns } from "./flat-tree.ts";
+import { copyTree, type ParserMemory, type Productions, readProductions } from "./parser-memory.ts";
 
 interface LoadedGrammar {
   parser: Parser;
   tables: GrammarTables;
+  productions: Productions;
 }
 
 export interface Grammars {
@@ -36,30 +31,29 @@ export interface Grammars {
 /** Memory of larger trees, of more than five megabytes, is given back. */
 const MAX_SPARE_NODES = 256 * 1024;
 
-let runtime: Promise<CursorModule> | undefined;
+let runtime: Promise<ParserMemory> | undefined;
 
-async function startRuntime(): Promise<CursorModule> {
+async function startRuntime(): Promise<ParserMemory> {
   const module = { locateFile: () => runtimeWasm };
   await Parser.init(module);
-  const filled = module as Partial<CursorModule>;
-  if (typeof filled._ts_tree_cursor_new_wasm !== "function")
-    throw new Error("web-tree-sitter: cursor functions missing");
-  return filled as CursorModule;
+  const filled = module as Partial<ParserMemory>;
+  if (!filled.HEAP32) throw new Error("web-tree-sitter: its memory is missing");
+  return filled as ParserMemory;
 }
 
 /** Starts the parser runtime (once a thread) and returns the loader. */
 export async function createGrammars(): Promise<Grammars> {
   runtime ??= startRuntime();
-  const module = await runtime;
+  const memory = await runtime;
   const loaded = new Map<string, LoadedGrammar>();
   let spare: TreeColumns | undefined;
 
-  function parseTree(wasmPath: string, text: string): { tree: Tree; tables: GrammarTables } {
+  function parseTree(wasmPath: string, text: string): { tree: Tree; grammar: LoadedGrammar } {
     const grammar = loaded.get(wasmPath);
     if (!grammar) throw new Error(`grammar not loaded: ${wasmPath}`);
     const tree = grammar.parser.parse(text);
     if (!tree) throw new Error("the parser gave no tree");
-    return { tree, tables: grammar.tables };
+    return { tree, grammar };
   }
 
   return {
@@ -68,15 +62,15 @@ export async function createGrammars(): Promise<Grammars> {
       const language = await Language.load(wasmPath);
       const parser = new Parser();
       parser.setLanguage(language);
-      loaded.set(wasmPath, { parser, tables: grammarTables(language) });
+      loaded.set(wasmPath, { parser, tables: grammarTables(language), productions: readProductions(language, memory) });
     },
     parse(wasmPath, text, prepared = text) {
-      const { tree, tables } = parseTree(wasmPath, prepared);
+      const { tree, grammar } = parseTree(wasmPath, prepared);
       const expected = Math.max(64, Math.ceil(text.length / 5));
       const columns = spare && spare.type.length >= expected ? spare : treeColumns(expected);
       spare = undefined;
-      const flat = new FlatTree(text, tables, columns);
-      flat.fill(tree, module);
+      const flat = new FlatTree(text, grammar.tables, columns);
+      copyTree(tree, memory, grammar.productions, grammar.tables.keep, flat);
       tree.delete();
       return flat;
     },

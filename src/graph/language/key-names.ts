@@ -18,7 +18,24 @@ const HOLDS_KEYS = /env|conf|cfg|setting|option/i;
 const HOLDERS = ["env", "conf", "cfg", "setting", "option"].map((word) =>
   Array.from(word, (letter) => 1 << (letter.charCodeAt(0) & 31)).reduce((bits, bit) => bits | bit),
 );
-const mayHold = (letters: number): boolean => HOLDERS.some((bits) => (letters & bits) === bits);
+
+/**
+ * What a character says of the word that it is in, a bit each: its letter (1 is `a` and `A`, 31 is `_`), and whether it is a
+ * small letter or a digit. 0 for what is in no word.
+ */
+const [SMALL, DIGIT] = [1, 1 << 30];
+const BITS = Int32Array.from({ length: 128 }, (_, code) => {
+  if (code >= 48 && code <= 57) return DIGIT;
+  const isSmall = code >= 97 && code <= 122;
+  return isSmall || (code >= 65 && code <= 90) || code === 95 ? (1 << (code & 31)) | (isSmall ? SMALL : 0) : 0;
+});
+const bitsOf = (code: number): number => BITS[code] ?? 0;
+const isWord = (code: number): boolean => bitsOf(code) !== 0;
+
+function mayHold(letters: number): boolean {
+  for (const bits of HOLDERS) if ((letters & bits) === bits) return true;
+  return false;
+}
 /** Characters between the holder and the name: `env.X`, `env::X`, `getenv("X`. */
 const MAX_GAP = 3;
 
@@ -30,30 +47,26 @@ export function keyNamesOf(text: string): Uint8Array {
   let bytes = 1;
   let holderEnd = -1;
   for (let at = 0; at < text.length; at++) {
-    if (!startsWord(text.charCodeAt(at))) continue;
+    let letters = bitsOf(text.charCodeAt(at));
+    if (letters === 0 || letters === DIGIT) continue;
     const start = at;
-    // Which letters the word has, a bit each: few words have those of a holder, and are looked at any closer.
-    let letters = 0;
-    let small = false;
-    for (let code = text.charCodeAt(at); isWord(code); code = text.charCodeAt(++at)) {
-      letters |= code >= 64 ? 1 << (code & 31) : 0;
-      small ||= code >= 97;
-    }
+    // Which letters the word has: few words have those of a holder, and are looked at any closer.
+    for (let more = letters; more !== 0; more = bitsOf(text.charCodeAt(++at))) letters |= more;
     const before = start > 0 ? text.charCodeAt(start - 1) : 0;
     const quoted = before === QUOTE || before === APOSTROPHE || before === BACKTICK;
     const inserted = before === BRACE && text.charCodeAt(start - 2) === DOLLAR;
     const length = at - start;
     if (length <= MAX_KEY) {
       const held = holderEnd >= 0 && start - holderEnd <= MAX_GAP;
-      const capitals = !small && length > 1 && text.charCodeAt(start) <= 90;
+      const capitals = (letters & SMALL) === 0 && length > 1 && text.charCodeAt(start) <= 90;
       if (quoted || inserted || held || capitals) {
         const name = quoted
           ? longName(text, start, COLON)
           : inserted
             ? longName(text, start, SLASH)
             : text.slice(start, at);
-        if (!names.has(name)) bytes += name.length + 1;
-        names.add(name);
+        const known = names.size;
+        if (names.add(name).size > known) bytes += name.length + 1;
         if (names.size > MAX_NAMES || bytes > MAX_BYTES) return encoder.encode(ANY_KEY);
       }
       holderEnd = mayHold(letters) && HOLDS_KEYS.test(text.slice(start, at)) ? at : -1;
@@ -70,8 +83,6 @@ function longName(text: string, start: number, last: number): string {
   return text.slice(start, end);
 }
 
-const startsWord = (code: number): boolean => (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95;
-const isWord = (code: number): boolean => startsWord(code) || (code >= 48 && code <= 57);
 const isInner = (code: number, last: number): boolean =>
   code <= last && ((code >= 45 && code <= SLASH) || code === COLON);
 
