@@ -4,9 +4,7 @@
  */
 import { availableParallelism } from "node:os";
 import { IS_COMPILED } from "../../process/self-command.ts";
-import { unpackFacts } from "../language/facts.ts";
 import { createGrammars } from "../language/grammar.ts";
-import { languageOf } from "../language/languages.ts";
 import { PHASES } from "../model.ts";
 import type { RawEdge } from "../resolve/calls/edges.ts";
 import type { SourceFile } from "../resolve/repository.ts";
@@ -24,6 +22,7 @@ import { findGroups, finishWith } from "./groups.ts";
 import { type NotedFile, unreadOf } from "./index-report.ts";
 import { ALONE, openLiveIndex } from "./live-index.ts";
 import { type Look, lookAtFiles } from "./look.ts";
+import { sourceOf } from "./packed-source.ts";
 import { parseAll } from "./parse-pool.ts";
 import { createPhases, type PhaseReport, type Phases } from "./phases.ts";
 import { createConfigReader } from "./source-files.ts";
@@ -217,9 +216,8 @@ function sourcesOf(files: readonly CachedFile[]): SourceFile[] {
   const pool = new Map<string, string>();
   for (const file of files) {
     if (file.note !== "") continue;
-    const language = languageOf(file.path)!;
-    const facts = unpackFacts(file.facts(), language.id, pool);
-    if (facts) sources.push({ path: file.path, language, facts });
+    const source = sourceOf(file.path, file.facts(), pool);
+    if (source) sources.push(source);
   }
   return sources;
 }

@@ -6,9 +6,7 @@
 import { takeTurns } from "../../core/turns.ts";
 import type { CodeGraph } from "../code-graph.ts";
 import type { KeptNodes } from "../kept-nodes.ts";
-import { unpackFacts } from "../language/facts.ts";
 import type { Grammars } from "../language/grammar.ts";
-import { languageOf } from "../language/languages.ts";
 import { MovedRows } from "../moved-rows.ts";
 import { affectedFiles } from "../resolve/affected.ts";
 import { createMentions } from "../resolve/mentions.ts";
@@ -27,6 +25,7 @@ import { writeGeneration } from "./generation.ts";
 import { findGroups, finishWith, type Groups } from "./groups.ts";
 import { type Indexed, manifestOf, unreadOf } from "./index-report.ts";
 import type { Look } from "./look.ts";
+import { sourceOf } from "./packed-source.ts";
 import { type Laid, layOut, layOutFrom, type Patched, patchStructure } from "./patch-structure.ts";
 import { createConfigReader } from "./source-files.ts";
 import { addFoundEdges, ENDS, type GraphBuilder } from "./structure.ts";
@@ -116,7 +115,7 @@ export async function openLiveIndex(
   const sources: SourceFile[] = [];
   for (const file of files) {
     if (file.note !== "") continue;
-    const source = sourceOf(file, file.facts());
+    const source = sourceOf(file.path, file.facts());
     if (!source) return undefined;
     sources.push(source);
     await turn();
@@ -129,12 +128,6 @@ export async function openLiveIndex(
   await turn();
   const references = readExactReferences(store.folder);
   return createLiveIndex(root, store, { known, cache, references, limits }, { files, sources, resolution, laid, look });
-}
-
-function sourceOf(file: Pick<CachedFile, "path">, packed: Uint8Array): SourceFile | undefined {
-  const language = languageOf(file.path);
-  const facts = language && unpackFacts(packed, language.id);
-  return facts && { path: file.path, language, facts };
 }
 
 /** Makes the structure again, and takes over from disk what resolution found. @returns undefined where that does not fit */
@@ -181,7 +174,7 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
       const packed = facts.get(source.path);
       if (!packed) return source;
       changed.push(row);
-      return sourceOf(source, packed);
+      return sourceOf(source.path, packed);
     });
     if (!sources.every((source) => source !== undefined)) return undefined;
     const input = { files: sources, configs: look.walk.configs, readConfig: createConfigReader(root) };

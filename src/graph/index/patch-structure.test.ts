@@ -1,6 +1,7 @@
 /** Structure that is taken from a graph is the one that the graph was made of. That edits of it are true: incremental.test.ts. */
 import { beforeAll, expect, test } from "bun:test";
 import { SHOP } from "../../testing/source-tree.ts";
+import { packFacts } from "../language/facts.ts";
 import { createGrammars, type Grammars } from "../language/grammar.ts";
 import { endingOf, languageOf } from "../language/languages.ts";
 import { factsOf } from "../language/parse-file.ts";
@@ -8,6 +9,7 @@ import type { SourceFile } from "../resolve/repository.ts";
 import { Resolution } from "../resolve/resolution.ts";
 import { joinDeclarations } from "./declarations.ts";
 import { findGroups, finishWith } from "./groups.ts";
+import { sourceOf } from "./packed-source.ts";
 import { layOut, layOutFrom } from "./patch-structure.ts";
 import { addFoundEdges } from "./structure.ts";
 
@@ -22,7 +24,8 @@ async function indexed(files: Readonly<Record<string, string>>) {
   for (const [path, text] of Object.entries(files)) {
     const language = languageOf(path)!;
     await grammars.load(language.grammars.get(endingOf(path))!);
-    sources.push({ path, language, facts: factsOf(path, text, grammars) });
+    const source = sourceOf(path, packFacts(factsOf(path, text, grammars)));
+    if (source) sources.push(source);
   }
   const resolution = new Resolution({ files: sources, configs: [], readConfig: () => undefined });
   const { repo } = resolution;

@@ -1,5 +1,6 @@
 /** Which files an edit makes be resolved again: no more than needed, and never fewer. */
 import { beforeAll, describe, expect, test } from "bun:test";
+import { sourceOf } from "../index/packed-source.ts";
 import { packFacts, textsOf } from "../language/facts.ts";
 import { createGrammars, type Grammars } from "../language/grammar.ts";
 import { endingOf, languageOf } from "../language/languages.ts";
@@ -20,7 +21,8 @@ async function resolve(files: Files): Promise<Resolution> {
   for (const [path, text] of Object.entries(files)) {
     const language = languageOf(path)!;
     await grammars.load(language.grammars.get(endingOf(path))!);
-    sources.push({ path, language, facts: factsOf(path, text, grammars) });
+    const source = sourceOf(path, packFacts(factsOf(path, text, grammars)));
+    if (source) sources.push(source);
   }
   return new Resolution({ files: sources, configs: [], readConfig: () => undefined });
 }
@@ -116,12 +118,12 @@ describe("an edit of", () => {
 test("who mentions a name is asked of each file as its last edit left it", async () => {
   const { repo } = await resolve({ "a.ts": "first();\n", "b.ts": "first();\nfirstly();\n", "c.ts": "" });
   const edited = await resolve({ "a.ts": "second();\n", "b.ts": "", "c.ts": "Firstly();\n" });
-  const packed = repo.files.map(({ facts }) => packFacts(facts));
+  const packed = repo.files.map(({ facts }) => packFacts(facts.read()));
   const mentions = createMentions(packed.length, (file) => packed[file] ?? new Uint8Array(0));
   const asked = (name: string, anyCase = false) => [...mentions.filesWith(new Set([name]), anyCase)].sort();
   expect([asked("first"), asked("firstly"), asked("irst"), asked("second")]).toEqual([[0, 1], [1], [], []]);
   for (const [file, { facts }] of edited.repo.files.entries()) {
-    packed[file] = packFacts(facts);
+    packed[file] = packFacts(facts.read());
     mentions.edit(file);
   }
   expect([asked("first"), asked("firstly"), asked("second")]).toEqual([[], [], [0]]);

@@ -4,7 +4,7 @@
  */
 
 import { BindingKind, SymbolFlag } from "../language/fact-layout.ts";
-import type { FileFacts } from "../language/facts.ts";
+import type { FileFacts, SourceFacts } from "../language/facts.ts";
 import type { LanguageModule } from "../language/language.ts";
 import type { SymbolColumn, SymbolValue } from "../language/tables/symbols.ts";
 import { REFERENCE_LABELS, SYMBOL_LABELS, type SymbolLabel } from "../model.ts";
@@ -27,7 +27,7 @@ export interface SourceFile {
   /** Relative to the repository, forward slashes. */
   path: string;
   language: LanguageModule;
-  facts: FileFacts;
+  facts: SourceFacts;
 }
 
 type NameIndex = Map<string, number[]>;
@@ -84,11 +84,11 @@ export class Repository {
     this.bindings = before?.bindings.slice() ?? [];
     this.children = before?.children.slice() ?? [];
     this.stringRows = before?.stringRows.slice() ?? [];
-    for (const { facts } of files) this.addSpaceMacros(facts);
-    for (let file = 0; file < files.length; file++) {
-      this.base[file + 1] = this.base[file]! + this.facts(file).symbols.length;
-      this.addSpaces(file);
-      if (before && before.facts(file) !== this.facts(file)) this.dropIndexes(file);
+    for (const { facts } of files) if (facts.hasSpaces) this.addSpaceMacros(facts.read());
+    for (const [file, { facts }] of files.entries()) {
+      this.base[file + 1] = this.base[file]! + facts.symbolCount;
+      if (facts.hasSpaces) this.addSpaces(file);
+      if (before && before.files[file]?.facts !== facts) this.dropIndexes(file);
     }
   }
 
@@ -117,7 +117,7 @@ export class Repository {
   }
 
   facts(file: number): FileFacts {
-    return this.files[file]!.facts;
+    return this.files[file]!.facts.read();
   }
 
   language(file: number): LanguageModule {
@@ -297,7 +297,6 @@ export class Repository {
 
   private addSpaces(file: number): void {
     const facts = this.facts(file);
-    if (facts.spaces.length === 0) return;
     const spaceOf = new Map<number, string[]>();
     for (let row = 0; row < facts.spaces.length; row++) {
       const name = this.spaceName(facts, row);

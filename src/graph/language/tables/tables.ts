@@ -42,7 +42,7 @@ const TABLES = {
   lists: ListTable,
 };
 
-export type TableName = keyof typeof TABLES;
+type TableName = keyof typeof TABLES;
 export type FactTables = { [Name in TableName]: InstanceType<(typeof TABLES)[Name]> };
 
 export const TABLE_NAMES: readonly TableName[] = keysOf(TABLES);
@@ -50,4 +50,41 @@ export const TABLE_NAMES: readonly TableName[] = keysOf(TABLES);
 /** @param cells the integers of a table by its name */
 export function factTables(cells: (name: TableName) => Int32Array): FactTables {
   return Object.fromEntries(TABLE_NAMES.map((name) => [name, new TABLES[name](cells(name))])) as FactTables;
+}
+
+/** Where tables end that stand behind their lengths; undefined if these cannot be true. */
+export function endOfTables(words: Int32Array, lengths: number): number | undefined {
+  let at = lengths + TABLE_NAMES.length;
+  for (let place = 0; place < TABLE_NAMES.length; place++) {
+    const length = words[lengths + place];
+    if (length === undefined || length < 0) return undefined;
+    at += length;
+  }
+  return at;
+}
+
+/** The number of rows of a table that `endOfTables` found to be there. */
+export function rowsOf(name: TableName, words: Int32Array, lengths: number): number {
+  return (words[lengths + TABLE_NAMES.indexOf(name)] ?? 0) / EMPTY[name].size;
+}
+
+/** Tables that stand behind their lengths. */
+export function readTables(words: Int32Array, lengths: number): FactTables {
+  const cells = new Map<TableName, Int32Array>();
+  let at = lengths + TABLE_NAMES.length;
+  for (const [place, name] of TABLE_NAMES.entries()) {
+    const length = words[lengths + place] ?? 0;
+    if (length > 0) cells.set(name, words.subarray(at, at + length));
+    at += length;
+  }
+  const tables = factTables((name) => cells.get(name) ?? NO_ITEMS);
+  for (const name of TABLE_NAMES) if (!cells.has(name)) leaveEmpty(tables, name);
+  return tables;
+}
+
+/** Most files have no rows in most tables: those are the same for all files. */
+const EMPTY = factTables(() => NO_ITEMS);
+
+function leaveEmpty<Name extends TableName>(tables: FactTables, name: Name): void {
+  tables[name] = EMPTY[name];
 }
