@@ -22,6 +22,7 @@ import { type FoundEdges, readFoundEdges } from "../store/snapshot.ts";
 import { joinDeclarations } from "./declarations.ts";
 import { type EditLimits, editedFiles, isSameList, pathOf } from "./edited-files.ts";
 import { writeGeneration } from "./generation.ts";
+import { symbolsNamedBy } from "./graph-names.ts";
 import { findGroups, finishWith, type Groups } from "./groups.ts";
 import { type Indexed, manifestOf, unreadOf } from "./index-report.ts";
 import type { Look } from "./look.ts";
@@ -87,6 +88,8 @@ interface State {
   sources: readonly SourceFile[];
   resolution: Resolution;
   laid: Laid;
+  /** A graph that has the symbols of `laid` as its nodes, in the same rows: it is asked for names. */
+  named: CodeGraph;
   look: Look;
 }
 
@@ -123,11 +126,18 @@ export async function openLiveIndex(
   const readConfig = createConfigReader(root);
   const resolution = new Resolution({ files: sources, configs: look.walk.configs, readConfig });
   await turn();
-  const laid = layOutFrom(graph, resolution.repo) ?? layOutAgain(resolution.repo, store, graph);
+  const taken = layOutFrom(graph, resolution.repo);
+  const laid = taken ?? layOutAgain(resolution.repo, store, graph);
   if (!laid) return undefined;
+  const named = taken ? graph : laid.builder.finish();
   await turn();
   const references = readExactReferences(store.folder);
-  return createLiveIndex(root, store, { known, cache, references, limits }, { files, sources, resolution, laid, look });
+  return createLiveIndex(
+    root,
+    store,
+    { known, cache, references, limits },
+    { files, sources, resolution, laid, named, look },
+  );
 }
 
 /** Makes the structure again, and takes over from disk what resolution found. @returns undefined where that does not fit */
@@ -177,8 +187,13 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
       return sourceOf(source.path, packed);
     });
     if (!sources.every((source) => source !== undefined)) return undefined;
-    const input = { files: sources, configs: look.walk.configs, readConfig: createConfigReader(root) };
-    const resolution = new Resolution(input, { before: state.resolution, changed });
+    const input = {
+      files: sources,
+      configs: look.walk.configs,
+      readConfig: createConfigReader(root),
+      symbolsNamed: symbolsNamedBy({ graph: state.named, first: state.laid.first, sources, changed }),
+    };
+    const resolution = new Resolution(input, state.resolution);
     packed = files.filter(({ note }) => note === "");
     for (const file of changed) mentions.edit(file);
     // What others see of few files is kept for their next edit.
@@ -248,7 +263,7 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
       const graph = finishWith(joined, groups);
       const kept = isJoined ? undefined : keptNodes(state.laid.first, patched.first, changed);
       spare = state.laid;
-      state = { files, sources, resolution, laid: patched, look };
+      state = { files, sources, resolution, laid: patched, named: isJoined ? patched.builder.finish() : graph, look };
       made = {
         graph,
         files,

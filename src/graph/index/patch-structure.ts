@@ -80,9 +80,9 @@ export function layOutFrom(graph: CodeGraph, repo: Repository): Laid | undefined
 function nodesInTurn(repo: Repository, first: Int32Array): Int32Array | undefined {
   const all = new Int32Array(repo.symbolTotal).fill(-1);
   let node = first[0]!;
-  for (let file = 0; file < repo.files.length; file++) {
+  for (const [file, { facts }] of repo.files.entries()) {
     if (node !== first[file]) return undefined;
-    const { symbols } = repo.facts(file);
+    const symbols = facts.table("symbols");
     for (let row = symbols.first; row < symbols.length; row = rowAfter(row))
       if (!(symbols.flags(row) & SymbolFlag.Hidden)) all[repo.symbolAt(file, row)] = node++;
   }

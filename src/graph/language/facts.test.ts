@@ -28,7 +28,9 @@ test("facts are the same when they were packed, in whatever memory they lie", as
     place.set(packed);
     const opened = openFacts(place, "typescript");
     expect(opened && contentsOf(opened.read())).toEqual(contentsOf(facts));
-    expect([opened?.symbolCount, opened?.hasSpaces]).toEqual([facts.symbols.length, facts.spaces.length > 0]);
+    expect(TABLE_NAMES.map((name) => [opened?.rowCount(name), opened?.table(name).packed()])).toEqual(
+      TABLE_NAMES.map((name) => [facts[name].length, facts[name].packed()]),
+    );
     expect([opened?.lines, opened?.unread, [...(opened?.keys ?? [])]]).toEqual([2, 0, [...facts.keys]]);
   }
 });

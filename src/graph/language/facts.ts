@@ -1,7 +1,15 @@
 /** The facts of one file, which resolution reads, and their packed form. */
 import type { LanguageId } from "../model.ts";
 import { FACTS_VERSION } from "./fact-layout.ts";
-import { endOfTables, type FactTables, readTables, rowsOf, TABLE_NAMES } from "./tables/tables.ts";
+import {
+  endOfTables,
+  type FactTables,
+  readTable,
+  readTables,
+  rowsOf,
+  TABLE_NAMES,
+  type TableName,
+} from "./tables/tables.ts";
 
 export interface FileFacts extends FactTables {
   language: LanguageId;
@@ -62,7 +70,6 @@ export function textsOf(packed: Uint8Array): [strings: Uint8Array, keys: Uint8Ar
  */
 export class SourceFacts {
   private all: FileFacts | undefined;
-
   /**
    * @param packed with a header that is known to fit
    * @param words those of the packed facts before their texts
@@ -84,14 +91,14 @@ export class SourceFacts {
     return this.words[4]!;
   }
 
-  /** Number of symbols, hidden ones included. */
-  get symbolCount(): number {
-    return rowsOf("symbols", this.words, HEADER);
+  /** Number of rows of a table. */
+  rowCount(name: TableName): number {
+    return rowsOf(name, this.words, HEADER);
   }
 
-  /** Whether it opens a name space, or says which one a macro opens. */
-  get hasSpaces(): boolean {
-    return rowsOf("spaces", this.words, HEADER) > 0;
+  /** A table alone: where something is looked for in all files. */
+  table<Name extends TableName>(name: Name): FactTables[Name] {
+    return this.all?.[name] ?? readTable(name, this.words, HEADER);
   }
 
   /** Names that may be configuration keys, as `keyNamesOf` gives them. */

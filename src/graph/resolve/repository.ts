@@ -84,10 +84,10 @@ export class Repository {
     this.bindings = before?.bindings.slice() ?? [];
     this.children = before?.children.slice() ?? [];
     this.stringRows = before?.stringRows.slice() ?? [];
-    for (const { facts } of files) if (facts.hasSpaces) this.addSpaceMacros(facts.read());
+    for (const { facts } of files) if (facts.rowCount("spaces") > 0) this.addSpaceMacros(facts.read());
     for (const [file, { facts }] of files.entries()) {
-      this.base[file + 1] = this.base[file]! + facts.symbolCount;
-      if (facts.hasSpaces) this.addSpaces(file);
+      this.base[file + 1] = this.base[file]! + facts.rowCount("symbols");
+      if (facts.rowCount("spaces") > 0) this.addSpaces(file);
       if (before && before.files[file]?.facts !== facts) this.dropIndexes(file);
     }
   }

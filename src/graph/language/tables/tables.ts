@@ -42,8 +42,10 @@ const TABLES = {
   lists: ListTable,
 };
 
-type TableName = keyof typeof TABLES;
+export type TableName = keyof typeof TABLES;
 export type FactTables = { [Name in TableName]: InstanceType<(typeof TABLES)[Name]> };
+
+const CLASSES: { [Name in TableName]: new (cells: Int32Array) => FactTables[Name] } = TABLES;
 
 export const TABLE_NAMES: readonly TableName[] = keysOf(TABLES);
 
@@ -66,6 +68,16 @@ export function endOfTables(words: Int32Array, lengths: number): number | undefi
 /** The number of rows of a table that `endOfTables` found to be there. */
 export function rowsOf(name: TableName, words: Int32Array, lengths: number): number {
   return (words[lengths + TABLE_NAMES.indexOf(name)] ?? 0) / EMPTY[name].size;
+}
+
+/** One of the tables that stand behind their lengths. */
+export function readTable<Name extends TableName>(name: Name, words: Int32Array, lengths: number): FactTables[Name] {
+  if (rowsOf(name, words, lengths) === 0) return EMPTY[name];
+  const place = TABLE_NAMES.indexOf(name);
+  let at = lengths + TABLE_NAMES.length;
+  for (let before = 0; before < place; before++) at += words[lengths + before] ?? 0;
+  const cells = words.subarray(at, at + (words[lengths + place] ?? 0));
+  return new CLASSES[name](cells);
 }
 
 /** Tables that stand behind their lengths. */
