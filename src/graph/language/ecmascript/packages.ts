@@ -6,7 +6,7 @@ import { membersOf } from "../../../core/is-object.ts";
 import type { ProjectFiles } from "../language.ts";
 import { dirname, join } from "../paths.ts";
 import { parseJsonc } from "./jsonc.ts";
-import { type Build, buildsIn } from "./tsconfig.ts";
+import type { Build, Tsconfigs } from "./tsconfig.ts";
 
 const ENDINGS = [".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"];
 /** What a compiled ending may stand for in sources. */
@@ -58,8 +58,8 @@ function createFileLookup(project: ProjectFiles) {
   return { fileLike, moduleLike };
 }
 
-export function createPackageModules(project: ProjectFiles) {
-  const packages = readPackages(project);
+export function createPackageModules(project: ProjectFiles, tsconfigs: Tsconfigs) {
+  const packages = readPackages(project, tsconfigs);
   const byName = new Map(packages.map((entry) => [entry.name, entry]));
   const { fileLike, moduleLike } = createFileLookup(project);
 
@@ -142,7 +142,7 @@ export function createPackageModules(project: ProjectFiles) {
   return { moduleAt, packageModule };
 }
 
-function readPackages(project: ProjectFiles): WorkspacePackage[] {
+function readPackages(project: ProjectFiles, tsconfigs: Tsconfigs): WorkspacePackage[] {
   const found: WorkspacePackage[] = [];
   for (const path of project.configsNamed("package.json")) {
     const json = membersOf(parseJsonc(project.readConfig(path) ?? ""));
@@ -159,15 +159,15 @@ function readPackages(project: ProjectFiles): WorkspacePackage[] {
       exports: json["exports"],
       imports: json["imports"],
       entries,
-      ...sourcesOf(project, folder),
+      ...sourcesOf(project, tsconfigs, folder),
     });
   }
   return found.sort((a, b) => a.folder.length - b.folder.length || (a.folder < b.folder ? -1 : 1));
 }
 
 /** Where a package's sources are: what its builds read, else `src` or the package's own folder. */
-function sourcesOf(project: ProjectFiles, folder: string): { builds: Build[]; roots: string[] } {
-  const builds = buildsIn(project, folder);
+function sourcesOf(project: ProjectFiles, tsconfigs: Tsconfigs, folder: string): { builds: Build[]; roots: string[] } {
+  const builds = tsconfigs.buildsIn(folder);
   const usual = [join(folder, "src"), folder];
   const roots = new Set([...builds.map(({ from }) => from), ...usual].filter((root) => project.folderExists(root)));
   return { builds, roots: [...roots] };

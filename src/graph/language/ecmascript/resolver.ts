@@ -7,7 +7,7 @@ import { EXTERNAL, inFolder, rememberTargets } from "../import-targets.ts";
 import type { ImportResolver, ImportTarget, ProjectFiles } from "../language.ts";
 import { dirname, join } from "../paths.ts";
 import { createPackageModules } from "./packages.ts";
-import { type PathMap, readPathMaps } from "./tsconfig.ts";
+import { createTsconfigs, type PathMap } from "./tsconfig.ts";
 
 /** A file as a module. One of JavaScript and the declarations beside it are one thing: the declarations go first. */
 function moduleOf(project: ProjectFiles, file: number): ImportTarget {
@@ -22,8 +22,9 @@ function moduleOf(project: ProjectFiles, file: number): ImportTarget {
 }
 
 export function createEcmascriptResolver(project: ProjectFiles): ImportResolver {
-  const { moduleAt, packageModule } = createPackageModules(project);
-  const maps = readPathMaps(project);
+  const tsconfigs = createTsconfigs(project);
+  const { moduleAt, packageModule } = createPackageModules(project, tsconfigs);
+  const maps = tsconfigs.readPathMaps();
   const mapsByFolder = new Map<string, readonly PathMap[]>();
 
   /** The maps that hold for the files of a folder. */
