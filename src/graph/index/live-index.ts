@@ -170,14 +170,14 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
   let state = opened;
   /** What the disk lacks. */
   let made: Made | undefined;
-  /** Files that have facts, as the latest edit has them. */
-  let packed = opened.files.filter(({ note }) => note === "");
-  const mentions = createMentions(packed.length, (file) => packed[file]!.facts());
+  /** As the latest edit has them. */
+  let latest = opened.sources;
+  const mentions = createMentions(latest.length, (file) => latest[file]!.facts);
   const surfaces = new Map<number, Surface>();
   /** Of the edit before the latest: nobody reads a graph that two edits have followed. */
   let spare: Laid | undefined;
 
-  function resolved(files: readonly CachedFile[], edited: readonly { path: string; facts: Uint8Array }[], look: Look) {
+  function resolved(edited: readonly { path: string; facts: Uint8Array }[], look: Look) {
     const facts = new Map(edited.map(({ path, facts }) => [path, facts]));
     const changed: number[] = [];
     const sources = state.sources.map((source, row) => {
@@ -194,7 +194,7 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
       symbolsNamed: symbolsNamedBy({ graph: state.named, first: state.laid.first, sources, changed }),
     };
     const resolution = new Resolution(input, state.resolution);
-    packed = files.filter(({ note }) => note === "");
+    latest = sources;
     for (const file of changed) mentions.edit(file);
     // What others see of few files is kept for their next edit.
     if (surfaces.size > MAX_SURFACES) surfaces.clear();
@@ -247,7 +247,7 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
     },
     async edit(look, commit, before, grammars, started = performance.now()) {
       const found = await editedFiles(root, state, look, grammars, limits);
-      const next = found && resolved(found.files, found.edited, look);
+      const next = found && resolved(found.edited, look);
       if (!next) return undefined;
       const { files, edited } = found;
       const { sources, resolution, affected, changed } = next;

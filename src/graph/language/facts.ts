@@ -53,17 +53,6 @@ export function packFacts(facts: FileFacts): Uint8Array {
   return bytes;
 }
 
-/** The texts of packed facts: their strings, divided by NUL, and their keys. Empty for facts of another version. */
-export function textsOf(packed: Uint8Array): [strings: Uint8Array, keys: Uint8Array] {
-  const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
-  const int = (at: number) => view.getInt32(at * 4, true);
-  let words = HEADER + TABLE_NAMES.length;
-  if (packed.byteLength < words * 4 || int(0) !== FACTS_VERSION) return [packed.subarray(0, 0), packed.subarray(0, 0)];
-  for (const at of TABLE_NAMES.keys()) words += int(HEADER + at);
-  const end = words * 4 + int(2);
-  return [packed.subarray(words * 4, end), packed.subarray(end, end + int(5))];
-}
-
 /**
  * Facts of a file of the repository. What is asked of every file is read from the header; all else is read once somebody
  * asks for it, since most files are asked for nothing when one of them is edited.
@@ -99,6 +88,12 @@ export class SourceFacts {
   /** A table alone: where something is looked for in all files. */
   table<Name extends TableName>(name: Name): FactTables[Name] {
     return this.all?.[name] ?? readTable(name, this.words, HEADER);
+  }
+
+  /** The bytes of its strings, divided by NUL, and of its keys behind them. */
+  get texts(): Uint8Array {
+    const start = this.words.byteLength;
+    return this.packed.subarray(start, start + this.words[2]! + this.words[5]!);
   }
 
   /** Names that may be configuration keys, as `keyNamesOf` gives them. */

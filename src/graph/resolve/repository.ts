@@ -84,12 +84,14 @@ export class Repository {
     this.bindings = before?.bindings.slice() ?? [];
     this.children = before?.children.slice() ?? [];
     this.stringRows = before?.stringRows.slice() ?? [];
-    for (const { facts } of files) if (facts.rowCount("spaces") > 0) this.addSpaceMacros(facts.read());
+    const withSpaces: number[] = [];
     for (const [file, { facts }] of files.entries()) {
       this.base[file + 1] = this.base[file]! + facts.rowCount("symbols");
-      if (facts.rowCount("spaces") > 0) this.addSpaces(file);
+      if (facts.rowCount("spaces") > 0) withSpaces.push(file);
       if (before && before.files[file]?.facts !== facts) this.dropIndexes(file);
     }
+    for (const file of withSpaces) this.addSpaceMacros(this.facts(file));
+    for (const file of withSpaces) this.addSpaces(file);
   }
 
   /** The indexes of a file know its rows alone, so they hold as long as its facts. */

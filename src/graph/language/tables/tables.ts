@@ -1,5 +1,5 @@
 /** All tables of one file's facts. */
-import { keysOf } from "../../../core/typed-keys.ts";
+import { keysOf, recordOf } from "../../../core/typed-keys.ts";
 import { asRows, exists, type ListOf, type Rows } from "../../rows.ts";
 import { ExprTable } from "./exprs.ts";
 import { FactTable } from "./fact-table.ts";
@@ -54,6 +54,8 @@ export function factTables(cells: (name: TableName) => Int32Array): FactTables {
   return Object.fromEntries(TABLE_NAMES.map((name) => [name, new TABLES[name](cells(name))])) as FactTables;
 }
 
+const PLACES = recordOf(TABLE_NAMES, (name) => TABLE_NAMES.indexOf(name));
+
 /** Where tables end that stand behind their lengths; undefined if these cannot be true. */
 export function endOfTables(words: Int32Array, lengths: number): number | undefined {
   let at = lengths + TABLE_NAMES.length;
@@ -67,13 +69,13 @@ export function endOfTables(words: Int32Array, lengths: number): number | undefi
 
 /** The number of rows of a table that `endOfTables` found to be there. */
 export function rowsOf(name: TableName, words: Int32Array, lengths: number): number {
-  return (words[lengths + TABLE_NAMES.indexOf(name)] ?? 0) / EMPTY[name].size;
+  return (words[lengths + PLACES[name]] ?? 0) / EMPTY[name].size;
 }
 
 /** One of the tables that stand behind their lengths. */
 export function readTable<Name extends TableName>(name: Name, words: Int32Array, lengths: number): FactTables[Name] {
   if (rowsOf(name, words, lengths) === 0) return EMPTY[name];
-  const place = TABLE_NAMES.indexOf(name);
+  const place = PLACES[name];
   let at = lengths + TABLE_NAMES.length;
   for (let before = 0; before < place; before++) at += words[lengths + before] ?? 0;
   const cells = words.subarray(at, at + (words[lengths + place] ?? 0));
