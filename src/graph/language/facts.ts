@@ -2,11 +2,12 @@
 import type { LanguageId } from "../model.ts";
 import { FACTS_VERSION } from "./fact-layout.ts";
 import {
-  endOfTables,
+  countSymbols,
   type FactTables,
+  hasRows,
+  readLengths,
   readTable,
   readTables,
-  rowsOf,
   TABLE_NAMES,
   type TableName,
 } from "./tables/tables.ts";
@@ -54,35 +55,38 @@ export function packFacts(facts: FileFacts): Uint8Array {
 }
 
 /**
- * Facts of a file of the repository. What is asked of every file is read from the header; all else is read once somebody
+ * Facts of a file of the repository. What is asked of every file was read from the header; all else is read once somebody
  * asks for it, since most files are asked for nothing when one of them is edited.
  */
 export class SourceFacts {
   private all: FileFacts | undefined;
+  /** Lines that the parser could not read, in whole or in part. */
+  readonly unread: number;
+  /** Lines of the file. */
+  readonly lines: number;
+  /** Number of symbols, hidden ones included. */
+  readonly symbolCount: number;
+
   /**
    * @param packed with a header that is known to fit
    * @param words those of the packed facts before their texts
+   * @param filled the tables that have rows, as `readLengths` gives them
    */
   constructor(
     readonly language: LanguageId,
     private readonly packed: Uint8Array,
     private readonly words: Int32Array,
+    private readonly filled: number,
     private readonly pool: Map<string, string> | undefined,
-  ) {}
-
-  /** Lines that the parser could not read, in whole or in part. */
-  get unread(): number {
-    return this.words[1]!;
+  ) {
+    this.unread = words[1]!;
+    this.lines = words[4]!;
+    this.symbolCount = countSymbols(words, HEADER);
   }
 
-  /** Lines of the file. */
-  get lines(): number {
-    return this.words[4]!;
-  }
-
-  /** Number of rows of a table. */
-  rowCount(name: TableName): number {
-    return rowsOf(name, this.words, HEADER);
+  /** Whether a table has rows. */
+  has(name: TableName): boolean {
+    return hasRows(name, this.filled);
   }
 
   /** A table alone: where something is looked for in all files. */
@@ -131,10 +135,10 @@ export function openFacts(
   const aligned = packed.byteOffset % 4 === 0 ? packed : packed.slice();
   const all = new Int32Array(aligned.buffer, aligned.byteOffset, Math.floor(aligned.length / 4));
   if (all[0] !== FACTS_VERSION) return undefined;
-  const end = endOfTables(all, HEADER);
+  const layout = readLengths(all, HEADER);
   const [strings = -1, keys = -1] = [all[2], all[5]];
-  if (end === undefined || strings < 0 || keys < 0 || end * 4 + strings + keys > aligned.length) return undefined;
-  return new SourceFacts(language, aligned, all.subarray(0, end), pool);
+  if (!layout || strings < 0 || keys < 0 || layout.end * 4 + strings + keys > aligned.length) return undefined;
+  return new SourceFacts(language, aligned, all.subarray(0, layout.end), layout.filled, pool);
 }
 
 /** @returns the text of the pool that equals this one, which joins it where there is none. */

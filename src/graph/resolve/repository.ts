@@ -65,6 +65,8 @@ function nextCut(space: string, after: number): number {
 }
 
 export class Repository {
+  /** Those of the files, in the order in which they come. */
+  readonly languages: readonly LanguageModule[];
   /** First symbol number of each file, and one more at the end. */
   readonly base: Int32Array;
   private readonly bindings: (RowIndex | undefined)[];
@@ -80,14 +82,15 @@ export class Repository {
     readonly files: readonly SourceFile[],
     before?: Repository,
   ) {
+    this.languages = before?.languages ?? [...new Set(files.map(({ language }) => language))];
     this.base = new Int32Array(files.length + 1);
     this.bindings = before?.bindings.slice() ?? [];
     this.children = before?.children.slice() ?? [];
     this.stringRows = before?.stringRows.slice() ?? [];
     const withSpaces: number[] = [];
     for (const [file, { facts }] of files.entries()) {
-      this.base[file + 1] = this.base[file]! + facts.rowCount("symbols");
-      if (facts.rowCount("spaces") > 0) withSpaces.push(file);
+      this.base[file + 1] = this.base[file]! + facts.symbolCount;
+      if (facts.has("spaces")) withSpaces.push(file);
       if (before && before.files[file]?.facts !== facts) this.dropIndexes(file);
     }
     for (const file of withSpaces) this.addSpaceMacros(this.facts(file));

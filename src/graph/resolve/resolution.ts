@@ -41,8 +41,8 @@ export class Resolution {
     spaces.repo = this.repo;
     this.spaces = spaces;
     const spaceExists = (name: string) => spaces.repo.spaceExists(name);
-    const paths = files.map((file) => file.path);
-    this.project = kept?.project ?? createProjectFiles({ paths, configs, readConfig, spaceExists });
+    this.project =
+      kept?.project ?? createProjectFiles({ paths: files.map(({ path }) => path), configs, readConfig, spaceExists });
     this.resolvers = kept?.resolvers ?? new Map();
     this.engine = new Engine(this.repo, this.project, this.resolvers);
     this.unique = new UniqueNames(this.repo, symbolsNamed ?? createSymbolsNamed(this.repo));

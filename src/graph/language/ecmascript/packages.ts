@@ -23,6 +23,11 @@ interface WorkspacePackage {
   exports: unknown;
   imports: unknown;
   entries: string[];
+  /** Where its sources are: found when it is first asked for. */
+  sources: PackageSources | undefined;
+}
+
+interface PackageSources {
   /** What its tsconfig files make of which folder. */
   builds: Build[];
   /** Folders that hold its sources, the likeliest first. */
@@ -59,9 +64,14 @@ function createFileLookup(project: ProjectFiles) {
 }
 
 export function createPackageModules(project: ProjectFiles, tsconfigs: Tsconfigs) {
-  const packages = readPackages(project, tsconfigs);
+  const packages = readPackages(project);
   const byName = new Map(packages.map((entry) => [entry.name, entry]));
   const { fileLike, moduleLike } = createFileLookup(project);
+
+  function sourcesIn(entry: WorkspacePackage): PackageSources {
+    entry.sources ??= findSources(project, tsconfigs, entry.folder);
+    return entry.sources;
+  }
 
   function moduleAt(path: string): number {
     const file = fileLike(path);
@@ -79,7 +89,7 @@ export function createPackageModules(project: ProjectFiles, tsconfigs: Tsconfigs
       const file = sourceOf(entry, path);
       if (file >= 0) return file;
     }
-    for (const root of entry.roots) {
+    for (const root of sourcesIn(entry).roots) {
       const file = fileLike(join(root, "index"));
       if (file >= 0) return file;
     }
@@ -92,7 +102,7 @@ export function createPackageModules(project: ProjectFiles, tsconfigs: Tsconfigs
     const direct = moduleLike(whole);
     if (direct >= 0) return direct;
     const source = whole.replace(/\.d\.([mc]?)ts$/, ".$1js");
-    for (const { made, from } of entry.builds) {
+    for (const { made, from } of sourcesIn(entry).builds) {
       const file = source.startsWith(`${made}/`) ? moduleLike(join(from, source.slice(made.length + 1))) : -1;
       if (file >= 0) return file;
     }
@@ -105,7 +115,7 @@ export function createPackageModules(project: ProjectFiles, tsconfigs: Tsconfigs
     if (parts.length < 2 || project.folderExists(join(entry.folder, parts[0]!))) return -1;
     const inner = FORMS.test(parts[1]!) && parts.length > 2 ? [parts.slice(1), parts.slice(2)] : [parts.slice(1)];
     for (const rest of inner)
-      for (const root of entry.roots) {
+      for (const root of sourcesIn(entry).roots) {
         const file = moduleLike(join(root, rest.join("/")));
         if (file >= 0) return file;
       }
@@ -132,7 +142,7 @@ export function createPackageModules(project: ProjectFiles, tsconfigs: Tsconfigs
       if (file >= 0) return file;
     }
     if (!rest) return entryOf(entry);
-    for (const root of new Set([entry.folder, ...entry.roots])) {
+    for (const root of new Set([entry.folder, ...sourcesIn(entry).roots])) {
       const file = moduleAt(join(root, rest));
       if (file >= 0) return file;
     }
@@ -142,7 +152,7 @@ export function createPackageModules(project: ProjectFiles, tsconfigs: Tsconfigs
   return { moduleAt, packageModule };
 }
 
-function readPackages(project: ProjectFiles, tsconfigs: Tsconfigs): WorkspacePackage[] {
+function readPackages(project: ProjectFiles): WorkspacePackage[] {
   const found: WorkspacePackage[] = [];
   for (const path of project.configsNamed("package.json")) {
     const json = membersOf(parseJsonc(project.readConfig(path) ?? ""));
@@ -159,14 +169,14 @@ function readPackages(project: ProjectFiles, tsconfigs: Tsconfigs): WorkspacePac
       exports: json["exports"],
       imports: json["imports"],
       entries,
-      ...sourcesOf(project, tsconfigs, folder),
+      sources: undefined,
     });
   }
   return found.sort((a, b) => a.folder.length - b.folder.length || (a.folder < b.folder ? -1 : 1));
 }
 
 /** Where a package's sources are: what its builds read, else `src` or the package's own folder. */
-function sourcesOf(project: ProjectFiles, tsconfigs: Tsconfigs, folder: string): { builds: Build[]; roots: string[] } {
+function findSources(project: ProjectFiles, tsconfigs: Tsconfigs, folder: string): PackageSources {
   const builds = tsconfigs.buildsIn(folder);
   const usual = [join(folder, "src"), folder];
   const roots = new Set([...builds.map(({ from }) => from), ...usual].filter((root) => project.folderExists(root)));

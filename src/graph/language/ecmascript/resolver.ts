@@ -24,14 +24,13 @@ function moduleOf(project: ProjectFiles, file: number): ImportTarget {
 export function createEcmascriptResolver(project: ProjectFiles): ImportResolver {
   const tsconfigs = createTsconfigs(project);
   const { moduleAt, packageModule } = createPackageModules(project, tsconfigs);
-  const maps = tsconfigs.readPathMaps();
   const mapsByFolder = new Map<string, readonly PathMap[]>();
 
   /** The maps that hold for the files of a folder. */
   function mapsFor(folder: string): readonly PathMap[] {
     let found = mapsByFolder.get(folder);
     if (!found) {
-      found = maps.filter((map) => map.folder === "" || `${folder}/`.startsWith(`${map.folder}/`));
+      found = tsconfigs.readPathMaps(folder);
       mapsByFolder.set(folder, found);
     }
     return found;

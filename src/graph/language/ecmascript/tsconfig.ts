@@ -34,13 +34,18 @@ const MAX_EXTENDS = 8;
 export const TSCONFIG_NAMES = [...new Set([...MAPS, ...BUILDS])];
 
 export interface Tsconfigs {
-  readPathMaps(): PathMap[];
+  /** The maps that hold for the files of a folder: the nearest folder's first. */
+  readPathMaps(folder: string): PathMap[];
   /** What the configurations of a folder build, and from where. */
   buildsIn(folder: string): Build[];
 }
 
-/** Reads each configuration once: many extend the same one, and one is asked for its paths and its builds. */
+/**
+ * Reads a configuration when something depends on it, and once: many extend the same one, and one is asked for its paths
+ * and its builds.
+ */
 export function createTsconfigs(project: ProjectFiles): Tsconfigs {
+  const mapping = new Set(MAPS.flatMap((name) => project.configsNamed(name)));
   const known = new Map<string, Options>();
   // How deep it is counts too: of those that extend each other in a circle, each ends it elsewhere.
   const optionsAt: OptionsAt = (path, depth) => {
@@ -50,15 +55,17 @@ export function createTsconfigs(project: ProjectFiles): Tsconfigs {
     return options;
   };
   return {
-    readPathMaps() {
+    readPathMaps(within) {
       const maps: PathMap[] = [];
-      for (const name of MAPS) {
-        for (const path of project.configsNamed(name)) {
+      for (let folder = within; ; folder = dirname(folder)) {
+        for (const name of MAPS) {
+          const path = join(folder, name);
+          if (!mapping.has(path)) continue;
           const { baseUrl, paths } = optionsAt(path, 0);
-          if (baseUrl !== undefined || paths.length > 0) maps.push({ baseUrl, paths, folder: dirname(path) });
+          if (baseUrl !== undefined || paths.length > 0) maps.push({ baseUrl, paths, folder });
         }
+        if (folder === "") return maps;
       }
-      return maps.sort((a, b) => b.folder.length - a.folder.length || (a.folder < b.folder ? -1 : 1));
     },
     buildsIn(folder) {
       const builds: Build[] = [];

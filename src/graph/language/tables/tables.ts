@@ -56,30 +56,41 @@ export function factTables(cells: (name: TableName) => Int32Array): FactTables {
 
 const PLACES = recordOf(TABLE_NAMES, (name) => TABLE_NAMES.indexOf(name));
 
-/** Where tables end that stand behind their lengths; undefined if these cannot be true. */
-export function endOfTables(words: Int32Array, lengths: number): number | undefined {
-  let at = lengths + TABLE_NAMES.length;
+/** What the lengths of tables say, without a look at the tables. */
+interface Layout {
+  /** Where the tables end. */
+  end: number;
+  /** A bit for each table that has rows. */
+  filled: number;
+}
+
+/** Reads the lengths of tables that stand behind them; undefined if they cannot be true. */
+export function readLengths(words: Int32Array, lengths: number): Layout | undefined {
+  let end = lengths + TABLE_NAMES.length;
+  let filled = 0;
   for (let place = 0; place < TABLE_NAMES.length; place++) {
     const length = words[lengths + place];
     if (length === undefined || length < 0) return undefined;
-    at += length;
+    if (length > 0) filled |= 1 << place;
+    end += length;
   }
-  return at;
+  return { end, filled };
 }
 
-/** The number of rows of a table that `endOfTables` found to be there. */
-export function rowsOf(name: TableName, words: Int32Array, lengths: number): number {
-  return (words[lengths + PLACES[name]] ?? 0) / EMPTY[name].size;
-}
+/** The number of symbols by the lengths of tables. */
+export const countSymbols = (words: Int32Array, lengths: number): number =>
+  (words[lengths + PLACES.symbols] ?? 0) / EMPTY.symbols.size;
+
+/** @param filled as `readLengths` gives it */
+export const hasRows = (name: TableName, filled: number): boolean => (filled & (1 << PLACES[name])) !== 0;
 
 /** One of the tables that stand behind their lengths. */
 export function readTable<Name extends TableName>(name: Name, words: Int32Array, lengths: number): FactTables[Name] {
-  if (rowsOf(name, words, lengths) === 0) return EMPTY[name];
   const place = PLACES[name];
   let at = lengths + TABLE_NAMES.length;
   for (let before = 0; before < place; before++) at += words[lengths + before] ?? 0;
-  const cells = words.subarray(at, at + (words[lengths + place] ?? 0));
-  return new CLASSES[name](cells);
+  const length = words[lengths + place] ?? 0;
+  return length > 0 ? new CLASSES[name](words.subarray(at, at + length)) : EMPTY[name];
 }
 
 /** Tables that stand behind their lengths. */

@@ -44,6 +44,7 @@ export class Bases {
     const index: OutsideIndex = { bases: new Map(), members: new Map() };
     this.outside = index;
     for (const [file, { facts }] of repo.files.entries()) {
+      if (!facts.has("attaches") && !facts.has("heritage")) continue;
       const [attaches, heritage] = [facts.table("attaches"), facts.table("heritage")];
       for (let row = 0; row < attaches.length; row++) {
         const symbol = repo.symbolAt(file, attaches.symbol(row));
