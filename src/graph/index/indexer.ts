@@ -148,8 +148,9 @@ async function resolveSources(
   const cache = readFactCache(options.force ? undefined : store.current()?.folder);
   const { files, parsed } = await parseChanged(options, look.walk, cache, phases);
   options.signal?.throwIfAborted();
-  const sources = sourcesOf(files);
-  const { builder: edges, tangled } = resolveAll(options, look.walk, { files, sources, references }, phases);
+  const pool = new Map<string, string>();
+  const sources = sourcesOf(files, pool);
+  const { builder: edges, tangled } = resolveAll(options, look.walk, { files, sources, references, pool }, phases);
   const builder = joinDeclarations(edges);
   return {
     builder,
@@ -209,11 +210,12 @@ interface Material {
   /** Those of them that have facts, in their order. */
   sources: readonly SourceFile[];
   references: ExactReferences;
+  /** Strings of all files: of those that are equal, one is kept in memory. */
+  pool: Map<string, string>;
 }
 
-function sourcesOf(files: readonly CachedFile[]): SourceFile[] {
+function sourcesOf(files: readonly CachedFile[], pool: Map<string, string>): SourceFile[] {
   const sources: SourceFile[] = [];
-  const pool = new Map<string, string>();
   for (const file of files) {
     if (file.note !== "") continue;
     const source = sourceOf(file.path, file.facts(), pool);
@@ -223,13 +225,16 @@ function sourcesOf(files: readonly CachedFile[]): SourceFile[] {
 }
 
 /** Structure and edges, and the paths of files whose edges could not be found. */
-function resolveAll(options: IndexOptions, walk: Walk, { files, sources, references }: Material, phases: Phases) {
+function resolveAll(options: IndexOptions, walk: Walk, material: Material, phases: Phases) {
+  const { files, sources, references, pool } = material;
   phases.start("structure", 1);
   const builder = new GraphBuilder();
   const input = { files: sources, configs: walk.configs, readConfig: createConfigReader(options.root) };
   let resolution = new Resolution(input);
   const { repo } = resolution;
   const symbolNodes = addStructure(builder, repo);
+  // By now the strings of all files are read.
+  pool.clear();
   phases.end("structure");
   phases.start("resolution", sources.length);
   const hashes = new Map(files.map(({ path, hash }) => [path, hash]));

@@ -95,21 +95,19 @@ export function readTable<Name extends TableName>(name: Name, words: Int32Array,
 
 /** Tables that stand behind their lengths. */
 export function readTables(words: Int32Array, lengths: number): FactTables {
-  const cells = new Map<TableName, Int32Array>();
+  const tables = { ...EMPTY };
   let at = lengths + TABLE_NAMES.length;
   for (const [place, name] of TABLE_NAMES.entries()) {
     const length = words[lengths + place] ?? 0;
-    if (length > 0) cells.set(name, words.subarray(at, at + length));
+    if (length > 0) putTable(tables, name, words.subarray(at, at + length));
     at += length;
   }
-  const tables = factTables((name) => cells.get(name) ?? NO_ITEMS);
-  for (const name of TABLE_NAMES) if (!cells.has(name)) leaveEmpty(tables, name);
   return tables;
 }
 
-/** Most files have no rows in most tables: those are the same for all files. */
-const EMPTY = factTables(() => NO_ITEMS);
-
-function leaveEmpty<Name extends TableName>(tables: FactTables, name: Name): void {
-  tables[name] = EMPTY[name];
+function putTable<Name extends TableName>(tables: FactTables, name: Name, cells: Int32Array): void {
+  tables[name] = new CLASSES[name](cells);
 }
+
+/** Most files have no rows in most tables: those are the same for all files. */
+const EMPTY: Readonly<FactTables> = factTables(() => NO_ITEMS);
