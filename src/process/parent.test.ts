@@ -34,29 +34,24 @@ child.send(${JSON.stringify({ id: 1, ...asked })});
 `;
 
 // `skep extract` is not among them: the system bounds its processor time (text/extractor.ts).
-test
-  .skipIf(lacks("Linux, which ends a process with its parent", process.platform === "linux"))
-  .each([
-    ["text-worker", {}],
-    ["graph-worker", {}],
-    ["parse-worker", { request: { root: "/", files: [] } }],
-  ])(
-  "skep %s ends when its server is killed, whatever it is doing",
-  async (name, asked) => {
-    const parent = Bun.spawn([process.execPath, "-e", parentOf(skepCommand(name), asked)], {
-      stdout: "pipe",
-      stderr: "inherit",
-    });
-    started.push(parent.pid);
-    const { value } = await parent.stdout.getReader().read();
-    const worker = Number(Buffer.from(value!).toString());
-    started.push(worker);
-    // As deaf as one that never comes to the end of its work: only the system can end it.
-    process.kill(worker, "SIGSTOP");
-    expect(isThere(worker)).toBe(true);
-    parent.kill("SIGKILL");
-    await parent.exited;
-    for (let checks = 0; isThere(worker) && checks < 3_000; checks++) await Bun.sleep(20);
-    expect(isThere(worker), "the worker is left without its server").toBe(false);
-  },
-);
+test.skipIf(lacks("Linux, which ends a process with its parent", process.platform === "linux")).each([
+  ["text-worker", {}],
+  ["graph-worker", {}],
+  ["parse-worker", { request: { root: "/", files: [] } }],
+])("skep %s ends when its server is killed, whatever it is doing", async (name, asked) => {
+  const parent = Bun.spawn([process.execPath, "-e", parentOf(skepCommand(name), asked)], {
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  started.push(parent.pid);
+  const { value } = await parent.stdout.getReader().read();
+  const worker = Number(Buffer.from(value!).toString());
+  started.push(worker);
+  // As deaf as one that never comes to the end of its work: only the system can end it.
+  process.kill(worker, "SIGSTOP");
+  expect(isThere(worker)).toBe(true);
+  parent.kill("SIGKILL");
+  await parent.exited;
+  for (let checks = 0; isThere(worker) && checks < 3_000; checks++) await Bun.sleep(20);
+  expect(isThere(worker), "the worker is left without its server").toBe(false);
+});

@@ -1,11 +1,13 @@
 /** A whole index in this process and in memory, nothing stored: for tests and measurements. */
 
 import type { CodeGraph } from "../code-graph.ts";
+import { packFacts } from "../language/facts.ts";
 import { createGrammars } from "../language/grammar.ts";
 import { endingOf, LANGUAGES, languageOf } from "../language/languages.ts";
 import { factsOf, sourceText } from "../language/parse-file.ts";
 import type { SourceFile } from "../resolve/repository.ts";
 import { analyse } from "./analyse.ts";
+import { sourceOf } from "./packed-source.ts";
 import { openSources } from "./source-files.ts";
 import { walkFolder } from "./walk.ts";
 
@@ -21,7 +23,8 @@ export async function indexInMemory(root: string): Promise<CodeGraph> {
     await grammars.load(language.grammars.get(endingOf(path))!);
     using file = sources.open(path);
     const text = sourceText(file.readAll());
-    files.push({ path, language, facts: factsOf(path, text, grammars) });
+    const source = sourceOf(path, packFacts(factsOf(path, text, grammars)));
+    if (source) files.push(source);
   }
   return analyse({ files, configs: walk.configs, readConfig: sources.text });
 }

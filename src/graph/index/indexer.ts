@@ -2,9 +2,7 @@
  * An index job: the six phases in order, from a folder to a new generation of its graph. Only changed files are parsed,
  * and an edit of a few files is taken into the graph that there is, so that only files that it can have changed are resolved.
  */
-import { unpackFacts } from "../language/facts.ts";
 import { createGrammars } from "../language/grammar.ts";
-import { languageOf } from "../language/languages.ts";
 import { PHASES } from "../model.ts";
 import type { RawEdge } from "../resolve/calls/edges.ts";
 import type { SourceFile } from "../resolve/repository.ts";
@@ -22,6 +20,7 @@ import { findGroups, finishWith } from "./groups.ts";
 import { type NotedFile, unreadOf } from "./index-report.ts";
 import { ALONE, openLiveIndex } from "./live-index.ts";
 import { type Look, lookAtFiles } from "./look.ts";
+import { sourceOf } from "./packed-source.ts";
 import { parseAll } from "./parse-pool.ts";
 import { createPhases, type PhaseReport, type Phases } from "./phases.ts";
 import { createConfigReader } from "./source-files.ts";
@@ -137,8 +136,9 @@ async function resolveSources(
   const cache = readFactCache(options.force ? undefined : store.current()?.folder);
   const { files, parsed } = await parseChanged(options, look.walk, cache, phases);
   options.signal?.throwIfAborted();
-  const sources = sourcesOf(files);
-  const { builder: edges, tangled } = resolveAll(options, look.walk, { files, sources, references }, phases);
+  const pool = new Map<string, string>();
+  const sources = sourcesOf(files, pool);
+  const { builder: edges, tangled } = resolveAll(options, look.walk, { files, sources, references, pool }, phases);
   const builder = joinDeclarations(edges);
   return {
     builder,
@@ -196,28 +196,31 @@ interface Material {
   /** Those of them that have facts, in their order. */
   sources: readonly SourceFile[];
   references: ExactReferences;
+  /** Strings of all files: of those that are equal, one is kept in memory. */
+  pool: Map<string, string>;
 }
 
-function sourcesOf(files: readonly CachedFile[]): SourceFile[] {
+function sourcesOf(files: readonly CachedFile[], pool: Map<string, string>): SourceFile[] {
   const sources: SourceFile[] = [];
-  const pool = new Map<string, string>();
   for (const file of files) {
     if (file.note !== "") continue;
-    const language = languageOf(file.path)!;
-    const facts = unpackFacts(file.facts(), language.id, pool);
-    if (facts) sources.push({ path: file.path, language, facts });
+    const source = sourceOf(file.path, file.facts(), pool);
+    if (source) sources.push(source);
   }
   return sources;
 }
 
 /** Structure and edges, and the paths of files whose edges could not be found. */
-function resolveAll(options: IndexOptions, walk: Walk, { files, sources, references }: Material, phases: Phases) {
+function resolveAll(options: IndexOptions, walk: Walk, material: Material, phases: Phases) {
+  const { files, sources, references, pool } = material;
   phases.start("structure", 1);
   const builder = new GraphBuilder();
   const input = { files: sources, configs: walk.configs, readConfig: createConfigReader(options.root) };
   let resolution = new Resolution(input);
   const { repo } = resolution;
   const symbolNodes = addStructure(builder, repo);
+  // By now the strings of all files are read.
+  pool.clear();
   phases.end("structure");
   phases.start("resolution", sources.length);
   const hashes = new Map(files.map(({ path, hash }) => [path, hash]));

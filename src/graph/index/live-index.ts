@@ -6,9 +6,7 @@
 import { takeTurns } from "../../core/turns.ts";
 import type { CodeGraph } from "../code-graph.ts";
 import type { KeptNodes } from "../kept-nodes.ts";
-import { unpackFacts } from "../language/facts.ts";
 import type { Grammars } from "../language/grammar.ts";
-import { languageOf } from "../language/languages.ts";
 import { MovedRows } from "../moved-rows.ts";
 import { affectedFiles } from "../resolve/affected.ts";
 import { createMentions } from "../resolve/mentions.ts";
@@ -24,9 +22,11 @@ import { type FoundEdges, readFoundEdges } from "../store/snapshot.ts";
 import { joinDeclarations } from "./declarations.ts";
 import { type EditLimits, editedFiles, isSameList, pathOf } from "./edited-files.ts";
 import { writeGeneration } from "./generation.ts";
+import { symbolsNamedBy } from "./graph-names.ts";
 import { findGroups, finishWith, type Groups } from "./groups.ts";
 import { type Indexed, manifestOf, unreadOf } from "./index-report.ts";
 import type { Look } from "./look.ts";
+import { sourceOf } from "./packed-source.ts";
 import { type Laid, layOut, layOutFrom, type Patched, patchStructure } from "./patch-structure.ts";
 import { createConfigReader } from "./source-files.ts";
 import { addFoundEdges, ENDS, type GraphBuilder } from "./structure.ts";
@@ -88,6 +88,8 @@ interface State {
   sources: readonly SourceFile[];
   resolution: Resolution;
   laid: Laid;
+  /** A graph that has the symbols of `laid` as its nodes, in the same rows: it is asked for names. */
+  named: CodeGraph;
   look: Look;
 }
 
@@ -116,7 +118,7 @@ export async function openLiveIndex(
   const sources: SourceFile[] = [];
   for (const file of files) {
     if (file.note !== "") continue;
-    const source = sourceOf(file, file.facts());
+    const source = sourceOf(file.path, file.facts());
     if (!source) return undefined;
     sources.push(source);
     await turn();
@@ -124,17 +126,18 @@ export async function openLiveIndex(
   const readConfig = createConfigReader(root);
   const resolution = new Resolution({ files: sources, configs: look.walk.configs, readConfig });
   await turn();
-  const laid = layOutFrom(graph, resolution.repo) ?? layOutAgain(resolution.repo, store, graph);
+  const taken = layOutFrom(graph, resolution.repo);
+  const laid = taken ?? layOutAgain(resolution.repo, store, graph);
   if (!laid) return undefined;
+  const named = taken ? graph : laid.builder.finish();
   await turn();
   const references = readExactReferences(store.folder);
-  return createLiveIndex(root, store, { known, cache, references, limits }, { files, sources, resolution, laid, look });
-}
-
-function sourceOf(file: Pick<CachedFile, "path">, packed: Uint8Array): SourceFile | undefined {
-  const language = languageOf(file.path);
-  const facts = language && unpackFacts(packed, language.id);
-  return facts && { path: file.path, language, facts };
+  return createLiveIndex(
+    root,
+    store,
+    { known, cache, references, limits },
+    { files, sources, resolution, laid, named, look },
+  );
 }
 
 /** Makes the structure again, and takes over from disk what resolution found. @returns undefined where that does not fit */
@@ -167,26 +170,31 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
   let state = opened;
   /** What the disk lacks. */
   let made: Made | undefined;
-  /** Files that have facts, as the latest edit has them. */
-  let packed = opened.files.filter(({ note }) => note === "");
-  const mentions = createMentions(packed.length, (file) => packed[file]!.facts());
+  /** As the latest edit has them. */
+  let latest = opened.sources;
+  const mentions = createMentions(latest.length, (file) => latest[file]!.facts);
   const surfaces = new Map<number, Surface>();
   /** Of the edit before the latest: nobody reads a graph that two edits have followed. */
   let spare: Laid | undefined;
 
-  function resolved(files: readonly CachedFile[], edited: readonly { path: string; facts: Uint8Array }[], look: Look) {
+  function resolved(edited: readonly { path: string; facts: Uint8Array }[], look: Look) {
     const facts = new Map(edited.map(({ path, facts }) => [path, facts]));
     const changed: number[] = [];
     const sources = state.sources.map((source, row) => {
       const packed = facts.get(source.path);
       if (!packed) return source;
       changed.push(row);
-      return sourceOf(source, packed);
+      return sourceOf(source.path, packed);
     });
     if (!sources.every((source) => source !== undefined)) return undefined;
-    const input = { files: sources, configs: look.walk.configs, readConfig: createConfigReader(root) };
-    const resolution = new Resolution(input, { before: state.resolution, changed });
-    packed = files.filter(({ note }) => note === "");
+    const input = {
+      files: sources,
+      configs: look.walk.configs,
+      readConfig: createConfigReader(root),
+      symbolsNamed: symbolsNamedBy({ graph: state.named, first: state.laid.first, sources, changed }),
+    };
+    const resolution = new Resolution(input, state.resolution);
+    latest = sources;
     for (const file of changed) mentions.edit(file);
     // What others see of few files is kept for their next edit.
     if (surfaces.size > MAX_SURFACES) surfaces.clear();
@@ -239,7 +247,7 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
     },
     async edit(look, commit, before, grammars, started = performance.now()) {
       const found = await editedFiles(root, state, look, grammars, limits);
-      const next = found && resolved(found.files, found.edited, look);
+      const next = found && resolved(found.edited, look);
       if (!next) return undefined;
       const { files, edited } = found;
       const { sources, resolution, affected, changed } = next;
@@ -255,7 +263,7 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
       const graph = finishWith(joined, groups);
       const kept = isJoined ? undefined : keptNodes(state.laid.first, patched.first, changed);
       spare = state.laid;
-      state = { files, sources, resolution, laid: patched, look };
+      state = { files, sources, resolution, laid: patched, named: isJoined ? patched.builder.finish() : graph, look };
       made = {
         graph,
         files,

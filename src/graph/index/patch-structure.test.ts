@@ -1,13 +1,17 @@
 /** Structure that is taken from a graph is the one that the graph was made of. That edits of it are true: incremental.test.ts. */
 import { beforeAll, expect, test } from "bun:test";
 import { SHOP } from "../../testing/source-tree.ts";
+import { packFacts } from "../language/facts.ts";
 import { createGrammars, type Grammars } from "../language/grammar.ts";
 import { endingOf, languageOf } from "../language/languages.ts";
 import { factsOf } from "../language/parse-file.ts";
+import { createSymbolsNamed, type NamedSymbol } from "../resolve/names/symbols-named.ts";
 import type { SourceFile } from "../resolve/repository.ts";
 import { Resolution } from "../resolve/resolution.ts";
 import { joinDeclarations } from "./declarations.ts";
+import { symbolsNamedBy } from "./graph-names.ts";
 import { findGroups, finishWith } from "./groups.ts";
+import { sourceOf } from "./packed-source.ts";
 import { layOut, layOutFrom } from "./patch-structure.ts";
 import { addFoundEdges } from "./structure.ts";
 
@@ -22,7 +26,8 @@ async function indexed(files: Readonly<Record<string, string>>) {
   for (const [path, text] of Object.entries(files)) {
     const language = languageOf(path)!;
     await grammars.load(language.grammars.get(endingOf(path))!);
-    sources.push({ path, language, facts: factsOf(path, text, grammars) });
+    const source = sourceOf(path, packFacts(factsOf(path, text, grammars)));
+    if (source) sources.push(source);
   }
   const resolution = new Resolution({ files: sources, configs: [], readConfig: () => undefined });
   const { repo } = resolution;
@@ -62,4 +67,24 @@ test("no structure comes from a graph in which declarations are joined, or from 
   expect(layOutFrom(graph, repo)).toBeUndefined();
   const other = await indexed({ "kit.ts": "export function makeKit() {}\n", "use.ts": "" });
   expect(layOutFrom(other.graph, repo)).toBeUndefined();
+});
+
+test("the symbols of a name are found by the graph before an edit as by the facts of all files after it", async () => {
+  const before = {
+    "a.ts": "export class Shop { open() {} close = () => 1; }\nconst hidden = { open() {} };\n",
+    "b.ts":
+      'import { Shop } from "./a.ts";\nexport function open(shop: Shop) { return () => shop.open(); }\nexport {};\n',
+    "c.py": "class Door:\n    def open(self):\n        def open():\n            pass\n",
+    "open/d.go": "package open\n\nfunc (d Door) open() {}\n",
+  };
+  const edited = await indexed({ ...before, "b.ts": "export const open = 1;\nfunction close() {}\n" });
+  const { graph, laid } = await indexed(before);
+  const sources = edited.repo.files;
+  const byGraph = symbolsNamedBy({ graph, first: laid.first, sources, changed: [1] });
+  const byFacts = createSymbolsNamed(edited.repo);
+  const said = (found: readonly NamedSymbol[]) => found.map(({ file, label, findRow }) => [file, label, findRow()]);
+  const names = new Set(sources.flatMap(({ facts }) => facts.read().strings));
+  for (const name of ["b.ts", "open", ...names])
+    expect([name, said(byGraph(name))]).toEqual([name, said(byFacts(name))]);
+  expect(said(byFacts("open")).length).toBeGreaterThan(4);
 });

@@ -6,7 +6,6 @@ import type { CodeGraph, NodeColumns } from "../code-graph.ts";
 import { roomFor } from "../growing-ints.ts";
 import { SymbolFlag } from "../language/fact-layout.ts";
 import type { Repository } from "../resolve/repository.ts";
-import { rowAfter } from "../rows.ts";
 import { foundEnd } from "../store/snapshot.ts";
 import { addStructure, addSymbols, ENDS, GraphBuilder, NUMBERS } from "./structure.ts";
 import { SymbolNodes } from "./symbol-nodes.ts";
@@ -78,13 +77,11 @@ export function layOutFrom(graph: CodeGraph, repo: Repository): Laid | undefined
 
 /** The node of each symbol, as `addSymbols` gives them; undefined where a file has not so many nodes. */
 function nodesInTurn(repo: Repository, first: Int32Array): Int32Array | undefined {
-  const all = new Int32Array(repo.symbolTotal).fill(-1);
+  const all = new Int32Array(repo.symbolTotal);
   let node = first[0]!;
-  for (let file = 0; file < repo.files.length; file++) {
+  for (const [file, { facts }] of repo.files.entries()) {
     if (node !== first[file]) return undefined;
-    const { symbols } = repo.facts(file);
-    for (let row = symbols.first; row < symbols.length; row = rowAfter(row))
-      if (!(symbols.flags(row) & SymbolFlag.Hidden)) all[repo.symbolAt(file, row)] = node++;
+    node = facts.table("symbols").numberWithout(SymbolFlag.Hidden, all, repo.base[file]!, node);
   }
   return node === first.at(-1) ? all : undefined;
 }

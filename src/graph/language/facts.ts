@@ -1,7 +1,16 @@
 /** The facts of one file, which resolution reads, and their packed form. */
 import type { LanguageId } from "../model.ts";
 import { FACTS_VERSION } from "./fact-layout.ts";
-import { type FactTables, factTables, TABLE_NAMES, type TableName } from "./tables/tables.ts";
+import {
+  countSymbols,
+  type FactTables,
+  hasRows,
+  readLengths,
+  readTable,
+  readTables,
+  TABLE_NAMES,
+  type TableName,
+} from "./tables/tables.ts";
 
 export interface FileFacts extends FactTables {
   language: LanguageId;
@@ -12,13 +21,6 @@ export interface FileFacts extends FactTables {
   strings: string[];
   /** Names that may be configuration keys, as `keyNamesOf` gives them. */
   keys: Uint8Array;
-}
-
-/** Most files have no rows in most tables: those are the same for all files. */
-const EMPTY = factTables(() => new Int32Array(0));
-
-function leaveEmpty<Name extends TableName>(tables: FactTables, name: Name): void {
-  tables[name] = EMPTY[name];
 }
 
 /** Words before the table lengths: version, unread lines, bytes of strings, count of strings, lines, bytes of keys. */
@@ -52,45 +54,91 @@ export function packFacts(facts: FileFacts): Uint8Array {
   return bytes;
 }
 
-/** The texts of packed facts: their strings, divided by NUL, and their keys. Empty for facts of another version. */
-export function textsOf(packed: Uint8Array): [strings: Uint8Array, keys: Uint8Array] {
-  const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
-  const int = (at: number) => view.getInt32(at * 4, true);
-  let words = HEADER + TABLE_NAMES.length;
-  if (packed.byteLength < words * 4 || int(0) !== FACTS_VERSION) return [packed.subarray(0, 0), packed.subarray(0, 0)];
-  for (const at of TABLE_NAMES.keys()) words += int(HEADER + at);
-  const end = words * 4 + int(2);
-  return [packed.subarray(words * 4, end), packed.subarray(end, end + int(5))];
+/**
+ * Facts of a file of the repository. What is asked of every file was read from the header; all else is read once somebody
+ * asks for it, since most files are asked for nothing when one of them is edited.
+ */
+export class SourceFacts {
+  private all: FileFacts | undefined;
+  /** Lines that the parser could not read, in whole or in part. */
+  readonly unread: number;
+  /** Lines of the file. */
+  readonly lines: number;
+  /** Number of symbols, hidden ones included. */
+  readonly symbolCount: number;
+
+  /**
+   * @param packed with a header that is known to fit
+   * @param words those of the packed facts before their texts
+   * @param filled the tables that have rows, as `readLengths` gives them
+   */
+  constructor(
+    readonly language: LanguageId,
+    private readonly packed: Uint8Array,
+    private readonly words: Int32Array,
+    private readonly filled: number,
+    private readonly pool: Map<string, string> | undefined,
+  ) {
+    this.unread = words[1]!;
+    this.lines = words[4]!;
+    this.symbolCount = countSymbols(words, HEADER);
+  }
+
+  /** Whether a table has rows. */
+  has(name: TableName): boolean {
+    return hasRows(name, this.filled);
+  }
+
+  /** A table alone: where something is looked for in all files. */
+  table<Name extends TableName>(name: Name): FactTables[Name] {
+    return this.all?.[name] ?? readTable(name, this.words, HEADER);
+  }
+
+  /** The bytes of its strings, divided by NUL, and of its keys behind them. */
+  get texts(): Uint8Array {
+    const start = this.words.byteLength;
+    return this.packed.subarray(start, start + this.words[2]! + this.words[5]!);
+  }
+
+  /** Names that may be configuration keys, as `keyNamesOf` gives them. */
+  get keys(): Uint8Array {
+    const start = this.words.byteLength + this.words[2]!;
+    return this.packed.subarray(start, start + this.words[5]!);
+  }
+
+  /** All facts. */
+  read(): FileFacts {
+    this.all ??= this.unpack();
+    return this.all;
+  }
+
+  private unpack(): FileFacts {
+    const { language, packed, words, pool, unread, lines, keys } = this;
+    const start = words.byteLength;
+    const texts = packed.subarray(start, start + words[2]!);
+    const strings = words[3] === 0 ? [] : decoder.decode(texts).split("\u0000");
+    if (pool) for (const [i, text] of strings.entries()) strings[i] = keepOnce(pool, text);
+    return { ...readTables(words, HEADER), language, unread, lines, strings, keys };
+  }
 }
 
 /**
- * Unpacks what `packFacts` made; undefined when it is of another version or cut short.
+ * Opens what `packFacts` made; undefined when it is of another version or cut short. A byte that is wrong behind a header
+ * which fits is not noticed: it gives other facts.
  * @param pool strings of other files: of those that are equal, one is kept in memory
  */
-export function unpackFacts(
+export function openFacts(
   packed: Uint8Array,
   language: LanguageId,
   pool?: Map<string, string>,
-): FileFacts | undefined {
+): SourceFacts | undefined {
   const aligned = packed.byteOffset % 4 === 0 ? packed : packed.slice();
-  if (aligned.length < (HEADER + TABLE_NAMES.length) * 4) return undefined;
   const all = new Int32Array(aligned.buffer, aligned.byteOffset, Math.floor(aligned.length / 4));
   if (all[0] !== FACTS_VERSION) return undefined;
-  let at = HEADER + TABLE_NAMES.length;
-  const cells = new Map<TableName, Int32Array>();
-  for (const [i, name] of TABLE_NAMES.entries()) {
-    const length = all[HEADER + i]!;
-    if (length > 0) cells.set(name, all.subarray(at, at + length));
-    at += length;
-  }
-  const tables = factTables((name) => cells.get(name) ?? EMPTY[name].cells);
-  for (const name of TABLE_NAMES) if (!cells.has(name)) leaveEmpty(tables, name);
-  const end = at * 4 + all[2]!;
-  const keysEnd = end + all[5]!;
-  if (keysEnd > aligned.length) return undefined;
-  const strings = all[3] === 0 ? [] : decoder.decode(aligned.subarray(at * 4, end)).split("\u0000");
-  if (pool) for (const [i, text] of strings.entries()) strings[i] = keepOnce(pool, text);
-  return { ...tables, language, unread: all[1]!, lines: all[4]!, strings, keys: aligned.subarray(end, keysEnd) };
+  const layout = readLengths(all, HEADER);
+  const [strings = -1, keys = -1] = [all[2], all[5]];
+  if (!layout || strings < 0 || keys < 0 || layout.end * 4 + strings + keys > aligned.length) return undefined;
+  return new SourceFacts(language, aligned, all.subarray(0, layout.end), layout.filled, pool);
 }
 
 /** @returns the text of the pool that equals this one, which joins it where there is none. */

@@ -1,6 +1,7 @@
 /** Which files an edit makes be resolved again: no more than needed, and never fewer. */
 import { beforeAll, describe, expect, test } from "bun:test";
-import { packFacts, textsOf } from "../language/facts.ts";
+import { sourceOf } from "../index/packed-source.ts";
+import { packFacts, type SourceFacts } from "../language/facts.ts";
 import { createGrammars, type Grammars } from "../language/grammar.ts";
 import { endingOf, languageOf } from "../language/languages.ts";
 import { factsOf } from "../language/parse-file.ts";
@@ -20,7 +21,8 @@ async function resolve(files: Files): Promise<Resolution> {
   for (const [path, text] of Object.entries(files)) {
     const language = languageOf(path)!;
     await grammars.load(language.grammars.get(endingOf(path))!);
-    sources.push({ path, language, facts: factsOf(path, text, grammars) });
+    const source = sourceOf(path, packFacts(factsOf(path, text, grammars)));
+    if (source) sources.push(source);
   }
   return new Resolution({ files: sources, configs: [], readConfig: () => undefined });
 }
@@ -35,10 +37,10 @@ function edges(resolution: Resolution, file: number): string[] {
 }
 
 /** The last byte before the names is 0xff, as that of a number below 0: it is no letter of the first name. */
-function withLetterBefore(packed: Uint8Array): Uint8Array {
-  const [names] = textsOf(packed);
-  packed[names.byteOffset - packed.byteOffset - 1] = 0xff;
-  return packed;
+function withLetterBefore({ path, facts }: SourceFile): SourceFacts {
+  const copy = sourceOf(path, packFacts(facts.read()))?.facts ?? facts;
+  new Uint8Array(copy.texts.buffer)[copy.texts.byteOffset - 1] = 0xff;
+  return copy;
 }
 
 /** Paths to resolve again after an edit, "all" for every one; checked to leave no file out whose edges changed. */
@@ -49,7 +51,7 @@ async function affected(files: Files, path: string, text: string): Promise<strin
     before: before.engine,
     after: after.engine,
     changed: [paths.indexOf(path)],
-    mentions: createMentions(paths.length, (file) => withLetterBefore(packFacts(after.repo.facts(file)))),
+    mentions: createMentions(paths.length, (file) => withLetterBefore(after.repo.files[file]!)),
   });
   for (const [file, left] of paths.entries())
     if (found && !found.has(file))
@@ -116,12 +118,12 @@ describe("an edit of", () => {
 test("who mentions a name is asked of each file as its last edit left it", async () => {
   const { repo } = await resolve({ "a.ts": "first();\n", "b.ts": "first();\nfirstly();\n", "c.ts": "" });
   const edited = await resolve({ "a.ts": "second();\n", "b.ts": "", "c.ts": "Firstly();\n" });
-  const packed = repo.files.map(({ facts }) => packFacts(facts));
-  const mentions = createMentions(packed.length, (file) => packed[file] ?? new Uint8Array(0));
+  const latest = repo.files.map(({ facts }) => facts);
+  const mentions = createMentions(latest.length, (file) => latest[file]!);
   const asked = (name: string, anyCase = false) => [...mentions.filesWith(new Set([name]), anyCase)].sort();
   expect([asked("first"), asked("firstly"), asked("irst"), asked("second")]).toEqual([[0, 1], [1], [], []]);
   for (const [file, { facts }] of edited.repo.files.entries()) {
-    packed[file] = packFacts(facts);
+    latest[file] = facts;
     mentions.edit(file);
   }
   expect([asked("first"), asked("firstly"), asked("second")]).toEqual([[], [], [0]]);

@@ -2,7 +2,7 @@
  * Which files mention a name. The texts of all files' facts stand side by side, so that one search goes through them,
  * however many files there are.
  */
-import { textsOf } from "../language/facts.ts";
+import type { SourceFacts } from "../language/facts.ts";
 
 /** With more edited files than this, the texts are put side by side again. */
 const MAX_EDITED = 100;
@@ -12,6 +12,8 @@ interface SideBySide {
   text: Buffer;
   start: Int32Array;
 }
+
+type FileTexts = Pick<SourceFacts, "texts">;
 
 export interface Mentions {
   /** Takes the facts of a file after an edit. */
@@ -23,8 +25,8 @@ export interface Mentions {
   filesWith(names: ReadonlySet<string>, anyCase: boolean): ReadonlySet<number>;
 }
 
-/** @param packedFacts of a file, as they are now */
-export function createMentions(files: number, packedFacts: (file: number) => Uint8Array): Mentions {
+/** @param factsOf a file, as they are now */
+export function createMentions(files: number, factsOf: (file: number) => FileTexts): Mentions {
   const known = new Map<boolean, SideBySide>();
   /** Files that were edited since their texts were put beside the others. */
   const edited = new Set<number>();
@@ -32,7 +34,7 @@ export function createMentions(files: number, packedFacts: (file: number) => Uin
   function sideBySide(anyCase: boolean): SideBySide {
     const before = known.get(anyCase);
     if (before) return before;
-    const made = join(files, packedFacts, anyCase);
+    const made = join(files, factsOf, anyCase);
     known.set(anyCase, made);
     return made;
   }
@@ -51,7 +53,7 @@ export function createMentions(files: number, packedFacts: (file: number) => Uin
       for (const word of wanted) addFilesWith(all, word, found);
       for (const file of edited) {
         found.delete(file);
-        const own = join(1, () => packedFacts(file), anyCase).text;
+        const own = join(1, () => factsOf(file), anyCase).text;
         if (wanted.some((word) => wordAt(own, word, 0) >= 0)) found.add(file);
       }
       return found;
@@ -59,25 +61,19 @@ export function createMentions(files: number, packedFacts: (file: number) => Uin
   };
 }
 
-function join(files: number, packedFacts: (file: number) => Uint8Array, anyCase: boolean): SideBySide {
-  const parts: Uint8Array[] = [];
+function join(files: number, factsOf: (file: number) => FileTexts, anyCase: boolean): SideBySide {
   const start = new Int32Array(files + 1);
-  for (let file = 0; file < files; file++) {
-    // Without the numbers before them: a byte of those beside the first name would count as a letter of it.
-    const texts = textsOf(packedFacts(file));
-    let end = start[file]!;
-    for (const text of texts) {
-      parts.push(text, BREAK);
-      end += text.length + 1;
-    }
-    start[file + 1] = end;
-  }
-  const text = Buffer.concat(parts);
+  const parts = Array.from({ length: files }, (_, file) => {
+    const { texts } = factsOf(file);
+    // A NUL is between them.
+    start[file + 1] = start[file]! + texts.length + 1;
+    return texts;
+  });
+  const text = Buffer.alloc(start[files]!);
+  for (const [file, texts] of parts.entries()) text.set(texts, start[file]);
   if (anyCase) putInLowerCase(text);
   return { text, start };
 }
-
-const BREAK = new Uint8Array(1);
 
 /** Bytes beyond ASCII keep their values. */
 function putInLowerCase(text: Buffer): void {

@@ -4,7 +4,7 @@
  */
 
 import { BindingKind, SymbolFlag } from "../language/fact-layout.ts";
-import type { FileFacts } from "../language/facts.ts";
+import type { FileFacts, SourceFacts } from "../language/facts.ts";
 import type { LanguageModule } from "../language/language.ts";
 import type { SymbolColumn, SymbolValue } from "../language/tables/symbols.ts";
 import { REFERENCE_LABELS, SYMBOL_LABELS, type SymbolLabel } from "../model.ts";
@@ -27,7 +27,7 @@ export interface SourceFile {
   /** Relative to the repository, forward slashes. */
   path: string;
   language: LanguageModule;
-  facts: FileFacts;
+  facts: SourceFacts;
 }
 
 type NameIndex = Map<string, number[]>;
@@ -65,6 +65,8 @@ function nextCut(space: string, after: number): number {
 }
 
 export class Repository {
+  /** Those of the files, in the order in which they come. */
+  readonly languages: readonly LanguageModule[];
   /** First symbol number of each file, and one more at the end. */
   readonly base: Int32Array;
   private readonly bindings: (RowIndex | undefined)[];
@@ -80,16 +82,19 @@ export class Repository {
     readonly files: readonly SourceFile[],
     before?: Repository,
   ) {
+    this.languages = before?.languages ?? [...new Set(files.map(({ language }) => language))];
     this.base = new Int32Array(files.length + 1);
     this.bindings = before?.bindings.slice() ?? [];
     this.children = before?.children.slice() ?? [];
     this.stringRows = before?.stringRows.slice() ?? [];
-    for (const { facts } of files) this.addSpaceMacros(facts);
-    for (let file = 0; file < files.length; file++) {
-      this.base[file + 1] = this.base[file]! + this.facts(file).symbols.length;
-      this.addSpaces(file);
-      if (before && before.facts(file) !== this.facts(file)) this.dropIndexes(file);
+    const withSpaces: number[] = [];
+    for (const [file, { facts }] of files.entries()) {
+      this.base[file + 1] = this.base[file]! + facts.symbolCount;
+      if (facts.has("spaces")) withSpaces.push(file);
+      if (before && before.files[file]?.facts !== facts) this.dropIndexes(file);
     }
+    for (const file of withSpaces) this.addSpaceMacros(this.facts(file));
+    for (const file of withSpaces) this.addSpaces(file);
   }
 
   /** The indexes of a file know its rows alone, so they hold as long as its facts. */
@@ -117,7 +122,7 @@ export class Repository {
   }
 
   facts(file: number): FileFacts {
-    return this.files[file]!.facts;
+    return this.files[file]!.facts.read();
   }
 
   language(file: number): LanguageModule {
@@ -305,7 +310,6 @@ export class Repository {
 
   private addSpaces(file: number): void {
     const facts = this.facts(file);
-    if (facts.spaces.length === 0) return;
     const spaceOf = new Map<number, string[]>();
     for (let row = 0; row < facts.spaces.length; row++) {
       const name = this.spaceName(facts, row);

@@ -7,6 +7,7 @@ import { createProjectFiles } from "../language/project-files.ts";
 import { EdgeFinder, type RawEdge } from "./calls/edges.ts";
 import { Engine } from "./engine.ts";
 import type { ImportResolvers } from "./names/import-targets.ts";
+import { createSymbolsNamed, type SymbolsNamed } from "./names/symbols-named.ts";
 import { UniqueNames } from "./names/unique-names.ts";
 import { Repository, type SourceFile } from "./repository.ts";
 
@@ -15,13 +16,8 @@ export interface ResolutionInput {
   /** Paths of configuration files, and their texts. */
   configs: readonly string[];
   readConfig(path: string): string | undefined;
-}
-
-/** An edit of some files, by their rows: the list of files and what configures imports are as they were. */
-interface Edited {
-  /** Not to be asked any more: what the edit does not change is taken over from it. */
-  before: Resolution;
-  changed: readonly number[];
+  /** Knows the names of symbols, where somebody does who need not read all files for it. */
+  symbolsNamed?: SymbolsNamed;
 }
 
 export class Resolution {
@@ -33,8 +29,11 @@ export class Resolution {
   readonly unique: UniqueNames;
   private readonly finder: EdgeFinder;
 
-  constructor({ files, configs, readConfig }: ResolutionInput, edited?: Edited) {
-    const before = edited?.before;
+  /**
+   * @param before as it was before an edit that changed neither the list of files nor what configures imports. It is not to be
+   * asked any more: what the edit does not change is taken over from it.
+   */
+  constructor({ files, configs, readConfig, symbolsNamed }: ResolutionInput, before?: Resolution) {
     this.repo = new Repository(files, before?.repo);
     const kept = before && this.repo.hasSpacesOf(before.repo) ? before : undefined;
     const spaces = kept?.spaces ?? { repo: this.repo };
@@ -42,11 +41,11 @@ export class Resolution {
     spaces.repo = this.repo;
     this.spaces = spaces;
     const spaceExists = (name: string) => spaces.repo.spaceExists(name);
-    const paths = files.map((file) => file.path);
-    this.project = kept?.project ?? createProjectFiles({ paths, configs, readConfig, spaceExists });
+    this.project =
+      kept?.project ?? createProjectFiles({ paths: files.map(({ path }) => path), configs, readConfig, spaceExists });
     this.resolvers = kept?.resolvers ?? new Map();
     this.engine = new Engine(this.repo, this.project, this.resolvers);
-    this.unique = new UniqueNames(this.repo, edited && { before: edited.before.unique, changed: edited.changed });
+    this.unique = new UniqueNames(this.repo, symbolsNamed ?? createSymbolsNamed(this.repo));
     this.finder = new EdgeFinder(this.engine, this.unique);
   }
 

@@ -5,7 +5,7 @@
  * whose places do not fit the file as it is now is stale, and left out whole.
  */
 import type { CodeGraph } from "../code-graph.ts";
-import { type FileFacts, unpackFacts } from "../language/facts.ts";
+import { type FileFacts, openFacts } from "../language/facts.ts";
 import { languageOf } from "../language/languages.ts";
 import type { CachedFile } from "../store/fact-cache.ts";
 import { calledName } from "./called-name.ts";
@@ -58,7 +58,7 @@ export function matchScip(index: Uint8Array, input: MatchInput): { files: ExactF
   for (const document of documents) {
     const cached = input.files.get(document.path);
     const language = languageOf(document.path);
-    const facts = cached && language ? unpackFacts(cached.facts(), language.id) : undefined;
+    const facts = cached && language ? openFacts(cached.facts(), language.id)?.read() : undefined;
     if (!cached || !facts) continue;
     const calls = callsOf(document, linesOf.get(document.path) ?? [], facts, definitions);
     files.push({ path: document.path, hash: cached.hash, calls });

@@ -95,7 +95,7 @@ export function readFactCache(folder: string | undefined): FactCache {
         stored: { segment, offset, length },
         facts() {
           if (length === 0) return EMPTY;
-          data[segment] ??= readFileSync(segments[segment]!.path);
+          data[segment] ??= mapFile(segments[segment]!.path);
           return data[segment].subarray(offset * UNIT, (offset + length) * UNIT);
         },
       });
@@ -103,6 +103,19 @@ export function readFactCache(folder: string | undefined): FactCache {
     return { ...cache, configs: meta.configs, segments };
   } catch {
     return { files: new Map(), configs: "", segments: [] };
+  }
+}
+
+/**
+ * A file's bytes, of which those are loaded that somebody reads: an edit reads a fraction of them. Of a map of its own,
+ * no write would reach the file. The file must not become shorter while it is in use, and a segment never changes.
+ */
+function mapFile(path: string): Uint8Array {
+  try {
+    return Bun.mmap(path, { shared: false });
+  } catch {
+    // A file system without maps, or one that nobody may write to.
+    return readFileSync(path);
   }
 }
 

@@ -6,7 +6,7 @@ import { membersOf } from "../../../core/is-object.ts";
 import type { ProjectFiles } from "../language.ts";
 import { dirname, join } from "../paths.ts";
 import { parseJsonc } from "./jsonc.ts";
-import { type Build, buildsIn } from "./tsconfig.ts";
+import type { Build, Tsconfigs } from "./tsconfig.ts";
 
 const ENDINGS = [".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"];
 /** What a compiled ending may stand for in sources. */
@@ -23,6 +23,11 @@ interface WorkspacePackage {
   exports: unknown;
   imports: unknown;
   entries: string[];
+  /** Where its sources are: found when it is first asked for. */
+  sources: PackageSources | undefined;
+}
+
+interface PackageSources {
   /** What its tsconfig files make of which folder. */
   builds: Build[];
   /** Folders that hold its sources, the likeliest first. */
@@ -58,12 +63,17 @@ function createFileLookup(project: ProjectFiles) {
   return { fileLike, moduleLike };
 }
 
-export function createPackageModules(project: ProjectFiles) {
+export function createPackageModules(project: ProjectFiles, tsconfigs: Tsconfigs) {
   const packages = readPackages(project);
   const byName = new Map(packages.map((entry) => [entry.name, entry]));
   // From the last on: of several in a folder, the first counts.
   const byFolder = new Map(packages.toReversed().map((entry) => [entry.folder, entry]));
   const { fileLike, moduleLike } = createFileLookup(project);
+
+  function sourcesIn(entry: WorkspacePackage): PackageSources {
+    entry.sources ??= findSources(project, tsconfigs, entry.folder);
+    return entry.sources;
+  }
 
   function moduleAt(path: string): number {
     const file = fileLike(path);
@@ -81,7 +91,7 @@ export function createPackageModules(project: ProjectFiles) {
       const file = sourceOf(entry, path);
       if (file >= 0) return file;
     }
-    for (const root of entry.roots) {
+    for (const root of sourcesIn(entry).roots) {
       const file = fileLike(join(root, "index"));
       if (file >= 0) return file;
     }
@@ -94,7 +104,7 @@ export function createPackageModules(project: ProjectFiles) {
     const direct = moduleLike(whole);
     if (direct >= 0) return direct;
     const source = whole.replace(/\.d\.([mc]?)ts$/, ".$1js");
-    for (const { made, from } of entry.builds) {
+    for (const { made, from } of sourcesIn(entry).builds) {
       const file = source.startsWith(`${made}/`) ? moduleLike(join(from, source.slice(made.length + 1))) : -1;
       if (file >= 0) return file;
     }
@@ -107,7 +117,7 @@ export function createPackageModules(project: ProjectFiles) {
     if (parts.length < 2 || project.folderExists(join(entry.folder, parts[0]!))) return -1;
     const inner = FORMS.test(parts[1]!) && parts.length > 2 ? [parts.slice(1), parts.slice(2)] : [parts.slice(1)];
     for (const rest of inner)
-      for (const root of entry.roots) {
+      for (const root of sourcesIn(entry).roots) {
         const file = moduleLike(join(root, rest.join("/")));
         if (file >= 0) return file;
       }
@@ -134,7 +144,7 @@ export function createPackageModules(project: ProjectFiles) {
       if (file >= 0) return file;
     }
     if (!rest) return entryOf(entry);
-    for (const root of new Set([entry.folder, ...entry.roots])) {
+    for (const root of new Set([entry.folder, ...sourcesIn(entry).roots])) {
       const file = moduleAt(join(root, rest));
       if (file >= 0) return file;
     }
@@ -161,15 +171,15 @@ function readPackages(project: ProjectFiles): WorkspacePackage[] {
       exports: json["exports"],
       imports: json["imports"],
       entries,
-      ...sourcesOf(project, folder),
+      sources: undefined,
     });
   }
   return found.sort((a, b) => a.folder.length - b.folder.length || (a.folder < b.folder ? -1 : 1));
 }
 
 /** Where a package's sources are: what its builds read, else `src` or the package's own folder. */
-function sourcesOf(project: ProjectFiles, folder: string): { builds: Build[]; roots: string[] } {
-  const builds = buildsIn(project, folder);
+function findSources(project: ProjectFiles, tsconfigs: Tsconfigs, folder: string): PackageSources {
+  const builds = tsconfigs.buildsIn(folder);
   const usual = [join(folder, "src"), folder];
   const roots = new Set([...builds.map(({ from }) => from), ...usual].filter((root) => project.folderExists(root)));
   return { builds, roots: [...roots] };

@@ -7,7 +7,7 @@ import { EXTERNAL, inFolder, rememberTargets } from "../import-targets.ts";
 import type { ImportResolver, ImportTarget, ProjectFiles } from "../language.ts";
 import { dirname, join } from "../paths.ts";
 import { createPackageModules } from "./packages.ts";
-import { type PathMap, readPathMaps } from "./tsconfig.ts";
+import { createTsconfigs, type PathMap } from "./tsconfig.ts";
 
 /** A file as a module. One of JavaScript and the declarations beside it are one thing: the declarations go first. */
 function moduleOf(project: ProjectFiles, file: number): ImportTarget {
@@ -28,8 +28,8 @@ interface FolderMaps {
 }
 
 export function createEcmascriptResolver(project: ProjectFiles): ImportResolver {
-  const { moduleAt, packageModule } = createPackageModules(project);
-  const maps = readPathMaps(project);
+  const tsconfigs = createTsconfigs(project);
+  const { moduleAt, packageModule } = createPackageModules(project, tsconfigs);
   const mapsByFolder = new Map<string, FolderMaps>();
   const mapsByFolders = new Map<string, FolderMaps>();
 
@@ -37,9 +37,9 @@ export function createEcmascriptResolver(project: ProjectFiles): ImportResolver 
   function mapsFor(folder: string): FolderMaps {
     const known = mapsByFolder.get(folder);
     if (known) return known;
-    const holding = maps.filter((map) => map.folder === "" || `${folder}/`.startsWith(`${map.folder}/`));
-    const key = holding.map((map) => maps.indexOf(map)).join();
-    const found = mapsByFolders.get(key) ?? { maps: holding, files: new Map() };
+    const maps = tsconfigs.readPathMaps(folder);
+    const key = maps.map((map) => map.folder).join("\n");
+    const found = mapsByFolders.get(key) ?? { maps, files: new Map() };
     mapsByFolders.set(key, found);
     mapsByFolder.set(folder, found);
     return found;

@@ -33,29 +33,53 @@ const MAX_EXTENDS = 8;
 
 export const TSCONFIG_NAMES = [...new Set([...MAPS, ...BUILDS])];
 
-export function readPathMaps(project: ProjectFiles): PathMap[] {
-  const maps: PathMap[] = [];
-  for (const name of MAPS) {
-    for (const path of project.configsNamed(name)) {
-      const { baseUrl, paths } = optionsAt(project, path, 0);
-      if (baseUrl !== undefined || paths.length > 0) maps.push({ baseUrl, paths, folder: dirname(path) });
-    }
-  }
-  return maps.sort((a, b) => b.folder.length - a.folder.length || (a.folder < b.folder ? -1 : 1));
+export interface Tsconfigs {
+  /** The maps that hold for the files of a folder: the nearest folder's first. */
+  readPathMaps(folder: string): PathMap[];
+  /** What the configurations of a folder build, and from where. */
+  buildsIn(folder: string): Build[];
 }
 
-/** What the configurations of a folder build, and from where. */
-export function buildsIn(project: ProjectFiles, folder: string): Build[] {
-  const builds: Build[] = [];
-  for (const name of BUILDS) {
-    const path = join(folder, name);
-    if (project.readConfig(path) === undefined) continue;
-    const { made, rootDir, include } = optionsAt(project, path, 0);
-    // Without `rootDir` the compiler takes the folder that all inputs share.
-    const from = rootDir ?? commonFolder(include ?? [folder]);
-    for (const one of made) if (one !== from) builds.push({ made: one, from });
-  }
-  return builds;
+/**
+ * Reads a configuration when something depends on it, and once: many extend the same one, and one is asked for its paths
+ * and its builds.
+ */
+export function createTsconfigs(project: ProjectFiles): Tsconfigs {
+  const mapping = new Set(MAPS.flatMap((name) => project.configsNamed(name)));
+  const known = new Map<string, Options>();
+  // How deep it is counts too: of those that extend each other in a circle, each ends it elsewhere.
+  const optionsAt: OptionsAt = (path, depth) => {
+    const key = `${depth} ${path}`;
+    const options = known.get(key) ?? readOptions(project, path, depth, optionsAt);
+    known.set(key, options);
+    return options;
+  };
+  return {
+    readPathMaps(within) {
+      const maps: PathMap[] = [];
+      for (let folder = within; ; folder = dirname(folder)) {
+        for (const name of MAPS) {
+          const path = join(folder, name);
+          if (!mapping.has(path)) continue;
+          const { baseUrl, paths } = optionsAt(path, 0);
+          if (baseUrl !== undefined || paths.length > 0) maps.push({ baseUrl, paths, folder });
+        }
+        if (folder === "") return maps;
+      }
+    },
+    buildsIn(folder) {
+      const builds: Build[] = [];
+      for (const name of BUILDS) {
+        const path = join(folder, name);
+        if (project.readConfig(path) === undefined) continue;
+        const { made, rootDir, include } = optionsAt(path, 0);
+        // Without `rootDir` the compiler takes the folder that all inputs share.
+        const from = rootDir ?? commonFolder(include ?? [folder]);
+        for (const one of made) if (one !== from) builds.push({ made: one, from });
+      }
+      return builds;
+    },
+  };
 }
 
 function commonFolder(folders: readonly string[]): string {
@@ -68,7 +92,9 @@ function commonFolder(folders: readonly string[]): string {
 const strings = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : [];
 
-function optionsAt(project: ProjectFiles, path: string, depth: number): Options {
+type OptionsAt = (path: string, depth: number) => Options;
+
+function readOptions(project: ProjectFiles, path: string, depth: number, optionsAt: OptionsAt): Options {
   const folder = dirname(path);
   const json = membersOf(parseJsonc(project.readConfig(path) ?? ""));
   const options = membersOf(json["compilerOptions"]);
@@ -77,7 +103,7 @@ function optionsAt(project: ProjectFiles, path: string, depth: number): Options 
   for (const parent of Array.isArray(extending) ? extending : [extending]) {
     if (typeof parent !== "string" || !parent.startsWith(".") || depth >= MAX_EXTENDS) continue;
     const base = join(folder, parent.endsWith(".json") ? parent : `${parent}.json`);
-    const inherited = optionsAt(project, base, depth + 1);
+    const inherited = optionsAt(base, depth + 1);
     result.baseUrl = inherited.baseUrl ?? result.baseUrl;
     result.rootDir = inherited.rootDir ?? result.rootDir;
     result.include = inherited.include ?? result.include;

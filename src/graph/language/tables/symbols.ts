@@ -51,6 +51,20 @@ export class SymbolTable extends tableOf<SymbolRow>()(SYMBOL) {
     return row;
   }
 
+  /**
+   * Numbers the rows that have none of some flags, in their order.
+   * @param into gets the number of each row from a place on; -1 for the others
+   * @param first the number of the first
+   * @returns the number after the last
+   */
+  numberWithout(flags: number, into: Int32Array, place: number, first: number): number {
+    const { cells, length, size } = this;
+    let next = first;
+    for (let row = 0; row < length; row++)
+      into[place + row] = (cells[row * size + SYMBOL.flags] ?? 0) & flags ? -1 : next++;
+    return next;
+  }
+
   /** A column by its name. */
   column<Column extends SymbolColumn>(row: SymbolRow, column: Column): SymbolValue<Column> {
     return rowAt(this.rows[row * this.size + SYMBOL[column]]!);

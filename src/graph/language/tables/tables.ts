@@ -1,5 +1,5 @@
 /** All tables of one file's facts. */
-import { keysOf } from "../../../core/typed-keys.ts";
+import { keysOf, recordOf } from "../../../core/typed-keys.ts";
 import { asRows, exists, type ListOf, type Rows } from "../../rows.ts";
 import { ExprTable } from "./exprs.ts";
 import { FactTable } from "./fact-table.ts";
@@ -45,9 +45,69 @@ const TABLES = {
 export type TableName = keyof typeof TABLES;
 export type FactTables = { [Name in TableName]: InstanceType<(typeof TABLES)[Name]> };
 
+const CLASSES: { [Name in TableName]: new (cells: Int32Array) => FactTables[Name] } = TABLES;
+
 export const TABLE_NAMES: readonly TableName[] = keysOf(TABLES);
 
 /** @param cells the integers of a table by its name */
 export function factTables(cells: (name: TableName) => Int32Array): FactTables {
   return Object.fromEntries(TABLE_NAMES.map((name) => [name, new TABLES[name](cells(name))])) as FactTables;
 }
+
+const PLACES = recordOf(TABLE_NAMES, (name) => TABLE_NAMES.indexOf(name));
+
+/** What the lengths of tables say, without a look at the tables. */
+interface Layout {
+  /** Where the tables end. */
+  end: number;
+  /** A bit for each table that has rows. */
+  filled: number;
+}
+
+/** Reads the lengths of tables that stand behind them; undefined if they cannot be true. */
+export function readLengths(words: Int32Array, lengths: number): Layout | undefined {
+  let end = lengths + TABLE_NAMES.length;
+  let filled = 0;
+  for (let place = 0; place < TABLE_NAMES.length; place++) {
+    const length = words[lengths + place];
+    if (length === undefined || length < 0) return undefined;
+    if (length > 0) filled |= 1 << place;
+    end += length;
+  }
+  return { end, filled };
+}
+
+/** The number of symbols by the lengths of tables. */
+export const countSymbols = (words: Int32Array, lengths: number): number =>
+  (words[lengths + PLACES.symbols] ?? 0) / EMPTY.symbols.size;
+
+/** @param filled as `readLengths` gives it */
+export const hasRows = (name: TableName, filled: number): boolean => (filled & (1 << PLACES[name])) !== 0;
+
+/** One of the tables that stand behind their lengths. */
+export function readTable<Name extends TableName>(name: Name, words: Int32Array, lengths: number): FactTables[Name] {
+  const place = PLACES[name];
+  let at = lengths + TABLE_NAMES.length;
+  for (let before = 0; before < place; before++) at += words[lengths + before] ?? 0;
+  const length = words[lengths + place] ?? 0;
+  return length > 0 ? new CLASSES[name](words.subarray(at, at + length)) : EMPTY[name];
+}
+
+/** Tables that stand behind their lengths. */
+export function readTables(words: Int32Array, lengths: number): FactTables {
+  const tables = { ...EMPTY };
+  let at = lengths + TABLE_NAMES.length;
+  for (const [place, name] of TABLE_NAMES.entries()) {
+    const length = words[lengths + place] ?? 0;
+    if (length > 0) putTable(tables, name, words.subarray(at, at + length));
+    at += length;
+  }
+  return tables;
+}
+
+function putTable<Name extends TableName>(tables: FactTables, name: Name, cells: Int32Array): void {
+  tables[name] = new CLASSES[name](cells);
+}
+
+/** Most files have no rows in most tables: those are the same for all files. */
+const EMPTY: Readonly<FactTables> = factTables(() => NO_ITEMS);

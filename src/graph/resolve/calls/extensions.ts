@@ -24,8 +24,8 @@ export class Extensions {
     const { repo } = this;
     if (this.known) return this.known;
     this.known = new Map();
-    for (let file = 0; file < repo.files.length; file++) {
-      const { attaches } = repo.facts(file);
+    for (const [file, { facts }] of repo.files.entries()) {
+      const attaches = facts.table("attaches");
       for (let row = 0; row < attaches.length; row++) {
         const symbol = repo.symbolAt(file, attaches.symbol(row));
         if (!repo.has(symbol, SymbolFlag.Extension)) continue;

@@ -46,9 +46,9 @@ export class Overloads {
     if (!this.attachedTo || !this.attached) {
       this.attachedTo = new Map();
       this.attached = new Map();
-      for (let file = 0; file < repo.files.length; file++) {
+      for (const [file, { facts }] of repo.files.entries()) {
         if (!repo.rules(file).overloads) continue;
-        const { attaches } = repo.facts(file);
+        const attaches = facts.table("attaches");
         for (let row = 0; row < attaches.length; row++) {
           const symbol = repo.symbolAt(file, attaches.symbol(row));
           for (const part of partsOf(this.engine.types.typeAt(file, attaches.type(row)))) {

@@ -36,7 +36,7 @@ export class Names {
     this.indexes = new ScopeIndexes(repo);
     this.implicitMembers = new ImplicitMembers(engine);
     this.globalImports = new GlobalImports(repo);
-    this.packages = new Set(repo.files.flatMap(({ language }) => language.rules.packages ?? []));
+    this.packages = new Set(repo.languages.flatMap(({ rules }) => rules.packages ?? []));
   }
 
   /** The binding that a name means among those of one scope, or undefined. */

@@ -4,154 +4,115 @@
  */
 
 import { SymbolFlag } from "../../language/fact-layout.ts";
-import type { FileFacts } from "../../language/facts.ts";
 import { wordSet } from "../../language/library.ts";
-import { SYMBOL_LABELS } from "../../model.ts";
-import { exists, isNone, rowAfter } from "../../rows.ts";
+import { exists, isNone } from "../../rows.ts";
 import { isTestPath } from "../../test-paths.ts";
 import type { Target } from "../calls/targets.ts";
-import { isReference, type Repository } from "../repository.ts";
+import type { Repository } from "../repository.ts";
+import type { NamedSymbol, SymbolsNamed } from "./symbols-named.ts";
 
 /** Of more methods of a name than this, none is worth naming. */
 const MAX_CANDIDATES = 5;
 const MIN_LENGTH = 4;
-const METHOD = SYMBOL_LABELS.indexOf("Method");
-const FUNCTION = SYMBOL_LABELS.indexOf("Function");
-
-/** Symbols by name: the file and the row of each, one after the other, in their order. */
-type Places = Map<string, number[]>;
-
-interface Declared {
-  /** The files that it was read from, by their rows. */
-  files: FileFacts[];
-  methods: Places;
-  functions: Places;
-  /** How many other things stand in a symbol under a name. */
-  members: Map<string, number>;
-}
 
 export class UniqueNames {
-  private readonly repo: Repository;
-  private readonly declared: Declared;
+  /** By name. */
+  private readonly methods = new Map<string, readonly NamedSymbol[]>();
+  private readonly functions = new Map<string, NamedSymbol | undefined>();
+  private readonly members = new Map<string, boolean>();
 
-  /** @param edited the same of the repository before an edit of some files, whose list is as it was; not to be asked any more */
-  constructor(repo: Repository, edited?: { before: UniqueNames; changed: readonly number[] }) {
-    this.repo = repo;
-    this.declared = edited?.before.declared ?? {
-      files: [],
-      methods: new Map(),
-      functions: new Map(),
-      members: new Map(),
-    };
-    const { declared } = this;
-    for (const file of edited?.changed ?? repo.files.keys()) {
-      const before = declared.files[file];
-      if (before) eachDeclared(before, (where, name, row) => removeName(declared, where, name, file, row));
-      const facts = repo.facts(file);
-      declared.files[file] = facts;
-      eachDeclared(facts, (where, name, row) => addName(declared, where, name, file, row));
-    }
-  }
+  constructor(
+    private readonly repo: Repository,
+    private readonly named: SymbolsNamed,
+  ) {}
 
   /** A plain name that no scope or import explains. */
   findFunction(file: number, name: string): Target[] {
     // In languages where modules declare every name, an undeclared name belongs to the runtime.
-    return this.repo.rules(file).guessNames ? this.accept(this.declared.functions, file, name) : [];
+    if (!this.repo.rules(file).guessNames || name.length < MIN_LENGTH) return [];
+    return this.accept(this.onlyFunction(name), file);
   }
 
   /** A member of a receiver of which nothing is known. */
   findMethod(file: number, name: string): Target[] {
-    return this.isCommon(file, name) || this.declared.members.has(name)
-      ? []
-      : this.accept(this.declared.methods, file, name);
+    if (name.length < MIN_LENGTH || this.isCommon(file, name)) return [];
+    const [method, another] = this.methodsNamed(name);
+    return !method || another || this.isMember(name) ? [] : this.accept(method, file);
   }
 
   /** The few methods that a member of such a receiver may be, where there is more than one. */
   findCandidates(file: number, name: string): readonly number[] {
-    const places = this.declared.methods.get(name) ?? [];
-    const count = places.length / 2;
-    if (count < 2 || count > MAX_CANDIDATES || name.length < MIN_LENGTH || this.isCommon(file, name)) return [];
+    if (name.length < MIN_LENGTH || this.isCommon(file, name)) return [];
+    const methods = this.methodsNamed(name);
+    if (methods.length < 2 || methods.length > MAX_CANDIDATES) return [];
     const { compatible } = this.repo.rules(file);
     const isTest = isTestPath(this.repo.pathOf(file));
-    return this.symbolsAt(places).filter((symbol) => {
-      const { language, path } = this.repo.files[this.repo.fileOf(symbol)]!;
+    const fitting = methods.filter((method) => {
+      const { language, path } = this.repo.files[method.file]!;
       return compatible.includes(language.id) && (isTest || !isTestPath(path));
     });
+    return fitting.map((method) => this.symbolOf(method));
   }
 
-  private symbolsAt(places: readonly number[]): number[] {
-    const symbols: number[] = [];
-    for (let at = 0; at < places.length; at += 2) symbols.push(this.repo.base[places[at]!]! + places[at + 1]!);
-    return symbols;
+  private methodsNamed(name: string): readonly NamedSymbol[] {
+    let found = this.methods.get(name);
+    if (!found) {
+      found = this.named(name).filter(({ label }) => label === "Method");
+      this.methods.set(name, found);
+    }
+    return found;
   }
 
-  private accept(all: Places, file: number, name: string): Target[] {
-    const places = all.get(name);
-    if (places?.length !== 2 || name.length < MIN_LENGTH) return [];
-    const [symbol] = this.symbolsAt(places);
-    const owner = this.repo.files[places[0]!]!;
-    if (symbol === undefined || !this.repo.rules(file).compatible.includes(owner.language.id)) return [];
+  /** The one function of a name that stands in no other symbol. */
+  private onlyFunction(name: string): NamedSymbol | undefined {
+    if (this.functions.has(name)) return this.functions.get(name);
+    let found: NamedSymbol | undefined;
+    for (const one of this.named(name)) {
+      if (one.label !== "Function" || !this.isCallable(one)) continue;
+      if (found) {
+        found = undefined;
+        break;
+      }
+      found = one;
+    }
+    this.functions.set(name, found);
+    return found;
+  }
+
+  private isCallable({ file, findRow }: NamedSymbol): boolean {
+    const { symbols } = this.repo.facts(file);
+    const row = findRow();
+    // A macro is only visible through an include, and those calls are resolved already.
+    return isNone(symbols.parent(row)) && !(symbols.flags(row) & SymbolFlag.FileLocal) && exists(symbols.inner(row));
+  }
+
+  /** Whether something other than a method stands in a symbol under a name. */
+  private isMember(name: string): boolean {
+    let found = this.members.get(name);
+    if (found === undefined) {
+      found = this.named(name).some(
+        ({ file, label, findRow }) => label !== "Method" && exists(this.repo.facts(file).symbols.parent(findRow())),
+      );
+      this.members.set(name, found);
+    }
+    return found;
+  }
+
+  private symbolOf({ file, findRow }: NamedSymbol): number {
+    return this.repo.symbolAt(file, findRow());
+  }
+
+  private accept(found: NamedSymbol | undefined, file: number): Target[] {
+    const owner = found && this.repo.files[found.file];
+    if (!owner || !this.repo.rules(file).compatible.includes(owner.language.id)) return [];
     if (isTestPath(owner.path) && !isTestPath(this.repo.pathOf(file))) return [];
-    return [{ symbol, reason: "unique_name" }];
+    return [{ symbol: this.symbolOf(found), reason: "unique_name" }];
   }
 
   private isCommon(file: number, name: string): boolean {
     const { library, rules } = this.repo.language(file);
     return COMMON.has(name) || library.commonMembers.has(name) || rules.specialMembers?.test(name) === true;
   }
-}
-
-type Where = "methods" | "functions" | "members";
-
-/** Tells the names that a file declares and how. */
-function eachDeclared({ symbols, strings }: FileFacts, tell: (where: Where, name: string, row: number) => void): void {
-  for (let row = symbols.first; row < symbols.length; row = rowAfter(row)) {
-    const label = symbols.label(row);
-    const flags = symbols.flags(row);
-    const name = strings[symbols.name(row)]!;
-    if (name === "" || flags & SymbolFlag.Hidden || isReference(label)) continue;
-    if (label === METHOD) {
-      tell("methods", name, row);
-      continue;
-    }
-    const isOuter = isNone(symbols.parent(row));
-    // A macro is only visible through an include, and those calls are resolved already.
-    if (label === FUNCTION && isOuter && !(flags & SymbolFlag.FileLocal) && exists(symbols.inner(row)))
-      tell("functions", name, row);
-    if (!isOuter) tell("members", name, row);
-  }
-}
-
-function addName(declared: Declared, where: Where, name: string, file: number, row: number): void {
-  if (where === "members") {
-    declared.members.set(name, (declared.members.get(name) ?? 0) + 1);
-    return;
-  }
-  const places = declared[where].get(name);
-  if (!places) {
-    declared[where].set(name, [file, row]);
-    return;
-  }
-  let at = places.length;
-  while (at > 0 && (places[at - 2]! > file || (places[at - 2] === file && places[at - 1]! > row))) at -= 2;
-  if (at === places.length) places.push(file, row);
-  else places.splice(at, 0, file, row);
-}
-
-function removeName(declared: Declared, where: Where, name: string, file: number, row: number): void {
-  if (where === "members") {
-    const left = (declared.members.get(name) ?? 0) - 1;
-    if (left > 0) declared.members.set(name, left);
-    else declared.members.delete(name);
-    return;
-  }
-  const places = declared[where].get(name) ?? [];
-  for (let at = 0; at < places.length; at += 2)
-    if (places[at] === file && places[at + 1] === row) {
-      places.splice(at, 2);
-      break;
-    }
-  if (places.length === 0) declared[where].delete(name);
 }
 
 /** Names of members that the libraries of every language have: too common to identify anything. */

@@ -45,8 +45,9 @@ export class Bases {
     // Set before it is filled: finding the subjects evaluates types, which may ask for members.
     const index: OutsideIndex = { bases: new Map(), members: new Map() };
     this.outside = index;
-    for (let file = 0; file < repo.files.length; file++) {
-      const { attaches, heritage } = repo.facts(file);
+    for (const [file, { facts }] of repo.files.entries()) {
+      if (!facts.has("attaches") && !facts.has("heritage")) continue;
+      const [attaches, heritage] = [facts.table("attaches"), facts.table("heritage")];
       for (let row = 0; row < attaches.length; row++) {
         const symbol = repo.symbolAt(file, attaches.symbol(row));
         for (const owner of this.subjectsOf(file, attaches.type(row))) {

@@ -19,7 +19,7 @@ export class Library {
   private readonly cellMembers = new Set<string>();
 
   constructor(private readonly engine: Engine) {
-    for (const { library } of new Set(engine.repo.files.map((file) => file.language))) {
+    for (const { library } of engine.repo.languages) {
       for (const [name, meaning] of library.types) if (!this.meanings.has(name)) this.meanings.set(name, meaning);
       for (const name of library.holders ?? []) this.cellMembers.add(name);
     }

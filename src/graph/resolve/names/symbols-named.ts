@@ -1,0 +1,72 @@
+/** Symbols by their names, for what looks for one that no scope and no import leads to. */
+import { SymbolFlag } from "../../language/fact-layout.ts";
+import type { FileFacts } from "../../language/facts.ts";
+import { type NodeLabel, SYMBOL_LABELS } from "../../model.ts";
+import { rowAfter, type SymbolRow } from "../../rows.ts";
+import { isReference, pushTo, type Repository } from "../repository.ts";
+
+export interface NamedSymbol {
+  file: number;
+  label: NodeLabel;
+  /** Finds its row among the symbols of the file; it may read the file's facts for that. */
+  findRow(): SymbolRow;
+}
+
+/** Gives the symbols of a name that declare something and are not hidden, in the order of their files and rows. */
+export type SymbolsNamed = (name: string) => readonly NamedSymbol[];
+
+/** Symbols by name: the first of each, and for each symbol the next of the same name; -1 ends. */
+interface NameIndex {
+  first: ReadonlyMap<string, number>;
+  next: Int32Array;
+}
+
+/** @returns what reads the names of all files when it is first asked */
+export function createSymbolsNamed(repo: Repository): SymbolsNamed {
+  let index: NameIndex | undefined;
+  return (name) => {
+    index ??= indexNames(repo);
+    const found: NamedSymbol[] = [];
+    for (let symbol = index.first.get(name) ?? -1; symbol >= 0; symbol = index.next[symbol] ?? -1) {
+      const file = repo.fileOf(symbol);
+      found.push(namedSymbol(repo.facts(file), file, repo.rowOf(symbol, file)));
+    }
+    return found;
+  };
+}
+
+function indexNames(repo: Repository): NameIndex {
+  const first = new Map<string, number>();
+  const next = new Int32Array(repo.symbolTotal).fill(-1);
+  // From the end, so that the first of a name comes first.
+  for (let file = repo.files.length - 1; file >= 0; file--) {
+    const facts = repo.facts(file);
+    for (const row of namedRows(facts).reverse()) {
+      const symbol = repo.symbolAt(file, row);
+      const name = nameAt(facts, row);
+      next[symbol] = first.get(name) ?? -1;
+      first.set(name, symbol);
+    }
+  }
+  return { first, next };
+}
+
+/** Adds the symbols of one file by name. */
+export function addSymbolsNamed(facts: FileFacts, file: number, into: Map<string, NamedSymbol[]>): void {
+  for (const row of namedRows(facts)) pushTo(into, nameAt(facts, row), namedSymbol(facts, file, row));
+}
+
+function namedRows(facts: FileFacts): SymbolRow[] {
+  const { symbols } = facts;
+  const rows: SymbolRow[] = [];
+  for (let row = symbols.first; row < symbols.length; row = rowAfter(row))
+    if (nameAt(facts, row) !== "" && !(symbols.flags(row) & SymbolFlag.Hidden) && !isReference(symbols.label(row)))
+      rows.push(row);
+  return rows;
+}
+
+const nameAt = ({ symbols, strings }: FileFacts, row: SymbolRow): string => strings[symbols.name(row)] ?? "";
+
+function namedSymbol({ symbols }: FileFacts, file: number, row: SymbolRow): NamedSymbol {
+  return { file, label: SYMBOL_LABELS[symbols.label(row)] ?? "Variable", findRow: () => row };
+}
