@@ -142,10 +142,14 @@ describe("at a terminal", () => {
     expect(typo.screen + set.screen).not.toMatch(/horse|battery/);
   });
 
-  test("Ctrl+C and Ctrl+D stop it, in one line", async () => {
-    for (const key of ["\x03", "\x04"]) {
+  test("Ctrl+C and Ctrl+D stop it, in one line; Ctrl+C exits as interrupted programs do", async () => {
+    const keys = [
+      ["\x03", 130],
+      ["\x04", 1],
+    ] as const;
+    for (const [key, exit] of keys) {
       const { screen, code } = await typed(["admin", "reset-password", "boss@example.test", ...here()], [key]);
-      expect([code, screen]).toEqual([1, expect.stringContaining("skep: Stopped; nothing was changed.")]);
+      expect([code, screen]).toEqual([exit, expect.stringContaining("skep: Stopped; nothing was changed.")]);
       expect(screen).not.toContain("at ");
     }
   });
