@@ -239,6 +239,9 @@ describe("agents and skills", () => {
     expect(await said("skills", "ringing")).toMatch(/^tags +bell, ring$/m);
     expect(await said("skills", "disable", "scribe/ringing")).toBe("scribe/ringing: off\n");
     expect((await json("skills", "ringing")).enabled).toBe(true);
+    const bytes = join(folder.path, "bytes.md");
+    writeFileSync(bytes, new Uint8Array([0xff, 0xfe, 0x41]));
+    expect(await refused("skills", "update", "ringing", "--content", bytes)).toContain("bytes.md is not text in UTF-8");
     await said("skills", "update", "ringing", "--description", "Changed");
     expect((await json("skills", "ringing")).description).toBe("Changed");
     for (const name of ["scribe/ringing", "ringing"]) await said("skills", "delete", name);
