@@ -42,7 +42,10 @@ export function LineDiff({ before, after }: { before: string; after: string }) {
   if (shown.length === 0) return <p className="text-dim">Nothing changes.</p>;
   const last = shown.at(-1)?.at ?? 0;
   return (
-    <pre tabIndex={0} className="max-h-[60dvh] overflow-auto rounded-md border border-line font-mono text-xs leading-5">
+    <pre
+      tabIndex={0}
+      className="max-h-[60dvh] overflow-auto rounded-md border border-line bg-panel font-mono text-xs leading-5"
+    >
       {shown.map(({ kind, text, at }, index) => (
         <Fragment key={at}>
           <LeftOut lines={at - 1 - (shown[index - 1]?.at ?? -1)} />
