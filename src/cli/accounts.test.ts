@@ -37,6 +37,7 @@ const there = () => ["--url", server.url];
 
 describe("lost access, beside a running server", () => {
   test("an administrator is made from the machine, and set-up over the network is closed at once", async () => {
+    expect(server.output()).toContain(`No administrator yet. Make one: skep admin create --data ${server.data}`);
     const made = await skep(["admin", "create", ...here(), "--email", "Boss@example.test"], [PASSWORD]);
     expect(made).toEqual({ out: expect.stringContaining("is an administrator"), err: "", code: 0 });
     expect((await logIn(server, "boss@example.test")).id).toStartWith("usr_");
@@ -142,10 +143,14 @@ describe("at a terminal", () => {
     expect(typo.screen + set.screen).not.toMatch(/horse|battery/);
   });
 
-  test("Ctrl+C and Ctrl+D stop it, in one line", async () => {
-    for (const key of ["\x03", "\x04"]) {
+  test("Ctrl+C and Ctrl+D stop it, in one line; Ctrl+C exits as interrupted programs do", async () => {
+    const keys = [
+      ["\x03", 130],
+      ["\x04", 1],
+    ] as const;
+    for (const [key, exit] of keys) {
       const { screen, code } = await typed(["admin", "reset-password", "boss@example.test", ...here()], [key]);
-      expect([code, screen]).toEqual([1, expect.stringContaining("skep: Stopped; nothing was changed.")]);
+      expect([code, screen]).toEqual([exit, expect.stringContaining("skep: Stopped; nothing was changed.")]);
       expect(screen).not.toContain("at ");
     }
   });
@@ -153,6 +158,14 @@ describe("at a terminal", () => {
 
 describe("login, whoami, users", () => {
   const path = () => join(home, "skep/credentials.json");
+
+  test("who is not logged in is told to, by skep alone", async () => {
+    const login = /^ {2}skep login +log in; this server asks who you are$/m;
+    expect((await skep([], [], { SKEP_URL: server.url })).out).toMatch(login);
+    const account = await logIn(server, "boss@example.test", "another battery");
+    const known = await skep([], [], { SKEP_URL: server.url, SKEP_TOKEN: account.token });
+    expect([known.code, known.out]).toEqual([0, expect.not.stringMatching(login)]);
+  });
 
   test("a log-in with a second factor is kept as a key, 0600, and used by the commands after it", async () => {
     const account = await logIn(server, "boss@example.test", "another battery");

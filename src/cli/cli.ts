@@ -4,6 +4,7 @@ import { isProblem } from "../core/errors.ts";
 import { didYouMean } from "../core/near.ts";
 import { watchOutput } from "./broken-output.ts";
 import { failureText } from "./failure.ts";
+import { INTERRUPTED, INTERRUPTED_CODE } from "./interrupt.ts";
 import { overview } from "./overview.ts";
 import { bareProgram } from "./program.ts";
 import { serveCommand } from "./serve.ts";
@@ -18,7 +19,7 @@ async function programFor(first: string | undefined, exit: (code: number) => voi
   return program;
 }
 
-/** @returns the exit code: 0 done, 1 failed, 2 wrong use. */
+/** @returns the exit code: 0 done, 1 failed, 2 wrong use, 130 left with Ctrl-C. */
 export async function runCli(args: string[]): Promise<number> {
   let code = 0;
   const [first] = args;
@@ -42,6 +43,7 @@ export async function runCli(args: string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     console.error(failureText(error));
+    if (isProblem(error) && error.code === INTERRUPTED_CODE) return INTERRUPTED;
     return isProblem(error) && /^bad_(configuration|usage)$/.test(error.code) ? 2 : 1;
   }
 }

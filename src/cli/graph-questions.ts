@@ -56,7 +56,7 @@ function asks(question: AskOptions["question"], command: Command): void {
     const { below, limit, ...flags } = command.opts<Flags>();
     const [subject, to] = question === "path" ? words : [words.join(" ") || undefined];
     const found = open(path, flags).ask({ question, subject, to, path: below, limit });
-    if (found.found === "none") throw notFound([subject, to].filter(Boolean).join(" or "), found.near);
+    if (found.found === "none") throw notFound(found.name, found.near);
     if (found.found === "several" && !flags.json)
       throw new Problem(409, "several", askText(found, TERMINAL_BYTES).split("\n").join(" "));
     const json = found.found === "one" ? found.answer : { candidates: found.candidates };

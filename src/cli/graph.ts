@@ -118,7 +118,9 @@ function questionCommands(graph: Command): void {
         await print(
           options.json
             ? JSON.stringify(status)
-            : `${status.state.replace("_", " ")}${status.state === "not_indexed" ? "" : `: ${counts}`}`,
+            : status.state === "not_indexed"
+              ? `not indexed; index it with: skep graph index ${path}`
+              : `${status.state}: ${counts}`,
         );
         if (!options.json && status.unread.files > 0) await print(unreadText(status.unread));
       }),

@@ -4,6 +4,9 @@ import type { Client } from "./server/client.ts";
 /** As shells have it for a program that was interrupted. */
 export const INTERRUPTED = 130;
 
+/** Of the problem that Ctrl-C at a question is; the command exits with `INTERRUPTED`. */
+export const INTERRUPTED_CODE = "interrupted";
+
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /** Has `act` called at Ctrl-C, and when the process is asked to end. @returns what forgets it. */

@@ -31,7 +31,10 @@ export async function overview(): Promise<string[]> {
       more,
     ];
   }
-  const { status, version, counts, standby } = await createClient(url, tokenFor(url)).call("GET", "/v1/status");
+  const { status, version, setup_required, counts, standby } = await createClient(url, tokenFor(url)).call(
+    "GET",
+    "/v1/status",
+  );
   const busy = counts
     ? `, ${counted(counts["active_runs"] ?? 0, "run")} at work, ${counted(counts["projects"] ?? 0, "project")}`
     : "";
@@ -43,6 +46,7 @@ export async function overview(): Promise<string[]> {
       : []),
     "",
     ...commands([
+      ...firstOf(setup_required, counts !== undefined),
       ['skep run hello "Greet me" --follow', "a run"],
       ["skep runs", "what has run"],
       ["skep open", "its page in the browser"],
@@ -51,6 +55,12 @@ export async function overview(): Promise<string[]> {
     "",
     more,
   ];
+}
+
+/** What comes before all else where the server asks who one is. @param isKnown who is not logged in is told no counts. */
+function firstOf(setupRequired: boolean, isKnown: boolean): [command: string, about: string][] {
+  if (setupRequired) return [["skep admin create --email ADDRESS", "the first account; nobody can log in before"]];
+  return isKnown ? [] : [["skep login", "log in; this server asks who you are"]];
 }
 
 /** Commands and what they do, below each other. */

@@ -10,12 +10,21 @@ import { askHidden } from "./terminal/ask.ts";
 export async function readText(file: string): Promise<string> {
   if (file === "-") {
     if (process.stdin.isTTY) throw unreadable("Nothing comes on standard input: pipe the text in.");
-    return Bun.stdin.text();
+    return textOf(await Bun.stdin.bytes(), "What comes on standard input");
   }
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found) throw unreadable(`There is no file ${file}.`);
   if (found.isDirectory()) throw unreadable(`${file} is a folder, not a file.`);
-  return readFileSync(file, "utf8");
+  return textOf(readFileSync(file), file);
+}
+
+/** Bytes that are no text would be stored with a sign for each that nobody can take back. */
+function textOf(bytes: Uint8Array, what: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw unreadable(`${what} is not text in UTF-8.`);
+  }
 }
 
 /** A file to be sent. @throws Problem 422 `unreadable`. */

@@ -40,12 +40,10 @@ function startText(app: App, config: Config): string[] {
       "Its data is a copy of another instance's: agents, routines, webhooks and notifications wait.",
       `Stop the original, then: skep activate --data ${config.data}`,
     );
-  if (app.setupToken)
-    lines.push(
-      "",
-      `No administrator yet. Make one: skep admin create --data ${config.data}`,
-      `Setup token: ${app.setupToken} (the browser asks for it)`,
-    );
+  // A server for this machine alone has no token to show: its browser asks for none.
+  if (app.setupToken || (config.authRequired && app.isNew))
+    lines.push("", `No administrator yet. Make one: skep admin create --data ${config.data}`);
+  if (app.setupToken) lines.push(`Setup token: ${app.setupToken} (the browser asks for it)`);
   if (app.isNew)
     lines.push(
       "",

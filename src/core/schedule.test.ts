@@ -118,4 +118,12 @@ describe("what is refused", () => {
     }
     expect(isProblem(problem) && [problem.status, problem.extras.errors?.[0]?.pointer]).toEqual([422, pointer]);
   });
+
+  test.each([
+    ["61 9 * * *", "The minute cannot be read: 61"],
+    ["0 9 32 * *", "The day of the month cannot be read: 32"],
+    ["0 9 * * mon-fry", "The day of the week cannot be read: mon-fry"],
+  ])("that cannot be read names the field as it was written: %s", (schedule, words) => {
+    expect(() => checkedPlan({ schedule, timezone: "UTC", blackouts: [] }, at("2026-11-22T00:00Z"))).toThrow(words);
+  });
 });

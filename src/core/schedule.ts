@@ -1,6 +1,6 @@
 /** When something with a schedule is due: its ticks forwards and backwards, and which of them a blackout covers. */
 import { Cron } from "croner";
-import { invalidField } from "./errors.ts";
+import { invalidField, messageOf } from "./errors.ts";
 
 /** Five fields of cron, or every N minutes since 1970-01-01T00:00Z. */
 export type Schedule = string | { every_minutes: number; offset_minutes?: number };
@@ -42,7 +42,7 @@ const WEEK = 7 * DAY;
 const CLOCK_CHANGE = 120;
 /** How many ticks are tried for one outside the blackouts. */
 const TRIES = 200;
-const CRON_FIELDS = 5;
+const CRON_FIELDS = ["minute", "hour", "day of the month", "month", "day of the week"] as const;
 
 type Ticks = Pick<Plan, "next" | "last">;
 
@@ -127,8 +127,8 @@ export function checkedPlan(times: Times, now: number, at = ""): Plan {
   assertZone(timezone, at);
   if (typeof schedule !== "string" && (schedule.offset_minutes ?? 0) >= schedule.every_minutes)
     throw invalidField(`${at}/schedule/offset_minutes`, "Must be less than every_minutes");
-  if (typeof schedule === "string" && schedule.trim().split(/\s+/).length !== CRON_FIELDS)
-    throw invalidField(`${at}/schedule`, "Takes five fields: minute, hour, day of the month, month, day of the week");
+  if (typeof schedule === "string" && schedule.trim().split(/\s+/).length !== CRON_FIELDS.length)
+    throw invalidField(`${at}/schedule`, `Takes five fields: ${CRON_FIELDS.join(", ")}`);
   const plan = readable(times, at);
   if (plan.next(now) === null) throw invalidField(`${at}/schedule`, "There is no such day: it would never be due");
   if (plan.nextFree(now) === null)
@@ -140,9 +140,23 @@ function readable(times: Times, at: string): Plan {
   try {
     return planOf(times);
   } catch (error) {
-    const why = error instanceof Error ? error.message.replace(/^Cron\w+: /, "") : String(error);
-    throw invalidField(`${at}/schedule`, `Cannot be read: ${why.slice(0, 200)}`);
+    throw invalidField(`${at}/schedule`, unreadableField(times) ?? `Cannot be read: ${messageOf(error).slice(0, 200)}`);
   }
+}
+
+/** Croner counts fields and days from 0, so each field is tried alone to name the one that a person wrote wrong. */
+function unreadableField({ schedule, timezone }: Times): string | undefined {
+  if (typeof schedule !== "string") return undefined;
+  const fields = schedule.trim().split(/\s+/);
+  const wrong = fields.findIndex((field, at) => {
+    try {
+      cronTicks(CRON_FIELDS.map((_, place) => (place === at ? field : "*")).join(" "), timezone);
+      return false;
+    } catch {
+      return true;
+    }
+  });
+  return wrong === -1 ? undefined : `The ${CRON_FIELDS[wrong]} cannot be read: ${fields[wrong]}`;
 }
 
 function assertZone(timezone: string, at: string): void {

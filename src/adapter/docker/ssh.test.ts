@@ -1,6 +1,6 @@
 /** An engine that is reached over SSH: this machine's own, behind an sshd. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newId } from "../../core/ids.ts";
@@ -69,6 +69,34 @@ describe.skipIf(lacks("OpenSSH server", hasSshd()) || !engine)("an engine behind
     far.set({ known: true, let: false });
     expect(await failureOf()).toContain("it does not let this user in; a key");
     far.set({ let: true });
+  });
+
+  test("leaves no folder when its shell is told to end, and removes those of shells that were killed", async () => {
+    const docker = connect();
+    const place = tmpdir();
+    const folders = () => readdirSync(place).filter((name) => name.startsWith("skep-ssh-"));
+    const before = folders();
+    const listening = join(place, "skep-ssh-listening");
+    const left = join(place, "skep-ssh-left");
+    for (const folder of [listening, left]) mkdirSync(folder);
+    const script = "require('net').createServer().listen(process.argv[1], () => console.log('listens'))";
+    const listen = async (folder: string) => {
+      const child = Bun.spawn(["node", "-e", script, join(folder, "engine.sock")], { stdout: "pipe" });
+      await child.stdout.getReader().read();
+      return child;
+    };
+    const [kept, killed] = [await listen(listening), await listen(left)];
+    killed.kill("SIGKILL");
+    await killed.exited;
+    await docker.ping();
+    const stand = [existsSync(listening), existsSync(left)];
+    kept.kill("SIGKILL");
+    for (const folder of [listening, left]) rmSync(folder, { recursive: true, force: true });
+    expect(stand).toEqual([true, false]);
+    const own = folders().find((name) => !before.includes(name)) ?? "none";
+    const shells = Bun.spawnSync(["pgrep", "-f", own]).stdout.toString().trim().split("\n").map(Number);
+    for (const pid of shells) process.kill(pid, "SIGTERM");
+    while (folders().includes(own)) await Bun.sleep(20);
   });
 
   test("works as one of this machine, over one connection, files and running commands included", async () => {

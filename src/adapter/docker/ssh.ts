@@ -4,10 +4,11 @@
  * made when a call needs it, and again when it has broken. It ends with this process, however that ends: the far side of the
  * connection waits for our end to close.
  */
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { badRequest, isProblem, messageOf, type Problem, unavailable } from "../../core/errors.ts";
+import { badRequest, codeOf, isProblem, messageOf, type Problem, unavailable } from "../../core/errors.ts";
 
 export interface SshHost {
   host: string;
@@ -53,8 +54,14 @@ const OPTIONS = [
   "ServerAliveCountMax=3",
 ].flatMap((option) => ["-o", option]);
 
-/** Leaves nothing of the folder when `ssh` has ended; what `ssh` says about a failure comes as output. */
-const RUN = 'folder=$1; shift; ssh "$@" 2>&1; exec >&-; rm -rf -- "$folder"';
+const FOLDER = "skep-ssh-";
+const SOCKET = "engine.sock";
+
+/**
+ * Leaves nothing of the folder when `ssh` has ended; what `ssh` says about a failure comes as output. Who stops a service signals
+ * all of its processes: the shell outlives `ssh` to remove the folder.
+ */
+const RUN = 'trap : HUP INT TERM; folder=$1; shift; ssh "$@" 2>&1; exec >&-; rm -rf -- "$folder"';
 
 /** @param address `ssh://user@host:port/path/of/the/socket`. @throws Problem 400. */
 export function sshHost(address: string, env: Readonly<Record<string, string>>): SshHost {
@@ -109,8 +116,9 @@ async function connect(
   onEnd: (socketPath: string) => void,
 ) {
   const { spawn } = await import("node:child_process");
-  const folder = mkdtempSync(join(tmpdir(), "skep-ssh-"));
-  const near = join(folder, "engine.sock");
+  await removeLeft(tmpdir());
+  const folder = mkdtempSync(join(tmpdir(), FOLDER));
+  const near = join(folder, SOCKET);
   const look = `if [ -r ${socket} ] && [ -w ${socket} ]; then echo ${READY}; elif [ -e ${socket} ]; then echo ${SHUT}; else echo ${ABSENT}; fi; exec cat >/dev/null`;
   const args = [
     ...OPTIONS,
@@ -164,6 +172,26 @@ async function connect(
   } finally {
     clearTimeout(late);
   }
+}
+
+/** Removes the folders of connections whose shell was killed: nobody listens at their sockets. */
+async function removeLeft(place: string): Promise<void> {
+  const { connect } = await import("node:net");
+  // A folder for temporary files that may be written but not listed is no reason against a connection.
+  const names = await readdir(place).catch(() => []);
+  const removed = names
+    .filter((name) => name.startsWith(FOLDER))
+    .map((name) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const socket = connect(join(place, name, SOCKET));
+      socket.on("connect", () => socket.destroy());
+      socket.on("error", (error) => {
+        if (codeOf(error) === "ECONNREFUSED") rmSync(join(place, name), { recursive: true, force: true });
+      });
+      socket.on("close", () => resolve());
+      return promise;
+    });
+  await Promise.all(removed);
 }
 
 /** The program says most last; the lines before repeat who it is. */

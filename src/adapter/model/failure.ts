@@ -114,7 +114,7 @@ function detailOf(error: APICallError): string {
   return plain || bodyText;
 }
 
-function ofStatus(error: APICallError, status: number, provider: string, nowMs: number): Failure {
+function ofStatus(error: APICallError, status: number, { provider, hasKey, nowMs }: About): Failure {
   const { responseHeaders: headers, responseBody: body = "" } = error;
   const detail = detailOf(error);
   const text = `${detail} ${body}`;
@@ -126,7 +126,9 @@ function ofStatus(error: APICallError, status: number, provider: string, nowMs: 
   });
   // Google says 400 for a wrong key.
   if (status === 401 || (status === 400 && /API_KEY_INVALID|API key not valid/i.test(text))) {
-    const message = `${provider} refused the key (${status}). Check the key.`;
+    const message = hasKey
+      ? `${provider} refused the key (${status}). Check the key.`
+      : `${provider} asks for a key (${status}), and none is stored. Store one: skep providers set ${provider} --key`;
     return { code: "provider_auth", message, retryable: false };
   }
   if (status === 403) return refused("provider_auth", `${provider} does not allow this (403)`);
@@ -168,18 +170,25 @@ function textOf(error: unknown): string {
 
 const NETWORK = /connect|socket|ECONN|EPIPE|ENOTFOUND|network|certificate|TLS|fetch failed|closed unexpectedly|DNS/i;
 
-/**
- * Classifies anything thrown by, or streamed as an error from, a provider. `origin` is the host that was called,
- * `replied`: a part of the reply had come.
- */
-export function failureOf(
-  error: unknown,
-  about: { provider: string; origin: string; nowMs: number; scrub: (text: string) => string; replied?: boolean },
-): Failure {
-  const { provider, origin, nowMs, scrub } = about;
+/** The call that failed. */
+interface About {
+  provider: string;
+  /** Of the host that was called. */
+  origin: string;
+  /** Whether it was called with a key. */
+  hasKey: boolean;
+  nowMs: number;
+  scrub(text: string): string;
+  /** A part of the reply had come. */
+  replied?: boolean;
+}
+
+/** Classifies anything thrown by, or streamed as an error from, a provider. */
+export function failureOf(error: unknown, about: About): Failure {
+  const { provider, origin, scrub } = about;
   const clean = (failure: Failure): Failure => ({ ...failure, message: scrub(failure.message) });
   if (APICallError.isInstance(error) && error.statusCode !== undefined && error.statusCode !== 200)
-    return clean(ofStatus(error, error.statusCode, provider, nowMs));
+    return clean(ofStatus(error, error.statusCode, about));
   const cause = error instanceof Error && error.cause !== undefined ? ` ${textOf(error.cause)}` : "";
   const text = `${textOf(error)}${cause}`;
   const code = codeOf(error);

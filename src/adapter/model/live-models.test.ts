@@ -100,6 +100,16 @@ describe("a provider that does not answer well is described in words, never with
     }
   });
 
+  test("a server that asks for a key when it was given none", async () => {
+    server.get("/v1/models", { error: "no key" }, 401);
+    const found = await list({ ...endpoint("vllm", "openai-compatible", "/v1"), apiKey: undefined });
+    expect(found).toMatchObject({
+      ok: false,
+      keyRefused: true,
+      error: expect.stringContaining("asks for a key (401)"),
+    });
+  });
+
   test("a host that does not exist, and one that stays silent", async () => {
     const gone = await createModelServer();
     await gone.stop();

@@ -90,7 +90,12 @@ function asker(endpoint: Endpoint, signal: AbortSignal): Ask {
     const text = (await readBounded(response.body, ANSWER_BYTES, tooMuch)).toString();
     if (isSkep(response)) throw new Refused(NO_MODEL_SERVER);
     if (response.status === 401 || response.status === 403 || (response.status === 400 && BAD_KEY.test(text)))
-      throw new Refused(`it refused the key (${response.status}); copy it again, whole, or make a new one`, true);
+      throw new Refused(
+        endpoint.apiKey
+          ? `it refused the key (${response.status}); copy it again, whole, or make a new one`
+          : `it asks for a key (${response.status}), and was given none`,
+        true,
+      );
     if (!response.ok) throw new Refused(`it answered ${response.status}: ${text.slice(0, 200)}`);
     let answer: Json;
     try {

@@ -116,6 +116,16 @@ describe("model port", () => {
     expect(server.requests[0]!.body).toMatchObject({ model: "qwen3:8b", stream: true });
   });
 
+  test("a local server that wants a key where there is none: how to store one", async () => {
+    const port = fixture.portWith({ source: "none", baseUrl: server.origin });
+    server.next({ kind: "status", status: 401, body: { error: { message: "no key" } } });
+    const answer = await port.call(requestFor(CHAT, { model: "ollama/qwen3:8b" }));
+    expect(answer.error).toMatchObject({
+      code: "provider_auth",
+      message: "ollama asks for a key (401), and none is stored. Store one: skep providers set ollama --key",
+    });
+  });
+
   test("a wait longer than the bound is not waited", async () => {
     server.next({ kind: "status", status: 429, headers: { "retry-after": "3600" } });
     const answer = await fixture.call(CHAT);

@@ -59,8 +59,9 @@ const PATIENCE = 5;
 
 export async function passOn({ clock, limits }: Deps, request: PassRequest, to: CallTarget): Promise<Passed> {
   const scrub = createScrubber(to.apiKey);
-  const failure = (error: unknown) =>
-    failureOf(error, { provider: to.providerId, origin: new URL(to.baseUrl).origin, nowMs: clock.now(), scrub });
+  const hasKey = to.apiKey !== undefined;
+  const about = { provider: to.providerId, origin: new URL(to.baseUrl).origin, hasKey, scrub };
+  const failure = (error: unknown) => failureOf(error, { ...about, nowMs: clock.now() });
   const stop = new AbortController();
   const signal = AbortSignal.any([request.signal, stop.signal]);
   const watch = createWatch(() => stop.abort(new DOMException("silent", "TimeoutError")));

@@ -79,7 +79,8 @@ export async function callWithRetries(
     usedBefore: earlier,
   });
   const scrub = createScrubber(to.apiKey);
-  const about = { provider: to.providerId, origin: new URL(to.baseUrl).origin, scrub };
+  const hasKey = to.apiKey !== undefined;
+  const about = { provider: to.providerId, origin: new URL(to.baseUrl).origin, hasKey, scrub };
   const failure = (error: unknown, replied: boolean) => failureOf(error, { ...about, nowMs: clock.now(), replied });
   const model = await languageModel(to, to.name, to.window);
   for (let made = 1; ; made++) {

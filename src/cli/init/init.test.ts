@@ -240,7 +240,7 @@ describe("skep init at a terminal", () => {
       terminal.type("http://127.0.0.1:9/v1\r");
       await terminal.shows(/Address of the server \[http:\/\/127\.0\.0\.1:9\/v1\]:/);
       terminal.type("\x03");
-      expect(await terminal.exited).toBe(1);
+      expect(await terminal.exited).toBe(130);
     }
     const args = ["init", "--provider", "custom-own", "--base-url", "localhost:8080", "--no-run"];
     const bad = await skep(args, { env, cwd: home });
@@ -269,7 +269,7 @@ describe("skep init at a terminal", () => {
     const terminal = openTerminal(skepCommand("init"), { columns: 100, env, cwd: repository });
     await terminal.shows(/Provider \[1\]:/);
     terminal.type("\x03");
-    expect(await terminal.exited).toBe(1);
+    expect(await terminal.exited).toBe(130);
     expect(terminal.text()).toMatch(/^skep: Stopped; nothing was changed\.$/m);
     expect(existsSync(join(home, ".local/share/skep/server.json"))).toBe(false);
   });
@@ -281,7 +281,7 @@ describe("skep init at a terminal", () => {
     first.type("\r");
     await first.shows(/as a project\? \[Y\/n\]/);
     first.type("\x03");
-    expect(await first.exited).toBe(1);
+    expect(await first.exited).toBe(130);
     expect(first.text()).toMatch(/^skep: Stopped\. The model custom-lab\/qwen3-small stays set\./m);
     expect(first.text()).not.toContain("nothing was changed");
     const last = openTerminal(skepCommand(...flags, "--no-run", "--no-project"), {

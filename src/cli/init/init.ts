@@ -19,7 +19,7 @@ import { tokenFor } from "../server/credentials.ts";
 import { connect, type ServerFlags, withServer } from "../server/locate.ts";
 import { isFree, startServer } from "../server/start.ts";
 import { isPrivate } from "../server/trust.ts";
-import { confirm, hasPerson } from "../terminal/ask.ts";
+import { confirm, hasPerson, isStopped } from "../terminal/ask.ts";
 import { untilStopped } from "../until-stopped.ts";
 import { harnessFlag, setUpHarness } from "./harness.ts";
 import { setUpModel } from "./provider.ts";
@@ -92,8 +92,8 @@ async function setUpRest(client: Client, flags: InitFlags, model: string, say: (
     const agent = await setUpHarness(client, flags, model, say);
     return { agent, project: await addRepository(client, flags, say) };
   } catch (error) {
-    if (!isProblem(error) || error.code !== "stopped" || model === SCRIPTED) throw error;
-    throw new Problem(400, "stopped", `Stopped. The model ${model} stays set. Continue with: skep init`);
+    if (!isStopped(error) || model === SCRIPTED) throw error;
+    throw new Problem(400, error.code, `Stopped. The model ${model} stays set. Continue with: skep init`);
   }
 }
 
@@ -174,7 +174,7 @@ async function isToStay({ keep, yes }: InitFlags): Promise<boolean> {
     return await confirm("Leave the server running here?", true);
   } catch (error) {
     // Ctrl-C here is a no: all is done, and the exit code is the run's.
-    if (isProblem(error) && error.code === "stopped") return false;
+    if (isStopped(error)) return false;
     throw error;
   }
 }

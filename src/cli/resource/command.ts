@@ -74,6 +74,7 @@ const TYPED: Readonly<Record<string, string>> = {
   api_key: "The key",
   interval_minutes: "--every",
   offset_minutes: "--offset",
+  schedule: "--cron",
   secret_type: "--type",
   timeout_seconds: "--timeout",
   token: "The token",

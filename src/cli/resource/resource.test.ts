@@ -198,11 +198,15 @@ describe("routines", () => {
     expect(await refused(...add, "--every", "often")).toContain("--every takes a whole number");
     expect(await refused(...add, "--every", "5", "--blackout", "night")).toContain("22:00-06:00");
     expect(await refused(...add, "--cron", "0 0 30 2 *")).toContain("never be due");
+    expect(await refused(...add, "--cron", "@daily")).toContain("--cron: Takes five fields: minute, hour, ");
+    expect(await refused(...add, "--cron", "0 9 * * mon-fry")).toContain(
+      "--cron: The day of the week cannot be read: mon-fry",
+    );
     const night = ["--blackout", "22:00-06:00", "10:00-11:00 sat,sun"];
     const made = await said(...add, "--cron", "0 9 * * mon-fri", "--timezone", "Europe/Berlin", ...night);
     expect(made).toMatch(/^when +0 9 \* \* mon-fri {2}Europe\/Berlin$/m);
     expect(made).toMatch(/^not +22:00-06:00; 10:00-11:00 sat,sun$/m);
-    expect(made).toMatch(/^blocked +.*pulse_enabled is false/m);
+    expect(made).toMatch(/^blocked +.*pulse_enabled is false.*: skep agents set scribe pulse_enabled=true$/m);
     const edited = await json("routines", "edit", "Morning", "--every", "30", "--offset", "5", "--blackout", "none");
     expect(edited).toMatchObject({ schedule: { every_minutes: 30, offset_minutes: 5 }, blackouts: [], enabled: true });
     expect(await said("routines")).toMatch(/^Morning +scribe +every 30 min \+ 5 /m);
@@ -239,6 +243,9 @@ describe("agents and skills", () => {
     expect(await said("skills", "ringing")).toMatch(/^tags +bell, ring$/m);
     expect(await said("skills", "disable", "scribe/ringing")).toBe("scribe/ringing: off\n");
     expect((await json("skills", "ringing")).enabled).toBe(true);
+    const bytes = join(folder.path, "bytes.md");
+    writeFileSync(bytes, new Uint8Array([0xff, 0xfe, 0x41]));
+    expect(await refused("skills", "update", "ringing", "--content", bytes)).toContain("bytes.md is not text in UTF-8");
     await said("skills", "update", "ringing", "--description", "Changed");
     expect((await json("skills", "ringing")).description).toBe("Changed");
     for (const name of ["scribe/ringing", "ringing"]) await said("skills", "delete", name);

@@ -1,9 +1,14 @@
 /** Questions on the terminal; without one, answers are the lines of standard input, in order. */
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
-import { badUsage, Problem } from "../../core/errors.ts";
+import { badUsage, isProblem, Problem } from "../../core/errors.ts";
+import { INTERRUPTED_CODE } from "../interrupt.ts";
 
 let lines: string[] | undefined;
+
+/** Whether the person did not want to answer: Ctrl-C, Ctrl-D or a no. */
+export const isStopped = (error: unknown): error is Problem =>
+  isProblem(error) && (error.code === "stopped" || error.code === INTERRUPTED_CODE);
 
 /** Whether there is a person to ask. */
 export const hasPerson = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true;
@@ -18,7 +23,7 @@ async function nextLine(what: string): Promise<string> {
 /**
  * @param what e.g. "e-mail address".
  * @param preferred shown with the question; Enter takes it.
- * @throws Problem 422 `bad_usage` when there is nobody to ask, 400 `stopped`.
+ * @throws Problem 422 `bad_usage` when there is nobody to ask, 400 for which `isStopped` holds.
  */
 export async function ask(what: string, preferred?: string): Promise<string> {
   if (!process.stdin.isTTY) return nextLine(what);
@@ -84,15 +89,18 @@ const capital = (text: string): string => `${text[0]?.toUpperCase() ?? ""}${text
 async function prompt(question: string, hidden: boolean): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input: process.stdin, output: hidden ? silent : process.stderr, terminal: true });
+  const interrupt = new AbortController();
+  terminal.on("SIGINT", () => interrupt.abort());
   // Prompt only after echo is off, so that what is typed ahead is not shown either.
   if (hidden) process.stderr.write(question);
   try {
-    return await terminal.question(hidden ? "" : question);
+    return await terminal.question(hidden ? "" : question, { signal: interrupt.signal });
   } catch (error) {
     // Ctrl+C and Ctrl+D, which leave the cursor behind the question.
     if (error instanceof Error && error.name === "AbortError") {
       if (!hidden) process.stderr.write("\n");
-      throw new Problem(400, "stopped", "Stopped; nothing was changed.");
+      const code = interrupt.signal.aborted ? INTERRUPTED_CODE : "stopped";
+      throw new Problem(400, code, "Stopped; nothing was changed.");
     }
     throw error;
   } finally {

@@ -42,6 +42,16 @@ describe("tables", () => {
     expect(tableLines(COLUMNS, ROWS, 5)[1]).toStartWith("one   $0.2500  a short");
   });
 
+  test("in a pipe nothing is cut, and a long text does not move the columns of other rows", () => {
+    const columns: Column<Row>[] = [COLUMNS[2]!, COLUMNS[0]!];
+    const long = "waits ".repeat(30).trim();
+    expect(tableLines(columns, [{ ...ROWS[0]!, about: long }, ROWS[0]!], Number.POSITIVE_INFINITY)).toEqual([
+      `${"ABOUT".padEnd(40)}  NAME`,
+      `${long}  one`,
+      `${"a short text".padEnd(40)}  one`,
+    ]);
+  });
+
   test("lines of text in a cell become one, and fields of nothing are left out", () => {
     expect(tableLines([{ head: "X", of: (text: string) => text }], ["a\n  b\tc"])).toEqual(["X", "a b c"]);
     expect(

@@ -16,6 +16,8 @@ export interface Column<T> {
 const GAP = "  ";
 /** What a column that shrinks keeps. */
 const LEAST = 8;
+/** The widest that a column which shrinks is made where there is no terminal: a longer text moves only its own line. */
+const WIDEST_IN_PIPE = 40;
 
 /** The lines of a table, head first. @param width columns to stay in; the terminal's unless given. */
 export function tableLines<T>(
@@ -26,11 +28,13 @@ export function tableLines<T>(
   const columns = all.filter(({ optional, of }) => !optional || items.some((item) => String(of(item) ?? "") !== ""));
   const cells = items.map((item) => columns.map((column) => oneLine(String(column.of(item) ?? ""))));
   const widths = widthsOf(columns, cells, width);
+  // In a pipe nothing is cut: who searches in it finds it.
+  const cut = (text: string, at: number) => (width === Number.POSITIVE_INFINITY ? text : fit(text, widths[at]!));
   const line = (texts: readonly string[], styles: readonly (Style | undefined)[]) =>
     texts
       .map((text, at) => {
-        const cut = fit(text, widths[at]!);
-        const padded = columns[at]!.right ? padStart(cut, widths[at]!) : padEnd(cut, widths[at]!);
+        const pad = columns[at]!.right ? padStart : padEnd;
+        const padded = pad(cut(text, at), widths[at]!);
         return paint(styles[at], padded);
       })
       .join(GAP)
@@ -52,6 +56,8 @@ export function tableLines<T>(
 
 function widthsOf<T>(columns: readonly Column<T>[], cells: readonly string[][], limit: number): number[] {
   const widths = columns.map(({ head }, at) => Math.max(head.length, ...cells.map((row) => Bun.stringWidth(row[at]!))));
+  if (limit === Number.POSITIVE_INFINITY)
+    return widths.map((width, at) => (columns[at]!.shrinks ? Math.min(width, WIDEST_IN_PIPE) : width));
   let excess = widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1)) - limit;
   // The widest column shrinks first, so that a long text does not take the room of a name.
   while (excess > 0) {

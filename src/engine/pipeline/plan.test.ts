@@ -469,6 +469,11 @@ describe("a person", () => {
     expect(run.run.status).toBe("cancelled");
     expect(run.open).toEqual([]);
     expect(run.statuses).toBe("a:cancelled e:cancelled z:cancelled");
+    expect(["a", "e", "z"].map((name) => run.row(name).error?.message)).toEqual([
+      "It was stopped.",
+      "It was stopped.",
+      "It did not begin.",
+    ]);
     expect(run.next()).toEqual([]);
   });
 

@@ -95,7 +95,7 @@ export class RunState {
       case "finish_step":
         return this.#move(decision, decision.status, { outputs: decision.outputs, error: decision.error });
       case "cancel_step":
-        return this.#move(decision, "cancelled", { error: { code: decision.reason, message: "It was stopped." } });
+        return this.#move(decision, "cancelled", { error: { code: decision.reason, message: this.#stopped(decision) } });
       case "supersede_step":
         return this.#change(decision, { superseded: true });
     }
@@ -104,6 +104,10 @@ export class RunState {
   /** What an agent at work did to a step. Throws as `apply` does. @returns the row after it. */
   report(key: StepKey, to: StepStatus, change: Pick<Change, "outputs" | "error">, now: number): StepRow {
     return this.#move(key, to, { ...change, ...(to === "running" ? { started_at: timestamp(now) } : {}) });
+  }
+
+  #stopped(key: StepKey): string {
+    return this.#row(key).started_at === null ? "It did not begin." : "It was stopped.";
   }
 
   #insert(row: StepRow): StepRow {

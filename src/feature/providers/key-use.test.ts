@@ -168,6 +168,25 @@ describe("a key that the provider refuses", () => {
   });
 });
 
+test("a provider without a key that asks for one is reported so, until a call without one succeeds", async () => {
+  const { admin, models } = metered;
+  await metered.call("PUT", "/v1/settings/providers/custom-open", {
+    base_url: `${models.origin}/v1`,
+    models: [{ id: "m", context_window: 200_000 }],
+  });
+  const open = await metered.pipeline(undefined, { model: "custom-open/m" });
+  models.next({ kind: "status", status: 401, body: { error: { message: "no key" } } });
+  const run = await metered.run(open);
+  expect(run.error?.message).toContain("Store one: skep providers set custom-open --key");
+  const ofOpen = async () => (await notices(admin)).filter(({ title }) => title.startsWith("custom-open"));
+  expect(await ofOpen()).toMatchObject([
+    { title: "custom-open asks for a key", detail: expect.stringContaining("skep providers set custom-open --key") },
+  ]);
+  models.next(reply(DONE));
+  expect((await metered.run(open)).status).toBe("succeeded");
+  expect(await ofOpen()).toEqual([]);
+});
+
 test("a provider that says the prompt is too long is asked again with less", async () => {
   const { models, admin } = metered;
   const long = {

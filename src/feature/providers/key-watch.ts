@@ -12,12 +12,14 @@ const keyOf = (providerId: string): string => `provider-key:${providerId}`;
 export function createKeyWatch({ notify, resolve, isOpen }: KeyWatchDeps) {
   /** Refused keys whose refusal is still recorded; saves a look-up at every call. */
   const failing = new Set<string>();
-  const refuse = (provider: string, userId: string | undefined): void => {
+  const refuse = (provider: string, userId: string | undefined, hasKey: boolean): void => {
     failing.add(`${provider}\n${userId ?? ""}`);
     notify({
       level: "error",
-      title: `${provider} refuses the key`,
-      detail: "Check the key, its rights and the account's balance, then set it again.",
+      title: hasKey ? `${provider} refuses the key` : `${provider} asks for a key`,
+      detail: hasKey
+        ? "Check the key, its rights and the account's balance, then set it again."
+        : `None is stored. Store one: skep providers set ${provider} --key`,
       key: keyOf(provider),
       userId,
     });
@@ -25,13 +27,12 @@ export function createKeyWatch({ notify, resolve, isOpen }: KeyWatchDeps) {
   return {
     called({ provider, key_source, user_id, error }: LlmCall): void {
       const userId = key_source === "user" ? (user_id ?? undefined) : undefined;
-      if (error?.code === "provider_auth") refuse(provider, userId);
-      else if (error === null && key_source !== "none" && failing.delete(`${provider}\n${userId ?? ""}`))
-        resolve(keyOf(provider), userId);
+      if (error?.code === "provider_auth") refuse(provider, userId, key_source !== "none");
+      else if (error === null && failing.delete(`${provider}\n${userId ?? ""}`)) resolve(keyOf(provider), userId);
     },
     /** The result for a stored key of a trial of the connection. */
     tested(provider: string, refused: boolean, userId?: string): void {
-      if (refused) return refuse(provider, userId);
+      if (refused) return refuse(provider, userId, true);
       failing.delete(`${provider}\n${userId ?? ""}`);
       resolve(keyOf(provider), userId);
     },

@@ -25,7 +25,7 @@ const Blackout = t.Object({
 
 const Schedule = t.Union([
   t.String({
-    minLength: 9,
+    minLength: 1,
     maxLength: 100,
     description: "Cron: minute, hour, day of the month, month, day of the week.",
   }),

@@ -28,7 +28,7 @@ export function createObstacles(deps: ObstaclesDeps) {
       if (settings.pulse_enabled || cause === "manual") return undefined;
       return reason(
         "pulses_disabled",
-        `Routines of the agent ${agent_id} are switched off: pulse_enabled is false in its settings.`,
+        `Routines of the agent ${agent_id} are switched off: pulse_enabled is false in its settings. Switch them on: skep agents set ${agent_id} pulse_enabled=true`,
       );
     } catch (error) {
       if (!isProblem(error)) throw error;

@@ -8,7 +8,7 @@ import type { RunViews } from "../runs/views.ts";
 import { Comment, CommentCreate, RunComment, SendBack, SendBackMessage } from "./comment-model.ts";
 import type { Comments } from "./comments.ts";
 import { Changes } from "./merge-model.ts";
-import { runId } from "./merge-routes.ts";
+import { expectRunId } from "./merge-routes.ts";
 import type { ReviewedWork } from "./reviewed.ts";
 
 interface CommentRoutesDeps {
@@ -73,7 +73,7 @@ function commentsOfRuns({ comments, views }: CommentRoutesDeps) {
       ...pagesOf(RunComment),
       summary: "Comments on what the run changed, oldest first",
       handler: ({ params, query, caller }) => {
-        const { items, ...page } = comments.list(runId(params.id), pageOf(query), caller);
+        const { items, ...page } = comments.list(expectRunId(params.id), pageOf(query), caller);
         return { ...page, items: items.map(ofRun) };
       },
     }),
@@ -84,7 +84,7 @@ function commentsOfRuns({ comments, views }: CommentRoutesDeps) {
       answer: { 201: RunComment },
       summary: "Comment on a line or a file that the run changed",
       handler: async ({ params, body, caller, answer }) => {
-        const write = await comments.add(runId(params.id), body, caller);
+        const write = await comments.add(expectRunId(params.id), body, caller);
         return answer.created("/v1/runs/:run_id/comments", () => ofRun(write()));
       },
     }),
@@ -94,7 +94,7 @@ function commentsOfRuns({ comments, views }: CommentRoutesDeps) {
       scope: "runs",
       answer: 204,
       summary: "Delete a comment",
-      handler: ({ params, caller }) => comments.remove(runId(params.id), params.comment_id, caller),
+      handler: ({ params, caller }) => comments.remove(expectRunId(params.id), params.comment_id, caller),
     }),
     operation("sendBackRun", "POST /v1/runs/:id/send-back", {
       access: "user",
@@ -104,7 +104,7 @@ function commentsOfRuns({ comments, views }: CommentRoutesDeps) {
       summary: "Another attempt of an ended run, with its open comments as guidance",
       handler: ({ params, body, caller, answer }) =>
         answer.accepted("/v1/runs/:id", () => {
-          const { id } = comments.sendBack(runId(params.id), body ?? {}, caller);
+          const { id } = comments.sendBack(expectRunId(params.id), body ?? {}, caller);
           return views.present(views.rowFor(id, caller));
         }),
     }),

@@ -28,7 +28,7 @@ const ABOUT_MERGES =
 const FilesQuery = t.Object({ cursor: PageQuery.cursor });
 
 /** @throws Problem 404 for the id of something else. */
-export function runId(id: string): string {
+export function expectRunId(id: string): string {
   if (!isId("run", id)) throw notFound("run");
   return id;
 }
@@ -110,7 +110,7 @@ export function mergeRoutes(merging: Merging, reviewed: ReviewedWork) {
         answer: RunDiff,
         summary: "What the run changed, file by file; as a patch with format=patch",
         handler: ({ params, query, caller }) =>
-          read(runId(params.id), query, caller, (diff): RunDiff => ({ run_id: diff.work_id, ...diff })),
+          read(expectRunId(params.id), query, caller, (diff): RunDiff => ({ run_id: diff.work_id, ...diff })),
       }),
       operation("listRunFiles", "GET /v1/runs/:id/diff/files", {
         access: "user",
@@ -119,7 +119,7 @@ export function mergeRoutes(merging: Merging, reviewed: ReviewedWork) {
         summary: "The files that the run changed, without their lines",
         handler: async ({ params, query, caller }) => ({
           run_id: params.id,
-          ...(await list(runId(params.id), query, caller)),
+          ...(await list(expectRunId(params.id), query, caller)),
         }),
       }),
       operation("mergeRun", "POST /v1/runs/:id/merge", {
@@ -131,7 +131,7 @@ export function mergeRoutes(merging: Merging, reviewed: ReviewedWork) {
         summary: "Merge the run's work into a branch, or report what is in conflict",
         description: ABOUT_MERGES,
         handler: async ({ params, body, request, caller, answer, set }) => {
-          const merged = await merging.merge(runId(params.id), body ?? {}, caller, waitOf(request));
+          const merged = await merging.merge(expectRunId(params.id), body ?? {}, caller, waitOf(request));
           if (!("state" in merged)) return { run_id: merged.work_id, ...merged };
           set.headers["location"] = `/v1/jobs/${merged.id}`;
           return answer.as(202, merged);

@@ -29,7 +29,7 @@ describe("an index of", () => {
     expect(manifest.files).toBe(0);
     expect((await session.status()).state).toBe("ready");
     expect(session.query({ query: "anything", limit: 10, includeCode: true }).items).toEqual([]);
-    expect(session.context("anything")).toEqual({ found: "none", near: [] });
+    expect(session.context("anything")).toEqual({ found: "none", name: "anything", near: [] });
     expect((await session.changes()).files).toEqual([]);
     expect((await session.cypher("MATCH (n) RETURN count(*)", {}, 1)).rows).toEqual([[0]]);
   });

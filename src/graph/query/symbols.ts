@@ -26,7 +26,7 @@ export interface RelatedSymbol extends SymbolView {
 }
 
 /** A name that means several symbols, or none. */
-export type Unclear = { found: "several"; candidates: SymbolView[] } | { found: "none"; near: string[] };
+export type Unclear = { found: "several"; candidates: SymbolView[] } | { found: "none"; name: string; near: string[] };
 
 /** @throws GraphError `not_found`, with names that are near. */
 export function candidatesOf(answer: Unclear): { candidates: SymbolView[] } {
@@ -40,7 +40,7 @@ const MAX_NEAR = 8;
 
 /** The answer to a text that does not name exactly one of these rows. */
 export function unclear(graph: CodeGraph, text: string, rows: readonly number[]): Unclear {
-  if (rows.length === 0) return { found: "none", near: nearNames(graph, text, MAX_NEAR) };
+  if (rows.length === 0) return { found: "none", name: text, near: nearNames(graph, text, MAX_NEAR) };
   return { found: "several", candidates: rows.slice(0, MAX_CANDIDATES).map((row) => graph.node(row)) };
 }
 

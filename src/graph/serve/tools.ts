@@ -180,7 +180,7 @@ function unclear(
     answer.add("no such symbol");
     if (result.near.length > 0) answer.add(`near names: ${result.near.join(", ")}`);
   } else {
-    answer.add(`${result.candidates.length} symbols of that name; give file_path or the qualified name:`);
+    answer.add(`${result.candidates.length} symbols of that name; name its file as well, or give the qualified name:`);
     for (const symbol of result.candidates) answer.add(`  ${head(symbol)}`);
   }
   return answer.text();

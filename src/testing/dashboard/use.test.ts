@@ -319,7 +319,7 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await server.request("PUT", "/v1/agents/scribe/config", { body: { prompt } });
     await page.getByRole("button", { name: "Save" }).click();
     const both = page.getByRole("alert");
-    await becomes(() => both.getByText("37 lines alike").count(), 2);
+    await both.getByText("37 lines alike").waitFor();
     await both.getByText("Their version of the instructions.").waitFor();
     await both.getByText("My version of the instructions.").waitFor();
     await both.getByRole("button", { name: "Overwrite with mine" }).click();

@@ -1,4 +1,5 @@
-/** Two texts line by line: removed and added lines, with a few lines around them. */
+/** Two texts line by line: removed and added lines, with a few lines around them and how many were left out. */
+import { Fragment } from "react";
 import { matchesOf } from "./code/matches.ts";
 
 type Line = { kind: "same" | "gone" | "new"; text: string };
@@ -26,21 +27,35 @@ const LOOK = {
 };
 const MARK = { same: " ", gone: "−", new: "+" };
 
+const LeftOut = ({ lines }: { lines: number }) =>
+  lines > 0 && (
+    <div className="px-2 text-faint select-none">
+      … {lines} {lines === 1 ? "line" : "lines"} alike …
+    </div>
+  );
+
 export function LineDiff({ before, after }: { before: string; after: string }) {
   const lines = diffLines(before, after);
   const near = (at: number) =>
     lines.slice(Math.max(0, at - CONTEXT), at + CONTEXT + 1).some(({ kind }) => kind !== "same");
   const shown = lines.map((line, at) => ({ ...line, at })).filter(({ at }) => near(at));
   if (shown.length === 0) return <p className="text-dim">Nothing changes.</p>;
+  const last = shown.at(-1)?.at ?? 0;
   return (
-    <pre tabIndex={0} className="max-h-[60dvh] overflow-auto rounded-md border border-line font-mono text-xs leading-5">
+    <pre
+      tabIndex={0}
+      className="max-h-[60dvh] overflow-auto rounded-md border border-line bg-panel font-mono text-xs leading-5"
+    >
       {shown.map(({ kind, text, at }, index) => (
-        <div key={at} className={`px-2 whitespace-pre-wrap ${LOOK[kind]}`}>
-          {index > 0 && shown[index - 1]!.at !== at - 1 && <div className="border-t border-line" />}
-          <span className="mr-2 text-faint select-none">{MARK[kind]}</span>
-          {text || " "}
-        </div>
+        <Fragment key={at}>
+          <LeftOut lines={at - 1 - (shown[index - 1]?.at ?? -1)} />
+          <div className={`px-2 whitespace-pre-wrap ${LOOK[kind]}`}>
+            <span className="mr-2 text-faint select-none">{MARK[kind]}</span>
+            {text || " "}
+          </div>
+        </Fragment>
       ))}
+      <LeftOut lines={lines.length - 1 - last} />
     </pre>
   );
 }

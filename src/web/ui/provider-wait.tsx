@@ -4,6 +4,7 @@ import type { Schemas } from "../api/client.ts";
 import { useAction } from "./action.ts";
 import { Button } from "./button.tsx";
 import { ProblemNote } from "./problem-note.tsx";
+import { LocalTimes } from "./time.tsx";
 
 interface Props {
   wait: Schemas["RunDetail"]["provider_wait"];
@@ -17,7 +18,9 @@ export function ProviderWaitNote({ wait, mayAsk, tryNow }: Props) {
   if (wait === null) return null;
   return (
     <div role="status" className="mb-4 rounded-lg border border-wait/40 bg-wait-soft px-4 py-3">
-      <p className="wrap-anywhere">{wait.reason}</p>
+      <p className="wrap-anywhere">
+        <LocalTimes text={wait.reason} />
+      </p>
       <ProblemNote error={action.error} />
       {mayAsk && (
         <Button className="mt-2" busy={action.busy} icon={RotateCw} onClick={() => void action.run(tryNow)}>

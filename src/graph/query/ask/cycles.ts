@@ -20,7 +20,9 @@ export function findCycles(graph: CodeGraph, folder: string, limit: number): Gro
     return { title: `${files.length} files import each other; the shortest circle`, entries, total: entries.length };
   });
   const left = rings.length > groups.length ? ` The ${groups.length} largest are shown.` : "";
-  return { summary: `${rings.length} groups of files import each other in a circle.${left}`, groups };
+  const count =
+    rings.length === 0 ? "No files" : rings.length === 1 ? "1 group of files" : `${rings.length} groups of files`;
+  return { summary: `${count} import each other in a circle.${left}`, groups };
 }
 
 export function isBelow(path: string, folder: string): boolean {

@@ -48,8 +48,8 @@ export function findDeadCode(graph: CodeGraph, folder: string, limit: number): G
     group("only tests use them", lists.tested),
     group("exported, and used by nothing in this repository", lists.exported),
   ].filter(({ total }) => total > 0);
-  const summary =
-    "Not reached by calls, uses or imports. Left out are entry points, decorated symbols, members of objects, and methods that may be called as another type's; what is called by a name made at run time may be among them.";
+  const what = groups.length === 0 ? "Everything is reached" : "Not reached";
+  const summary = `${what} by calls, uses or imports. Left out are entry points, decorated symbols, members of objects, and methods that may be called as another type's; what is called by a name made at run time may be among them.`;
   return { summary, groups };
 }
 

@@ -31,7 +31,7 @@ export function findFlow(graph: CodeGraph, index: WordIndex, question: string, l
   const found = { title: "symbols that the words name", entries, total: entries.length };
   if (!best) return { summary: "No chain of calls joins what the words name.", groups: [found] };
   const steps = stepsOf(graph, best);
-  const summary = `A chain of ${best.length} calls joins what the words name.`;
+  const summary = `A chain of ${best.length === 1 ? "1 call" : `${best.length} calls`} joins what the words name.`;
   return { summary, groups: [{ title: "flow", entries: steps, total: steps.length }, found] };
 }
 

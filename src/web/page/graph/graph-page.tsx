@@ -2,7 +2,7 @@
 import { useParams } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
 import { lazy } from "../../ui/lazy.tsx";
-import { Await, Empty, Loading } from "../../ui/note.tsx";
+import { Await, Loading } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { useParam, Views } from "../../ui/tabs.tsx";
@@ -10,6 +10,7 @@ import { Ask } from "./ask.tsx";
 import { Changes } from "./changes.tsx";
 import { Clusters, Flows } from "./clusters.tsx";
 import { IndexState } from "./index-state.tsx";
+import { NoSymbols } from "./no-symbols.tsx";
 import { Search } from "./search.tsx";
 import { SymbolView } from "./symbol-view.tsx";
 
@@ -34,11 +35,7 @@ export default function GraphPage() {
           <>
             <IndexState project={id} status={state} />
             {state.nodes === 0 ? (
-              state.state !== "indexing" && (
-                <Empty cli="skep graph index .">
-                  There is nothing to see before the first index. It finds the symbols of the code and what calls what.
-                </Empty>
-              )
+              state.state !== "indexing" && <NoSymbols isIndexed={state.indexed_at !== undefined} />
             ) : (
               <Views
                 label="Views of the graph"

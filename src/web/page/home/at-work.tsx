@@ -8,7 +8,7 @@ import { MoreLink } from "../../ui/link.tsx";
 import { Await } from "../../ui/note.tsx";
 import { Section } from "../../ui/page.tsx";
 import { plainText } from "../../ui/plain-text.ts";
-import { Took, useNow } from "../../ui/time.tsx";
+import { LocalTimes, Took, useNow } from "../../ui/time.tsx";
 import { lanesOf } from "./lanes.ts";
 import { RunLink } from "./run-link.tsx";
 
@@ -56,7 +56,9 @@ function Row({ one: { run, steps, agent_id, last_words } }: { one: AtWork }) {
       <Lanes run={run} steps={steps} />
       <p className="line-clamp-1 text-sm text-dim">
         {run.waiting_reason ? (
-          <>Waits: {run.waiting_reason}</>
+          <>
+            Waits: <LocalTimes text={run.waiting_reason} />
+          </>
         ) : last_words ? (
           <>
             {agent_id && (

@@ -1,5 +1,6 @@
 /** How far a run is: a bar of its steps and the step it is at. */
 import type { Schemas } from "../../api/client.ts";
+import { LocalTimes } from "../../ui/time.tsx";
 
 const TONE: Record<string, string> = {
   running: "text-run",
@@ -23,7 +24,11 @@ export function Progress({ run }: { run: Schemas["Run"] }) {
       <span className="shrink-0 text-dim tabular-nums">
         {steps_done}/{steps_total}
       </span>
-      {detail && <span className="line-clamp-1 text-dim">{detail}</span>}
+      {detail && (
+        <span className="line-clamp-1 text-dim">
+          <LocalTimes text={detail} />
+        </span>
+      )}
     </span>
   );
 }
