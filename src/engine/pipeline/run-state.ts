@@ -95,7 +95,9 @@ export class RunState {
       case "finish_step":
         return this.#move(decision, decision.status, { outputs: decision.outputs, error: decision.error });
       case "cancel_step":
-        return this.#move(decision, "cancelled", { error: { code: decision.reason, message: this.#stopped(decision) } });
+        return this.#move(decision, "cancelled", {
+          error: { code: decision.reason, message: this.#stopped(decision) },
+        });
       case "supersede_step":
         return this.#change(decision, { superseded: true });
     }
