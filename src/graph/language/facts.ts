@@ -1,7 +1,7 @@
 /** The facts of one file, which resolution reads, and their packed form. */
 import type { LanguageId } from "../model.ts";
 import { FACTS_VERSION } from "./fact-layout.ts";
-import { type FactTables, factTables, TABLE_NAMES, type TableName } from "./tables/tables.ts";
+import { emptyTables, type FactTables, factTables, TABLE_NAMES, type TableName } from "./tables/tables.ts";
 
 export interface FileFacts extends FactTables {
   language: LanguageId;
@@ -15,7 +15,7 @@ export interface FileFacts extends FactTables {
 }
 
 /** Most files have no rows in most tables: those are the same for all files. */
-const EMPTY = factTables(() => new Int32Array(0));
+const EMPTY = emptyTables();
 
 function leaveEmpty<Name extends TableName>(tables: FactTables, name: Name): void {
   tables[name] = EMPTY[name];
@@ -31,7 +31,7 @@ const decoder = new TextDecoder();
 export function packFacts(facts: FileFacts): Uint8Array {
   const strings = encoder.encode(facts.strings.join("\u0000"));
   let words = HEADER + TABLE_NAMES.length;
-  for (const name of TABLE_NAMES) words += facts[name].cells.length;
+  for (const name of TABLE_NAMES) words += facts[name].cellCount;
   const bytes = new Uint8Array(words * 4 + strings.length + facts.keys.length);
   const ints = new Int32Array(bytes.buffer, 0, words);
   ints[0] = FACTS_VERSION;
@@ -41,12 +41,8 @@ export function packFacts(facts: FileFacts): Uint8Array {
   ints[4] = facts.lines;
   ints[5] = facts.keys.length;
   let at = HEADER;
-  for (const name of TABLE_NAMES) ints[at++] = facts[name].cells.length;
-  for (const name of TABLE_NAMES) {
-    const { cells } = facts[name];
-    ints.set(cells, at);
-    at += cells.length;
-  }
+  for (const name of TABLE_NAMES) ints[at++] = facts[name].cellCount;
+  for (const name of TABLE_NAMES) at = facts[name].copyTo(ints, at);
   bytes.set(strings, words * 4);
   bytes.set(facts.keys, words * 4 + strings.length);
   return bytes;

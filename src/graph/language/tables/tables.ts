@@ -47,6 +47,8 @@ export type FactTables = { [Name in TableName]: InstanceType<(typeof TABLES)[Nam
 
 export const TABLE_NAMES: readonly TableName[] = keysOf(TABLES);
 
+export const emptyTables = (): FactTables => factTables(() => NO_ITEMS);
+
 /** @param cells the integers of a table by its name */
 export function factTables(cells: (name: TableName) => Int32Array): FactTables {
   return Object.fromEntries(TABLE_NAMES.map((name) => [name, new TABLES[name](cells(name))])) as FactTables;
