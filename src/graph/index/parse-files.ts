@@ -1,9 +1,9 @@
 /** Reads and parses a list of files one after another. Parse workers run this; small indexes run it in place. */
 import { FileError, modifiedMs } from "../../working-copy/folder.ts";
-import { packFacts } from "../language/facts.ts";
 import type { Grammars } from "../language/grammar.ts";
 import { endingOf, languageOf } from "../language/languages.ts";
-import { factsOf, isMachineMade, sourceText } from "../language/parse-file.ts";
+import { isMachineMade, packedFactsOf, sourceText } from "../language/parse-file.ts";
+import { emptyTables, type FactTables } from "../language/tables/tables.ts";
 import { openSources, type SourceFiles } from "./source-files.ts";
 
 /** One file as read: facts, or why there are none. */
@@ -39,10 +39,11 @@ export async function parseFiles(
 ): Promise<ParsedFile[]> {
   using sources = openSources(request.root);
   const parsed: ParsedFile[] = [];
+  const tables = emptyTables();
   for (const { path, hash } of request.files) {
     const grammar = languageOf(path)?.grammars.get(endingOf(path));
     if (grammar) await grammars.load(grammar);
-    parsed.push(parseOne(sources, path, hash, grammars));
+    parsed.push(parseOne(sources, path, hash, grammars, tables));
     done?.(path);
   }
   return parsed;
@@ -51,7 +52,13 @@ export async function parseFiles(
 /** It vanished since it was listed, or became a folder or a link. */
 const GONE = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EISDIR", "ENXIO"]);
 
-function parseOne(sources: SourceFiles, path: string, known: string, grammars: Grammars): ParsedFile {
+function parseOne(
+  sources: SourceFiles,
+  path: string,
+  known: string,
+  grammars: Grammars,
+  tables: FactTables,
+): ParsedFile {
   const result: ParsedFile = { path, size: 0, modified: 0, hash: "", note: "", facts: EMPTY, same: false };
   try {
     using file = sources.open(path);
@@ -62,7 +69,7 @@ function parseOne(sources: SourceFiles, path: string, known: string, grammars: G
     if (result.hash === known) return { ...result, same: true };
     const text = sourceText(bytes);
     if (isMachineMade(text)) return { ...result, note: "generated" };
-    return { ...result, facts: packFacts(factsOf(path, text, grammars)) };
+    return { ...result, facts: packedFactsOf(path, text, grammars, tables) };
   } catch (error) {
     if (error instanceof FileError && GONE.has(error.code)) return { ...result, note: "gone" };
     return { ...result, note: error instanceof Error ? error.message : String(error) };

@@ -29,9 +29,8 @@ import {
   Type,
 } from "./fact-layout.ts";
 import type { FileFacts } from "./facts.ts";
-import { NO_KEYS } from "./key-names.ts";
 import type { SymbolColumn, SymbolValue } from "./tables/symbols.ts";
-import { type FactTables, factTables } from "./tables/tables.ts";
+import { emptyTables, type FactTables, TABLE_NAMES } from "./tables/tables.ts";
 
 type ValueOf<T> = T[keyof T];
 
@@ -78,14 +77,17 @@ interface ImportInput {
 }
 
 export class FactsBuilder {
-  private readonly tables = factTables(() => new Int32Array(0));
   private readonly strings: string[] = [];
   private readonly stringIndex = new Map<string, NameRow>();
 
+  /** @param tables where the facts are written; what they hold is dropped */
   constructor(
     readonly path: string,
     readonly language: LanguageId,
-  ) {}
+    private readonly tables = emptyTables(),
+  ) {
+    for (const name of TABLE_NAMES) tables[name].clear();
+  }
 
   get symbols(): FactTables["symbols"] {
     return this.tables.symbols;
@@ -315,9 +317,12 @@ export class FactsBuilder {
     this.tables.narrows.add(scope, this.name(name), type, expr);
   }
 
-  /** @param unread lines that the parser could not read */
-  finish(unread: number, lines: number): FileFacts {
-    const packed = factTables((name) => this.tables[name].packed());
-    return { ...packed, language: this.language, unread, lines, strings: this.strings, keys: NO_KEYS };
+  /**
+   * The facts, in the tables that were given.
+   * @param unread lines that the parser could not read
+   * @param keys names that may be configuration keys
+   */
+  finish(unread: number, lines: number, keys: Uint8Array): FileFacts {
+    return { ...this.tables, language: this.language, unread, lines, strings: this.strings, keys };
   }
 }

@@ -33,7 +33,7 @@ const decoder = new TextDecoder();
 export function packFacts(facts: FileFacts): Uint8Array {
   const strings = encoder.encode(facts.strings.join("\u0000"));
   let words = HEADER + TABLE_NAMES.length;
-  for (const name of TABLE_NAMES) words += facts[name].cells.length;
+  for (const name of TABLE_NAMES) words += facts[name].cellCount;
   const bytes = new Uint8Array(words * 4 + strings.length + facts.keys.length);
   const ints = new Int32Array(bytes.buffer, 0, words);
   ints[0] = FACTS_VERSION;
@@ -43,12 +43,8 @@ export function packFacts(facts: FileFacts): Uint8Array {
   ints[4] = facts.lines;
   ints[5] = facts.keys.length;
   let at = HEADER;
-  for (const name of TABLE_NAMES) ints[at++] = facts[name].cells.length;
-  for (const name of TABLE_NAMES) {
-    const { cells } = facts[name];
-    ints.set(cells, at);
-    at += cells.length;
-  }
+  for (const name of TABLE_NAMES) ints[at++] = facts[name].cellCount;
+  for (const name of TABLE_NAMES) at = facts[name].copyTo(ints, at);
   bytes.set(strings, words * 4);
   bytes.set(facts.keys, words * 4 + strings.length);
   return bytes;

@@ -10,7 +10,7 @@ const MAX_BYTES = 32 * 1024;
 
 /** Stands for a file with more names than are kept: it has to be looked at whatever the name is. */
 export const ANY_KEY = "\n*\n";
-export const NO_KEYS = new Uint8Array(0);
+const NO_KEYS = new Uint8Array(0);
 
 const encoder = new TextEncoder();
 const HOLDS_KEYS = /env|conf|cfg|setting|option/i;

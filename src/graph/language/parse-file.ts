@@ -1,12 +1,13 @@
 /** One file: bytes → text → tree → facts. */
 
-import type { FileFacts } from "./facts.ts";
+import { type FileFacts, packFacts } from "./facts.ts";
 import { FactsBuilder } from "./facts-builder.ts";
 import type { FlatTree } from "./flat-tree.ts";
 import type { Grammars } from "./grammar.ts";
 import { keyNamesOf } from "./key-names.ts";
 import type { LanguageModule } from "./language.ts";
 import { endingOf, languageOf } from "./languages.ts";
+import { emptyTables, type FactTables, factTables } from "./tables/tables.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: false });
 
@@ -30,16 +31,29 @@ export function isMachineMade(text: string): boolean {
 
 /** Facts of one file. The grammar must be loaded. Throws when the path is of no language or the parser fails. */
 export function factsOf(path: string, text: string, grammars: Grammars): FileFacts {
+  const facts = writeFacts(path, text, grammars, emptyTables());
+  return { ...facts, ...factTables((name) => facts[name].packed()) };
+}
+
+/**
+ * The same, packed.
+ * @param tables what is written on the way; for one file after another, so that none needs memory of its own
+ */
+export function packedFactsOf(path: string, text: string, grammars: Grammars, tables: FactTables): Uint8Array {
+  return packFacts(writeFacts(path, text, grammars, tables));
+}
+
+function writeFacts(path: string, text: string, grammars: Grammars, tables: FactTables): FileFacts {
   const language = languageOf(path);
   const grammar = language?.grammars.get(endingOf(path));
   if (!language || !grammar) throw new Error(`no language for ${path}`);
   const tree = treeOf(language, grammar, text, grammars);
-  const builder = new FactsBuilder(path, language.id);
+  const builder = new FactsBuilder(path, language.id, tables);
   language.extract(tree, builder);
   const lines = tree.count > 0 ? tree.lineAt(text.length) : 1;
-  const facts = builder.finish(tree.unreadLines(), lines);
+  const facts = builder.finish(tree.unreadLines(), lines, keyNamesOf(text));
   grammars.reuse(tree);
-  return { ...facts, keys: keyNamesOf(text) };
+  return facts;
 }
 
 function treeOf(language: LanguageModule, grammar: string, text: string, grammars: Grammars): FlatTree {

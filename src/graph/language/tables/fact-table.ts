@@ -53,9 +53,26 @@ export abstract class FactTable<R extends number = number> {
     return at;
   }
 
+  /** Drops all rows, and keeps the room. */
+  clear(): void {
+    this.length = 0;
+  }
+
+  /** Integers of all rows. */
+  get cellCount(): number {
+    return this.length * this.size;
+  }
+
+  /** Writes the rows into `into`; returns the place after them. One by one: most tables are too short for a view of them. */
+  copyTo(into: Int32Array, place: number): number {
+    const { cells, cellCount } = this;
+    for (let i = 0; i < cellCount; i++) into[place + i] = cells[i]!;
+    return place + cellCount;
+  }
+
   /** The rows without the room behind them. */
   packed(): Int32Array {
-    return this.cells.subarray(0, this.length * this.size);
+    return this.cells.subarray(0, this.cellCount);
   }
 }
 

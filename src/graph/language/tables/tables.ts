@@ -49,6 +49,8 @@ const CLASSES: { [Name in TableName]: new (cells: Int32Array) => FactTables[Name
 
 export const TABLE_NAMES: readonly TableName[] = keysOf(TABLES);
 
+export const emptyTables = (): FactTables => factTables(() => NO_ITEMS);
+
 /** @param cells the integers of a table by its name */
 export function factTables(cells: (name: TableName) => Int32Array): FactTables {
   return Object.fromEntries(TABLE_NAMES.map((name) => [name, new TABLES[name](cells(name))])) as FactTables;
@@ -110,4 +112,4 @@ function putTable<Name extends TableName>(tables: FactTables, name: Name, cells:
 }
 
 /** Most files have no rows in most tables: those are the same for all files. */
-const EMPTY: Readonly<FactTables> = factTables(() => NO_ITEMS);
+const EMPTY: Readonly<FactTables> = emptyTables();
