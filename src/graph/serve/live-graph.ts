@@ -9,6 +9,7 @@ import type { Look } from "../index/look.ts";
 import { createPhases } from "../index/phases.ts";
 import type { Looker } from "../index/quick-look.ts";
 import type { Grammars } from "../language/grammar.ts";
+import { endingOf, languageOf } from "../language/languages.ts";
 import { PHASES } from "../model.ts";
 import type { GraphStore, Manifest } from "../store/graph-store.ts";
 import type { KeyIndex } from "../store/key-index.ts";
@@ -71,11 +72,13 @@ export function createLiveGraph({ place, store, reader, looker, grammars, onLive
     if (live && known?.fingerprint === look.fingerprint) return reportOf(live.manifest, 0, false);
     if (!known || known.fingerprint === look.fingerprint) return undefined;
     const opened = live ? undefined : reader.openCurrent();
-    const next = live ?? (opened && (await openLiveIndex(place.root, store, look, opened.graph)));
+    const opening = opened && openLiveIndex(place.root, store, look, opened.graph);
+    // Grammars are compiled by other threads meanwhile.
+    const [next, loaded] = await Promise.all([live ?? opening, loadNewest(grammars(), look)]);
     if (!next) return undefined;
     const { graph, generation } = reader.openCurrent();
     if (generation !== next.generation || (opened && generation !== opened.generation)) return undefined;
-    const edit = await next.edit(look, commit, graph, await grammars());
+    const edit = await next.edit(look, commit, graph, loaded);
     if (!edit || next.generation !== store.manifest()?.generation) return undefined;
     reader.replace(edit.graph, edit.kept);
     index = next;
@@ -130,6 +133,16 @@ export function createLiveGraph({ place, store, reader, looker, grammars, onLive
 export async function lookWithCommit(place: GraphPlace, looker: Looker): Promise<{ look: Look; commit: string }> {
   const commit = headCommit(place);
   return { look: await looker.look(), commit: await commit };
+}
+
+/** Loads the grammar of the file that changed last, as it is part of the edit, as a rule. Any other is loaded by the edit. */
+async function loadNewest(grammars: Promise<Grammars>, { walk }: Look): Promise<Grammars> {
+  const loaded = await grammars;
+  let [newest] = walk.files;
+  for (const file of walk.files) if (newest && file.modified > newest.modified) newest = file;
+  const grammar = newest && languageOf(newest.path)?.grammars.get(endingOf(newest.path));
+  if (grammar !== undefined) await loaded.load(grammar);
+  return loaded;
 }
 
 function reportOf(manifest: Manifest, parsed: number, changed: boolean): IndexReport {
