@@ -47,8 +47,11 @@ export abstract class EcmascriptBase {
   /** Walks the decorators that are children of a node. */
   protected decoratorsIn(node: TreeNode, context: Context): Written[] {
     const { tree } = this;
-    const nodes = tree.namedChildren(node).filter((child) => tree.kind(child) === "decorator");
-    return nodes.map((one) => ({ node: one, row: this.expression(tree.firstNamed(one), context) }));
+    const written: Written[] = [];
+    for (const child of tree.namedChildren(node))
+      if (tree.kind(child) === "decorator")
+        written.push({ node: child, row: this.expression(tree.firstNamed(child), context) });
+    return written;
   }
 
   /** Declares the nodes of a symbol's decorators. */

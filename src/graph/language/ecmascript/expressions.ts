@@ -55,7 +55,7 @@ export abstract class EcmascriptExpressions extends EcmascriptAssignments {
       case "instantiation_expression":
         return this.expression(tree.firstNamed(node), context);
       case "sequence_expression":
-        return tree.namedChildren(node).reduce<ExprRow>((_, child) => this.expression(child, context), NONE);
+        return this.sequence(node, context);
       case "await_expression":
         return facts.expr(Expr.Await, this.expression(tree.firstNamed(node), context));
       case "as_expression":
@@ -97,10 +97,7 @@ export abstract class EcmascriptExpressions extends EcmascriptAssignments {
           exists(tree.first(node)) && tree.kind(tree.first(node)) === "!" ? "boolean" : "number",
         );
       case "array":
-        return facts.expr(
-          Expr.Array,
-          facts.list(tree.namedChildren(node).map((child) => this.expected(child, context, undefined))),
-        );
+        return facts.expr(Expr.Array, facts.list(this.items(node, context)));
       case "spread_element":
         return facts.expr(Expr.Iterate, this.expression(tree.firstNamed(node), context));
       case "object":
@@ -239,6 +236,14 @@ export abstract class EcmascriptExpressions extends EcmascriptAssignments {
       }
     }
     facts.exprs.setArgs(row, facts.list(rows));
+  }
+
+  private sequence(node: TreeNode, context: Context): ExprRow {
+    return this.tree.namedChildren(node).reduce<ExprRow>((_, child) => this.expression(child, context), NONE);
+  }
+
+  private items(node: TreeNode, context: Context): ExprRow[] {
+    return this.tree.namedChildren(node).map((child) => this.expected(child, context, undefined));
   }
 
   private construct(node: TreeNode, context: Context): ExprRow {

@@ -24,11 +24,8 @@ export abstract class EcmascriptLiterals extends EcmascriptPatterns {
     switch (kind) {
       case "object":
         return this.objectLiteral(node, context, expected);
-      case "array": {
-        const element = expect(() => facts.expr(Expr.Iterate, expected()));
-        const items = tree.namedChildren(node).map((child) => this.expected(child, context, element));
-        return facts.expr(Expr.Array, facts.list(items));
-      }
+      case "array":
+        return this.expectedArray(node, context, expected);
       case "parenthesized_expression":
         return this.expected(tree.firstNamed(node), context, expected);
       case "ternary_expression": {
@@ -41,6 +38,13 @@ export abstract class EcmascriptLiterals extends EcmascriptPatterns {
       default:
         return this.expression(node, context);
     }
+  }
+
+  private expectedArray(node: TreeNode, context: Context, expected: Expected): ExprRow {
+    const { tree, facts } = this;
+    const element = expect(() => facts.expr(Expr.Iterate, expected()));
+    const items = tree.namedChildren(node).map((child) => this.expected(child, context, element));
+    return facts.expr(Expr.Array, facts.list(items));
   }
 
   /** An anonymous function as a value: a hidden symbol, whose calls belong to the symbol around it. */

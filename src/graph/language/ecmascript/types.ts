@@ -37,8 +37,6 @@ export abstract class EcmascriptTypes extends EcmascriptBase {
   type(node: TreeNode, context: Context): TypeRow {
     const { tree, facts } = this;
     if (isNone(node)) return NONE;
-    const only = () => this.type(tree.firstNamed(node), context);
-    const all = () => facts.list(tree.namedChildren(node).map((child) => this.type(child, context)));
     switch (tree.kind(node)) {
       case "type_annotation":
       case "parenthesized_type":
@@ -50,9 +48,9 @@ export abstract class EcmascriptTypes extends EcmascriptBase {
       case "omitting_type_annotation":
       case "opting_type_annotation":
       case "flow_maybe_type":
-        return only();
+        return this.type(tree.firstNamed(node), context);
       case "rest_type":
-        return only();
+        return this.type(tree.firstNamed(node), context);
       case "type_identifier":
       case "identifier": {
         const row = facts.typeRef(tree.source(node), context.scope);
@@ -72,13 +70,13 @@ export abstract class EcmascriptTypes extends EcmascriptBase {
       case "nested_type_identifier":
         return this.nestedType(node, context, []);
       case "union_type":
-        return facts.type(Type.Union, all());
+        return facts.type(Type.Union, facts.list(this.typesIn(node, context)));
       case "intersection_type":
-        return facts.type(Type.Intersection, all());
+        return facts.type(Type.Intersection, facts.list(this.typesIn(node, context)));
       case "array_type":
-        return facts.type(Type.Array, only());
+        return facts.type(Type.Array, this.type(tree.firstNamed(node), context));
       case "tuple_type":
-        return facts.type(Type.Tuple, all());
+        return facts.type(Type.Tuple, facts.list(this.typesIn(node, context)));
       case "required_parameter":
       case "optional_parameter":
         return this.type(tree.child(node, "type"), context);
@@ -103,11 +101,11 @@ export abstract class EcmascriptTypes extends EcmascriptBase {
         return facts.type(Type.Indexed, row, key);
       }
       case "index_type_query":
-        return facts.type(Type.KeyOf, only());
+        return facts.type(Type.KeyOf, this.type(tree.firstNamed(node), context));
       case "type_predicate_annotation":
       case "asserts_annotation":
       case "asserts":
-        return only();
+        return this.type(tree.firstNamed(node), context);
       case "type_predicate":
         return this.type(tree.child(node, "type"), context);
       case "conditional_type": {
@@ -157,7 +155,10 @@ export abstract class EcmascriptTypes extends EcmascriptBase {
 
   /** The types within `<…>`, or none. */
   protected typeArguments(node: TreeNode, context: Context): TypeRow[] {
-    if (isNone(node)) return [];
+    return isNone(node) ? [] : this.typesIn(node, context);
+  }
+
+  private typesIn(node: TreeNode, context: Context): TypeRow[] {
     return this.tree.namedChildren(node).map((child) => this.type(child, context));
   }
 
