@@ -16,6 +16,12 @@ describe("wrong use", () => {
     ["a command that does not exist", ["frobnicate"], {}, /no command 'frobnicate'. See: skep help/],
     ["a flag that does not exist", ["serve", "--nope"], {}, /unknown option '--nope'\. See: skep serve --help/],
     ["a missing argument", ["run"], {}, /missing required argument 'pipeline'\. See: skep run --help/],
+    [
+      "a missing argument after others",
+      ["graph", "context", "main"],
+      {},
+      /missing required argument 'symbol': it comes after 'path' \(repository or folder\)\. See: skep graph context --help/,
+    ],
     ["a verb without its name", ["routines", "add", "scribe"], {}, /argument 'name'\. See: skep routines add --help/],
     ["a verb that is written wrong", ["graph", "indx"], {}, /'indx'\. Did you mean index\? See: skep graph --help/],
     ["an unknown shell", ["completion", "tcsh"], {}, /bash, zsh, fish/],

@@ -72,6 +72,23 @@ describe("skep graph", () => {
     expect((await graph("cypher", "RETURN 1", "--params", "[1]")).code).toBe(2);
   });
 
+  test("a name that several symbols have is a failure of every question about one; --json gives the candidates", async () => {
+    const twice = createSourceTree({ "a.ts": "export function same() {}\n", "b.ts": "export function same() {}\n" });
+    const ask = (...args: string[]) => skep(["graph", ...args, "--store", twice.store]);
+    await ask("index", twice.root);
+    for (const question of ["context", "impact", "tests"]) {
+      const { code, stderr } = await ask(question, twice.root, "same");
+      expect([question, code, stderr]).toEqual([
+        question,
+        1,
+        expect.stringMatching(/^skep: 2 symbols of that name; .*Function same a\.ts:1.*Function same b\.ts:1.*\n$/),
+      ]);
+      const { code: done, stdout } = await ask(question, twice.root, "same", "--json");
+      expect([question, done, JSON.parse(stdout)]).toMatchObject([question, 0, { candidates: [{}, {}] }]);
+    }
+    twice.remove();
+  });
+
   test("import-scip takes in what a compiler says, and --forget forgets it", async () => {
     const file = join(tree.store, "index.scip");
     const symbol = "t npm shop 1 tax.ts/withTax().";
