@@ -105,6 +105,11 @@ export function timeText(time: string | null | undefined): string {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
 }
 
+const TIMES = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z\b/g;
+
+/** A sentence of the server with its times in local time, as all others are shown: what is waited for, and until when. */
+export const localizeTimes = (text: string): string => text.replace(TIMES, timeText);
+
 /** A span of time: `4.2 s`, `3:05`, `1:02:03`. */
 export function spanText(ms: number): string {
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
