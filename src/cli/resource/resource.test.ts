@@ -235,6 +235,14 @@ describe("agents and skills", () => {
     await said("agents", "delete", "ringer");
   });
 
+  test("a file with front matter is all that adding a skill needs", async () => {
+    const whole = file("SKILL.md", "---\nname: tolling\ndescription: How to toll\n---\nSlowly.\n");
+    expect(await said("skills", "add", "--content", whole)).toBe("tolling: saved in _skills/tolling.md\n");
+    expect(await said("skills", "tolling")).toMatch(/^description +How to toll$/m);
+    const refusal = await refused("skills", "add", "--content", file("bare.md", "Slowly."));
+    expect(refusal).toContain("The skill has no name: give it one, or write it into the front matter of its content");
+  });
+
   test("a skill of everybody and one of an agent may have the same name, and each is meant by its own", async () => {
     const content = file("skill.md", "Ring it.");
     await said("skills", "add", "ringing", "--description", "How to ring", "--content", content, "--tags", "bell,ring");
