@@ -83,7 +83,9 @@ describe("one of them", () => {
     expect(await refused("projects", "par")).toContain("par may be any of partridge, parrot");
     expect(await refused("projects", "parot")).toContain("There is no project parot. Did you mean parrot?");
     expect(await refused("agents", "enginer")).toContain("Did you mean engineer?");
-    expect(await refused("runs", "run_01h455vb4pex5vsknk084sn02q")).toContain("no such run");
+    expect(await refused("runs", "run_01h455vb4pex5vsknk084sn02q")).toContain(
+      "There is no run run_01h455vb4pex5vsknk084sn02q.",
+    );
     // A project's vision, set and shown.
     const file = join(folder.path, "vision.md");
     writeFileSync(file, "Speaks five languages.\n");
