@@ -22,7 +22,12 @@ describe("wrong use", () => {
       {},
       /missing required argument 'symbol': it comes after 'path' \(repository or folder\)\. See: skep graph context --help/,
     ],
-    ["a verb without its name", ["routines", "add", "scribe"], {}, /argument 'name'\. See: skep routines add --help/],
+    [
+      "a verb without its name",
+      ["routines", "add", "scribe"],
+      {},
+      /argument 'name': it comes after 'agent' .*\. See: skep routines add --help/,
+    ],
     ["a verb that is written wrong", ["graph", "indx"], {}, /'indx'\. Did you mean index\? See: skep graph --help/],
     ["an unknown shell", ["completion", "tcsh"], {}, /bash, zsh, fish/],
     ["a bad flag value", ["serve", "--port", "x"], {}, /--port accepts a whole number from 0 to 65535/],

@@ -72,9 +72,9 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
     if (agentId !== undefined) assertAgent(agentId);
     const { said, extra, body } = bodyOf(content, format);
     const { name, description, tags = [] } = { ...said, ...input };
-    if (name === undefined) throw invalidField("/name", missing("name"));
-    if (!isSlug(name)) throw invalidField("/name", badName(name));
-    if (!description) throw invalidField("/description", missing("description"));
+    if (name === undefined) throw invalidField("/name", explainMissing("name"));
+    if (!isSlug(name)) throw invalidField("/name", explainBadName(name));
+    if (!description) throw invalidField("/description", explainMissing("description"));
     const path = `${levelFolder(agentId ?? null)}/${name}.md`;
     if (files.find(name, agentId ?? null) || files.isTaken(path))
       throw conflict("A skill with this name exists at this level. Update it, or choose another name.");
@@ -179,9 +179,9 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
   };
 }
 
-const missing = (what: string): string =>
+const explainMissing = (what: string): string =>
   `The skill has no ${what}: give it one, or write it into the front matter of its content`;
-const badName = (name: string): string =>
+const explainBadName = (name: string): string =>
   SLUG.test(name)
     ? "This word is reserved; choose another name"
     : "The name in the front matter is not one: small letters, digits and hyphens";
