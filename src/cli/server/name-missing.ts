@@ -1,9 +1,9 @@
-/** Names what a command asked a server for: the server itself never repeats what it was sent. */
+/** Names what a command asked a server for: its own sentence does not repeat it. */
 import { textIn } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
 import { fit, oneLine } from "../terminal/style.ts";
 
-/** Things of one or two words: `agent`, `memory entry`. Of more words the last need not say what is missing. */
+/** One or two words: `agent`, `memory entry`. In longer ones the last word may be another thing: `job of this project`. */
 const NO_SUCH = /^There is no such ([A-Za-z]+ )?([a-z]+)\./;
 /** Columns of a name that somebody typed, or that stood in their file. */
 const NAME_COLUMNS = 80;
@@ -34,7 +34,7 @@ function namesOf(thing: string, { path, body }: Question): string[] {
   return [...new Set(given)].filter((name) => name !== "");
 }
 
-/** As it is where it was never encoded, such as `50%`. */
+/** @returns a segment that was never encoded, such as `50%`, as it is. */
 function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);

@@ -1,11 +1,11 @@
 /** Why the database did not take a query, in words for who wrote it. */
 import { EDGE_TYPES, NODE_LABELS } from "../model.ts";
 
-/** What Kuzu 0.11 says of a label or relationship that no table has; the first does not say which of both was meant. */
+/** What Kuzu 0.11 says of a label or relationship that does not exist. "Table" may mean either. */
 const NO_TABLE =
   /^Binder exception: (?:Table (.{1,200}) does not exist|Cannot bind (.{1,200}) as a (node|relationship) pattern label)\.$/;
 
-/** @returns its message; where it misses a label or a relationship, after the names that there are. */
+/** @returns the message of the database; for an unknown label or relationship, the names that exist before it. */
 export function explainFailure(message: string): string {
   const [, unknown, misplaced, place] = NO_TABLE.exec(message) ?? [];
   const name = unknown ?? misplaced;
