@@ -5,6 +5,7 @@ import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { isProblem, Problem } from "../core/errors.ts";
+import type { Unclear } from "../graph/query/symbols.ts";
 import { createGraphClient, type GraphClient } from "../graph/serve/client.ts";
 import { createGraphSession, type GraphPlace, type GraphSession } from "../graph/serve/session.ts";
 import { unpackAddonsTo } from "../process/addons.ts";
@@ -84,7 +85,22 @@ export function whole(min: number, max: number): (text: string) => number {
   };
 }
 
-export function notFound(symbol: string, near: readonly string[]): Problem {
+/**
+ * Prints an answer about a symbol; with --json also the candidates of a name that several have.
+ * @throws Problem 404 where no symbol has the name, 409 where several have it.
+ */
+export async function printFound<One extends { found: "one" }>(
+  found: One | Unclear,
+  { json }: Common,
+  said: { json: (one: One) => unknown; text: string },
+): Promise<void> {
+  if (found.found === "none") throw notFound(found.name, found.near);
+  if (found.found === "one") return print(json ? JSON.stringify(said.json(found)) : said.text);
+  if (!json) throw new Problem(409, "several", said.text.split("\n").join(" "));
+  await print(JSON.stringify({ candidates: found.candidates }));
+}
+
+function notFound(symbol: string, near: readonly string[]): Problem {
   return new Problem(
     404,
     "not_found",

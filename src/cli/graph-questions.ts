@@ -1,9 +1,8 @@
 /** `skep graph path | tests | dead-code | cycles | reads | flow`: questions about the code as a whole. */
 import type { Command } from "commander";
-import { Problem } from "../core/errors.ts";
 import type { AskOptions } from "../graph/query/ask/ask.ts";
 import { askText } from "../graph/serve/tools.ts";
-import { acting, type Common, notFound, open, print, TERMINAL_BYTES, whole, withCommon } from "./graph-command.ts";
+import { acting, type Common, open, printFound, TERMINAL_BYTES, whole, withCommon } from "./graph-command.ts";
 
 type Flags = Common & { limit: number; below?: string };
 
@@ -56,11 +55,7 @@ function asks(question: AskOptions["question"], command: Command): void {
     const { below, limit, ...flags } = command.opts<Flags>();
     const [subject, to] = question === "path" ? words : [words.join(" ") || undefined];
     const found = open(path, flags).ask({ question, subject, to, path: below, limit });
-    if (found.found === "none") throw notFound(found.name, found.near);
-    if (found.found === "several" && !flags.json)
-      throw new Problem(409, "several", askText(found, TERMINAL_BYTES).split("\n").join(" "));
-    const json = found.found === "one" ? found.answer : { candidates: found.candidates };
-    await print(flags.json ? JSON.stringify(json) : askText(found, TERMINAL_BYTES));
+    await printFound(found, flags, { json: ({ answer }) => answer, text: askText(found, TERMINAL_BYTES) });
   };
   command.action(acting(ask));
 }

@@ -68,8 +68,35 @@ describe("skep graph", () => {
     expect([missing.code, missing.stderr]).toEqual([1, "skep: There is no symbol withTaxes. Near names: withTax.\n"]);
     const writing = await graph("cypher", "MATCH (n) DELETE n");
     expect([writing.code, writing.stderr]).toEqual([1, "skep: DELETE is not allowed: queries only read the graph.\n"]);
+    const said = async (query: string) => (await graph("cypher", query)).stderr;
+    expect(await said("MATCH (n:Func) RETURN n")).toMatch(
+      /^skep: There is no label or relationship Func\. Labels: Function, Class, .*, Process\. Relationships: CONTAINS, .*, MAY_CALL\. The database says: Binder exception: .*\.\n$/,
+    );
+    expect(await said("MATCH (n:CALLS) RETURN n")).toMatch(
+      /^skep: There is no label CALLS\. Labels: Function, [^.]*, Process\. The database says: Binder exception: .*\.\n$/,
+    );
+    expect(await said("MATCH ()-[r:Function]->() RETURN r")).toMatch(
+      /^skep: There is no relationship Function\. Relationships: CONTAINS, [^.]*, MAY_CALL\. The database says: Binder exception: .*\.\n$/,
+    );
     expect((await graph("impact", "round", "--depth", "11")).code).toBe(2);
     expect((await graph("cypher", "RETURN 1", "--params", "[1]")).code).toBe(2);
+  });
+
+  test("a name that several symbols have is a failure of every question about one; --json gives the candidates", async () => {
+    const twice = createSourceTree({ "a.ts": "export function same() {}\n", "b.ts": "export function same() {}\n" });
+    const ask = (...args: string[]) => skep(["graph", ...args, "--store", twice.store]);
+    await ask("index", twice.root);
+    for (const question of ["context", "impact", "tests"]) {
+      const { code, stderr } = await ask(question, twice.root, "same");
+      expect([question, code, stderr]).toEqual([
+        question,
+        1,
+        expect.stringMatching(/^skep: 2 symbols of that name; .*Function same a\.ts:1.*Function same b\.ts:1.*\n$/),
+      ]);
+      const { code: done, stdout } = await ask(question, twice.root, "same", "--json");
+      expect([question, done, JSON.parse(stdout)]).toMatchObject([question, 0, { candidates: [{}, {}] }]);
+    }
+    twice.remove();
   });
 
   test("import-scip takes in what a compiler says, and --forget forgets it", async () => {

@@ -13,10 +13,10 @@ import {
   type Common,
   clientOf,
   leave,
-  notFound,
   open,
   placeOf,
   print,
+  printFound,
   TERMINAL_BYTES,
   whole,
   withCommon,
@@ -147,9 +147,8 @@ function questionCommands(graph: Command): void {
     .action(
       acting(async (path: string, symbol: string, options: Common & { file?: string }) => {
         const answer = open(path, options).context(symbol, options.file);
-        if (answer.found === "none") throw notFound(symbol, answer.near);
-        const json = answer.found === "one" ? answer.context : { candidates: answer.candidates };
-        await print(options.json ? JSON.stringify(json) : contextText(answer, TERMINAL_BYTES));
+        const text = contextText(answer, TERMINAL_BYTES);
+        await printFound(answer, options, { json: ({ context }) => context, text });
       }),
     );
   impactCommand(graph);
@@ -196,9 +195,8 @@ function impactCommand(graph: Command): void {
             minConfidence: options.minConfidence,
             filePath: options.file,
           });
-          if (answer.found === "none") throw notFound(symbol, answer.near);
-          const json = answer.found === "one" ? answer.impact : { candidates: answer.candidates };
-          await print(options.json ? JSON.stringify(json) : impactText(answer, TERMINAL_BYTES));
+          const text = impactText(answer, TERMINAL_BYTES);
+          await printFound(answer, options, { json: ({ impact }) => impact, text });
         },
       ),
     );

@@ -4,7 +4,7 @@ import type { Client } from "./server/client.ts";
 /** As shells have it for a program that was interrupted. */
 export const INTERRUPTED = 130;
 
-/** Of the problem that Ctrl-C at a question is; the command exits with `INTERRUPTED`. */
+/** The code of the problem that Ctrl-C at a question throws; the command then exits with `INTERRUPTED`. */
 export const INTERRUPTED_CODE = "interrupted";
 
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;

@@ -57,7 +57,10 @@ export async function overview(): Promise<string[]> {
   ];
 }
 
-/** What comes before all else where the server asks who one is. @param isKnown who is not logged in is told no counts. */
+/**
+ * The command that a person needs first where the server asks who they are.
+ * @param isKnown whether it knew who asked: only then it tells its counts
+ */
 function firstOf(setupRequired: boolean, isKnown: boolean): [command: string, about: string][] {
   if (setupRequired) return [["skep admin create --email ADDRESS", "the first account; nobody can log in before"]];
   return isKnown ? [] : [["skep login", "log in; this server asks who you are"]];

@@ -14,7 +14,10 @@ class HelpfulCommand extends Command {
     for (let at: Command | null = this; at; at = at.parent) names.unshift(at.name());
     const [first] = this.args;
     const isVerb = options?.code === "commander.excessArguments" && this.commands.length > 0 && first !== undefined;
-    const said = inOneLine(isVerb ? noSuchCommand(this, names.join(" "), first) : message).replace(/[^.?]$/, "$&.");
+    const complaint = isVerb
+      ? noSuchCommand(this, names.join(" "), first)
+      : `${message}${placeOfMissing(this, options)}`;
+    const said = inOneLine(complaint).replace(/[^.?]$/, "$&.");
     return super.error(`${said} See: ${names.join(" ")} --help`, options);
   }
 }
@@ -48,6 +51,15 @@ function noSuchCommand(command: Command, called: string, word: string): string {
   const shows = SHOW.includes(word) ? ` It shows one without a word between: ${called} NAME.` : "";
   const hint = names.length > 0 ? ` Did you mean ${names.join(" or ")}?` : shows;
   return `error: there is no command '${called} ${word}'.${hint}`;
+}
+
+/** After which arguments a missing one comes: "skep graph context main" takes the symbol for the folder. */
+function placeOfMissing({ args, registeredArguments }: Command, options?: ErrorOptions): string {
+  if (options?.code !== "commander.missingArgument") return "";
+  const before = registeredArguments
+    .slice(0, args.length)
+    .map((one) => `'${one.name()}'${one.description ? ` (${one.description})` : ""}`);
+  return before.length === 0 ? "" : `: it comes after ${before.join(" and ")}`;
 }
 
 /** A message without the line break before its hint in brackets. */

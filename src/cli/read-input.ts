@@ -18,7 +18,7 @@ export async function readText(file: string): Promise<string> {
   return textOf(readFileSync(file), file);
 }
 
-/** Bytes that are no text would be stored with a sign for each that nobody can take back. */
+/** Bytes that are not text would be stored as replacement characters, from which nobody gets them back. */
 function textOf(bytes: Uint8Array, what: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

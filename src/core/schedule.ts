@@ -140,12 +140,15 @@ function readable(times: Times, at: string): Plan {
   try {
     return planOf(times);
   } catch (error) {
-    throw invalidField(`${at}/schedule`, unreadableField(times) ?? `Cannot be read: ${messageOf(error).slice(0, 200)}`);
+    throw invalidField(
+      `${at}/schedule`,
+      explainUnreadable(times) ?? `Cannot be read: ${messageOf(error).slice(0, 200)}`,
+    );
   }
 }
 
 /** Croner counts fields and days from 0, so each field is tried alone to name the one that a person wrote wrong. */
-function unreadableField({ schedule, timezone }: Times): string | undefined {
+function explainUnreadable({ schedule, timezone }: Times): string | undefined {
   if (typeof schedule !== "string") return undefined;
   const fields = schedule.trim().split(/\s+/);
   const wrong = fields.findIndex((field, at) => {

@@ -3,6 +3,7 @@ import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { SkepEvent } from "../../core/events.ts";
 import { listIn, textIn } from "../../core/is-object.ts";
 import { oneLine } from "../terminal/style.ts";
+import { localizeTimes } from "../terminal/table.ts";
 import { type Call, presentCall, presentEnd } from "./calls.ts";
 import { createWords } from "./words.ts";
 
@@ -71,7 +72,7 @@ export function createTeller(tell: Tell, cwd: string) {
         case "agent_plan":
           return tell(planOf(data));
         case "activity":
-          return tell(thought(`(${oneLine(String(data["title"]))})\n`));
+          return tell(thought(`(${localizeTimes(oneLine(String(data["title"])))})\n`));
         case "turn_started":
         case "turn_steered":
         case "turn_ended":

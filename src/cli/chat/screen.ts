@@ -4,6 +4,7 @@ import type { SkepEvent } from "../../core/events.ts";
 import { membersOf } from "../../core/is-object.ts";
 import { inputText } from "../follow/state.ts";
 import { columns, fit, isLive, oneLine, paint, plain } from "../terminal/style.ts";
+import { localizeTimes } from "../terminal/table.ts";
 import { createMarkdown, type MarkdownStream } from "./markdown.ts";
 
 export type Screen = ReturnType<typeof createScreen>;
@@ -96,7 +97,7 @@ export function createScreen(bare = false) {
         showCalls();
       }
       if (kind === "tool_call_end") callEnded(data);
-      if (kind === "activity") line(paint("dim", `(${oneLine(String(data["title"]))})`));
+      if (kind === "activity") line(paint("dim", `(${localizeTimes(oneLine(String(data["title"])))})`));
       if (kind === "permission_requested" && !bare)
         status(`waits for an answer: ${oneLine(String(data["message"] ?? ""))}`);
       if (kind === "output_withdrawn") line(paint("dim", "(the reply was interrupted and starts again)"));

@@ -4,6 +4,7 @@ import type { SkepEvent } from "../../core/events.ts";
 import { INTERRUPTED } from "../interrupt.ts";
 import type { Client } from "../server/client.ts";
 import { oneLine, paint } from "../terminal/style.ts";
+import { localizeTimes } from "../terminal/table.ts";
 import type { Attached } from "./attach.ts";
 import { COMMANDS, runCommand } from "./commands.ts";
 import { createInputLine, type InputLine } from "./line.ts";
@@ -119,7 +120,8 @@ async function begin(state: ChatState, input: InputLine): Promise<void> {
   if (status !== "busy") return;
   const screen = createScreen();
   if (reply.text !== "") screen.say(reply.text);
-  if (provider_wait) console.log(paint("dim", `(Waits: ${oneLine(provider_wait.reason)})\n${MEANWHILE}`));
+  if (provider_wait)
+    console.log(paint("dim", `(Waits: ${localizeTimes(oneLine(provider_wait.reason))})\n${MEANWHILE}`));
   await follow(client, session.id, reply.last_event_id, takes(state, input, screen)).finally(screen.end);
 }
 

@@ -1,4 +1,4 @@
-import { expect, spyOn, test } from "bun:test";
+import { afterEach, expect, spyOn, test } from "bun:test";
 import type { SkepEvent } from "../../core/events.ts";
 import type { Client } from "../server/client.ts";
 import { createPlainLines } from "./plain-lines.ts";
@@ -15,10 +15,17 @@ function linesOf(...events: Partial<SkepEvent>[]): string {
   }
 }
 
-test("what a run waits for is shown whole: until when it waits stands at the end", () => {
+afterEach(() => {
+  process.env["TZ"] = "";
+});
+
+test("what a run waits for is shown whole: until when it waits stands at the end, in local time", () => {
+  process.env["TZ"] = "Asia/Tokyo";
   const title =
-    "Waits: custom-lab limits the rate (429): Rate limit reached. Please try again in 90s. It is asked again at 2026-01-01T00:01:30Z.";
-  expect(linesOf({ kind: "activity", data: { title } })).toContain(title);
+    "Waits: custom-lab limits the rate (429): Rate limit reached. Please try again in 90s. It is asked again at ";
+  expect(linesOf({ kind: "activity", data: { title: `${title}2026-01-01T00:01:30Z.` } })).toContain(
+    `${title}2026-01-01 09:01.`,
+  );
 });
 
 test("a tool's input is one short line", () => {

@@ -4,6 +4,7 @@ import { textIn } from "../../core/is-object.ts";
 import type { Client } from "../server/client.ts";
 import { hasPerson } from "../terminal/ask.ts";
 import { oneLine, paint, plain } from "../terminal/style.ts";
+import { localizeTimes } from "../terminal/table.ts";
 import { createApprovals } from "./approval.ts";
 import { callDiff } from "./call-diff.ts";
 import type { Follower } from "./follow.ts";
@@ -71,7 +72,7 @@ function lineOf({ kind, step_id, agent_id, data }: SkepEvent): string | undefine
     case "budget_exceeded":
     case "activity":
       // Whole: what a run waits for, and until when, stands at the end of a title.
-      return paint("dim", `  ${typeof d["title"] === "string" ? oneLine(d["title"]) : short(d)}`);
+      return paint("dim", `  ${typeof d["title"] === "string" ? localizeTimes(oneLine(d["title"])) : short(d)}`);
     case "permission_requested":
       return `? ${who}: ${oneLine(String(d["message"] ?? ""))}\n  answer with: skep approvals allow ${d["request_id"]}, or deny`;
     case "approval_requested":

@@ -36,6 +36,14 @@ test("an output named like its step is one line, and so is what is no group of o
   expect(given({ count: 3 })).toEqual(["  count: 3"]);
 });
 
+test("a run that waits says what for, and until when in local time", () => {
+  const waiting = { ...run({}), status: "waiting", waiting_reason: "It is asked again at 2026-01-01T00:01:30Z." };
+  expect(reportLines(waiting as RunView)).toEqual([
+    "waiting: run_1",
+    expect.stringMatching(/^ {2}waits: It is asked again at (2025-12-31|2026-01-01) \d\d:\d\d\.$/),
+  ]);
+});
+
 test("parts of a loop are listed below the step that they are parts of", () => {
   const steps = [
     { step_id: "plan" },

@@ -4,7 +4,7 @@ import { isProblem } from "../../core/errors.ts";
 import { statusStyle } from "../resource/words.ts";
 import type { Client } from "../server/client.ts";
 import { oneLine, paint, plain } from "../terminal/style.ts";
-import { fullCostText } from "../terminal/table.ts";
+import { fullCostText, localizeTimes } from "../terminal/table.ts";
 import { hasEnded, type RunView } from "./follow.ts";
 
 const shown = (value: unknown) => plain(typeof value === "string" ? value : JSON.stringify(value));
@@ -32,7 +32,10 @@ const leftText = ({ id, status }: RunView, ownServer: boolean): string =>
 export function reportLines(run: RunView, client?: Pick<Client, "data">): string[] {
   const status = paint(statusStyle(run.status), run.status);
   if (!hasEnded(run))
-    return [`${status}: ${run.id}`, ...(run.waiting_reason ? [`  waits: ${oneLine(run.waiting_reason)}`] : [])];
+    return [
+      `${status}: ${run.id}`,
+      ...(run.waiting_reason ? [`  waits: ${localizeTimes(oneLine(run.waiting_reason))}`] : []),
+    ];
   return [
     `${status}: ${run.id}`,
     ...(run.error ? [`  ${run.error.step_id ? `${run.error.step_id}: ` : ""}${oneLine(run.error.message)}`] : []),

@@ -1,6 +1,6 @@
 /** The steps of a run as lines for a terminal: one each, more only for what is at work, no wider and no higher than it. */
 import { fit, oneLine, padEnd, padStart, paint, plain, type Style } from "../terminal/style.ts";
-import { type Cost, shortCostText, spanText } from "../terminal/table.ts";
+import { type Cost, localizeTimes, shortCostText, spanText } from "../terminal/table.ts";
 import type { RunState, StepView } from "./state.ts";
 
 interface Mark {
@@ -37,7 +37,7 @@ export function treeLines(state: RunState, { width, height, now }: TreeSize): st
   const shown = state.steps.filter((step) => isShown(step, state.steps));
   const nameWidth = Math.min(NAME_MAX, Math.max(8, ...shown.map((step) => Bun.stringWidth(labelOf(step)))));
   const groups = shown.map((step) => ({ step, lines: stepLines(step, state, { width, now, nameWidth }) }));
-  const notice = state.notice ? [fit(paint("yellow", `! ${oneLine(state.notice)}`), width)] : [];
+  const notice = state.notice ? [fit(paint("yellow", `! ${localizeTimes(oneLine(state.notice))}`), width)] : [];
   const sum = sumLine(state, now, width);
   return [...folded(groups, height - notice.length - 1, width), ...notice, sum];
 }

@@ -53,7 +53,7 @@ test("rules are added, listed, changed, switched off and deleted", async () => {
   expect(await said()).toContain("skep codehost add");
   expect(await said("deliveries", "--json")).toBe("[]\n");
   const none = await cli(["push", "run_none"]);
-  expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("no such run")]);
+  expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("There is no run run_none.")]);
   expect(await said("disconnect")).toContain("forgotten");
   expect(await said("status")).toContain("none is connected");
 });

@@ -89,13 +89,13 @@ test("a vault is consolidated, and a contradiction is listed and settled", async
   expect((await memory("settle", id)).stderr).toContain("--keep ENTRY");
   expect((await memory("settle", id, "--keep", "scribe/note/port-2")).stdout).toContain("scribe/note/port: superseded");
   expect((await memory("contradictions")).stdout).toContain("None is known");
-  expect((await memory("settle", id, "--both")).stderr).toContain("no such contradiction");
+  expect((await memory("settle", id, "--both")).stderr).toContain(`There is no contradiction ${id}.`);
 });
 
 test("a name without an agent, an entry that does not exist and a missing editor are named in one line", async () => {
   for (const [args, message] of [
     [["show", "deploy-day"], "write the agent and the entry"],
-    [["show", "lead/fact/none"], "no such"],
+    [["show", "lead/fact/none"], "There is no memory entry fact/none."],
     [["edit", ENTRY], "--content FILE"],
   ] as const) {
     const { code, stderr } = await memory(...args);

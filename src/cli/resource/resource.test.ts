@@ -83,7 +83,9 @@ describe("one of them", () => {
     expect(await refused("projects", "par")).toContain("par may be any of partridge, parrot");
     expect(await refused("projects", "parot")).toContain("There is no project parot. Did you mean parrot?");
     expect(await refused("agents", "enginer")).toContain("Did you mean engineer?");
-    expect(await refused("runs", "run_01h455vb4pex5vsknk084sn02q")).toContain("no such run");
+    expect(await refused("runs", "run_01h455vb4pex5vsknk084sn02q")).toContain(
+      "There is no run run_01h455vb4pex5vsknk084sn02q.",
+    );
     // A project's vision, set and shown.
     const file = join(folder.path, "vision.md");
     writeFileSync(file, "Speaks five languages.\n");
@@ -233,6 +235,14 @@ describe("agents and skills", () => {
     expect(await said("agents", "tool", "ringer", "bash", "default")).toMatch(/^bash +on +its file$/m);
     expect(await refused("agents", "tool", "ringer", "bash", "perhaps")).toContain("on, off, default");
     await said("agents", "delete", "ringer");
+  });
+
+  test("a file with front matter is all that adding a skill needs", async () => {
+    const whole = file("SKILL.md", "---\nname: tolling\ndescription: How to toll\n---\nSlowly.\n");
+    expect(await said("skills", "add", "--content", whole)).toBe("tolling: saved in _skills/tolling.md\n");
+    expect(await said("skills", "tolling")).toMatch(/^description +How to toll$/m);
+    const refusal = await refused("skills", "add", "--content", file("bare.md", "Slowly."));
+    expect(refusal).toContain("The skill has no name: give it one, or write it into the front matter of its content");
   });
 
   test("a skill of everybody and one of an agent may have the same name, and each is meant by its own", async () => {

@@ -8,7 +8,7 @@ import { followedLines, reportLines } from "../follow/report.ts";
 import { INTERRUPTED, onInterrupt } from "../interrupt.ts";
 import type { Client } from "../server/client.ts";
 import { oneLine } from "../terminal/style.ts";
-import { spanText, tableLines, timeText } from "../terminal/table.ts";
+import { localizeTimes, spanText, tableLines, timeText } from "../terminal/table.ts";
 import { connectionsVerb } from "./connections.ts";
 import { listItems } from "./find.ts";
 import { DELETE_OPTIONS, deleteHistory } from "./history.ts";
@@ -37,7 +37,12 @@ export const runs: Resource<List> = {
     COST,
     { head: "PIPELINE", of: ({ pipeline_id }) => pipeline_id },
     { head: "PROJECT", of: ({ project_name }) => project_name, optional: true },
-    { head: "WAITS FOR", of: ({ waiting_reason }) => waiting_reason, shrinks: true, optional: true },
+    {
+      head: "WAITS FOR",
+      of: ({ waiting_reason }) => waiting_reason && localizeTimes(waiting_reason),
+      shrinks: true,
+      optional: true,
+    },
     { head: "TASK", of: ({ task_description }) => task_description, shrinks: true },
   ],
   filters: [

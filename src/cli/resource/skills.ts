@@ -60,14 +60,17 @@ export const skills: Resource<List> = {
   },
   verbs: [
     actOnList("add", "create a skill", {
-      args: [{ name: "<name>", about: "small letters, digits and hyphens" }],
+      args: [{ name: "[name]", about: "small letters, digits and hyphens; unless given, that of the front matter" }],
       options: [
-        { flags: "--description <text>", about: "what agents see of it before they load it" },
+        {
+          flags: "--description <text>",
+          about: "what agents see of it before they load it; unless given, that of the front matter",
+        },
         { flags: "--content <file>", about: "its instructions, Markdown; - for standard input", default: "-" },
         { flags: "--tags <words>", about: "words of a task that bring it in, separated by commas" },
         { flags: "--agent <agent>", about: "for this agent alone" },
       ],
-      async run({ client, path, args: [name = ""], flags }) {
+      async run({ client, path, args: [name], flags }) {
         const skill = await client.call("POST", path, {
           name,
           description: flags["description"],

@@ -82,7 +82,7 @@ describe("skep swarm", () => {
     ],
     ["no YAML", "agent_id: [", "wrong.yml: "],
     ["no map", "- one", "agent_id and tasks are needed"],
-    ["no agent of that name", "agent_id: nobody\ntasks: [{ key: a, prompt: x }]", "There is no such agent."],
+    ["no agent of that name", "agent_id: nobody\ntasks: [{ key: a, prompt: x }]", "There is no agent nobody."],
   ])("refuses %s in one line", async (_, text, why) => {
     const { code, stderr } = await cli(["swarm", "run", file("wrong.yml", text)]);
     expect([code, stderr.trimEnd().split("\n").length]).toEqual([1, 1]);

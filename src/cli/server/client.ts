@@ -7,6 +7,7 @@ import type { SkepEvent } from "../../core/events.ts";
 import { listIn, membersOf, textIn } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
 import { ownJson } from "../../core/own-json.ts";
+import { nameMissing, type Question } from "./name-missing.ts";
 
 type FormFields = Readonly<Record<string, string | undefined>>;
 
@@ -36,7 +37,7 @@ export function createClient(url: string, token?: string, data?: string) {
     }
     const target = answer.headers.get("Location");
     if (answer.status >= 300 && answer.status < 400 && target) throw redirected(url, path, target);
-    if (!answer.ok) throw await problemOf(url, answer);
+    if (!answer.ok) throw await problemOf(url, answer, { path, body: init.body });
     return answer;
   };
   async function bodyOf<T>(answer: Response): Promise<T> {
@@ -151,7 +152,7 @@ function unreachable(url: string, error: unknown): Problem {
   return noServer(`${url} does not answer. Is the server running?`);
 }
 
-async function problemOf(url: string, answer: Response): Promise<Problem> {
+async function problemOf(url: string, answer: Response, question: Question): Promise<Problem> {
   const body = await answer
     .text()
     .then(readJson)
@@ -162,7 +163,8 @@ async function problemOf(url: string, answer: Response): Promise<Problem> {
   const isLogin = answer.url.includes("/v1/auth/login");
   const hint =
     answer.status === 401 && !isLogin ? " Log in with: skep login, or set SKEP_TOKEN to a key of this server." : "";
-  const said = detail === undefined ? `${url} answered ${answer.status}.` : withFields(detail, errors);
+  const said =
+    detail === undefined ? `${url} answered ${answer.status}.` : withFields(nameMissing(detail, question), errors);
   return new Problem(answer.status, code ?? "error", `${said}${hint}`, {
     errors,
     data: membersOf(body),

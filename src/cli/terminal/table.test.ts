@@ -5,6 +5,7 @@ import {
   costText,
   fieldLines,
   fullCostText,
+  localizeTimes,
   shortCostText,
   spanText,
   tableLines,
@@ -90,6 +91,9 @@ describe("values", () => {
       "",
       "soon",
     ]);
+    expect(localizeTimes("Asked again at 2026-01-31T14:05:09Z, then at 2026-01-31T15:05:09.5Z.")).toBe(
+      "Asked again at 2026-01-31 14:05, then at 2026-01-31 15:05.",
+    );
     expect([spanText(4_230), spanText(185_000), spanText(3_723_000)]).toEqual(["4.2 s", "3:05", "1:02:03"]);
     expect([costText(0), costText(0.0123), costText(12.3)]).toEqual(["$0.00", "$0.0123", "$12.30"]);
   });

@@ -16,7 +16,7 @@ export interface Column<T> {
 const GAP = "  ";
 /** What a column that shrinks keeps. */
 const LEAST = 8;
-/** The widest that a column which shrinks is made where there is no terminal: a longer text moves only its own line. */
+/** Columns of a shrinking column where there is no terminal: a longer text is written whole and moves only its own line. */
 const WIDEST_IN_PIPE = 40;
 
 /** The lines of a table, head first. @param width columns to stay in; the terminal's unless given. */
@@ -28,7 +28,7 @@ export function tableLines<T>(
   const columns = all.filter(({ optional, of }) => !optional || items.some((item) => String(of(item) ?? "") !== ""));
   const cells = items.map((item) => columns.map((column) => oneLine(String(column.of(item) ?? ""))));
   const widths = widthsOf(columns, cells, width);
-  // In a pipe nothing is cut: who searches in it finds it.
+  // In a pipe nothing is cut, so that a search finds the whole text.
   const cut = (text: string, at: number) => (width === Number.POSITIVE_INFINITY ? text : fit(text, widths[at]!));
   const line = (texts: readonly string[], styles: readonly (Style | undefined)[]) =>
     texts
@@ -104,6 +104,11 @@ export function timeText(time: string | null | undefined): string {
   const two = (value: number) => String(value).padStart(2, "0");
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
 }
+
+const TIMES = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z\b/g;
+
+/** A sentence of the server with its times in local time, as all other times are shown. */
+export const localizeTimes = (text: string): string => text.replace(TIMES, timeText);
 
 /** A span of time: `4.2 s`, `3:05`, `1:02:03`. */
 export function spanText(ms: number): string {

@@ -96,7 +96,7 @@ export class RunState {
         return this.#move(decision, decision.status, { outputs: decision.outputs, error: decision.error });
       case "cancel_step":
         return this.#move(decision, "cancelled", {
-          error: { code: decision.reason, message: this.#stopped(decision) },
+          error: { code: decision.reason, message: this.#explainStop(decision) },
         });
       case "supersede_step":
         return this.#change(decision, { superseded: true });
@@ -108,7 +108,7 @@ export class RunState {
     return this.#move(key, to, { ...change, ...(to === "running" ? { started_at: timestamp(now) } : {}) });
   }
 
-  #stopped(key: StepKey): string {
+  #explainStop(key: StepKey): string {
     return this.#row(key).started_at === null ? "It did not begin." : "It was stopped.";
   }
 

@@ -47,13 +47,19 @@ const Tags = t.Array(t.String({ minLength: 1, maxLength: 100 }), { maxItems: 50 
 const Content = t.String({ minLength: 1, maxLength: LIMITS.textCharacters });
 
 export const SkillCreate = t.Object({
-  name: t.String({
-    pattern: SLUG.source,
-    description: `Small letters, digits and hyphens; not ${[...RESERVED_SLUGS].join(", ")}.`,
-  }),
-  description: Description,
+  name: t.Optional(
+    t.String({
+      pattern: SLUG.source,
+      description: `Small letters, digits and hyphens; not ${[...RESERVED_SLUGS].join(", ")}.`,
+    }),
+  ),
+  description: t.Optional(Description),
   tags: t.Optional(Tags),
-  content: Content,
+  content: t.String({
+    minLength: 1,
+    maxLength: LIMITS.textCharacters,
+    description: "Markdown. Name, description and tags that are not sent are those of its front matter.",
+  }),
   scope: t.Optional(SkillScope),
   agent_id: t.Optional(orNull(t.String({ maxLength: 64, description: "With scope agent." }))),
   enabled: t.Optional(t.Boolean()),

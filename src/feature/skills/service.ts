@@ -1,6 +1,6 @@
 /** Skills on two levels. Files are the truth; an agent's own skill overrides everybody's of the same name. */
 import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
-import { isSlug } from "../../core/ids.ts";
+import { isSlug, SLUG } from "../../core/ids.ts";
 import { didYouMean } from "../../core/near.ts";
 import { owns } from "../../core/ownership.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
@@ -11,7 +11,7 @@ import type { Core } from "../feature.ts";
 import { type Authorship, createAgentSkills } from "./agent-skills.ts";
 import type { Skill, SkillCreate, SkillUpdate } from "./model.ts";
 import { createSeenSkills, mayRead, type SkillReader } from "./seen.ts";
-import { createSkillFiles, type FrontMatterFormat, levelFolder, type SkillFile } from "./store.ts";
+import { createSkillFiles, type FrontMatterFormat, levelFolder, parseSkill, type SkillFile } from "./store.ts";
 
 export type { SkillReader } from "./seen.ts";
 
@@ -65,16 +65,19 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
     );
 
   const create = (input: SkillCreate, by: Authorship = {}): Skill => {
-    const { name, description, tags = [], content, scope = "global", agent_id, enabled = true } = input;
+    const { content, scope = "global", agent_id, enabled = true } = input;
     const agentId = scope === "agent" ? (agent_id ?? undefined) : undefined;
     if (scope === "agent" && agentId === undefined)
       throw invalidField("/agent_id", "A skill of one agent needs agent_id");
     if (agentId !== undefined) assertAgent(agentId);
-    if (!isSlug(name)) throw invalidField("/name", "This word is reserved; choose another name");
+    const { said, extra, body } = bodyOf(content, format);
+    const { name, description, tags = [] } = { ...said, ...input };
+    if (name === undefined) throw invalidField("/name", explainMissing("name"));
+    if (!isSlug(name)) throw invalidField("/name", explainBadName(name));
+    if (!description) throw invalidField("/description", explainMissing("description"));
     const path = `${levelFolder(agentId ?? null)}/${name}.md`;
     if (files.find(name, agentId ?? null) || files.isTaken(path))
       throw conflict("A skill with this name exists at this level. Update it, or choose another name.");
-    const { extra, body } = bodyOf(content, format);
     const fields = { name, description, tags, ...(enabled ? {} : { enabled }), ...extra, ...by };
     files.write(path, format.update("", fields, `\n${body}\n`));
     const skill = present(find(name, agentId));
@@ -176,14 +179,30 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
   };
 }
 
+const explainMissing = (what: string): string =>
+  `The skill has no ${what}: give it one, or write it into the front matter of its content`;
+const explainBadName = (name: string): string =>
+  SLUG.test(name)
+    ? "This word is reserved; choose another name"
+    : "The name in the front matter is not one: small letters, digits and hyphens";
+
+interface SentBody {
+  /** What its front matter says that can also be sent beside it. */
+  said: Partial<Pick<Skill, "name" | "description" | "tags">>;
+  /** Further keys of its front matter. */
+  extra: Record<string, unknown>;
+  body: string;
+}
+
 /** Splits a body that was sent with front matter of its own. @throws Problem 422 when that is broken. */
-function bodyOf(content: string, format: FrontMatterFormat): { extra: Record<string, unknown>; body: string } {
-  if (!/^\uFEFF?---\r?\n/.test(content)) return { extra: {}, body: content.trim() };
+function bodyOf(content: string, format: FrontMatterFormat): SentBody {
+  if (!/^\uFEFF?---\r?\n/.test(content)) return { said: {}, extra: {}, body: content.trim() };
   const { data, body, problems } = format.read(content);
   if (problems[0]) throw invalidField("/content", `Line ${problems[0].line}: ${problems[0].message}`);
   if (body.trim() === "") throw invalidField("/content", "There is no text below the front matter");
   const { name: _n, description: _d, tags: _t, enabled: _e, owner: _o, origin: _w, trusted: _c, ...extra } = data;
-  return { extra, body: body.trim() };
+  const { name, description, tags } = parseSkill(content, format).fields;
+  return { said: { name, description, tags }, extra, body: body.trim() };
 }
 
 function changed(

@@ -140,6 +140,23 @@ describe("skills", () => {
     expect(on("_skills/imported.md")).toContain("license: MIT");
   });
 
+  test("name, description and tags that are not sent are those of the content's front matter", async () => {
+    const add = (body: Record<string, unknown>) =>
+      server.request<Skill & { detail?: string }>("POST", "/v1/skills", { body });
+    const content = "---\nname: from-file\ndescription: How it is done\ntags: one, two\n---\nThe body.";
+    const made = await add({ content });
+    expect([made.status, made.headers.get("location")]).toEqual([201, "/v1/skills/from-file"]);
+    expect(made.body).toMatchObject({ description: "How it is done", tags: ["one", "two"], content: "The body." });
+    const sent = { name: "sent", description: "Sent", tags: ["three"] };
+    expect((await add({ ...sent, content })).body).toMatchObject({ ...sent, content: "The body." });
+    const lacks = async (text: string) => (await add({ content: text })).body.detail;
+    expect(await lacks("No front matter.")).toMatch(/^The skill has no name: /);
+    expect(await lacks("---\nname: nameless-2\n---\nbody")).toMatch(/^The skill has no description: /);
+    expect(await lacks("---\nname: Not One\ndescription: d\n---\nbody")).toMatch(
+      /^The name in the front matter is not one/,
+    );
+  });
+
   test("broken files are listed with their problems, hide nothing and break nothing", async () => {
     put("_skills/broken.md", "---\nname: broken\ndescription: [unclosed\n---\nbody\n");
     put("_skills/empty.md", "");

@@ -163,7 +163,8 @@ export function skillProblems(text: string, stem: string, format: FrontMatterFor
   return isSlug(name) ? problems : [...problems, misnamed(name)];
 }
 
-function parseSkill(text: string, format: FrontMatterFormat): Parsed {
+/** What a skill's file says, whether it may be used or not. */
+export function parseSkill(text: string, format: FrontMatterFormat): Parsed {
   const { data, body, problems: found, yaml } = format.read(text);
   const problems: FileProblem[] = found.map(({ line, column, pointer, message }) => ({
     line,

@@ -3,6 +3,7 @@
  * what can be read again.
  */
 import { existsSync, renameSync, rmSync } from "node:fs";
+import { messageOf } from "../../core/errors.ts";
 import type { CodeGraph } from "../code-graph.ts";
 import { GraphError } from "../graph-error.ts";
 import { structureOfTexts, structureOnDisk } from "../index/file-structure.ts";
@@ -16,6 +17,7 @@ import type { EdgeType, NodeLabel } from "../model.ts";
 import { type AskAnswer, type AskOptions, ask } from "../query/ask/ask.ts";
 import { type Changes, changesOf } from "../query/changes.ts";
 import { type ContextAnswer, contextOf, type RelatedAnswer, type Relation, relatedOf } from "../query/context.ts";
+import { explainFailure } from "../query/cypher-failure.ts";
 import { refusal } from "../query/cypher-guard.ts";
 import { type GraphColumns, type GraphColumnsOptions, graphColumns } from "../query/graph-columns.ts";
 import { type GraphData, type GraphDataOptions, graphData } from "../query/graph-data.ts";
@@ -241,7 +243,7 @@ export function createGraphSession(place: GraphPlace, onLive: (drop: () => void)
           duration_ms: Math.round(performance.now() - started),
         };
       } catch (error) {
-        throw new GraphError("invalid", error instanceof Error ? error.message : String(error));
+        throw new GraphError("invalid", explainFailure(messageOf(error)));
       }
     },
     graphData: (options) => graphData(settled(), options),
