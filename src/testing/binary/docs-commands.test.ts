@@ -110,6 +110,10 @@ writeFileSync(
   "id: greet\nname: Greet\nsteps:\n  - { id: greet, agent: scribe, input: Greet, outputs: [greeting] }\n",
 );
 writeFileSync(join(work, "release.md"), "# Releasing\n\n1. Look twice.\n");
+writeFileSync(
+  join(work, "SKILL.md"),
+  "---\nname: house-style\ndescription: How we write. Load before writing.\n---\n\nPlain words.\n",
+);
 writeFileSync(join(work, "vision.md"), "Orders in three clicks.\n");
 writeFileSync(join(work, "notes.txt"), "Bees dance.\n");
 writeFileSync(join(work, "token.txt"), "A-token-of-gotify\n");

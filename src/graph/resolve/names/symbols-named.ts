@@ -2,7 +2,7 @@
 import { SymbolFlag } from "../../language/fact-layout.ts";
 import type { FileFacts } from "../../language/facts.ts";
 import { type NodeLabel, SYMBOL_LABELS } from "../../model.ts";
-import { rowAfter, type SymbolRow } from "../../rows.ts";
+import { exists, NONE, rowAfter, type SymbolRow } from "../../rows.ts";
 import { isReference, pushTo, type Repository } from "../repository.ts";
 
 export interface NamedSymbol {
@@ -15,7 +15,7 @@ export interface NamedSymbol {
 /** Gives the symbols of a name that declare something and are not hidden, in the order of their files and rows. */
 export type SymbolsNamed = (name: string) => readonly NamedSymbol[];
 
-/** Symbols by name: the first of each, and for each symbol the next of the same name; -1 ends. */
+/** Symbols by name: the first of each, and for each symbol the next of the same name; `NONE` ends. */
 interface NameIndex {
   first: ReadonlyMap<string, number>;
   next: Int32Array;
@@ -27,7 +27,7 @@ export function createSymbolsNamed(repo: Repository): SymbolsNamed {
   return (name) => {
     index ??= indexNames(repo);
     const found: NamedSymbol[] = [];
-    for (let symbol = index.first.get(name) ?? -1; symbol >= 0; symbol = index.next[symbol] ?? -1) {
+    for (let symbol = index.first.get(name) ?? NONE; exists(symbol); symbol = index.next[symbol] ?? NONE) {
       const file = repo.fileOf(symbol);
       found.push(namedSymbol(repo.facts(file), file, repo.rowOf(symbol, file)));
     }
@@ -37,14 +37,14 @@ export function createSymbolsNamed(repo: Repository): SymbolsNamed {
 
 function indexNames(repo: Repository): NameIndex {
   const first = new Map<string, number>();
-  const next = new Int32Array(repo.symbolTotal).fill(-1);
+  const next = new Int32Array(repo.symbolTotal).fill(NONE);
   // From the end, so that the first of a name comes first.
   for (let file = repo.files.length - 1; file >= 0; file--) {
     const facts = repo.facts(file);
     for (const row of namedRows(facts).reverse()) {
       const symbol = repo.symbolAt(file, row);
       const name = nameAt(facts, row);
-      next[symbol] = first.get(name) ?? -1;
+      next[symbol] = first.get(name) ?? NONE;
       first.set(name, symbol);
     }
   }
