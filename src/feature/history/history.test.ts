@@ -267,7 +267,7 @@ describe("on the command line", () => {
     expect((await call("GET", `/v1/runs/${run.id}`)).status).toBe(200);
     expect((await cli("runs", "delete", run.id, "--yes")).stdout).toBe(`deleted run ${run.id}\n`);
     const again = await cli("runs", "delete", run.id, "--yes");
-    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("no such run")]);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining(`There is no run ${run.id}`)]);
   });
 });
 

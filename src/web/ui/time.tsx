@@ -46,16 +46,20 @@ export function Ago({ at, sentence = false }: { at: string | null | undefined; s
 const TIMES_OF_SERVER = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)/;
 
 /** A sentence of the server with its times by the clock of who reads it; the title of each is as the server wrote it. */
-export const LocalTimes = ({ text }: { text: string }) =>
-  text.split(TIMES_OF_SERVER).map((part, at) =>
-    at % 2 === 1 ? (
-      <time key={at} dateTime={part} title={part} className="whitespace-nowrap">
-        {dateTime(part)}
-      </time>
-    ) : (
-      part
-    ),
-  );
+export const LocalTimes = ({ text }: { text: string }) => (
+  // Within an element, since that is where hidden characters are made visible.
+  <>
+    {text.split(TIMES_OF_SERVER).map((part, at) =>
+      at % 2 === 1 ? (
+        <time key={at} dateTime={part} title={part} className="whitespace-nowrap">
+          {dateTime(part)}
+        </time>
+      ) : (
+        part
+      ),
+    )}
+  </>
+);
 
 /** From `from` to `to`, or until now. */
 export function Took({ from, to }: { from: string | null | undefined; to?: string | null | undefined }) {
