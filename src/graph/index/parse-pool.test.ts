@@ -56,8 +56,10 @@ test("files under which each process dies are named, and the index goes on", asy
   }, 1);
   try {
     const parsed = await parseAll({ root: tree.root, files, progress() {} });
-    expect(parsed.length).toBe(files.length);
-    expect(new Set(parsed.map(({ note }) => note))).toEqual(new Set(["the parser crashed or hung on this file"]));
+    expect(parsed.map(({ path }) => path).sort()).toEqual(files.map(({ path }) => path).sort());
+    // One that answers before it is found and killed has read its file.
+    const lost = parsed.filter(({ facts }) => facts.length === 0);
+    expect(new Set(lost.map(({ note }) => note))).toEqual(new Set(["the parser crashed or hung on this file"]));
   } finally {
     clearInterval(killing);
   }
