@@ -43,3 +43,6 @@ export const exists = (row: number): boolean => row >= 0;
 export const isNone = (row: number): boolean => row < 0;
 /** The row after one. */
 export const rowAfter = <R extends number>(row: R): R => rowAt(row + 1);
+
+/** The list of those who find none: one for all, as it never changes. */
+export const NOTHING: readonly never[] = [];

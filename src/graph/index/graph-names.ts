@@ -19,7 +19,7 @@ interface Named {
 export function symbolsNamedBy({ graph, first, sources, changed }: Named): SymbolsNamed {
   const isChanged = new Set(changed);
   let own: Map<string, NamedSymbol[]> | undefined;
-  const namesOfChanged = () => {
+  const readChanged = () => {
     const names = new Map<string, NamedSymbol[]>();
     for (const file of changed) {
       const source = sources[file];
@@ -36,16 +36,16 @@ export function symbolsNamedBy({ graph, first, sources, changed }: Named): Symbo
       if (!source || start === undefined || node < start || isChanged.has(file)) continue;
       const label = graph.label(node);
       if (REFERENCE_LABELS.has(label)) continue;
-      found.push({ file, label, findRow: () => visibleRow(source, node - start) });
+      found.push({ file, label, findRow: () => findVisibleRow(source, node - start) });
     }
-    own ??= namesOfChanged();
+    own ??= readChanged();
     found.push(...(own.get(name) ?? []));
     return found.sort((a, b) => a.file - b.file);
   };
 }
 
 /** The row of a file's symbol by its number among those that have nodes. */
-function visibleRow({ facts }: SourceFile, number: number): SymbolRow {
+function findVisibleRow({ facts }: SourceFile, number: number): SymbolRow {
   const { symbols } = facts.read();
   let row = symbols.first;
   for (let left = number; row < symbols.length; row = rowAfter(row))

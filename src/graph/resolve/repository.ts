@@ -15,6 +15,7 @@ import {
   isNone,
   type NameRow,
   NONE,
+  NOTHING,
   type Rows,
   rowAfter,
   rowAt,
@@ -56,7 +57,6 @@ export const isReference = (label: number): boolean => REFERENCES.has(label);
 const SEED = Math.floor(Math.random() * 2 ** 32);
 const hashOf = (text: string): number => Bun.hash.xxHash32(text, SEED);
 
-const NOTHING: readonly never[] = [];
 const SEPARATOR = /[.\\]/;
 
 function nextCut(space: string, after: number): number {

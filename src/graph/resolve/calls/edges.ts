@@ -1,7 +1,7 @@
 /** The edges of one file: targets of its calls, imports, uses and inheritance. */
 import { CallFlag, Expr, SymbolFlag, Type } from "../../language/fact-layout.ts";
 import type { EdgeType, Reason, SymbolLabel } from "../../model.ts";
-import { type ExprRow, exists, isNone, type SymbolRow, type TypeRow } from "../../rows.ts";
+import { type ExprRow, exists, isNone, NOTHING, type SymbolRow, type TypeRow } from "../../rows.ts";
 import type { Engine, Entity } from "../engine.ts";
 import type { UniqueNames } from "../names/unique-names.ts";
 import type { Repository } from "../repository.ts";
@@ -35,8 +35,6 @@ function isCalled(label: SymbolLabel, constructing: boolean): boolean {
   if (label === "Function" || label === "Method") return true;
   return constructing && (label === "Class" || label === "Struct" || label === "Enum");
 }
-
-const NOTHING: readonly never[] = [];
 
 export class EdgeFinder {
   readonly targets: CallTargets;
@@ -150,10 +148,10 @@ export class EdgeFinder {
   /** Functions and methods that a member stands for which is no callee: `on("end", this.close)`, `map(Shape::area)`. */
   private methodsAt(file: number, expr: ExprRow): readonly Target[] {
     if (isNone(expr) || this.repo.facts(file).exprs.op(expr) !== Expr.Member) return NOTHING;
-    return this.onlyMethods(this.targets.findCalleeTargets(file, expr, expr));
+    return this.keepMethods(this.targets.findCalleeTargets(file, expr, expr));
   }
 
-  private onlyMethods(targets: readonly Target[]): Target[] {
+  private keepMethods(targets: readonly Target[]): Target[] {
     return targets.filter(({ symbol, reason }) => reason !== "unique_name" && isCalled(this.repo.label(symbol), false));
   }
 

@@ -1,11 +1,9 @@
 /** Wildcard imports and name spaces of each scope; built for a file when first asked. */
 
 import { ImportKind } from "../../language/fact-layout.ts";
-import { type ImportRow, rowAfter, type ScopeRow } from "../../rows.ts";
+import { type ImportRow, NOTHING, rowAfter, type ScopeRow } from "../../rows.ts";
 import { FileIndex } from "../file-index.ts";
 import { pushTo, type Repository } from "../repository.ts";
-
-const NOTHING: readonly never[] = [];
 
 export class ScopeIndexes {
   private readonly wildcards = new FileIndex((file) => this.indexWildcards(file));

@@ -1,12 +1,10 @@
 /** Bases of types, and what belongs to a type though it is declared elsewhere. */
 import { BindingKind, HeritageKind, SymbolFlag } from "../../language/fact-layout.ts";
-import { type BindingRow, exists, isNone, type TypeRow } from "../../rows.ts";
+import { type BindingRow, exists, isNone, NOTHING, type TypeRow } from "../../rows.ts";
 import type { Engine } from "../engine.ts";
 import { FileIndex } from "../file-index.ts";
 import { pushTo, type Repository } from "../repository.ts";
 import { partsOf, substitute, type TypeEnv, unionOf, type ValueType } from "./value-type.ts";
-
-const NOTHING: readonly never[] = [];
 
 interface OutsideIndex {
   bases: Map<number, { file: number; row: number }[]>;
@@ -133,10 +131,10 @@ export class Bases {
     const file = repo.fileOf(symbol);
     if (repo.rules(file).partialTypes && repo.isTopLevel(symbol)) return this.partsOfType(file, symbol);
     const rows = repo.bindingsOf(file, repo.column(symbol, "scope"), repo.column(symbol, "name"));
-    return rows.length < 2 ? [symbol] : this.mergedWith(file, symbol, rows);
+    return rows.length < 2 ? [symbol] : this.findMerged(file, symbol, rows);
   }
 
-  private mergedWith(file: number, symbol: number, rows: readonly BindingRow[]): readonly number[] {
+  private findMerged(file: number, symbol: number, rows: readonly BindingRow[]): readonly number[] {
     const { repo } = this;
     const { bindings } = repo.facts(file);
     const merged = rows.flatMap((row) => {

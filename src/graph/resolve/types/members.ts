@@ -1,7 +1,7 @@
 /** Members of types: own, attached from elsewhere, inherited. */
 import { SymbolFlag } from "../../language/fact-layout.ts";
 import type { SymbolLabel } from "../../model.ts";
-import { isNone } from "../../rows.ts";
+import { isNone, NOTHING } from "../../rows.ts";
 import type { Engine, Entity, Member, MemberSearch } from "../engine.ts";
 import type { Repository } from "../repository.ts";
 import {
@@ -18,8 +18,6 @@ import {
 } from "./value-type.ts";
 
 const MAX_INHERITANCE = 24;
-const NOTHING: readonly never[] = [];
-
 /**
  * Names that facts give to calls, constructors and what stands in brackets: an index signature does not apply to
  * them.
@@ -74,14 +72,14 @@ export class Members {
     const symbols = repo.childrenNamed(symbol, name);
     const label = repo.label(symbol);
     if (symbols.length > 0 && (label === "Function" || label === "Method"))
-      return this.labelled(symbols, "Method", "Property");
+      return this.keepLabelled(symbols, "Method", "Property");
     if (symbols.length > 0 || label !== "Variable" || !repo.has(symbol, SymbolFlag.Hidden)) return symbols;
     // Methods that an object was given after it was made: `app.listen = function () {}`.
     const holder = this.holderOf(symbol);
-    return holder < 0 ? symbols : this.labelled(repo.childrenNamed(holder, name), "Method");
+    return holder < 0 ? symbols : this.keepLabelled(repo.childrenNamed(holder, name), "Method");
   }
 
-  private labelled(symbols: readonly number[], ...labels: SymbolLabel[]): readonly number[] {
+  private keepLabelled(symbols: readonly number[], ...labels: SymbolLabel[]): readonly number[] {
     return symbols.filter((symbol) => labels.includes(this.repo.label(symbol)));
   }
 

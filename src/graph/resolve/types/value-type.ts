@@ -4,7 +4,7 @@
  */
 
 import { SHARED_TYPES } from "../../language/library.ts";
-import { type BindingRow, rowAt } from "../../rows.ts";
+import { type BindingRow, NOTHING, rowAt } from "../../rows.ts";
 import { TypeBindings } from "./type-bindings.ts";
 
 /** What type parameters stand for. */
@@ -121,8 +121,6 @@ function addParts(seen: Map<string, ValueType>, type: ValueType | undefined): vo
 
 const isNothing = (type: ValueType | undefined): boolean =>
   type?.kind === "builtin" && SHARED_TYPES.get(type.name) === "nothing";
-
-const NOTHING: readonly never[] = [];
 
 /** The members of a union, or the type alone. */
 export function partsOf(type: ValueType | undefined): readonly ValueType[] {
