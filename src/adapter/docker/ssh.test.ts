@@ -72,10 +72,12 @@ describe.skipIf(lacks("OpenSSH server", hasSshd()) || !engine)("an engine behind
   });
 
   test("leaves no folder when its shell is told to end, and removes those of shells that were killed", async () => {
+    // A folder of its own for temporary files: other tests have connections too.
+    const before = process.env["TMPDIR"];
+    const place = mkdtempSync(join(tmpdir(), "skep-left-"));
+    process.env["TMPDIR"] = place;
     const docker = connect();
-    const place = tmpdir();
     const folders = () => readdirSync(place).filter((name) => name.startsWith("skep-ssh-"));
-    const before = folders();
     const listening = join(place, "skep-ssh-listening");
     const left = join(place, "skep-ssh-left");
     for (const folder of [listening, left]) mkdirSync(folder);
@@ -93,10 +95,13 @@ describe.skipIf(lacks("OpenSSH server", hasSshd()) || !engine)("an engine behind
     kept.kill("SIGKILL");
     for (const folder of [listening, left]) rmSync(folder, { recursive: true, force: true });
     expect(stand).toEqual([true, false]);
-    const own = folders().find((name) => !before.includes(name)) ?? "none";
+    const [own = "none"] = folders();
     const shells = Bun.spawnSync(["pgrep", "-f", own]).stdout.toString().trim().split("\n").map(Number);
     for (const pid of shells) process.kill(pid, "SIGTERM");
     while (folders().includes(own)) await Bun.sleep(20);
+    if (before === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = before;
+    rmSync(place, { recursive: true });
   });
 
   test("works as one of this machine, over one connection, files and running commands included", async () => {

@@ -4,8 +4,8 @@
  * made when a call needs it, and again when it has broken. It ends with this process, however that ends: the far side of the
  * connection waits for our end to close.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { mkdtempSync } from "node:fs";
+import { lstat, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { badRequest, codeOf, isProblem, messageOf, type Problem, unavailable } from "../../core/errors.ts";
@@ -174,24 +174,35 @@ async function connect(
   }
 }
 
-/** Removes the folders of connections whose shell was killed: nobody listens at their sockets. */
+/** More folders are left to the next connection: others may make as many as they like in a folder for all. */
+const MOST_LEFT = 100;
+
+/**
+ * Removes this user's folders of connections whose shell was killed: nobody listens at their sockets. What cannot be listed,
+ * looked at or removed is no reason against a connection.
+ */
 async function removeLeft(place: string): Promise<void> {
-  const { connect } = await import("node:net");
-  // A folder for temporary files that may be written but not listed is no reason against a connection.
   const names = await readdir(place).catch(() => []);
-  const removed = names
-    .filter((name) => name.startsWith(FOLDER))
-    .map((name) => {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const socket = connect(join(place, name, SOCKET));
-      socket.on("connect", () => socket.destroy());
-      socket.on("error", (error) => {
-        if (codeOf(error) === "ECONNREFUSED") rmSync(join(place, name), { recursive: true, force: true });
-      });
-      socket.on("close", () => resolve());
-      return promise;
-    });
-  await Promise.all(removed);
+  const folders = names.filter((name) => name.startsWith(FOLDER)).slice(0, MOST_LEFT);
+  const removed = folders.map(async (name) => {
+    const folder = join(place, name);
+    const { uid } = await lstat(folder);
+    if (uid === process.getuid?.() && (await isRefused(join(folder, SOCKET)))) await rm(folder, { recursive: true });
+  });
+  await Promise.allSettled(removed);
+}
+
+/** Whether nobody listens at a socket that is there. */
+async function isRefused(path: string): Promise<boolean> {
+  const { connect } = await import("node:net");
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = connect(path);
+  socket.on("connect", () => {
+    socket.destroy();
+    resolve(false);
+  });
+  socket.on("error", (error) => resolve(codeOf(error) === "ECONNREFUSED"));
+  return promise;
 }
 
 /** The program says most last; the lines before repeat who it is. */
