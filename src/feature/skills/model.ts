@@ -38,9 +38,12 @@ export const Skill = t.Object({
 });
 export type Skill = Static<typeof Skill>;
 
+/** Characters: every agent reads the descriptions of all its skills. */
+export const MAX_DESCRIPTION = 2_000;
+
 const Description = t.String({
   minLength: 1,
-  maxLength: 2_000,
+  maxLength: MAX_DESCRIPTION,
   description: "What agents see of it before they load it.",
 });
 const Tags = t.Array(t.String({ minLength: 1, maxLength: 100 }), { maxItems: 50 });

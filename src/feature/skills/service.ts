@@ -9,7 +9,7 @@ import type { TextFolder } from "../../store/text-folder.ts";
 import { activity } from "../events/events.ts";
 import type { Core } from "../feature.ts";
 import { type Authorship, createAgentSkills } from "./agent-skills.ts";
-import type { Skill, SkillCreate, SkillUpdate } from "./model.ts";
+import { MAX_DESCRIPTION, type Skill, type SkillCreate, type SkillUpdate } from "./model.ts";
 import { createSeenSkills, mayRead, type SkillReader } from "./seen.ts";
 import { createSkillFiles, type FrontMatterFormat, levelFolder, parseSkill, type SkillFile } from "./store.ts";
 
@@ -71,10 +71,7 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
       throw invalidField("/agent_id", "A skill of one agent needs agent_id");
     if (agentId !== undefined) assertAgent(agentId);
     const { said, extra, body } = bodyOf(content, format);
-    const { name, description, tags = [] } = { ...said, ...input };
-    if (name === undefined) throw invalidField("/name", explainMissing("name"));
-    if (!isSlug(name)) throw invalidField("/name", explainBadName(name));
-    if (!description) throw invalidField("/description", explainMissing("description"));
+    const { name, description, tags = [] } = expectNamed({ ...said, ...input });
     const path = `${levelFolder(agentId ?? null)}/${name}.md`;
     if (files.find(name, agentId ?? null) || files.isTaken(path))
       throw conflict("A skill with this name exists at this level. Update it, or choose another name.");
@@ -185,6 +182,16 @@ const explainBadName = (name: string): string =>
   SLUG.test(name)
     ? "This word is reserved; choose another name"
     : "The name in the front matter is not one: small letters, digits and hyphens";
+
+/** @throws Problem 422 for a name or description that is absent or cannot be. */
+function expectNamed({ name, description, tags }: SentBody["said"]) {
+  if (name === undefined) throw invalidField("/name", explainMissing("name"));
+  if (!isSlug(name)) throw invalidField("/name", explainBadName(name));
+  if (!description) throw invalidField("/description", explainMissing("description"));
+  if (description.length > MAX_DESCRIPTION)
+    throw invalidField("/description", `Takes at most ${MAX_DESCRIPTION} characters, also in the front matter`);
+  return { name, description, tags };
+}
 
 interface SentBody {
   /** What its front matter says that can also be sent beside it. */

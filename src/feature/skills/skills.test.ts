@@ -155,6 +155,9 @@ describe("skills", () => {
     expect(await lacks("---\nname: Not One\ndescription: d\n---\nbody")).toMatch(
       /^The name in the front matter is not one/,
     );
+    expect(await lacks(`---\nname: long\ndescription: ${"d".repeat(2_001)}\n---\nbody`)).toMatch(
+      /^Takes at most 2000 characters/,
+    );
   });
 
   test("broken files are listed with their problems, hide nothing and break nothing", async () => {
