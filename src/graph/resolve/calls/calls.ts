@@ -9,6 +9,7 @@ import { TypeMemo } from "../types/type-memo.ts";
 import {
   builtin,
   EXTERNAL,
+  isClosed,
   mergeEnv,
   parameterId,
   partsOf,
@@ -65,13 +66,9 @@ export class Calls {
       for (const lambdaTurn of lambdas ? [false, true] : [false]) {
         for (const [i, argument] of this.engine.signatures.argumentsOf(site).entries()) {
           if (this.engine.signatures.isLambda(site.file, argument) !== lambdaTurn) continue;
-          engine.unifier.unify(
-            this.engine.signatures.declaredTypeOf(symbol, i),
-            engine.expressions.typeAt(site.file, argument),
-            env,
-            idSet,
-            lambdas,
-          );
+          const declared = this.engine.signatures.declaredTypeOf(symbol, i);
+          if (env.size === idSet.size || isClosed(declared)) continue;
+          engine.unifier.unify(declared, engine.expressions.typeAt(site.file, argument), env, idSet, lambdas);
         }
       }
     }
@@ -138,9 +135,12 @@ export class Calls {
         switch (part.kind) {
           case "function": {
             const chosen = this.engine.signatures.choose(part.symbol, site);
+            const returned = this.returnTypeOf(chosen);
+            // What the arguments say is not asked where nothing depends on it.
+            if (isClosed(returned)) return returned;
             const inferred = site ? this.inferEnv(chosen, chosen, site, true) : undefined;
             const env = withSelf(mergeEnv(inferred, part.env), part.self);
-            return substitute(this.returnTypeOf(chosen), env);
+            return substitute(returned, env);
           }
           case "instance": {
             const member = repo.rules(repo.fileOf(part.symbol)).callMember;
@@ -318,8 +318,10 @@ export class Calls {
     return unionOf(
       this.callablesOf(called).map((part) => {
         const chosen = this.engine.signatures.choose(part.symbol, site);
+        const declared = this.engine.signatures.declaredTypeOf(chosen, argument);
+        if (isClosed(declared)) return asked(declared);
         const env = withSelf(mergeEnv(this.inferEnv(chosen, chosen, site, false), part.env), part.self);
-        return asked(substitute(this.engine.signatures.declaredTypeOf(chosen, argument), env));
+        return asked(substitute(declared, env));
       }),
     );
   }

@@ -5,7 +5,7 @@ import { isNone } from "../../rows.ts";
 import type { Engine } from "../engine.ts";
 import type { Repository } from "../repository.ts";
 import type { TypeBindings } from "./type-bindings.ts";
-import { partsOf, substitute, unionOf, type ValueType } from "./value-type.ts";
+import { isClosed, partsOf, substitute, unionOf, type ValueType } from "./value-type.ts";
 
 const MAX_UNIFY = 6;
 
@@ -38,6 +38,7 @@ export class Unifier {
     depth = 0,
   ): void {
     if (!pattern || !given || depth > MAX_UNIFY || given.kind === "external") return;
+    if (env.size === ids.size || isClosed(pattern)) return;
     if (!lambdas && given.kind === "function" && this.isContextual(given.symbol)) return;
     if (pattern.kind === "parameter") {
       if (ids.has(pattern.id) && !env.has(pattern.id)) env.bindType(pattern.id, given);
@@ -144,14 +145,9 @@ export class Unifier {
     if (!pattern.open && !given.open) return;
     // Structural: an object literal, or whatever is given where a type literal is declared.
     for (const [name, symbols] of repo.childrenOf(pattern.symbol)) {
-      this.unify(
-        substitute(engine.types.typeOfSymbol(symbols[0]!), pattern.env),
-        engine.members.typeOfMember(given, name),
-        env,
-        ids,
-        lambdas,
-        depth + 1,
-      );
+      const declared = substitute(engine.types.typeOfSymbol(symbols[0]!), pattern.env);
+      if (env.size === ids.size || isClosed(declared)) continue;
+      this.unify(declared, engine.members.typeOfMember(given, name), env, ids, lambdas, depth + 1);
     }
   }
 }

@@ -127,24 +127,35 @@ export function partsOf(type: ValueType | undefined): readonly ValueType[] {
   return !type ? NOTHING : type.kind === "union" ? type.of : [type];
 }
 
+/** How deep a type is looked through for type parameters. */
+const MAX_LOOK = 3;
+
 /** Whether a type surely holds no type parameter that an environment could replace. */
-export function isClosed(type: ValueType | undefined): boolean {
+export function isClosed(type: ValueType | undefined, depth = 0): boolean {
   switch (type?.kind) {
     case "instance":
-      return !type.open && !type.env;
+      return !type.open && areClosed(type.env?.values() ?? NOTHING, depth);
     case "class":
-      return !type.env;
+      return areClosed(type.env?.values() ?? NOTHING, depth);
     case "builtin":
-      return type.args.length === 0;
+      return areClosed(type.args, depth);
+    case "union":
+      return areClosed(type.of, depth);
     case "parameter":
     case "function":
-    case "union":
       return false;
     case "external":
-      return !type.holds;
+      return !type.holds || isClosed(type.holds, depth + 1);
     default:
       return true;
   }
+}
+
+function areClosed(types: readonly (ValueType | undefined)[], depth: number): boolean {
+  if (types.length === 0) return true;
+  if (depth > MAX_LOOK) return false;
+  for (const type of types) if (!isClosed(type, depth + 1)) return false;
+  return true;
 }
 
 /** Replaces type parameters by what the environment says; unknown ones stay. */
