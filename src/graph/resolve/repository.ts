@@ -69,6 +69,8 @@ export class Repository {
   readonly languages: readonly LanguageModule[];
   /** First symbol number of each file, and one more at the end. */
   readonly base: Int32Array;
+  /** The file of each symbol. */
+  private readonly homes: Int32Array;
   private readonly bindings: (RowIndex | undefined)[];
   private readonly children: (ChildRows | undefined)[];
   private readonly manyChildren = new Map<number, ReadonlyMap<string, readonly number[]>>();
@@ -93,6 +95,8 @@ export class Repository {
       if (facts.has("spaces")) withSpaces.push(file);
       if (before && before.files[file]?.facts !== facts) this.dropIndexes(file);
     }
+    this.homes = new Int32Array(this.symbolTotal);
+    for (let file = 0; file < files.length; file++) this.homes.fill(file, this.base[file], this.base[file + 1]);
     for (const file of withSpaces) this.addSpaceMacros(this.facts(file));
     for (const file of withSpaces) this.addSpaces(file);
   }
@@ -111,14 +115,7 @@ export class Repository {
 
   /** The file a symbol is in. */
   fileOf(symbol: number): number {
-    let low = 0;
-    let high = this.files.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.base[middle]! <= symbol) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+    return this.homes[symbol]!;
   }
 
   facts(file: number): FileFacts {

@@ -67,7 +67,7 @@ export class Calls {
         for (const [i, argument] of this.engine.signatures.argumentsOf(site).entries()) {
           if (this.engine.signatures.isLambda(site.file, argument) !== lambdaTurn) continue;
           const declared = this.engine.signatures.declaredTypeOf(symbol, i);
-          if (env.size === idSet.size || isClosed(declared)) continue;
+          if (env.size === idSet.size || engine.unifier.namesNothing(declared)) continue;
           engine.unifier.unify(declared, engine.expressions.typeAt(site.file, argument), env, idSet, lambdas);
         }
       }

@@ -7,9 +7,15 @@ import { pushTo, type Repository } from "../repository.ts";
 import { partsOf, substitute, type TypeEnv, unionOf, type ValueType } from "./value-type.ts";
 
 interface OutsideIndex {
+  isComplete: boolean;
   bases: Map<number, { file: number; row: number }[]>;
   members: Map<number, Map<string, number[]>>;
 }
+
+/** It has no other declarations. */
+const ALONE = 1;
+/** It has no bases, whoever asks. */
+const BASELESS = 2;
 
 export class Bases {
   private readonly repo: Repository;
@@ -17,9 +23,12 @@ export class Bases {
   private readonly heritage = new FileIndex((file) => this.indexHeritage(file));
   /** Bases given to a type elsewhere, and members declared elsewhere; both found once for the whole repository. */
   private outside: OutsideIndex | undefined;
+  /** What is known of each symbol: `ALONE`, `BASELESS`. */
+  private readonly known: Uint8Array;
 
   constructor(private readonly engine: Engine) {
     this.repo = engine.repo;
+    this.known = new Uint8Array(this.repo.symbolTotal);
   }
 
   private indexHeritage(file: number): Map<number, number[]> {
@@ -41,7 +50,7 @@ export class Bases {
     const { repo } = this;
     if (this.outside) return this.outside;
     // Set before it is filled: finding the subjects evaluates types, which may ask for members.
-    const index: OutsideIndex = { bases: new Map(), members: new Map() };
+    const index: OutsideIndex = { isComplete: false, bases: new Map(), members: new Map() };
     this.outside = index;
     for (const [file, { facts }] of repo.files.entries()) {
       if (!facts.has("attaches") && !facts.has("heritage")) continue;
@@ -62,6 +71,7 @@ export class Bases {
         for (const owner of this.subjectsOf(file, heritage.subject(row))) pushTo(index.bases, owner, { file, row });
       }
     }
+    index.isComplete = true;
     return index;
   }
 
@@ -97,8 +107,11 @@ export class Bases {
    * looked for: what is mixed in, what is extended, what is implemented. `parents`: only what `super` may mean.
    */
   basesOf(symbol: number, env: TypeEnv | undefined, parents = false): readonly ValueType[] {
-    const { repo } = this;
+    const { known, repo } = this;
+    if (known[symbol]! & BASELESS) return NOTHING;
     const file = repo.fileOf(symbol);
+    // While bases given elsewhere are being found, that there is none yet says nothing.
+    const isComplete = this.outside?.isComplete;
     let byKind: ValueType[][] | undefined;
     const { partialTypes, mergedTypes } = repo.rules(file);
     for (const part of partialTypes || mergedTypes ? this.declarationsOf(symbol) : [symbol]) {
@@ -114,7 +127,10 @@ export class Bases {
       byKind ??= [[], [], []];
       this.addBases(other, row, env, byKind);
     }
-    if (!byKind) return NOTHING;
+    if (!byKind) {
+      if (isComplete) known[symbol]! |= BASELESS;
+      return NOTHING;
+    }
     const extended = byKind[HeritageKind.Extends]!;
     if (parents && extended.length > 0) return extended;
     return [...byKind[HeritageKind.Mixin]!, ...extended, ...byKind[HeritageKind.Implements]!];
@@ -127,6 +143,13 @@ export class Bases {
 
   /** Declarations of the same type under the same name: merged interfaces, partial classes. */
   declarationsOf(symbol: number): readonly number[] {
+    if (this.known[symbol]! & ALONE) return [symbol];
+    const found = this.findDeclarations(symbol);
+    if (found.length === 1) this.known[symbol]! |= ALONE;
+    return found;
+  }
+
+  private findDeclarations(symbol: number): readonly number[] {
     const { repo } = this;
     const file = repo.fileOf(symbol);
     if (repo.rules(file).partialTypes && repo.isTopLevel(symbol)) return this.partsOfType(file, symbol);

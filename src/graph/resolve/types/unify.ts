@@ -1,7 +1,7 @@
 /** Infers type parameters by matching declared types with given ones. */
 
 import { SymbolFlag } from "../../language/fact-layout.ts";
-import { isNone } from "../../rows.ts";
+import { exists, isNone } from "../../rows.ts";
 import type { Engine } from "../engine.ts";
 import type { Repository } from "../repository.ts";
 import type { TypeBindings } from "./type-bindings.ts";
@@ -24,6 +24,21 @@ export class Unifier {
     return repo.has(symbol, SymbolFlag.Hidden) || (holder >= 0 && repo.has(holder, SymbolFlag.Hidden));
   }
 
+  /** Whether a declared type surely holds no type parameter: what is given for it need not be asked for. */
+  namesNothing(declared: ValueType | undefined): boolean {
+    if (declared?.kind === "instance" && declared.open) return this.isApart(declared.symbol);
+    return isClosed(declared);
+  }
+
+  /** Whether a type literal stands where no type parameter can be named. */
+  private isApart(literal: number): boolean {
+    const { repo } = this;
+    if (repo.label(literal) === "Variable") return false;
+    for (let at = literal; at >= 0; at = repo.parent(at))
+      if (exists(repo.column(at, "typeParameters"))) return false;
+    return true;
+  }
+
   /**
    * Matches a declared type with a given one and adds the type parameters in `ids` that `env` lacks. `lambdas`: also
    * use what functions in the given value return; must be false while the parameters of those functions are being
@@ -38,7 +53,7 @@ export class Unifier {
     depth = 0,
   ): void {
     if (!pattern || !given || depth > MAX_UNIFY || given.kind === "external") return;
-    if (env.size === ids.size || isClosed(pattern)) return;
+    if (env.size === ids.size || this.namesNothing(pattern)) return;
     if (!lambdas && given.kind === "function" && this.isContextual(given.symbol)) return;
     if (pattern.kind === "parameter") {
       if (ids.has(pattern.id) && !env.has(pattern.id)) env.bindType(pattern.id, given);
@@ -146,7 +161,7 @@ export class Unifier {
     // Structural: an object literal, or whatever is given where a type literal is declared.
     for (const [name, symbols] of repo.childrenOf(pattern.symbol)) {
       const declared = substitute(engine.types.typeOfSymbol(symbols[0]!), pattern.env);
-      if (env.size === ids.size || isClosed(declared)) continue;
+      if (env.size === ids.size || this.namesNothing(declared)) continue;
       this.unify(declared, engine.members.typeOfMember(given, name), env, ids, lambdas, depth + 1);
     }
   }
