@@ -33,6 +33,13 @@ export interface SourceFile {
 
 type NameIndex = Map<string, number[]>;
 
+interface BoundNames {
+  /** Binding rows by scope and name. */
+  rows: RowIndex;
+  /** Whether a scope of the file binds a name, by the name's row. */
+  isBound: Uint8Array;
+}
+
 interface ChildRows {
   start: Int32Array;
   rows: Rows<SymbolRow>;
@@ -71,7 +78,7 @@ export class Repository {
   readonly base: Int32Array;
   /** The file of each symbol. */
   private readonly homes: Int32Array;
-  private readonly bindings: (RowIndex | undefined)[];
+  private readonly bindings: (BoundNames | undefined)[];
   private readonly children: (ChildRows | undefined)[];
   private readonly manyChildren = new Map<number, ReadonlyMap<string, readonly number[]>>();
   private readonly spaceIndex = new Map<string, NameIndex>();
@@ -179,12 +186,18 @@ export class Repository {
     return this.rules(file).ignoreCase ? name.toLowerCase() : name;
   }
 
+  /** Whether any scope of a file binds a name. */
+  isBound(file: number, name: NameRow): boolean {
+    const { isBound } = this.bindings[file] ?? this.indexBindings(file);
+    return isBound[name] === 1;
+  }
+
   /** Binding rows of a name in one scope of a file. `name` is a row of the file's strings. */
   bindingsOf(file: number, scope: ScopeRow, name: NameRow): readonly BindingRow[] {
     const { bindings: table, strings } = this.facts(file);
-    const index = this.bindings[file] ?? this.indexBindings(file);
+    const { rows } = this.bindings[file] ?? this.indexBindings(file);
     let found: BindingRow[] | undefined;
-    for (let at = index.firstOf(scope * strings.length + name); exists(at); at = index.after(at)) {
+    for (let at = rows.firstOf(scope * strings.length + name); exists(at); at = rows.after(at)) {
       const row = rowAt<BindingRow>(at);
       if (table.scope(row) !== scope || table.name(row) !== name) continue;
       if (found) found.push(row);
@@ -193,11 +206,15 @@ export class Repository {
     return found ?? NOTHING;
   }
 
-  /** By scope and name. Apart from the look-up: what makes a function costs at each call, also where it is not made. */
-  private indexBindings(file: number): RowIndex {
+  /** Apart from the look-ups: what makes a function costs at each call, also where it is not made. */
+  private indexBindings(file: number): BoundNames {
     const { bindings: table, strings } = this.facts(file);
-    const keyOf = (at: BindingRow) => table.scope(at) * strings.length + table.name(at);
-    const index = new RowIndex(table.length, (row) => keyOf(rowAt(row)));
+    const isBound = new Uint8Array(strings.length);
+    const keyOf = (at: BindingRow) => {
+      isBound[table.name(at)] = 1;
+      return table.scope(at) * strings.length + table.name(at);
+    };
+    const index = { rows: new RowIndex(table.length, (row) => keyOf(rowAt(row))), isBound };
     this.bindings[file] = index;
     return index;
   }

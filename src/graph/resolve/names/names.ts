@@ -3,7 +3,7 @@ import { BindingKind, ImportKind, ScopeKind, SymbolFlag } from "../../language/f
 import type { ImportTarget } from "../../language/language.ts";
 import { join, sharedFolders } from "../../language/paths.ts";
 import type { BindingRow, ImportRow, NameRow, ScopeRow } from "../../rows.ts";
-import { exists, isNone } from "../../rows.ts";
+import { exists, NOTHING } from "../../rows.ts";
 import type { Engine, Entity, NameSpaceOf } from "../engine.ts";
 import type { Repository } from "../repository.ts";
 import type { ValueType } from "../types/value-type.ts";
@@ -142,9 +142,12 @@ export class Names {
     const { repo } = this;
     const facts = repo.facts(file);
     const rules = repo.rules(file);
+    const isBound = exists(name) && repo.isBound(file, name);
+    const isElsewhere = rules.implicitMembers || rules.includes || rules.globalImports || facts.spaces.length > 0;
+    if (!isBound && !isElsewhere && !this.indexes.hasWildcards(file)) return undefined;
     for (let at = scope, steps = 0; exists(at) && steps < MAX_SCOPES; steps++) {
       const kind = facts.scopes.kind(at);
-      const rows = isNone(name) ? [] : repo.bindingsOf(file, at, name);
+      const rows = isBound ? repo.bindingsOf(file, at, name) : NOTHING;
       const own = rows.length > 0 ? this.chooseBinding(file, rows, space) : undefined;
       if (own) return own;
       if (rules.implicitMembers && (kind === ScopeKind.Class || (rules.includes && kind === ScopeKind.Function))) {

@@ -11,9 +11,14 @@ export class ScopeIndexes {
 
   constructor(private readonly repo: Repository) {}
 
+  hasWildcards(file: number): boolean {
+    return this.wildcards.of(file).size > 0;
+  }
+
   /** Import rows that make all names of something visible in a scope. */
   wildcardsOf(file: number, scope: ScopeRow): readonly ImportRow[] {
-    return this.wildcards.of(file).get(scope) ?? NOTHING;
+    const rows = this.wildcards.of(file);
+    return rows.size > 0 ? (rows.get(scope) ?? NOTHING) : NOTHING;
   }
 
   private indexWildcards(file: number): Map<ScopeRow, ImportRow[]> {
