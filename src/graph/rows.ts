@@ -27,6 +27,13 @@ export type Rows<Item> = Pick<
   "length" | "entries" | "every" | "some" | typeof Symbol.iterator | number
 >;
 
+/** What a function makes of each of some rows. */
+export function mapRows<Item, Made>(rows: Rows<Item>, make: (row: Item) => Made): Made[] {
+  const made: Made[] = [];
+  for (let i = 0; i < rows.length; i++) made.push(make(rows[i]!));
+  return made;
+}
+
 /** Of every table. */
 export type None = number & { readonly [table]: never; readonly [item]: never };
 

@@ -1,6 +1,6 @@
 /** All tables of one file's facts. */
 import { keysOf, recordOf } from "../../../core/typed-keys.ts";
-import { asRows, exists, type ListOf, type Rows } from "../../rows.ts";
+import { asRows, isNone, type ListOf, NOTHING, type Rows, rowAt } from "../../rows.ts";
 import { ExprTable } from "./exprs.ts";
 import { FactTable } from "./fact-table.ts";
 import { ExportTable, ImportTable } from "./imports.ts";
@@ -9,6 +9,9 @@ import { BindingTable, ScopeTable } from "./scopes.ts";
 import { SymbolTable } from "./symbols.ts";
 import { TypeTable } from "./types.ts";
 
+/** A view of a longer list costs less than its copy. */
+const COPIED = 8;
+
 /** Lists of rows or names, each after its length. A list is the place of its length; -1 is the empty one. */
 class ListTable extends FactTable {
   constructor(cells: Int32Array) {
@@ -16,8 +19,12 @@ class ListTable extends FactTable {
   }
 
   items<Item extends number>(list: ListOf<Item>): Rows<Item> {
-    const items = exists(list) ? this.cells.subarray(list + 1, list + 1 + this.cells[list]!) : NO_ITEMS;
-    return asRows(items);
+    if (isNone(list)) return NOTHING;
+    const [start, end] = [list + 1, list + 1 + this.cells[list]!];
+    if (end - start > COPIED) return asRows(this.cells.subarray(start, end));
+    const items: Item[] = [];
+    for (let at = start; at < end; at++) items.push(rowAt(this.cells[at]!));
+    return items;
   }
 }
 

@@ -1,7 +1,7 @@
 /** Results of calls: return types, inferred type parameters, and the parameters of lambdas by context. */
 
 import { Expr, SymbolFlag } from "../../language/fact-layout.ts";
-import { type ExprRow, exists, isNone, NONE } from "../../rows.ts";
+import { type ExprRow, exists, isNone, mapRows, NONE } from "../../rows.ts";
 import type { CallSite, Engine } from "../engine.ts";
 import type { Repository } from "../repository.ts";
 import { TypeBindings } from "../types/type-bindings.ts";
@@ -53,7 +53,7 @@ export class Calls {
     const file = repo.fileOf(typeParameterOwner);
     const rows = repo.facts(file).lists.items(repo.column(typeParameterOwner, "typeParameters"));
     if (rows.length === 0) return undefined;
-    const ids = Array.from(rows, (row) => parameterId(file, row));
+    const ids = mapRows(rows, (row) => parameterId(file, row));
     const env = new TypeBindings();
     const siteFacts = repo.facts(site.file);
     const written = siteFacts.lists.items(siteFacts.exprs.typeArgs(site.expr));
@@ -100,7 +100,7 @@ export class Calls {
       if (typed && typed.kind !== "external") return typed;
     }
     const facts = repo.facts(file);
-    const types = Array.from(facts.lists.items(repo.column(symbol, "returns")), (row) => {
+    const types = mapRows(facts.lists.items(repo.column(symbol, "returns")), (row) => {
       if (exists(row) && facts.exprs.op(row) === Expr.This) {
         const scope = facts.exprs.thisScope(row);
         const owner = isNone(scope) ? NONE : facts.scopes.symbol(scope);

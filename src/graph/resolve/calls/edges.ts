@@ -139,10 +139,13 @@ export class EdgeFinder {
       add(uses.symbol(row), entity.symbol, uses.line(row), reasonOf(repo, file, entity));
     }
     const { calls, exprs, lists } = repo.facts(file);
-    for (let row = 0; row < calls.length; row++)
-      for (const arg of lists.items(exprs.args(calls.expr(row))))
+    for (let row = 0; row < calls.length; row++) {
+      const args = exprs.args(calls.expr(row));
+      if (isNone(args)) continue;
+      for (const arg of lists.items(args))
         for (const { symbol, reason } of this.methodsAt(file, arg))
           add(calls.symbol(row), symbol, calls.line(row), reason);
+    }
   }
 
   /** Functions and methods that a member stands for which is no callee: `on("end", this.close)`, `map(Shape::area)`. */

@@ -5,7 +5,7 @@
 
 import { BindingKind, Expr, fewestArguments, mostArguments, SymbolFlag } from "../../language/fact-layout.ts";
 import type { Conversions } from "../../language/library.ts";
-import { type ExprRow, exists, isNone, type Rows } from "../../rows.ts";
+import { type ExprRow, exists, isNone, mapRows, type Rows } from "../../rows.ts";
 import type { CallSite, Engine } from "../engine.ts";
 import { pushTo, type Repository } from "../repository.ts";
 import { isClosed, libraryFit } from "../types/library-fit.ts";
@@ -281,7 +281,7 @@ export class Overloads {
       const file = repo.fileOf(symbol);
       const { bindings } = repo.facts(file);
       const rows = repo.facts(file).lists.items(repo.column(symbol, "parameters"));
-      return Array.from(rows, (row) => typeKey(this.engine.types.typeAt(file, bindings.type(row)))).join();
+      return mapRows(rows, (row) => typeKey(this.engine.types.typeAt(file, bindings.type(row)))).join();
     };
     return one === other || types(one) === types(other);
   }

@@ -1,7 +1,7 @@
 /** Expression rows → types. */
 
 import { Expr, SymbolFlag } from "../../language/fact-layout.ts";
-import { type ExprRow, exists, isNone, type Rows, type ScopeRow } from "../../rows.ts";
+import { type ExprRow, exists, isNone, mapRows, type Rows, type ScopeRow } from "../../rows.ts";
 import type { Engine } from "../engine.ts";
 import { FileIndex } from "../file-index.ts";
 import { pushTo, type Repository } from "../repository.ts";
@@ -178,7 +178,7 @@ export class Expressions {
   private evaluateNew(file: number, row: ExprRow): ValueType | undefined {
     const { engine, repo } = this;
     const facts = repo.facts(file);
-    const args = Array.from(facts.lists.items(facts.exprs.typeArgs(row)), (arg) => engine.types.typeAt(file, arg));
+    const args = mapRows(facts.lists.items(facts.exprs.typeArgs(row)), (arg) => engine.types.typeAt(file, arg));
     const callee = facts.exprs.callee(row);
     const type = this.typeAt(file, callee);
     if (!type || type.kind === "external") return this.evaluateLibraryNew(file, callee, args, row) ?? type;
@@ -283,7 +283,7 @@ export class Expressions {
   }
 
   private typesAt(file: number, rows: Rows<ExprRow>): (ValueType | undefined)[] {
-    return Array.from(rows, (row) => this.typeAt(file, row));
+    return mapRows(rows, (row) => this.typeAt(file, row));
   }
 
   /** Type of an expression row, likewise. */

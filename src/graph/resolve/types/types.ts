@@ -6,6 +6,7 @@ import {
   type ExprRow,
   exists,
   isNone,
+  mapRows,
   NONE,
   type Rows,
   type TypeList,
@@ -29,7 +30,7 @@ import {
 } from "./value-type.ts";
 
 const idsOf = (file: number, parameters: Rows<BindingRow>): number[] =>
-  Array.from(parameters, (row) => parameterId(file, row));
+  mapRows(parameters, (row) => parameterId(file, row));
 
 export class Types {
   private readonly repo: Repository;
@@ -262,7 +263,7 @@ export class Types {
   }
 
   private typesAt(file: number, list: TypeList): (ValueType | undefined)[] {
-    return Array.from(this.repo.facts(file).lists.items(list), (row) => this.typeAt(file, row));
+    return mapRows(this.repo.facts(file).lists.items(list), (row) => this.typeAt(file, row));
   }
 
   /** Type of a type row, type parameters standing for themselves. */

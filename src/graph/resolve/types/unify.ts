@@ -1,7 +1,7 @@
 /** Infers type parameters by matching declared types with given ones. */
 
 import { SymbolFlag } from "../../language/fact-layout.ts";
-import { exists, isNone } from "../../rows.ts";
+import { exists, isNone, mapRows } from "../../rows.ts";
 import type { Engine } from "../engine.ts";
 import type { Repository } from "../repository.ts";
 import type { TypeBindings } from "./type-bindings.ts";
@@ -111,7 +111,7 @@ export class Unifier {
       const file = repo.fileOf(symbol);
       const { bindings, lists } = repo.facts(file);
       const rows = lists.items(repo.column(symbol, "parameters"));
-      return Array.from(rows, (row) => this.engine.types.typeAt(file, bindings.type(row)));
+      return mapRows(rows, (row) => this.engine.types.typeAt(file, bindings.type(row)));
     };
     const types = declared(given);
     for (const [i, wanted] of declared(pattern).entries()) this.unify(wanted, types[i], env, ids, lambdas, depth + 1);
