@@ -13,7 +13,7 @@ if (first === "graph-worker") {
   endWithParent();
   compileFromNowOn();
   const { runParseWorker } = await import("./graph/index/parse-worker.ts");
-  runParseWorker();
+  runParseWorker(rest[0] ?? "");
 } else if (first === "text-worker") {
   endWithParent();
   compileFromNowOn();

@@ -1,6 +1,8 @@
 /** What works on what strangers wrote ends with its server, also when it hears nothing. */
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { afterAll, afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { lacks } from "../testing/parts.ts";
 import { skepCommand } from "../testing/server.ts";
 
@@ -34,12 +36,16 @@ child.send(${JSON.stringify({ id: 1, ...asked })});
 `;
 
 // `skep extract` is not among them: the system bounds its processor time (text/extractor.ts).
+/** What a parsing process writes to. */
+const scratch = join(tmpdir(), `skep-parent-test-${process.pid}`);
+afterAll(() => rmSync(scratch, { force: true }));
+
 test.skipIf(lacks("Linux, which ends a process with its parent", process.platform === "linux")).each([
-  ["text-worker", {}],
-  ["graph-worker", {}],
-  ["parse-worker", { request: { root: "/", files: [] } }],
-])("skep %s ends when its server is killed, whatever it is doing", async (name, asked) => {
-  const parent = Bun.spawn([process.execPath, "-e", parentOf(skepCommand(name), asked)], {
+  [["text-worker"], {}],
+  [["graph-worker"], {}],
+  [["parse-worker", scratch], { request: { root: "/", files: [] } }],
+])("skep %p ends when its server is killed, whatever it is doing", async (args, asked) => {
+  const parent = Bun.spawn([process.execPath, "-e", parentOf(skepCommand(...args), asked)], {
     stdout: "pipe",
     stderr: "inherit",
   });

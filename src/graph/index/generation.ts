@@ -1,7 +1,7 @@
 /** Writes an index to disk as a generation of its own, which takes the place of the one before. */
 import { writeFileSync } from "node:fs";
 import type { SourceFile } from "../resolve/repository.ts";
-import { type CachedFile, type FactCache, writeFactCache } from "../store/fact-cache.ts";
+import { type CachedFile, writeFactCache } from "../store/fact-cache.ts";
 import { checksumOf, type GraphStore, type Manifest } from "../store/graph-store.ts";
 import { writeKeyIndex } from "../store/key-index.ts";
 import { type Found, packGraph } from "../store/snapshot.ts";
@@ -14,8 +14,6 @@ interface Sources {
   files: readonly CachedFile[];
   sources: readonly SourceFile[];
   look: Look;
-  /** The cache that stored files come from. */
-  cache: FactCache;
 }
 
 /** What is made of them. */
@@ -32,10 +30,10 @@ export function writeGeneration(store: GraphStore, indexed: Sources & Made): Man
 }
 
 /** Begins a generation with what is known of the files: the graph is written without it. */
-export function writeSources(store: GraphStore, { files, sources, look, cache }: Sources): Draft {
+export function writeSources(store: GraphStore, { files, sources, look }: Sources): Draft {
   const draft = store.begin();
   try {
-    writeFactCache(draft.folder, files, look.configs, cache);
+    writeFactCache(draft.folder, files, look.configs);
     const keys = sources.map(({ path, facts }) => ({ path, keys: facts.keys }));
     writeKeyIndex(draft.folder, keys, look.walk.settings);
     return draft;

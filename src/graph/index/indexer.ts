@@ -21,7 +21,7 @@ import { type NotedFile, unreadOf } from "./index-report.ts";
 import { ALONE, openLiveIndex } from "./live-index.ts";
 import { type Look, lookAtFiles } from "./look.ts";
 import { sourceOf } from "./packed-source.ts";
-import { parseAll } from "./parse-pool.ts";
+import { createParsePool, type ParsePool } from "./parse-pool.ts";
 import { createPhases, type PhaseReport, type Phases } from "./phases.ts";
 import { createConfigReader } from "./source-files.ts";
 import { addFoundEdges, addStructure, GraphBuilder } from "./structure.ts";
@@ -45,26 +45,28 @@ export interface IndexReport {
   changed: boolean;
 }
 
-const NO_FACTS = new Uint8Array(0);
-
 /** Runs an index job. Throws when the folder cannot be read or the job is aborted; the old graph then stays. */
 export async function indexRepository(options: IndexOptions): Promise<IndexReport> {
   const started = performance.now();
   const { store, force } = options;
   const phases = createPhases(options.progress);
   const known = store.manifest();
+  using scratch = store.scratch();
+  using pool = createParsePool(options.root, scratch.folder);
   phases.start("filesystem_walk", 1);
-  const look = await lookAtFiles(options, store.folder);
+  // Where nothing is known, every file that is found will be parsed.
+  const isWhole = !known || force;
+  const look = await lookAtFiles(options, store.folder, isWhole ? pool.expect : undefined);
   phases.end("filesystem_walk");
   const commit = await headCommit(options);
   const report = (manifest: Manifest, parsed: number, changed: boolean): IndexReport => {
     for (const name of PHASES) phases.end(name);
     return { manifest, phases: phases.list, parsed, changed };
   };
-  const taken = known && !force ? await goOnFrom(known, options, look, { commit, started }, phases) : undefined;
+  const taken = !isWhole ? await goOnFrom(known, options, look, { commit, started }, phases) : undefined;
   if (taken) return report(taken.manifest, taken.parsed, taken.changed);
   const references = readExactReferences(store.folder);
-  const found = await resolveSources(options, look, references, phases);
+  const found = await resolveSources(options, look, pool, references, phases);
   const { builder, draft, parsed } = found;
   try {
     options.signal?.throwIfAborted();
@@ -129,12 +131,13 @@ interface Resolved {
 async function resolveSources(
   options: IndexOptions,
   look: Look,
+  parsers: ParsePool,
   references: ExactReferences,
   phases: Phases,
 ): Promise<Resolved> {
   const { store } = options;
   const cache = readFactCache(options.force ? undefined : store.current()?.folder);
-  const { files, parsed } = await parseChanged(options, look.walk, cache, phases);
+  const { files, parsed } = await parseChanged(options, look.walk, parsers, cache, phases);
   options.signal?.throwIfAborted();
   const pool = new Map<string, string>();
   const sources = sourcesOf(files, pool);
@@ -143,7 +146,7 @@ async function resolveSources(
   return {
     builder,
     found: builder === edges ? undefined : edges.foundEdges(),
-    draft: writeSources(store, { files, sources, look, cache }),
+    draft: writeSources(store, { files, sources, look }),
     files: files.map(({ path, hash, note }) => ({ path, hash, note })),
     unread: unreadOf(sources),
     tangled,
@@ -154,6 +157,7 @@ async function resolveSources(
 async function parseChanged(
   options: IndexOptions,
   walk: Walk,
+  parsers: ParsePool,
   { files: cached }: FactCache,
   phases: Phases,
 ): Promise<{ files: CachedFile[]; parsed: number }> {
@@ -166,24 +170,20 @@ async function parseChanged(
     else wanted.push({ path: file.path, size: file.size, hash: old?.hash ?? "" });
   }
   const reused = files.size;
-  const results = await parseAll({
-    root: options.root,
+  const results = await parsers.parseAll({
     files: wanted,
     progress: (done) => phases.step("parsing", reused + done),
     signal: options.signal,
   });
   let parsed = 0;
-  for (const result of results) {
-    const { path, size, modified, hash, note, facts } = result;
+  for (const { same, ...file } of results) {
+    const { path, size, modified } = file;
     const old = cached.get(path);
-    if (result.same && old) files.set(path, { ...old, size, modified });
+    if (same && old) files.set(path, { ...old, size, modified });
     else {
       parsed++;
       // A file that vanished between listing and reading is left out.
-      if (note === "gone") continue;
-      files.set(path, { path, size, modified, hash, note, facts: () => facts });
-      // The result stays in memory until all are parsed and longer: the file alone holds its facts, and lets them go.
-      result.facts = NO_FACTS;
+      if (file.note !== "gone") files.set(path, file);
     }
   }
   phases.end("parsing");

@@ -15,7 +15,7 @@ import { Resolution } from "../resolve/resolution.ts";
 import type { Surface } from "../resolve/surface.ts";
 import { createExactEdges } from "../scip/exact-edges.ts";
 import { type ExactReferences, readExactReferences } from "../scip/exact-references.ts";
-import { type CachedFile, type FactCache, readFactCache } from "../store/fact-cache.ts";
+import { type CachedFile, readFactCache } from "../store/fact-cache.ts";
 import type { GraphStore, Manifest } from "../store/graph-store.ts";
 import { type KeyIndex, keyIndexOf } from "../store/key-index.ts";
 import { type FoundEdges, readFoundEdges } from "../store/snapshot.ts";
@@ -132,12 +132,7 @@ export async function openLiveIndex(
   const named = taken ? graph : laid.builder.finish();
   await turn();
   const references = readExactReferences(store.folder);
-  return createLiveIndex(
-    root,
-    store,
-    { known, cache, references, limits },
-    { files, sources, resolution, laid, named, look },
-  );
+  return createLiveIndex(root, store, { known, references, limits }, { files, sources, resolution, laid, named, look });
 }
 
 /** Makes the structure again, and takes over from disk what resolution found. @returns undefined where that does not fit */
@@ -158,14 +153,13 @@ function takeEdges({ builder }: Laid, found: FoundEdges | undefined, files: numb
 
 interface Begun {
   known: Manifest;
-  cache: FactCache;
   references: ExactReferences;
   limits: Limits;
 }
 
 function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: State): LiveIndex {
   const { references, limits } = begun;
-  let { known: manifest, cache } = begun;
+  let { known: manifest } = begun;
   let { generation } = manifest;
   let state = opened;
   /** What the disk lacks. */
@@ -296,12 +290,11 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
       if (!made) return manifest;
       const { builder } = state.laid;
       const found = joinDeclarations(builder) === builder ? undefined : builder.foundEdges();
-      manifest = writeGeneration(store, { ...made, found, cache });
+      manifest = writeGeneration(store, { ...made, found });
       generation = manifest.generation;
       made = undefined;
       // Where they lie now. What was read of them stays in memory as it is.
       const written = readFactCache(store.current()?.folder);
-      cache = { ...written, files: new Map() };
       const files = state.files.map((file) => storedAs(file, written.files.get(file.path)));
       state = { ...state, files };
       return manifest;

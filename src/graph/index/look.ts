@@ -18,13 +18,22 @@ export interface Look {
 /** Base names of configuration files that some language reads. */
 const CONFIG_NAMES = new Set(LANGUAGES.flatMap((language) => language.configNames));
 
-/** @param folder of the graph. @throws when the place cannot be read. */
-export async function lookAtFiles({ root, gitDir }: GitPlace, folder: string): Promise<Look> {
+/**
+ * @param folder of the graph
+ * @param found hears how many bytes each source file has, as it is found
+ * @throws when the place cannot be read.
+ */
+export async function lookAtFiles(
+  { root, gitDir }: GitPlace,
+  folder: string,
+  found?: (bytes: number) => void,
+): Promise<Look> {
   const walk = await walkFolder({
     root,
     gitDir,
     supported: (path) => languageOf(path) !== undefined,
     configNames: CONFIG_NAMES,
+    found,
   });
   using sources = openSources(root);
   return lookOf(walk, hashOf(sources, walk.configs), folder);

@@ -1,8 +1,10 @@
 /** Parsing in several processes: what one of them costs when it dies. */
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createSourceTree, type SourceTree } from "../../testing/source-tree.ts";
-import { parseAll } from "./parse-pool.ts";
+import { createParsePool } from "./parse-pool.ts";
 
 setDefaultTimeout(300_000);
 const trees: SourceTree[] = [];
@@ -17,6 +19,11 @@ function largeTree(): { tree: SourceTree; files: { path: string; hash: string; s
   const tree = createSourceTree(sources);
   trees.push(tree);
   return { tree, files: Object.keys(sources).map((path) => ({ path, hash: "", size: text.length })) };
+}
+
+function createScratch(): Disposable & { folder: string } {
+  const folder = mkdtempSync(join(tmpdir(), "skep-parse-pool-"));
+  return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true }) };
 }
 
 /** Process ids of this process's children that parse. */
@@ -37,8 +44,9 @@ test("a process that dies costs a try of its files, and none of them", async () 
   const { tree, files } = largeTree();
   let answered = 0;
   const killed: number[] = [];
-  const parsed = await parseAll({
-    root: tree.root,
+  using scratch = createScratch();
+  using pool = createParsePool(tree.root, scratch.folder);
+  const parsed = await pool.parseAll({
     files,
     progress() {
       if (answered++ > 0) return;
@@ -48,7 +56,7 @@ test("a process that dies costs a try of its files, and none of them", async () 
   });
   expect(killed, "no process was there to be killed").not.toEqual([]);
   expect(parsed.map(({ path }) => path).sort()).toEqual(files.map(({ path }) => path).sort());
-  for (const { path, note, facts } of parsed) expect([path, note, facts.length > 0]).toEqual([path, "", true]);
+  for (const { path, note, facts } of parsed) expect([path, note, facts().length > 0]).toEqual([path, "", true]);
   expect(parsers(), "a parsing process is left").toEqual([]);
 });
 
@@ -58,12 +66,34 @@ test("files under which each process dies are named, and the index goes on", asy
     for (const pid of parsers()) process.kill(pid, "SIGKILL");
   }, 1);
   try {
-    const parsed = await parseAll({ root: tree.root, files, progress() {} });
+    using scratch = createScratch();
+    using pool = createParsePool(tree.root, scratch.folder);
+    const parsed = await pool.parseAll({ files, progress() {} });
     expect(parsed.map(({ path }) => path).sort()).toEqual(files.map(({ path }) => path).sort());
     // One that answers before it is found and killed has read its file.
-    const lost = parsed.filter(({ facts }) => facts.length === 0);
+    const lost = parsed.filter(({ facts }) => facts().length === 0);
     expect(new Set(lost.map(({ note }) => note))).toEqual(new Set(["the parser crashed or hung on this file"]));
   } finally {
     clearInterval(killing);
   }
+});
+
+test("processes that were started for files that are not parsed after all are ended", async () => {
+  const { tree, files } = largeTree();
+  using scratch = createScratch();
+  {
+    using pool = createParsePool(tree.root, scratch.folder);
+    for (const { size } of files) pool.expect(size);
+    expect(parsers().length, "none was started before it was asked").toBeGreaterThan(1);
+  }
+  while (parsers().length > 0) await Bun.sleep(10);
+});
+
+test("facts that cannot be written fail the index", async () => {
+  const { tree, files } = largeTree();
+  using scratch = createScratch();
+  const place = join(scratch.folder, "gone");
+  using pool = createParsePool(tree.root, place);
+  const parsing = pool.parseAll({ files, progress: () => rmSync(tree.root, { recursive: true, force: true }) });
+  expect(await parsing.then(() => "parsed", String)).toContain("ENOENT");
 });

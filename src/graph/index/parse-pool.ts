@@ -2,11 +2,15 @@
  * Parses many files in several processes. One that dies, hangs or grows over its bound on a batch is replaced and the files
  * of the batch are tried again one by one, so that one bad file is named and all others are kept.
  */
+import { mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { selfCommand } from "../../process/self-command.ts";
 import { WorkerLost, WorkerProcess, type WorkerSetup } from "../../process/worker-process.ts";
 import { createGrammars } from "../language/grammar.ts";
-import { type ParsedFile, type ParseRequest, parseFiles } from "./parse-files.ts";
+import { type CachedFile, factsIn } from "../store/fact-cache.ts";
+import { type Place, Segment } from "../store/fact-segment.ts";
+import { type ParseRequest, parseFiles } from "./parse-files.ts";
 import type { ParseReply } from "./parse-worker.ts";
 
 /** Below this many bytes of source, processes cost more than they gain: each loads its own grammars. */
@@ -16,8 +20,6 @@ const BATCH_BYTES = 384 * 1024;
 const BATCH_FILES = 64;
 /** A batch that takes longer is taken to hang. */
 const BATCH_TIMEOUT_MS = 60_000;
-const EMPTY = new Uint8Array(0);
-
 /** @see https://github.com/oven-sh/WebKit/blob/main/Source/JavaScriptCore/runtime/OptionsList.h */
 const TUNING = {
   /**
@@ -29,17 +31,22 @@ const TUNING = {
   BUN_JSC_forceRAMSize: String(64 * 1024 * 1024),
 };
 
-const SETUP: WorkerSetup = {
+const setupOf = (segment: string): WorkerSetup => ({
   name: "parse worker",
-  command: selfCommand("parse-worker"),
+  command: selfCommand("parse-worker", segment),
   env: TUNING,
   memoryBytes: 1024 * 1024 * 1024,
   memoryCheckMs: 500,
   idleMs: 2 * BATCH_TIMEOUT_MS,
-};
+});
 
-interface PoolInput {
-  root: string;
+/** A file as it was read. */
+interface PooledFile extends CachedFile {
+  /** It has the content that is known: there are no facts. */
+  same: boolean;
+}
+
+interface Work {
   files: readonly { path: string; hash: string; size: number }[];
   /** Called after each batch with the number of files done. */
   progress(done: number): void;
@@ -47,42 +54,109 @@ interface PoolInput {
 }
 
 type Batch = ParseRequest["files"];
-type ParseProcess = WorkerProcess<ParseReply>;
 
-export async function parseAll(input: PoolInput): Promise<ParsedFile[]> {
-  const bytes = input.files.reduce((sum, file) => sum + file.size, 0);
-  const processes = Math.min(MAX_PROCESSES, availableParallelism());
-  if (bytes < MIN_BYTES_FOR_PROCESSES || processes < 2) {
-    let done = 0;
-    const parsed = await parseFiles({ root: input.root, files: input.files }, await createGrammars(), () => {
-      done++;
-      if (done % BATCH_FILES === 0) input.progress(done);
-    });
-    input.progress(done);
-    return parsed;
-  }
-  const queue = batches(input.files);
-  const results: ParsedFile[] = [];
-  const lane = async () => {
-    let process: ParseProcess | undefined;
-    try {
-      for (let batch = queue.shift(); batch && !input.signal?.aborted; batch = queue.shift()) {
-        process = process?.alive ? process : new WorkerProcess(SETUP, () => {});
-        const parsed = await parseBatch(process, { root: input.root, files: batch });
-        if (parsed) results.push(...parsed);
-        else if (batch.length > 1) queue.push(...batch.map((file) => [file]));
-        else results.push(failed(batch[0]!.path));
-        input.progress(results.length);
-      }
-    } finally {
-      process?.kill("");
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(processes, queue.length) }, lane));
-  return results;
+/** A process, and how much it has written to its segment. */
+interface Parser {
+  process: WorkerProcess<ParseReply>;
+  path: string;
+  end: number;
 }
 
-function batches(files: PoolInput["files"]): Batch[] {
+export interface ParsePool extends Disposable {
+  /** Says that a file of so many bytes may have to be parsed: with enough of them, processes start before they are asked. */
+  expect(bytes: number): void;
+  /** @throws when the folder cannot be read, or facts cannot be written. */
+  parseAll(work: Work): Promise<PooledFile[]>;
+}
+
+/**
+ * @param root of the files
+ * @param scratch a folder for the facts, made when it is needed; they lie there as long as somebody reads them
+ */
+export function createParsePool(root: string, scratch: string): ParsePool {
+  const processes = Math.min(MAX_PROCESSES, availableParallelism());
+  const waiting: Parser[] = [];
+  let expected = 0;
+  let started = 0;
+
+  function startParser(): Parser {
+    mkdirSync(scratch, { recursive: true });
+    const path = join(scratch, `${started++}.bin`);
+    return { process: new WorkerProcess(setupOf(path), () => {}), path, end: 0 };
+  }
+
+  async function parseHere({ files, progress }: Work): Promise<PooledFile[]> {
+    let done = 0;
+    const parsed = await parseFiles({ root, files }, await createGrammars(), () => {
+      done++;
+      if (done % BATCH_FILES === 0) progress(done);
+    });
+    progress(done);
+    return parsed.map(({ facts, ...file }) => ({ ...file, facts: () => facts }));
+  }
+
+  async function parseApart({ files, progress, signal }: Work): Promise<PooledFile[]> {
+    const queue = batches(files);
+    const results: Answered[] = [];
+    const lane = async () => {
+      let parser = waiting.pop();
+      try {
+        for (let batch = queue.shift(); batch && !signal?.aborted; batch = queue.shift()) {
+          parser = parser?.process.alive ? parser : startParser();
+          const parsed = await parseBatch(parser, { root, files: batch });
+          if (parsed) results.push(...parsed);
+          else if (batch.length > 1) queue.push(...batch.map((file) => [file]));
+          else results.push({ file: failed(batch[0]!.path), parser });
+          progress(results.length);
+        }
+      } catch (error) {
+        queue.length = 0;
+        throw error;
+      } finally {
+        parser?.process.kill("");
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(processes, queue.length) }, lane));
+    return storedFiles(results);
+  }
+
+  return {
+    expect(bytes) {
+      if (expected >= MIN_BYTES_FOR_PROCESSES || processes < 2) return;
+      expected += bytes;
+      while (expected >= MIN_BYTES_FOR_PROCESSES && waiting.length < processes) waiting.push(startParser());
+    },
+    parseAll(work) {
+      const bytes = work.files.reduce((sum, file) => sum + file.size, 0);
+      return bytes < MIN_BYTES_FOR_PROCESSES || processes < 2 ? parseHere(work) : parseApart(work);
+    },
+    [Symbol.dispose]() {
+      for (const { process } of waiting.splice(0)) process.kill("");
+    },
+  };
+}
+
+type AnsweredFile = ParseReply["files"][number];
+
+/** A file, and the process whose segment has its facts. */
+interface Answered {
+  file: AnsweredFile;
+  parser: Parser;
+}
+
+function storedFiles(answered: readonly Answered[]): PooledFile[] {
+  const segments = new Map<Parser, Segment>();
+  return answered.map(({ file: { place, ...file }, parser }) => {
+    let segment = segments.get(parser);
+    if (!segment) {
+      segment = new Segment(parser.path, parser.end);
+      segments.set(parser, segment);
+    }
+    return { ...file, ...factsIn(place.length > 0 ? { ...place, segment } : undefined) };
+  });
+}
+
+function batches(files: Work["files"]): Batch[] {
   const made: { path: string; hash: string }[][] = [];
   let batch: { path: string; hash: string }[] = [];
   let bytes = 0;
@@ -98,27 +172,24 @@ function batches(files: PoolInput["files"]): Batch[] {
   return made;
 }
 
-function failed(path: string): ParsedFile {
-  return {
-    path,
-    size: 0,
-    modified: 0,
-    hash: "",
-    note: "the parser crashed or hung on this file",
-    facts: EMPTY,
-    same: false,
-  };
+const NOWHERE: Place = { offset: 0, length: 0 };
+
+function failed(path: string): AnsweredFile {
+  const note = "the parser crashed or hung on this file";
+  return { path, size: 0, modified: 0, hash: "", note, place: NOWHERE, same: false };
 }
 
 /** The batch's files, or undefined when the process was lost under it. */
-async function parseBatch(process: ParseProcess, request: ParseRequest): Promise<ParsedFile[] | undefined> {
-  let parsed: ParsedFile[] | undefined;
-  const take = ({ files }: ParseReply) => {
-    parsed = files;
+async function parseBatch(parser: Parser, request: ParseRequest): Promise<Answered[] | undefined> {
+  let parsed: Answered[] | undefined;
+  const take = ({ files, error }: ParseReply) => {
+    if (error !== undefined) return { error: new Error(error) };
+    for (const { place } of files) parser.end = Math.max(parser.end, place.offset + place.length);
+    parsed = files.map((file) => ({ file, parser }));
     return { value: files };
   };
   try {
-    await process.ask({ what: "a batch", message: { request }, timeoutMs: BATCH_TIMEOUT_MS, take });
+    await parser.process.ask({ what: "a batch", message: { request }, timeoutMs: BATCH_TIMEOUT_MS, take });
     return parsed;
   } catch (error) {
     if (error instanceof WorkerLost) return undefined;

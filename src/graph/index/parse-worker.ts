@@ -1,39 +1,32 @@
-/** A parsing process: answers each request with the parsed files, whose facts are in one buffer. */
+/** A parsing process: writes the facts of the files of each request to its segment, and answers where they stand. */
+import { messageOf } from "../../core/errors.ts";
 import { createGrammars } from "../language/grammar.ts";
+import { type Place, SegmentWriter } from "../store/fact-segment.ts";
 import { type ParsedFile, type ParseRequest, parseFiles } from "./parse-files.ts";
 
 export interface ParseReply {
   id: number;
-  files: ParsedFile[];
+  files: (Omit<ParsedFile, "facts"> & { place: Place })[];
+  /** Why no file of the request could be parsed. */
+  error?: string;
 }
-
-/** Runs until the parent disconnects. Throws when the process was not started with an IPC channel. */
-export function runParseWorker(): void {
-  if (!process.send) throw new Error("parse-worker is started by an index, over IPC");
-  const grammars = createGrammars();
-  process.on("message", async ({ id, request }: { id: number; request: ParseRequest }) => {
-    const files = await parseFiles(request, await grammars);
-    joinFacts(files);
-    process.send?.({ id, files } satisfies ParseReply);
-  });
-  process.on("disconnect", () => process.exit(0));
-}
-
-/** Facts begin at multiples of so many bytes: they hold integers. */
-const ALIGNMENT = 8;
 
 /**
- * Moves the facts of all files into one buffer. Those of thousands of files in buffers of their own leave gaps between
- * what else the receiver has in memory, and the gaps stay.
+ * Runs until the parent disconnects. Throws when the process was not started with an IPC channel.
+ * @param path of the segment: a file that it makes
  */
-function joinFacts(parsed: readonly ParsedFile[]): void {
-  const placeAfter = (end: number) => Math.ceil(end / ALIGNMENT) * ALIGNMENT;
-  const joined = new ArrayBuffer(parsed.reduce((end, { facts }) => placeAfter(end) + facts.length, 0));
-  let end = 0;
-  for (const file of parsed) {
-    const own = new Uint8Array(joined, placeAfter(end), file.facts.length);
-    own.set(file.facts);
-    file.facts = own;
-    end = own.byteOffset + own.length;
+export function runParseWorker(path: string): void {
+  if (!process.send) throw new Error("parse-worker is started by an index, over IPC");
+  const grammars = createGrammars();
+  const writer = new SegmentWriter(path);
+  process.on("message", async ({ id, request }: { id: number; request: ParseRequest }) => {
+    process.send?.(await answer(id, request).catch((error) => ({ id, files: [], error: messageOf(error) })));
+  });
+  process.on("disconnect", () => process.exit(0));
+
+  async function answer(id: number, request: ParseRequest): Promise<ParseReply> {
+    const parsed = await parseFiles(request, await grammars);
+    const places = writer.append(parsed.map(({ facts }) => facts));
+    return { id, files: parsed.map(({ facts: _, ...file }, i) => ({ ...file, place: places[i]! })) };
   }
 }

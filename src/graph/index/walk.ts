@@ -51,6 +51,8 @@ interface WalkOptions extends GitPlace {
   supported(path: string): boolean;
   /** Base names of configuration files to list beside. */
   configNames: ReadonlySet<string>;
+  /** Hears how many bytes each source file has, as it is found. */
+  found?: ((bytes: number) => void) | undefined;
 }
 
 const GENERATED =
@@ -145,7 +147,7 @@ async function collect(parts: AsyncIterable<WalkedPart>, start: string, options:
       if (!options.supported(path)) continue;
       if (GENERATED.test(path)) walk.skipped.push({ path, reason: "generated" });
       else if (kind === "link") walk.skipped.push({ path, reason: "symbolic link" });
-      else addFile(folder, name, path, walk);
+      else addFile(folder, name, path, walk, options);
     }
     if (walk.entries > MAX_ENTRIES) break;
   }
@@ -171,14 +173,17 @@ function isSettings(folder: Folder, name: string, path: string, walk: Found): bo
   }
 }
 
-function addFile(folder: Folder, name: string, path: string, walk: Found): void {
+function addFile(folder: Folder, name: string, path: string, walk: Found, { found }: WalkOptions): void {
   try {
     const stat = folder.find(name);
     if (stat?.kind !== "file") return;
     if (stat.size > MAX_FILE_BYTES) {
       walk.skipped.push({ path, reason: "too large" });
       walk.unlisted.push(path);
-    } else walk.files.push({ path, size: stat.size, modified: modifiedMs(stat) });
+    } else {
+      walk.files.push({ path, size: stat.size, modified: modifiedMs(stat) });
+      found?.(stat.size);
+    }
   } catch {
     walk.skipped.push({ path, reason: "unreadable" });
   }

@@ -5,19 +5,11 @@
  * still needs and writes new facts into another one. Too many segments, or mostly stale ones, are merged. A broken or
  * older cache counts as empty.
  */
-import {
-  closeSync,
-  copyFileSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-  writevSync,
-} from "node:fs";
+import { copyFileSync, linkSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { FACTS_VERSION } from "../language/fact-layout.ts";
 import { type Column, packColumns, readColumns } from "./columns.ts";
+import { type Place, Segment, SegmentWriter } from "./fact-segment.ts";
 
 export interface CachedFile {
   path: string;
@@ -31,38 +23,40 @@ export interface CachedFile {
   note: string;
   /** Packed facts, read on demand; empty with a note. */
   facts(): Uint8Array;
-  /** Where the facts lie in the cache that the file came from; undefined for new ones. */
+  /** Where the facts lie on disk; undefined for those that are in memory alone. */
   stored?: Stored;
 }
 
-/** A place in a segment, in units of eight bytes. */
-interface Stored {
-  segment: number;
-  offset: number;
-  length: number;
+/** A place in a segment. */
+export interface Stored extends Place {
+  segment: Segment;
+}
+
+const NO_FACTS = new Uint8Array(0);
+
+/** Facts of a file that are read where they are stored. */
+export function factsIn(stored: Stored | undefined): Pick<CachedFile, "facts" | "stored"> {
+  return stored ? { stored, facts: () => stored.segment.read(stored) } : { facts: () => NO_FACTS };
 }
 
 export interface FactCache {
   files: Map<string, CachedFile>;
   /** Hash over the configuration files that the index was made with. */
   configs: string;
-  /** Paths of the segments, and their lengths in units of eight bytes. */
-  segments: { path: string; length: number }[];
+  segments: Segment[];
 }
 
 interface Meta {
   format: number;
   facts: number;
   configs: string;
-  /** Lengths of the segments. */
+  /** Lengths of the segments, in units of eight bytes. */
   segments: number[];
 }
 
 const CACHE_FORMAT = 2;
 /** More segments than this are merged, and so are those of which less than half is still needed. */
-const MAX_SEGMENTS = 8;
-const UNIT = 8;
-const EMPTY = new Uint8Array(0);
+const MAX_SEGMENTS = 16;
 
 const tablePath = (folder: string): string => join(folder, "files.bin");
 const segmentPath = (folder: string, segment: number): string => join(folder, `facts-${segment}.bin`);
@@ -75,30 +69,20 @@ export function readFactCache(folder: string | undefined): FactCache {
     const reader = readColumns(readFileSync(tablePath(folder)));
     const meta = reader?.meta as Meta | undefined;
     if (!reader || meta?.format !== CACHE_FORMAT || meta.facts !== FACTS_VERSION) return cache;
-    const segments = meta.segments.map((length, i) => ({ path: segmentPath(folder, i), length }));
-    if (segments.some(({ path, length }) => statSync(path).size !== length * UNIT)) return cache;
+    const segments = meta.segments.map((length, i) => new Segment(segmentPath(folder, i), length));
+    if (!segments.every((segment) => segment.isWholeIn(statSync(segment.path).size))) return cache;
     const paths = reader.strings("path");
     const hashes = reader.strings("hash");
     const notes = reader.strings("note");
     const sizes = reader.numbers("size");
     const times = reader.numbers("modified");
     const places = reader.numbers("place");
-    const data: Uint8Array[] = [];
     for (const [i, path] of paths.entries()) {
-      const [segment, offset, length] = [places[i * 3]!, places[i * 3 + 1]!, places[i * 3 + 2]!];
-      cache.files.set(path, {
-        path,
-        size: sizes[i]!,
-        modified: times[i]!,
-        hash: hashes[i]!,
-        note: notes[i]!,
-        stored: { segment, offset, length },
-        facts() {
-          if (length === 0) return EMPTY;
-          data[segment] ??= mapFile(segments[segment]!.path);
-          return data[segment].subarray(offset * UNIT, (offset + length) * UNIT);
-        },
-      });
+      const [size, modified, hash, note] = [sizes[i]!, times[i]!, hashes[i]!, notes[i]!];
+      const segment = segments[places[i * 3]!];
+      const stored =
+        segment && note === "" ? { segment, offset: places[i * 3 + 1]!, length: places[i * 3 + 2]! } : undefined;
+      cache.files.set(path, { path, size, modified, hash, note, ...factsIn(stored) });
     }
     return { ...cache, configs: meta.configs, segments };
   } catch {
@@ -106,43 +90,25 @@ export function readFactCache(folder: string | undefined): FactCache {
   }
 }
 
-/**
- * A file's bytes, of which those are loaded that somebody reads: an edit reads a fraction of them. Of a map of its own,
- * no write would reach the file. The file must not become shorter while it is in use, and a segment never changes.
- */
-function mapFile(path: string): Uint8Array {
-  try {
-    return Bun.mmap(path, { shared: false });
-  } catch {
-    // A file system without maps, or one that nobody may write to.
-    return readFileSync(path);
-  }
-}
-
-/** Writes the cache of a new generation. `before` is the cache that stored files come from. */
-export function writeFactCache(folder: string, files: readonly CachedFile[], configs: string, before: FactCache): void {
-  const kept = keptSegments(files, before);
-  const fresh: Uint8Array[] = [];
-  let freshLength = 0;
-  const segments = kept.map((segment, i) => {
-    linkOrCopy(before.segments[segment]!.path, segmentPath(folder, i));
-    return before.segments[segment]!.length;
-  });
+/** Writes the cache of a new generation. */
+export function writeFactCache(folder: string, files: readonly CachedFile[], configs: string): void {
+  const kept = keptSegments(files);
+  for (const [i, { path }] of kept.entries()) linkOrCopy(path, segmentPath(folder, i));
   const places = new Float64Array(files.length * 3);
-  for (const [i, file] of files.entries()) {
-    const at = file.stored ? kept.indexOf(file.stored.segment) : -1;
-    if (at >= 0) places.set([at, file.stored!.offset, file.stored!.length], i * 3);
-    else if (file.note === "") {
-      const facts = file.facts();
-      const length = Math.ceil(facts.length / UNIT);
-      places.set([kept.length, freshLength, length], i * 3);
-      fresh.push(facts, new Uint8Array(length * UNIT - facts.length));
-      freshLength += length;
-    }
+  const put = (file: number, segment: number, { offset, length }: Place) =>
+    places.set([segment, offset, length], file * 3);
+  const fresh: number[] = [];
+  for (const [i, { stored, note }] of files.entries()) {
+    const at = stored ? kept.indexOf(stored.segment) : -1;
+    if (stored && at >= 0) put(i, at, stored);
+    else if (note === "") fresh.push(i);
   }
-  if (freshLength > 0) {
-    writeParts(segmentPath(folder, kept.length), fresh);
-    segments.push(freshLength);
+  const segments = [...kept];
+  if (fresh.length > 0) {
+    using writer = new SegmentWriter(segmentPath(folder, kept.length));
+    const written = writer.append(fresh.map((i) => files[i]!.facts()));
+    for (const [at, i] of fresh.entries()) put(i, kept.length, written[at]!);
+    segments.push(writer.segment);
   }
   const columns = new Map<string, Column>([
     ["path", files.map((file) => file.path)],
@@ -152,32 +118,20 @@ export function writeFactCache(folder: string, files: readonly CachedFile[], con
     ["modified", Float64Array.from(files, (file) => file.modified)],
     ["place", places],
   ]);
-  const meta: Meta = { format: CACHE_FORMAT, facts: FACTS_VERSION, configs, segments };
+  const lengths = segments.map(({ length }) => length);
+  const meta: Meta = { format: CACHE_FORMAT, facts: FACTS_VERSION, configs, segments: lengths };
   writeFileSync(tablePath(folder), packColumns(columns, meta));
 }
 
 /** Segments worth keeping: none when there are too many, or when most of their content is stale. */
-function keptSegments(files: readonly CachedFile[], before: FactCache): number[] {
-  const used = new Map<number, number>();
+function keptSegments(files: readonly CachedFile[]): Segment[] {
+  const used = new Map<Segment, number>();
   for (const { stored } of files)
     if (stored && stored.length > 0) used.set(stored.segment, (used.get(stored.segment) ?? 0) + stored.length);
-  const kept = [...used.keys()].sort((a, b) => a - b);
+  const kept = [...used.keys()];
   const live = kept.reduce((sum, segment) => sum + used.get(segment)!, 0);
-  const all = kept.reduce((sum, segment) => sum + before.segments[segment]!.length, 0);
+  const all = kept.reduce((sum, segment) => sum + segment.length, 0);
   return kept.length >= MAX_SEGMENTS || live * 2 < all ? [] : kept;
-}
-
-/** Parts that one system call takes. */
-const PARTS_AT_ONCE = 1_000;
-
-/** Writes parts one after another without joining them in memory. */
-function writeParts(path: string, parts: readonly Uint8Array[]): void {
-  const file = openSync(path, "w");
-  try {
-    for (let at = 0; at < parts.length; at += PARTS_AT_ONCE) writevSync(file, parts.slice(at, at + PARTS_AT_ONCE));
-  } finally {
-    closeSync(file);
-  }
 }
 
 function linkOrCopy(from: string, to: string): void {

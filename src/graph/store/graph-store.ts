@@ -3,6 +3,7 @@
  * and is replaced in one rename, so readers see the old graph or the new, never half. All of it can be rebuilt.
  */
 
+import { randomUUID } from "node:crypto";
 import {
   existsSync,
   linkSync,
@@ -66,6 +67,10 @@ export interface Unread {
 const MANIFEST_FORMAT = 4;
 const FORMAT = `${MANIFEST_FORMAT}.${SNAPSHOT_FORMAT}.${FACTS_VERSION}`;
 
+/** What names of folders begin with that an index needs for a while, and how long one may be in use, ms. */
+const SCRATCH = "new-";
+const SCRATCH_MS = 24 * 60 * 60_000;
+
 export const checksumOf = (bytes: Uint8Array): string => Bun.hash(bytes).toString(36);
 
 export interface Generation {
@@ -84,6 +89,8 @@ export interface GraphStore {
   snapshot(): Uint8Array | undefined;
   /** A new, empty generation folder beside the current one. */
   begin(): Generation & { number: number };
+  /** A path for a folder of what a generation is made of: removed, with all that is in it, when it is disposed of. */
+  scratch(): Disposable & { folder: string };
   /** Makes a generation the current one and removes the others. */
   commit(generation: Generation & { number: number }, manifest: Omit<Manifest, "format" | "generation">): Manifest;
   /**
@@ -135,6 +142,21 @@ export function createGraphStore(root: string): GraphStore {
     return generation;
   };
 
+  const scratch: GraphStore["scratch"] = () => {
+    const folder = join(root, `${SCRATCH}${randomUUID()}`);
+    dropLeftScratch();
+    return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
+  };
+
+  /** Removes what indexes left that were killed. */
+  function dropLeftScratch(): void {
+    if (!existsSync(root)) return;
+    for (const name of readdirSync(root)) {
+      const made = name.startsWith(SCRATCH) ? statSync(join(root, name), { throwIfNoEntry: false }) : undefined;
+      if (made && Date.now() - made.mtimeMs > SCRATCH_MS) rmSync(join(root, name), { recursive: true, force: true });
+    }
+  }
+
   const commit: GraphStore["commit"] = (generation, fields) => {
     const next: Manifest = { ...fields, format: FORMAT, generation: generation.number };
     const aside = `${manifestPath}.${generation.number}`;
@@ -167,6 +189,7 @@ export function createGraphStore(root: string): GraphStore {
       }
     },
     begin,
+    scratch,
     commit,
     discard,
     seedFrom(other) {

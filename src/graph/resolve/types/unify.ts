@@ -34,8 +34,7 @@ export class Unifier {
   private isApart(literal: number): boolean {
     const { repo } = this;
     if (repo.label(literal) === "Variable") return false;
-    for (let at = literal; at >= 0; at = repo.parent(at))
-      if (exists(repo.column(at, "typeParameters"))) return false;
+    for (let at = literal; at >= 0; at = repo.parent(at)) if (exists(repo.column(at, "typeParameters"))) return false;
     return true;
   }
 
