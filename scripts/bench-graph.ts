@@ -17,19 +17,23 @@ import { skepCommand } from "../src/testing/server.ts";
 import { median } from "./bench-figures.ts";
 import { findPeers, oneLine, type Peer } from "./graph-peers.ts";
 import { questions } from "./graph-questions.ts";
-import { type Ran, run } from "./measured-run.ts";
+import { type Command, type Peak, type Ran, run, watchMemory } from "./measured-run.ts";
 import { copyOf, type Editable, editableFiles } from "./source-copy.ts";
 
 const present = (program: string) => Bun.which(program) !== null;
 const seconds = (runs: readonly Ran[]) => (runs.length === 0 ? "–" : median(runs.map((one) => one.seconds)).toFixed(2));
-const peak = (runs: readonly Ran[]) =>
-  `${Math.max(...runs.map(({ megabytes }) => megabytes)).toFixed(0)} (${Math.max(...runs.map(({ megabytesOnce }) => megabytesOnce)).toFixed(0)})`;
+const megabytes = ({ peaks }: Runs) => {
+  const highest = (name: keyof Peak) => Math.max(...peaks.map((one) => one[name])).toFixed(0);
+  return `${highest("megabytes")} (${highest("megabytesOnce")})`;
+};
 
 /** What was measured of one program on one folder, a run each round. */
 class Runs {
   readonly cold: Ran[] = [];
   readonly edited: Ran[] = [];
   readonly same: Ran[] = [];
+  /** Of an index from nothing, in runs whose time is not taken. */
+  readonly peaks: Peak[] = [];
 }
 
 interface Measured {
@@ -48,10 +52,12 @@ interface Measured {
 /** Cold, with nothing changed, and with a function added to a file. */
 async function round(runs: Runs, peer: Peer, copy: string, file: Editable, name: string): Promise<void> {
   peer.forget(copy);
-  runs.cold.push(await peer.index(copy));
-  runs.same.push(await peer.update(copy));
+  runs.peaks.push(await watchMemory(peer.index(copy)));
+  peer.forget(copy);
+  runs.cold.push(await run(peer.index(copy)));
+  runs.same.push(await run(peer.update(copy)));
   file.addFunction(name);
-  runs.edited.push(await peer.update(copy));
+  runs.edited.push(await run(peer.update(copy)));
 }
 
 const fileOf = (copy: string): Editable => {
@@ -62,12 +68,15 @@ const fileOf = (copy: string): Editable => {
 async function measure(path: string, rounds: number, peers: readonly Peer[], folder: string): Promise<Measured> {
   const store = join(folder, "store");
   const copy = copyOf(path, join(folder, "skep"));
-  const ask = (...args: string[]) => run(skepCommand("graph", ...args, "--store", store, "--json"), copy);
+  const graph = (...args: string[]): Command => ({
+    command: skepCommand("graph", ...args, "--store", store, "--json"),
+    cwd: copy,
+  });
   const skep: Peer = {
     name: "skep",
     forget: () => rmSync(store, { recursive: true, force: true }),
-    index: () => ask("index", copy),
-    update: () => ask("index", copy),
+    index: () => graph("index", copy),
+    update: () => graph("index", copy),
   };
   const measured: Measured = {
     files: 0,
@@ -84,11 +93,13 @@ async function measure(path: string, rounds: number, peers: readonly Peer[], fol
   for (let at = 1; at <= rounds; at++) {
     measured.parse.push(await bareParse(copy));
     await round(measured.skep, skep, copy, file, `added_by_bench_${at}`);
-    await assertCalls(ask, copy, `added_by_bench_${at}`);
+    await assertCalls(graph, copy, `added_by_bench_${at}`);
     file.addLine();
-    measured.line.push(await skep.update(copy));
-    if (present("ctags")) measured.ctags.push(await run(["ctags", "-R", "-f", "/dev/null", "."], copy));
-    if (present("rg")) measured.ripgrep.push(await run(["rg", "-c", "function|def |class ", "."], copy));
+    measured.line.push(await run(skep.update(copy)));
+    if (present("ctags"))
+      measured.ctags.push(await run({ command: ["ctags", "-R", "-f", "/dev/null", "."], cwd: copy }));
+    if (present("rg"))
+      measured.ripgrep.push(await run({ command: ["rg", "-c", "function|def |class ", "."], cwd: copy }));
     // In turns with the others, so that what else the machine does meets all alike.
     await peersRound(path, peers, folder, `added_by_bench_${at}`, measured);
   }
@@ -114,27 +125,30 @@ async function peersRound(path: string, peers: readonly Peer[], folder: string, 
 
 /** Wall time of the parse alone, without the start of its process. */
 async function bareParse(copy: string): Promise<Ran> {
-  const ran = await run([process.execPath, join(import.meta.dir, "bare-parse.ts"), copy], copy);
+  const ran = await run({ command: [process.execPath, join(import.meta.dir, "bare-parse.ts"), copy], cwd: copy });
   return { ...ran, seconds: (JSON.parse(ran.stdout) as { seconds: number }).seconds };
 }
 
 /** An index that missed the edit would be fast: the added function must be in the graph, and call. */
-async function assertCalls(ask: (...args: string[]) => Promise<Ran>, copy: string, name: string): Promise<void> {
-  const found = JSON.parse((await ask("context", copy, name)).stdout) as { callees?: unknown[]; members?: unknown[] };
+async function assertCalls(graph: (...args: string[]) => Command, copy: string, name: string): Promise<void> {
+  const found = JSON.parse((await run(graph("context", copy, name))).stdout) as {
+    callees?: unknown[];
+    members?: unknown[];
+  };
   if (!found.callees?.length && !found.members?.length) throw new Error(`${name} was not indexed in ${copy}`);
 }
 
 function rowOf(path: string, { files, skep, line, parse, ctags, ripgrep }: Measured): string {
   const ratio = median(skep.cold.map((one) => one.seconds)) / median(parse.map((one) => one.seconds));
   const times = [skep.cold, skep.edited, line, skep.same].map(seconds);
-  const cells = [basename(path), files, seconds(parse), ...times, ratio.toFixed(1), peak(skep.cold)];
+  const cells = [basename(path), files, seconds(parse), ...times, ratio.toFixed(2), megabytes(skep)];
   return `| ${[...cells, seconds(ctags), seconds(ripgrep)].join(" | ")} |`;
 }
 
 function peerRows(path: string, { skep, peers }: Measured): string[] {
   return [["skep", skep] as const, ...peers].map(
     ([name, runs]) =>
-      `| ${[basename(path), name, seconds(runs.cold), seconds(runs.edited), seconds(runs.same), peak(runs.cold)].join(" | ")} |`,
+      `| ${[basename(path), name, seconds(runs.cold), seconds(runs.edited), seconds(runs.same), megabytes(runs)].join(" | ")} |`,
   );
 }
 

@@ -5,15 +5,15 @@
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type Ran, run } from "./measured-run.ts";
+import { type Command, run } from "./measured-run.ts";
 
 export interface Peer {
   name: string;
   /** Removes what it made of a folder, so that the next index is from nothing. */
   forget(copy: string): void;
-  index(copy: string): Promise<Ran>;
+  index(copy: string): Command;
   /** Brings an index up to date. */
-  update(copy: string): Promise<Ran>;
+  update(copy: string): Command;
 }
 
 const CODEGRAPH = "@colbymchenry/codegraph";
@@ -27,13 +27,13 @@ export async function findPeers(folder: string): Promise<{ peers: Peer[]; missin
   const peers: Peer[] = [];
   try {
     const command = Bun.which("codegraph") ?? (await install(home));
-    const version = (await run([command, "--version"], home, env)).stdout.trim();
-    await run([command, "telemetry", "off"], home, env);
+    const version = (await run({ command: [command, "--version"], cwd: home, env })).stdout.trim();
+    await run({ command: [command, "telemetry", "off"], cwd: home, env });
     peers.push({
       name: `codegraph ${version}`,
       forget: (copy) => rmSync(join(copy, ".codegraph"), { recursive: true, force: true }),
-      index: (copy) => run([command, "init", "--yes", copy], copy, env),
-      update: (copy) => run([command, "sync", "--quiet", copy], copy, env),
+      index: (copy) => ({ command: [command, "init", "--yes", copy], cwd: copy, env }),
+      update: (copy) => ({ command: [command, "sync", "--quiet", copy], cwd: copy, env }),
     });
   } catch (error) {
     missing.push(`codegraph: cannot run here (${oneLine(error)})`);
@@ -43,8 +43,8 @@ export async function findPeers(folder: string): Promise<{ peers: Peer[]; missin
     peers.push({
       name: "gitnexus",
       forget: (copy) => rmSync(join(copy, ".gitnexus"), { recursive: true, force: true }),
-      index: (copy) => run([gitnexus, "analyze", copy], copy, env),
-      update: (copy) => run([gitnexus, "analyze", copy], copy, env),
+      index: (copy) => ({ command: [gitnexus, "analyze", copy], cwd: copy, env }),
+      update: (copy) => ({ command: [gitnexus, "analyze", copy], cwd: copy, env }),
     });
   else missing.push("gitnexus: not on the PATH");
   return { peers, missing };
@@ -54,7 +54,7 @@ export async function findPeers(folder: string): Promise<{ peers: Peer[]; missin
 async function install(home: string): Promise<string> {
   // With the user's own settings: they say which registry there is.
   const flags = ["--no-save", "--no-audit", "--no-fund", "--prefix", home];
-  await run(["npm", "install", ...flags, CODEGRAPH], home);
+  await run({ command: ["npm", "install", ...flags, CODEGRAPH], cwd: home });
   return join(home, "node_modules/.bin/codegraph");
 }
 

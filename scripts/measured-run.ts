@@ -1,17 +1,25 @@
-/** Runs commands to their end for benchmarks: wall time, and the memory of the whole process tree. */
+/** Runs commands to their end for benchmarks: wall time, or the memory of the whole process tree. */
 import { readdirSync, readFileSync } from "node:fs";
+
+export interface Command {
+  command: readonly string[];
+  cwd: string;
+  /** In place of this process's. */
+  env?: Record<string, string>;
+}
 
 export interface Ran {
   /** Wall time of the whole command. */
   seconds: number;
-  /**
-   * Most resident megabytes of the command and all its children at one moment, looked at every 25 ms; pages they share
-   * count once for each. At least what the kernel says the command itself had at its height.
-   */
+  stdout: string;
+}
+
+/** Of a command and all its children at one moment, at its height, MB. */
+export interface Peak {
+  /** Resident, looked at every 25 ms; pages they share count once for each. At least what the kernel says of the command itself. */
   megabytes: number;
   /** The same with each page that processes share counted once (`Pss`), looked at every 100 ms. */
   megabytesOnce: number;
-  stdout: string;
 }
 
 const SAMPLE_MS = 25;
@@ -20,8 +28,30 @@ const SAMPLES_UNTIL_PAGES = 4;
 const PAGE_BYTES = 4096;
 const MEGABYTE = 1024 * 1024;
 
-/** @throws Error with the end of its error output when the command fails. */
-export async function run(command: readonly string[], cwd: string, env?: Record<string, string>): Promise<Ran> {
+/**
+ * Nobody looks on meanwhile: that takes a tenth of two cores.
+ * @throws Error with the end of its error output when the command fails.
+ */
+export const run = (command: Command): Promise<Ran> => start(command).finished;
+
+/** Likewise, for its memory. */
+export async function watchMemory(command: Command): Promise<Peak> {
+  const { pid, finished } = start(command);
+  let [peak, peakOnce, samples] = [0, 0, 0];
+  const watch = setInterval(() => {
+    const tree = treeOf(pid);
+    peak = Math.max(peak, ownPeak(pid), sumOf(tree, residentBytes));
+    if (++samples % SAMPLES_UNTIL_PAGES === 0) peakOnce = Math.max(peakOnce, sumOf(tree, proportionalBytes));
+  }, SAMPLE_MS);
+  try {
+    await finished;
+    return { megabytes: peak / MEGABYTE, megabytesOnce: peakOnce / MEGABYTE };
+  } finally {
+    clearInterval(watch);
+  }
+}
+
+function start({ command, cwd, env }: Command) {
   const started = performance.now();
   const child = Bun.spawn([...command], {
     cwd,
@@ -30,18 +60,14 @@ export async function run(command: readonly string[], cwd: string, env?: Record<
     stderr: "pipe",
     ...(env ? { env } : {}),
   });
-  let [peak, peakOnce, samples] = [0, 0, 0];
-  const watch = setInterval(() => {
-    const tree = treeOf(child.pid);
-    peak = Math.max(peak, ownPeak(child.pid), sumOf(tree, residentBytes));
-    if (++samples % SAMPLES_UNTIL_PAGES === 0) peakOnce = Math.max(peakOnce, sumOf(tree, proportionalBytes));
-  }, SAMPLE_MS);
-  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-  const code = await child.exited;
-  clearInterval(watch);
-  if (code !== 0) throw new Error(`${command.join(" ")} ended with ${code}: ${stderr.slice(-500)}`);
-  const seconds = (performance.now() - started) / 1_000;
-  return { seconds, megabytes: peak / MEGABYTE, megabytesOnce: peakOnce / MEGABYTE, stdout };
+  const finish = async (): Promise<Ran> => {
+    const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    const code = await child.exited;
+    const seconds = (performance.now() - started) / 1_000;
+    if (code !== 0) throw new Error(`${command.join(" ")} ended with ${code}: ${stderr.slice(-500)}`);
+    return { seconds, stdout };
+  };
+  return { pid: child.pid, finished: finish() };
 }
 
 /** A process and its descendants. */
