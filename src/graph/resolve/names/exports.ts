@@ -33,6 +33,11 @@ export class Exports {
     return this.repo.rules(file).exportLists ? this.searchOwnExports(file, name, space, new Set()) : undefined;
   }
 
+  /** Whether a file's list of exports names the file as a whole: `module.exports = …`. */
+  isGivenWhole(file: number): boolean {
+    return this.repo.rules(file).exportLists && this.exports.of(file).has("=");
+  }
+
   private indexExports(file: number): Map<string, number[]> {
     const index = new Map<string, number[]>();
     const { exports, strings } = this.repo.facts(file);

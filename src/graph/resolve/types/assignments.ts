@@ -106,6 +106,7 @@ export class Assignments {
   typeAssignedToMember(symbol: number, text: string, instance: boolean): ValueType | undefined {
     const { engine, repo } = this;
     const file = repo.fileOf(symbol);
+    if (repo.facts(file).assigns.length === 0 && !engine.exports.isGivenWhole(file)) return undefined;
     const name = repo.stringRow(file, text);
     if (!instance) {
       const own = isNone(name) ? undefined : this.findNamed(file, symbol, name);

@@ -1,7 +1,7 @@
 /** Expression rows → types. */
 
 import { Expr, SymbolFlag } from "../../language/fact-layout.ts";
-import { type ExprRow, exists, isNone, mapRows, type Rows, type ScopeRow } from "../../rows.ts";
+import { type ExprRow, exists, isNone, mapRows, type NameRow, NOTHING, type Rows, type ScopeRow } from "../../rows.ts";
 import type { Engine } from "../engine.ts";
 import { FileIndex } from "../file-index.ts";
 import { pushTo, type Repository } from "../repository.ts";
@@ -12,11 +12,14 @@ const MAX_TUPLE = 8;
 const MAX_DEPTH = 150;
 const MAX_ITERATORS = 4;
 
+/** Rows of the narrowings of one name, by scope. */
+type NarrowedScopes = Map<ScopeRow, number[]>;
+
 export class Expressions {
   private readonly repo: Repository;
   /** Of expression rows, by file. */
   private readonly memo: TypeMemo<ExprRow>[] = [];
-  /** Narrowings by scope, by file. */
+  /** Narrowings by what they narrow, by file. */
   private readonly narrowings = new FileIndex((file) => this.indexNarrowings(file));
   /** Expressions under evaluation, one in another. */
   private depth = 0;
@@ -32,7 +35,7 @@ export class Expressions {
     const facts = repo.facts(file);
     const name = facts.exprs.name(row);
     const scope = facts.exprs.nameScope(row);
-    const narrow = this.narrow(file, scope, facts.strings[name]!);
+    const narrow = this.narrow(file, scope, name);
     if (narrow) return narrow;
     const entity = engine.names.lookUp(file, scope, name, facts.exprs.called(row) ? "call" : "value");
     if (entity) return this.seenFrom(engine.types.typeOfEntity(entity), file);
@@ -65,24 +68,25 @@ export class Expressions {
     return engine.types.typeOfSymbol(declared[0]!);
   }
 
-  private indexNarrowings(file: number): Map<number, number[]> {
+  private indexNarrowings(file: number): Map<NameRow, NarrowedScopes> {
     const { narrows } = this.repo.facts(file);
-    const index = new Map<number, number[]>();
-    for (let row = 0; row < narrows.length; row++) pushTo(index, narrows.scope(row), row);
+    const index = new Map<NameRow, NarrowedScopes>();
+    for (let row = 0; row < narrows.length; row++) {
+      const scopes = index.get(narrows.name(row)) ?? new Map<ScopeRow, number[]>();
+      index.set(narrows.name(row), scopes);
+      pushTo(scopes, narrows.scope(row), row);
+    }
     return index;
   }
 
-  /** What the tests around an expression say about a name or path. */
-  private narrow(file: number, scope: ScopeRow, path: string): ValueType | undefined {
+  /** What the tests around an expression say about a name, or about a path as it is written. */
+  private narrow(file: number, scope: ScopeRow, name: NameRow): ValueType | undefined {
     const { repo } = this;
     const facts = repo.facts(file);
-    if (facts.narrows.length === 0) return undefined;
-    const index = this.narrowings.of(file);
-    const name = repo.stringRow(file, path);
-    if (isNone(name)) return undefined;
+    const narrowed = facts.narrows.length > 0 ? this.narrowings.of(file).get(name) : undefined;
+    if (!narrowed) return undefined;
     for (let at = scope; exists(at); at = facts.scopes.parent(at)) {
-      for (const row of index.get(at) ?? []) {
-        if (facts.narrows.name(row) !== name) continue;
+      for (const row of narrowed.get(at) ?? NOTHING) {
         const type = this.readNarrowing(file, row);
         if (type) return type;
       }
@@ -134,7 +138,7 @@ export class Expressions {
     const facts = this.repo.facts(file);
     if (facts.narrows.length > 0) {
       const chain = this.pathOf(file, row);
-      const narrow = chain && this.narrow(file, chain.scope, chain.path);
+      const narrow = chain && this.narrow(file, chain.scope, this.repo.stringRow(file, chain.path));
       if (narrow) return narrow;
     }
     const name = facts.strings[facts.exprs.member(row)]!;
