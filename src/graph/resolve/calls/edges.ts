@@ -111,10 +111,10 @@ export class EdgeFinder {
     const { calls, exprs, strings } = this.repo.facts(file);
     const callee = exprs.callee(calls.expr(callRow));
     if (isNone(callee) || exprs.op(callee) !== Expr.Member) return NOTHING;
-    const candidates = this.unique.findCandidates(file, strings[exprs.member(callee)]!);
-    if (candidates.length === 0) return candidates;
     const object = exprs.object(callee);
-    return this.engine.expressions.typeAt(file, object) || this.targets.isForeign(file, object) ? NOTHING : candidates;
+    if (this.engine.expressions.typeAt(file, object)) return NOTHING;
+    const candidates = this.unique.findCandidates(file, strings[exprs.member(callee)]!);
+    return candidates.length === 0 || this.targets.isForeign(file, object) ? NOTHING : candidates;
   }
 
   /** USES: from each symbol to each type, value and method that it names without a call, once. */
