@@ -17,6 +17,8 @@ export interface GrammarTables {
   kinds: string[];
   fields: string[];
   keep: Uint8Array;
+  /** 1 for the types of named nodes that are no comments. */
+  walked: Uint8Array;
 }
 
 /** Tokens without a name that carry meaning; every other piece of punctuation is skipped. */
@@ -33,12 +35,14 @@ export function grammarTables(language: Language): GrammarTables {
   const count = language.nodeTypeCount;
   const kinds: string[] = [];
   const keep = new Uint8Array(count);
+  const walked = new Uint8Array(count);
   for (let id = 0; id < count; id++) {
     const kind = language.types[id] ?? "ERROR";
     kinds.push(atom(kind));
     keep[id] = language.nodeTypeIsNamed(id) ? 2 : MEANINGFUL_TOKEN.test(kind) && kind !== "end" ? 1 : 0;
+    walked[id] = keep[id] === 2 && !kind.includes("comment") ? 1 : 0;
   }
-  return { kinds, keep, fields: language.fields.map((name) => atom(name ?? "")) };
+  return { kinds, keep, walked, fields: language.fields.map((name) => atom(name ?? "")) };
 }
 
 /** The type of a node that the parser gave up. */
@@ -81,6 +85,8 @@ export class FlatTree {
   private up: Int32Array;
   private after: Int32Array;
   private lineStarts: Int32Array | undefined;
+  /** The line that was asked for last, counted from 0. */
+  private lastLine = 0;
   /** How many ERROR nodes the parser left: a measure of how much of the file was not understood. */
   errors = 0;
   /** The outermost of them. */
@@ -207,6 +213,12 @@ export class FlatTree {
     return type === ERROR_TYPE || this.tables.keep[type] === 2;
   }
 
+  /** True for named nodes that are no comments. */
+  private isWalked(node: TreeNode): boolean {
+    const type = this.type[node]!;
+    return type === ERROR_TYPE || this.tables.walked[type] === 1;
+  }
+
   fieldName(node: TreeNode): string {
     return this.tables.fields[this.field[node]!] ?? "";
   }
@@ -249,7 +261,7 @@ export class FlatTree {
   namedChildren(node: TreeNode): TreeNode[] {
     const found: TreeNode[] = [];
     for (let c = this.first(node); exists(c); c = this.next(c)) {
-      if (this.named(c) && !this.kind(c).includes("comment")) found.push(c);
+      if (this.isWalked(c)) found.push(c);
     }
     return found;
   }
@@ -257,7 +269,7 @@ export class FlatTree {
   /** First named child that is not a comment, or none. */
   firstNamed(node: TreeNode): TreeNode {
     for (let c = this.first(node); exists(c); c = this.next(c)) {
-      if (this.named(c) && !this.kind(c).includes("comment")) return c;
+      if (this.isWalked(c)) return c;
     }
     return NONE;
   }
@@ -281,11 +293,18 @@ export class FlatTree {
     const starts = this.lineStarts;
     let low = 0;
     let high = starts.length - 1;
+    // Who walks a file asks for one line after another.
+    const { lastLine } = this;
+    if (starts[lastLine]! <= offset) {
+      low = lastLine;
+      if (lastLine < high && starts[lastLine + 1]! > offset) return lastLine + 1;
+    } else high = lastLine - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
       if (starts[middle]! <= offset) low = middle;
       else high = middle - 1;
     }
+    this.lastLine = low;
     return low + 1;
   }
 

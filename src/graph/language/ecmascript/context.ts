@@ -66,11 +66,16 @@ export function signatureOf(tree: FlatTree, node: TreeNode, body: TreeNode): str
   const end = exists(body) ? tree.startIndex(body) : tree.endIndex(node);
   const start = tree.startIndex(node);
   const text = tree.text.slice(start, Math.min(end, start + MAX_TEXT * 2));
-  return text
-    .replace(/\s+/g, " ")
-    .replace(/(?<![\s={])[\s={]+$/, "")
-    .slice(0, MAX_TEXT);
+  const line = IS_SPREAD.test(text) ? text.replace(/\s+/g, " ") : text;
+  let length = line.length;
+  while (length > 0 && OPENS_BODY.has(line.charCodeAt(length - 1))) length--;
+  return line.slice(0, Math.min(length, MAX_TEXT));
 }
+
+/** White space that is not one blank. */
+const IS_SPREAD = /[^\S ]| {2}/;
+/** What stands between a declaration and its body: a blank, `=`, `{`. */
+const OPENS_BODY = new Set([32, 61, 123]);
 
 /** The first sentence or line of the documentation comment before a declaration. */
 export function docBefore(tree: FlatTree, node: TreeNode): string {
@@ -83,11 +88,25 @@ export function docBefore(tree: FlatTree, node: TreeNode): string {
     target = parent;
   const grand = tree.parent(target);
   if (exists(grand) && tree.kind(grand) === "export_statement") target = grand;
-  const before = tree.text.slice(Math.max(0, tree.startIndex(target) - 600), tree.startIndex(target)).trimEnd();
+  const before = textBefore(tree.text, tree.startIndex(target));
   if (!before.endsWith("*/")) return "";
   const open = before.lastIndexOf("/**");
   if (open < 0) return "";
   return firstSentence(before.slice(open + 3, -2).replace(/^[\s*]+/gm, ""));
+}
+
+/** The last characters before a place, without the white space there. */
+function textBefore(text: string, place: number): string {
+  const start = Math.max(0, place - 600);
+  let end = place;
+  while (end > start && isBlank(text, end - 1)) end--;
+  // As a rule it is the end of something that is no comment.
+  return text.charCodeAt(end - 1) === 47 ? text.slice(start, end) : "";
+}
+
+function isBlank(text: string, place: number): boolean {
+  const code = text.charCodeAt(place);
+  return code <= 32 || (code > 127 && text.charAt(place).trim() === "");
 }
 
 /** First sentence of a text, at most 240 characters, on one line. */
