@@ -1,9 +1,11 @@
 /** An index in memory: what it takes in, what it leaves to a whole index, and what becomes of it. That it is true: incremental.test.ts. */
 import { afterEach, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { createSourceTree, SHOP, type SourceTree } from "../../testing/source-tree.ts";
 import type { CodeGraph } from "../code-graph.ts";
 import { exportLines } from "./export.ts";
+import { createLiveSlot } from "./live-slot.ts";
 import { createGraphSession } from "./session.ts";
 
 const trees: SourceTree[] = [];
@@ -14,11 +16,11 @@ afterEach(() => {
 const EDITED = SHOP["src/tax.ts"].replace("round(amount * 1.2)", "round(gross(amount))");
 const GROSS = `${EDITED}\nfunction gross(amount: number): number {\n  return amount * Number(process.env.TAX_RATE);\n}\n`;
 
-async function shop() {
+async function shop(slot = createLiveSlot()) {
   const tree = createSourceTree(SHOP);
   trees.push(tree);
   const place = { root: tree.root, store: tree.store };
-  const session = createGraphSession(place);
+  const session = createGraphSession(place, slot);
   await session.index({ force: false });
   return { tree, place, session };
 }
@@ -44,6 +46,38 @@ test("an edit is in the answers at once, on disk when it is written, and everyth
   session.write();
   expect(callersOf(other, "gross")).toEqual(["withTax"]);
   expect(await other.status()).toMatchObject({ dirty: false });
+});
+
+test("an expected edit finds the index open: what it is opened from is not read any more", async () => {
+  const slot = createLiveSlot();
+  const { tree, session } = await shop(slot);
+  await session.status();
+  session.expectEdit();
+  while (slot.isFree) await Bun.sleep(5);
+  rmSync(join(tree.store, "g1", "files.bin"));
+  tree.write("src/tax.ts", GROSS);
+  expect(await session.edit(false)).toMatchObject({ parsed: 1 });
+  expect(callersOf(session, "gross")).toEqual(["withTax"]);
+  session.close();
+  expect(slot.isFree, "a closed session keeps the place of others").toBe(true);
+});
+
+test("an edit that is only expected takes nothing from a session that has one, nor is one expected of files that changed", async () => {
+  const slot = createLiveSlot();
+  const [first, second] = [await shop(slot), await shop(slot)];
+  first.tree.write("src/tax.ts", GROSS);
+  expect(await first.session.edit(false)).toMatchObject({ parsed: 1 });
+  await second.session.status();
+  second.session.expectEdit();
+  await Bun.sleep(600);
+  // What the first has is on no disk: it is there as long as nobody takes its place.
+  expect(callersOf(first.session, "gross")).toEqual(["withTax"]);
+  first.session.close();
+  second.tree.write("src/tax.ts", GROSS);
+  await second.session.status();
+  second.session.expectEdit();
+  await Bun.sleep(600);
+  expect(slot.isFree, "an index was opened for files that it does not have").toBe(true);
 });
 
 test("names and words are found after many edits, whether they were asked for between them or not", async () => {

@@ -14,10 +14,13 @@ import { PHASES } from "../model.ts";
 import type { GraphStore, Manifest } from "../store/graph-store.ts";
 import type { KeyIndex } from "../store/key-index.ts";
 import type { GraphReader } from "./graph-reader.ts";
+import type { LiveSlot } from "./live-slot.ts";
 import type { GraphPlace } from "./session.ts";
 
 /** Without an edit for this long, its memory is given back, ms. */
 const IDLE_MS = 2 * 60_000;
+/** So long after a question the answer is there, and the next question as well where one follows it at once, ms. */
+const EXPECT_MS = 300;
 
 interface LiveGraph {
   /** What is known of the graph that answers: the disk may lack it. */
@@ -29,6 +32,8 @@ interface LiveGraph {
    * @returns undefined where a whole index is needed
    */
   edit(looked: boolean): Promise<IndexReport | undefined>;
+  /** Opens the index soon, where the kept look found no edit and nobody else has one: the first edit then takes no longer than others. */
+  expectEdit(): void;
   /** Finds clusters and flows where an edit left those of before. */
   settleGroups(): void;
   /** The names of keys, where the disk lacks the latest. */
@@ -44,17 +49,18 @@ interface Parts {
   reader: GraphReader;
   looker: Looker;
   grammars(): Promise<Grammars>;
-  /** Called when an index becomes live: one at a time, for its memory. */
-  onLive(drop: () => void): void;
+  slot: LiveSlot;
 }
 
-export function createLiveGraph({ place, store, reader, looker, grammars, onLive }: Parts): LiveGraph {
+export function createLiveGraph({ place, store, reader, looker, grammars, slot }: Parts): LiveGraph {
   let index: LiveIndex | undefined;
   let kept: { look: Look; commit: string } | undefined;
   let idle: ReturnType<typeof setTimeout> | undefined;
+  let expecting: ReturnType<typeof setTimeout> | undefined;
 
   function drop(): void {
     clearTimeout(idle);
+    slot.leave(drop);
     // The graph that answers went on from one that nobody can go on from now.
     if (index?.isAhead) reader.close();
     index = undefined;
@@ -81,12 +87,26 @@ export function createLiveGraph({ place, store, reader, looker, grammars, onLive
     const edit = await next.edit(look, commit, graph, loaded);
     if (!edit || next.generation !== store.manifest()?.generation) return undefined;
     reader.replace(edit.graph, edit.kept);
-    index = next;
-    onLive(drop);
+    keep(next);
+    return reportOf(edit.manifest, edit.parsed, true);
+  }
+
+  function keep(live: LiveIndex): void {
+    index = live;
+    slot.take(drop);
     clearTimeout(idle);
     idle = setTimeout(drop, IDLE_MS);
     idle.unref();
-    return reportOf(edit.manifest, edit.parsed, true);
+  }
+
+  async function openAhead(): Promise<void> {
+    const look = kept?.look;
+    const isCurrent = look !== undefined && look.fingerprint === store.manifest()?.fingerprint;
+    if (!isCurrent || current() || !slot.isFree) return;
+    const { graph } = reader.openCurrent();
+    const [opened] = await Promise.all([openLiveIndex(place.root, store, look, graph), loadNewest(grammars(), look)]);
+    // Meanwhile there may have been an edit, or a whole index.
+    if (opened && opened.generation === store.manifest()?.generation && !current() && slot.isFree) keep(opened);
   }
 
   function settleGroups(): void {
@@ -112,6 +132,11 @@ export function createLiveGraph({ place, store, reader, looker, grammars, onLive
         return undefined;
       }
     },
+    expectEdit() {
+      clearTimeout(expecting);
+      expecting = setTimeout(() => void openAhead().catch(() => undefined), EXPECT_MS);
+      expecting.unref();
+    },
     settleGroups,
     keys() {
       const live = current();
@@ -125,7 +150,10 @@ export function createLiveGraph({ place, store, reader, looker, grammars, onLive
       live.write();
       reader.replace(graph, "all");
     },
-    drop,
+    drop() {
+      clearTimeout(expecting);
+      drop();
+    },
   };
 }
 

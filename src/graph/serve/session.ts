@@ -38,6 +38,7 @@ import { readKeyIndex } from "../store/key-index.ts";
 import { type KuzuReader, openKuzu, writeKuzu } from "../store/kuzu.ts";
 import { createGraphReader } from "./graph-reader.ts";
 import { createLiveGraph, lookWithCommit } from "./live-graph.ts";
+import { createLiveSlot, type LiveSlot } from "./live-slot.ts";
 
 /** A repository and where its graph is kept. */
 export interface GraphPlace extends GitPlace {
@@ -96,6 +97,8 @@ export interface GraphSession {
    * @returns undefined where an index is needed
    */
   edit(looked: boolean): Promise<ScipIndexReport | undefined>;
+  /** Gets ready for an edit while nobody waits, where the last `status` found none and no other session is ready for one. */
+  expectEdit(): void;
   /** Writes to disk what edits made. */
   write(): void;
   status(): Promise<GraphStatus>;
@@ -126,8 +129,8 @@ export interface GraphSession {
 const CYPHER_TIMEOUT_MS = 10_000;
 const MAX_ROWS = 1_000;
 
-/** @param onLive called when the session keeps an index in memory, with what drops that */
-export function createGraphSession(place: GraphPlace, onLive: (drop: () => void) => void = () => {}): GraphSession {
+/** @param slot of all sessions of the process */
+export function createGraphSession(place: GraphPlace, slot: LiveSlot = createLiveSlot()): GraphSession {
   const { root } = place;
   const store = createGraphStore(place.store);
   const reader = createGraphReader(store);
@@ -143,7 +146,7 @@ export function createGraphSession(place: GraphPlace, onLive: (drop: () => void)
     return loaded;
   };
   const looker = createLooker(place, place.store);
-  const live = createLiveGraph({ place, store, reader, looker, grammars, onLive });
+  const live = createLiveGraph({ place, store, reader, looker, grammars, slot });
   let kuzu: { generation: number; reader: KuzuReader } | undefined;
 
   const readLines = (path: string, from: number, to: number) => sourceLines(root, path, from, to);
@@ -190,6 +193,7 @@ export function createGraphSession(place: GraphPlace, onLive: (drop: () => void)
       return indexWithScip({ ...place, store, force, progress, signal }, scip);
     },
     edit: (looked) => live.edit(looked),
+    expectEdit: () => live.expectEdit(),
     write: () => live.write(),
     async status() {
       if (!live.manifest()) return emptyStatus();

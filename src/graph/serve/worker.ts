@@ -12,6 +12,7 @@ import { takeTurns } from "../../core/turns.ts";
 import { unpackAddonsTo } from "../../process/addons.ts";
 import { isGraphErrorCode } from "../graph-error.ts";
 import { endpointBody, jsonPieces } from "./endpoint-body.ts";
+import { createLiveSlot } from "./live-slot.ts";
 import type { GraphReply, GraphRequest } from "./protocol.ts";
 import { createGraphSession, type GraphPlace, type GraphSession } from "./session.ts";
 import { toolText } from "./tool-calls.ts";
@@ -32,8 +33,7 @@ export function runGraphWorker(addons?: string): void {
     process.send?.(message);
   };
   const sessions = new Map<string, GraphSession>();
-  /** Of the one session that keeps an index in memory. */
-  let dropLive = () => {};
+  const slot = createLiveSlot();
 
   function sessionOf(place: GraphPlace): GraphSession {
     const key = JSON.stringify([place.root, place.store, place.gitDir]);
@@ -44,10 +44,7 @@ export function runGraphWorker(addons?: string): void {
       sessions.set(key, known);
       return known;
     }
-    const session = createGraphSession(place, (drop) => {
-      if (dropLive !== drop) dropLive();
-      dropLive = drop;
-    });
+    const session = createGraphSession(place, slot);
     sessions.set(key, session);
     for (const [oldest, old] of sessions) {
       if (sessions.size <= MAX_SESSIONS) break;
@@ -62,6 +59,8 @@ export function runGraphWorker(addons?: string): void {
       const value = await answer(sessionOf(message.place), message, reply);
       if (message.json) await replyJson(message, value, reply);
       else reply({ id: message.id, kind: "value", value });
+      // Who asks with an agent's tool is changing files, as a rule.
+      if (message.operation === "tool") sessionOf(message.place).expectEdit();
     } catch (error) {
       const known = isProblem(error) && isGraphErrorCode(error.code) ? error : undefined;
       const data = known?.extras.data;
