@@ -17,6 +17,7 @@ import { Bases } from "./types/bases.ts";
 import { Expressions } from "./types/expressions.ts";
 import { Library } from "./types/library.ts";
 import { Members } from "./types/members.ts";
+import { Finding } from "./types/type-memo.ts";
 import { Types } from "./types/types.ts";
 import { Unifier } from "./types/unify.ts";
 import type { TypeEnv, ValueType } from "./types/value-type.ts";
@@ -56,6 +57,8 @@ export interface CallSite {
 }
 
 export class Engine {
+  /** Types that are being found. */
+  readonly finding = new Finding();
   /** Where imports lead. */
   readonly imports: ImportTargets;
   /** What names stand for. */

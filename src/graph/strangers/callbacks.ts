@@ -56,6 +56,15 @@ export const CALLBACKS: readonly Case[] = [
     calls: ["one > Pen.draw", "two > Pen.draw", "three > Pen.draw", "four > Pen.draw"],
   },
   {
+    title: "a handler that a second call takes, typed by what the first one was given",
+    files: {
+      "a.ts":
+        "export class Pen { draw() {} }\nexport class Brush { draw() {} }\ninterface Tool<S> { allow?: () => boolean; handle: (args: { pen: Pen; input: S }) => unknown; input?: S }\nexport const define = <S>(args: Omit<Tool<S>, 'handle'>): { handle: (fn: Tool<S>['handle']) => Tool<S> } => ({\n  handle: (fn) => ({ ...args, handle: fn }) as Tool<S>,\n});\nexport const drawing = define({ allow: () => true, input: 1 }).handle(({ pen }) => {\n  const own = pen;\n  return own.draw();\n});\n",
+    },
+    calls: ["drawing > define", "drawing > Pen.draw"],
+    not: ["drawing > Brush.draw"],
+  },
+  {
     title: "a generic class filled by the type parameters of the signature, inherited and exported under another name",
     files: {
       "base.ts":

@@ -34,7 +34,7 @@ export class Calls {
 
   constructor(private readonly engine: Engine) {
     this.repo = engine.repo;
-    this.returnMemo = new TypeMemo(this.repo.symbolTotal, (symbol) => this.findReturnType(symbol));
+    this.returnMemo = new TypeMemo(this.repo.symbolTotal, engine.finding, (symbol) => this.findReturnType(symbol));
   }
 
   /** The functions that calling a value may reach: itself, the call signatures of its type, those of what bounds it. */

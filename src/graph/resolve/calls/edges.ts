@@ -163,6 +163,8 @@ export class EdgeFinder {
     const { engine } = this;
     const { types } = this.repo.facts(file);
     if (types.op(row) === Type.Ref) return engine.names.lookUp(file, types.scope(row), types.name(row), "type");
+    const [named] = types.op(row) === Type.Qualified ? engine.types.findQualified(file, row) : NOTHING;
+    if (named?.kind === "symbol") return named;
     const [part] = partsOf(engine.types.typeAt(file, row));
     return part?.kind === "instance" ? { kind: "symbol", symbol: part.symbol, via: "import" } : undefined;
   }

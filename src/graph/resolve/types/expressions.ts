@@ -295,12 +295,15 @@ export class Expressions {
     if (isNone(row)) return undefined;
     const memo = this.memo[file] ?? this.createMemo(file);
     // A type that is nested too deeply is not remembered as unknown: asked for directly, it may be found.
-    if (this.depth > MAX_DEPTH && !memo.asked(row)) return undefined;
+    if (this.depth > MAX_DEPTH && !memo.asked(row)) {
+      this.engine.finding.cutShort();
+      return undefined;
+    }
     return memo.of(row);
   }
 
   private createMemo(file: number): TypeMemo<ExprRow> {
-    const memo = new TypeMemo<ExprRow>(this.repo.facts(file).exprs.length, (row) => {
+    const memo = new TypeMemo<ExprRow>(this.repo.facts(file).exprs.length, this.engine.finding, (row) => {
       this.depth++;
       const type = this.evaluate(file, row);
       this.depth--;

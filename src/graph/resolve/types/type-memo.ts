@@ -1,16 +1,60 @@
-/** Remembered types by row. While the type of a row is being found it counts as unknown, which ends cycles. */
+/**
+ * Remembered types by row. While the type of a row is being found it counts as unknown, which ends circles. What was found
+ * inside of a circle, with the help of such an unknown one, may be less than the type: it is remembered until the row where the circle
+ * was entered is known, and then found again for the next who asks, a few times.
+ */
 import type { ValueType } from "./value-type.ts";
 
 /** Rows of one block of memory. */
 const BLOCK = 1_024;
+/** So often a type that a circle may have cut short is forgotten: what is found then stays, which bounds the work. */
+const MAX_TRIES = 3;
+const NEVER = Number.POSITIVE_INFINITY;
 
-export class TypeMemo<Row extends number> {
-  /** Undefined: not asked yet; null: not known, or being found. */
-  private readonly blocks: ((ValueType | null | undefined)[] | undefined)[] = [];
+interface Forgetful {
+  forget(row: number): void;
+}
+
+/** What is being found, one in another. The memos of an engine share one. */
+export class Finding {
+  depth = 0;
+  /** The depth of the outermost of them that was asked for, since the innermost began. */
+  asked = NEVER;
+  /** What was found inside of circles that are not closed yet. */
+  private readonly cut: { memo: Forgetful; row: number }[] = [];
+
+  /** Notes that something was taken for unknown that depends on all that is being found. */
+  cutShort(): void {
+    this.asked = 0;
+  }
+
+  get cutCount(): number {
+    return this.cut.length;
+  }
+
+  noteCut(memo: Forgetful, row: number): void {
+    this.cut.push({ memo, row });
+  }
+
+  /** Forgets what was cut since there were so many. */
+  forgetCut(count: number): void {
+    while (this.cut.length > count) {
+      const last = this.cut.pop();
+      last?.memo.forget(last.row);
+    }
+  }
+}
+
+export class TypeMemo<Row extends number> implements Forgetful {
+  /** Undefined: not asked yet; null: not known; a number: being found, at that depth. */
+  private readonly blocks: ((ValueType | number | null | undefined)[] | undefined)[] = [];
+  /** How often types were forgotten. */
+  private readonly tries = new Map<number, number>();
 
   /** @param find finds the type of a row, when it is first asked for */
   constructor(
     private readonly rows: number,
+    private readonly finding: Finding,
     private readonly find: (row: Row) => ValueType | undefined,
   ) {}
 
@@ -21,15 +65,41 @@ export class TypeMemo<Row extends number> {
 
   /** The type of a row. */
   of(row: Row): ValueType | undefined {
+    const known = this.blocks[Math.floor(row / BLOCK)]?.[row % BLOCK];
+    if (known === undefined) return this.findFirst(row);
+    if (typeof known !== "number") return known ?? undefined;
+    if (known < this.finding.asked) this.finding.asked = known;
+    return undefined;
+  }
+
+  private findFirst(row: Row): ValueType | undefined {
+    const { finding } = this;
     const at = Math.floor(row / BLOCK);
-    const known = this.blocks[at]?.[row % BLOCK];
-    if (known !== undefined) return known ?? undefined;
     // Allocated at full size: arrays that grow row by row leave twice their memory behind.
-    this.blocks[at] ??= new Array<ValueType | null | undefined>(Math.min(BLOCK, this.rows - at * BLOCK));
+    this.blocks[at] ??= new Array<ValueType | number | null | undefined>(Math.min(BLOCK, this.rows - at * BLOCK));
     const block = this.blocks[at];
-    block[row % BLOCK] = null;
+    const askedBefore = finding.asked;
+    const cutBefore = finding.cutCount;
+    const depth = finding.depth++;
+    finding.asked = NEVER;
+    block[row % BLOCK] = depth;
     const type = this.find(row);
-    if (type) block[row % BLOCK] = type;
+    block[row % BLOCK] = type ?? null;
+    finding.depth--;
+    if (finding.asked < depth) {
+      finding.noteCut(this, row);
+      if (askedBefore < finding.asked) finding.asked = askedBefore;
+      return type;
+    }
+    if (finding.cutCount > cutBefore) finding.forgetCut(cutBefore);
+    finding.asked = askedBefore;
     return type;
+  }
+
+  forget(row: number): void {
+    const tries = (this.tries.get(row) ?? 0) + 1;
+    this.tries.set(row, tries);
+    const block = this.blocks[Math.floor(row / BLOCK)];
+    if (block && tries < MAX_TRIES) block[row % BLOCK] = undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** Type rows → types; types of symbols and bindings. Everything is remembered; a cycle is unknown. */
+/** Type rows → types; types of symbols and bindings. Everything is remembered; type-memo.ts says what becomes of circles. */
 
 import { BindingKind, Expr, ScopeKind, SymbolFlag, Type } from "../../language/fact-layout.ts";
 import {
@@ -8,11 +8,13 @@ import {
   isNone,
   mapRows,
   NONE,
+  NOTHING,
   type Rows,
   type TypeList,
   type TypeRow,
 } from "../../rows.ts";
 import type { Engine, Entity } from "../engine.ts";
+import { EXTERNAL_ENTITY } from "../names/seen.ts";
 import type { Repository } from "../repository.ts";
 import { TypeBindings } from "./type-bindings.ts";
 import { TypeMemo } from "./type-memo.ts";
@@ -43,7 +45,7 @@ export class Types {
 
   constructor(private readonly engine: Engine) {
     this.repo = engine.repo;
-    this.symbolMemo = new TypeMemo(this.repo.symbolTotal, (symbol) => this.findTypeOfSymbol(symbol));
+    this.symbolMemo = new TypeMemo(this.repo.symbolTotal, engine.finding, (symbol) => this.findTypeOfSymbol(symbol));
   }
 
   private typeParametersOf(symbol: number): number[] {
@@ -136,23 +138,26 @@ export class Types {
     return entity.type.kind === "class" ? this.instanceOf(entity.type.symbol, args) : entity.type;
   }
 
-  private resolveQualified(file: number, row: TypeRow): ValueType | undefined {
+  /** What a qualified name may name, the likeliest first: of an alias the alias, not what it stands for. */
+  findQualified(file: number, row: TypeRow): readonly Entity[] {
     const { engine } = this;
     const facts = this.repo.facts(file);
     const name = facts.strings[facts.types.member(row)]!;
-    const args = this.typesAt(file, facts.types.args(row));
     const left = this.resolveQualifier(file, facts.types.qualifier(row));
-    if (!left) return undefined;
-    if (left.kind === "external") return EXTERNAL;
-    if (left.kind === "module") {
-      for (const target of left.files) {
-        const found = engine.exports.findExport(target, name, "type");
-        if (found) return this.toType(found, args);
-      }
-      return undefined;
+    if (left?.kind === "external") return [EXTERNAL_ENTITY];
+    if (left?.kind !== "module")
+      return engine.members.find(left, name).members.map(({ symbol }) => ({ kind: "symbol", symbol, via: "member" }));
+    for (const target of left.files) {
+      const found = engine.exports.findExport(target, name, "type");
+      if (found) return [found];
     }
-    for (const member of engine.members.find(left, name).members) {
-      const found = this.toType({ kind: "symbol", symbol: member.symbol, via: "member" }, args);
+    return NOTHING;
+  }
+
+  private resolveQualified(file: number, row: TypeRow): ValueType | undefined {
+    const args = this.typesAt(file, this.repo.facts(file).types.args(row));
+    for (const entity of this.findQualified(file, row)) {
+      const found = this.toType(entity, args);
       if (found) return found;
     }
     return undefined;
@@ -273,7 +278,9 @@ export class Types {
   }
 
   private createTypeMemo(file: number): TypeMemo<TypeRow> {
-    const memo = new TypeMemo<TypeRow>(this.repo.facts(file).types.length, (row) => this.findType(file, row));
+    const memo = new TypeMemo<TypeRow>(this.repo.facts(file).types.length, this.engine.finding, (row) =>
+      this.findType(file, row),
+    );
     this.typeMemo[file] = memo;
     return memo;
   }
@@ -370,7 +377,9 @@ export class Types {
 
   private createBindingMemo(file: number): TypeMemo<BindingRow> {
     const rows = this.repo.facts(file).bindings.length;
-    const memo = new TypeMemo<BindingRow>(rows, (binding) => this.findTypeOfBinding(file, binding));
+    const memo = new TypeMemo<BindingRow>(rows, this.engine.finding, (binding) =>
+      this.findTypeOfBinding(file, binding),
+    );
     this.bindingMemo[file] = memo;
     return memo;
   }

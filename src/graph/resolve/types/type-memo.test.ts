@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import { Finding, TypeMemo } from "./type-memo.ts";
+import { builtin, unionOf, type ValueType } from "./value-type.ts";
+
+/** A type of its own for each row, and those of the rows that it asks. */
+function openMemo(asks: (row: number) => readonly number[], rows: number) {
+  let found = 0;
+  const memo: TypeMemo<number> = new TypeMemo(rows, new Finding(), (row): ValueType | undefined => {
+    found++;
+    return unionOf([builtin(`t${row}`), ...asks(row).map((other) => memo.of(other))]);
+  });
+  const namesOf = (row: number): string[] => {
+    const type = memo.of(row);
+    const parts = type?.kind === "union" ? type.of : type ? [type] : [];
+    return parts.map((part) => (part.kind === "builtin" ? part.name : "?")).sort();
+  };
+  return { memo, namesOf, count: () => found };
+}
+
+test("a circle gives the same types wherever it is entered", () => {
+  const ring = (row: number) => [(row + 1) % 4];
+  const all = ["t0", "t1", "t2", "t3"];
+  for (let entered = 0; entered < 4; entered++) {
+    const { namesOf } = openMemo(ring, 4);
+    namesOf(entered);
+    for (const row of [0, 1, 2, 3]) expect([entered, row, namesOf(row)]).toEqual([entered, row, all]);
+  }
+});
+
+test("what is no part of a circle is found once, though circles ask for it", () => {
+  const { memo, namesOf, count } = openMemo((row) => (row === 2 ? [] : [1 - row, 2]), 3);
+  expect(namesOf(0)).toEqual(["t0", "t1", "t2"]);
+  const before = count();
+  memo.of(2);
+  expect(count()).toBe(before);
+});
+
+test("however entangled rows are, each is found a few times at most", () => {
+  const rows = 200;
+  const everybody = Array.from({ length: rows }, (_, row) => row);
+  const { memo, count } = openMemo(() => everybody, rows);
+  for (let round = 0; round < 5; round++) for (const row of everybody) memo.of(row);
+  expect(count()).toBeLessThanOrEqual(4 * rows);
+});
