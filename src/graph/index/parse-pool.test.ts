@@ -1,9 +1,11 @@
 /** Parsing in several processes: what one of them costs when it dies. */
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSourceTree, type SourceTree } from "../../testing/source-tree.ts";
+import { exportLines } from "../serve/export.ts";
+import { createGraphSession } from "../serve/session.ts";
 import { createParsePool } from "./parse-pool.ts";
 
 setDefaultTimeout(300_000);
@@ -89,11 +91,44 @@ test("processes that were started for files that are not parsed after all are en
   while (parsers().length > 0) await Bun.sleep(10);
 });
 
-test("facts that cannot be written fail the index", async () => {
+test("a folder that vanishes while its files are parsed fails the index", async () => {
   const { tree, files } = largeTree();
   using scratch = createScratch();
-  const place = join(scratch.folder, "gone");
-  using pool = createParsePool(tree.root, place);
+  using pool = createParsePool(tree.root, scratch.folder);
   const parsing = pool.parseAll({ files, progress: () => rmSync(tree.root, { recursive: true, force: true }) });
   expect(await parsing.then(() => "parsed", String)).toContain("ENOENT");
+});
+
+test("a full disk fails the index, and says so", async () => {
+  const { tree, files } = largeTree();
+  using scratch = createScratch();
+  for (let process = 0; process < 8; process++) symlinkSync("/dev/full", join(scratch.folder, `${process}.bin`));
+  using pool = createParsePool(tree.root, scratch.folder);
+  expect(await pool.parseAll({ files, progress() {} }).then(() => "parsed", String)).toContain("ENOSPC");
+});
+
+test("facts that processes wrote are kept by the next index, beside those of files that changed", async () => {
+  const { tree, files } = largeTree();
+  const session = createGraphSession({ root: tree.root, store: tree.store });
+  await session.index({ force: false });
+  for (const [i, { path }] of files.entries())
+    if (i % 3 > 0) tree.write(path, `export function g${i}(): void {}\n`.repeat(3_000));
+  expect(await session.index({ force: false })).toMatchObject({ parsed: 20 });
+  tree.write("src/f0.ts", "import { g1 } from './f1';\nexport function first(): void {\n  g1();\n}\n");
+  await session.index({ force: false });
+  const full = createGraphSession({ root: tree.root, store: `${tree.store}-full` });
+  await full.index({ force: true });
+  expect([...exportLines(session.graph(), "jsonl")]).toEqual([...exportLines(full.graph(), "jsonl")]);
+  rmSync(`${tree.store}-full`, { recursive: true });
+});
+
+test("an index leaves nothing but the graph, and takes away what one left that was killed a day ago", async () => {
+  const { tree } = largeTree();
+  const [old, recent] = [join(tree.store, "new-old"), join(tree.store, "new-recent")];
+  for (const folder of [old, recent]) mkdirSync(folder, { recursive: true });
+  const yesterday = Date.now() / 1_000 - 25 * 60 * 60;
+  utimesSync(old, yesterday, yesterday);
+  await createGraphSession({ root: tree.root, store: tree.store }).index({ force: false });
+  // Another index may still be at work in the recent one.
+  expect(readdirSync(tree.store).sort()).toEqual(["g1", "manifest.json", "new-recent"]);
 });
