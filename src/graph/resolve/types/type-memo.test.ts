@@ -27,6 +27,16 @@ test("a circle gives the same types wherever it is entered", () => {
   }
 });
 
+test("who uses what a circle cut short is found again too", () => {
+  // 0 asks 1 and 2; both are parts of circles through 0, and 2 asks 1 once that is found.
+  const asks = [[1, 2], [0], [1]];
+  for (const entered of [0, 1, 2]) {
+    const { namesOf } = openMemo((row) => asks[row]!, 3);
+    namesOf(entered);
+    for (const row of [2, 1, 0]) expect([entered, row, namesOf(row)]).toEqual([entered, row, ["t0", "t1", "t2"]]);
+  }
+});
+
 test("what is no part of a circle is found once, though circles ask for it", () => {
   const { memo, namesOf, count } = openMemo((row) => (row === 2 ? [] : [1 - row, 2]), 3);
   expect(namesOf(0)).toEqual(["t0", "t1", "t2"]);

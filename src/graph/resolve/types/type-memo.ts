@@ -20,8 +20,8 @@ export class Finding {
   depth = 0;
   /** The depth of the outermost of them that was asked for, since the innermost began. */
   asked = NEVER;
-  /** What was found inside of circles that are not closed yet. */
-  private readonly cut: { memo: Forgetful; row: number }[] = [];
+  /** What was found inside of circles that are not closed yet; each with the outermost depth at which one of them was entered so far. */
+  private readonly cut: { memo: Forgetful; row: number; entered: number }[] = [];
 
   /** Notes that something was taken for unknown that depends on all that is being found. */
   cutShort(): void {
@@ -32,8 +32,13 @@ export class Finding {
     return this.cut.length;
   }
 
-  noteCut(memo: Forgetful, row: number): void {
-    this.cut.push({ memo, row });
+  /** The outermost depth at which a circle was entered that is not closed yet. */
+  get entered(): number {
+    return this.cut.at(-1)?.entered ?? NEVER;
+  }
+
+  noteCut(memo: Forgetful, row: number, entered: number): void {
+    this.cut.push({ memo, row, entered: Math.min(entered, this.entered) });
   }
 
   /** Forgets what was cut since there were so many. */
@@ -48,6 +53,8 @@ export class Finding {
 export class TypeMemo<Row extends number> implements Forgetful {
   /** Undefined: not asked yet; null: not known; a number: being found, at that depth. */
   private readonly blocks: ((ValueType | number | null | undefined)[] | undefined)[] = [];
+  /** Rows whose types may be less than they are, until the circle is closed. */
+  private readonly open = new Set<number>();
   /** How often types were forgotten. */
   private readonly tries = new Map<number, number>();
 
@@ -67,9 +74,14 @@ export class TypeMemo<Row extends number> implements Forgetful {
   of(row: Row): ValueType | undefined {
     const known = this.blocks[Math.floor(row / BLOCK)]?.[row % BLOCK];
     if (known === undefined) return this.findFirst(row);
-    if (typeof known !== "number") return known ?? undefined;
-    if (known < this.finding.asked) this.finding.asked = known;
-    return undefined;
+    if (typeof known === "number") {
+      this.finding.asked = Math.min(this.finding.asked, known);
+      return undefined;
+    }
+    // Who uses it is as little sure as it is.
+    if (this.open.size > 0 && this.open.has(row))
+      this.finding.asked = Math.min(this.finding.asked, this.finding.entered);
+    return known ?? undefined;
   }
 
   private findFirst(row: Row): ValueType | undefined {
@@ -87,7 +99,8 @@ export class TypeMemo<Row extends number> implements Forgetful {
     block[row % BLOCK] = type ?? null;
     finding.depth--;
     if (finding.asked < depth) {
-      finding.noteCut(this, row);
+      finding.noteCut(this, row, finding.asked);
+      this.open.add(row);
       if (askedBefore < finding.asked) finding.asked = askedBefore;
       return type;
     }
@@ -97,6 +110,7 @@ export class TypeMemo<Row extends number> implements Forgetful {
   }
 
   forget(row: number): void {
+    this.open.delete(row);
     const tries = (this.tries.get(row) ?? 0) + 1;
     this.tries.set(row, tries);
     const block = this.blocks[Math.floor(row / BLOCK)];
