@@ -52,7 +52,7 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
   const phases = createPhases(options.progress);
   const known = store.manifest();
   using scratch = store.scratch();
-  using pool = createParsePool(options.root, scratch.folder);
+  using pool = createParsePool(options.root, scratch);
   phases.start("filesystem_walk", 1);
   // Where nothing is known, every file that is found will be parsed.
   const isWhole = !known || force;

@@ -1,11 +1,12 @@
 /** Parsing in several processes: what one of them costs when it dies. */
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSourceTree, type SourceTree } from "../../testing/source-tree.ts";
 import { exportLines } from "../serve/export.ts";
 import { createGraphSession } from "../serve/session.ts";
+import type { Scratch } from "../store/graph-store.ts";
 import { createParsePool } from "./parse-pool.ts";
 
 setDefaultTimeout(300_000);
@@ -23,9 +24,14 @@ function largeTree(): { tree: SourceTree; files: { path: string; hash: string; s
   return { tree, files: Object.keys(sources).map((path) => ({ path, hash: "", size: text.length })) };
 }
 
-function createScratch(): Disposable & { folder: string } {
+/** @param path stands for each of its files */
+function createScratch(path?: string): Scratch {
   const folder = mkdtempSync(join(tmpdir(), "skep-parse-pool-"));
-  return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true }) };
+  let files = 0;
+  return {
+    newPath: () => path ?? join(folder, `${files++}.bin`),
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
+  };
 }
 
 /** Process ids of this process's children that parse. */
@@ -47,7 +53,7 @@ test("a process that dies costs a try of its files, and none of them", async () 
   let answered = 0;
   const killed: number[] = [];
   using scratch = createScratch();
-  using pool = createParsePool(tree.root, scratch.folder);
+  using pool = createParsePool(tree.root, scratch);
   const parsed = await pool.parseAll({
     files,
     progress() {
@@ -69,7 +75,7 @@ test("files under which each process dies are named, and the index goes on", asy
   }, 1);
   try {
     using scratch = createScratch();
-    using pool = createParsePool(tree.root, scratch.folder);
+    using pool = createParsePool(tree.root, scratch);
     const parsed = await pool.parseAll({ files, progress() {} });
     expect(parsed.map(({ path }) => path).sort()).toEqual(files.map(({ path }) => path).sort());
     // One that answers before it is found and killed has read its file.
@@ -84,7 +90,7 @@ test("processes that were started for files that are not parsed after all are en
   const { tree, files } = largeTree();
   using scratch = createScratch();
   {
-    using pool = createParsePool(tree.root, scratch.folder);
+    using pool = createParsePool(tree.root, scratch);
     for (const { size } of files) pool.expect(size);
     expect(parsers().length, "none was started before it was asked").toBeGreaterThan(1);
   }
@@ -94,16 +100,15 @@ test("processes that were started for files that are not parsed after all are en
 test("a folder that vanishes while its files are parsed fails the index", async () => {
   const { tree, files } = largeTree();
   using scratch = createScratch();
-  using pool = createParsePool(tree.root, scratch.folder);
+  using pool = createParsePool(tree.root, scratch);
   const parsing = pool.parseAll({ files, progress: () => rmSync(tree.root, { recursive: true, force: true }) });
   expect(await parsing.then(() => "parsed", String)).toContain("ENOENT");
 });
 
 test("a full disk fails the index, and says so", async () => {
   const { tree, files } = largeTree();
-  using scratch = createScratch();
-  for (let process = 0; process < 8; process++) symlinkSync("/dev/full", join(scratch.folder, `${process}.bin`));
-  using pool = createParsePool(tree.root, scratch.folder);
+  using scratch = createScratch("/dev/full");
+  using pool = createParsePool(tree.root, scratch);
   expect(await pool.parseAll({ files, progress() {} }).then(() => "parsed", String)).toContain("ENOSPC");
 });
 

@@ -2,14 +2,13 @@
  * Parses many files in several processes. One that dies, hangs or grows over its bound on a batch is replaced and the files
  * of the batch are tried again one by one, so that one bad file is named and all others are kept.
  */
-import { mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
 import { selfCommand } from "../../process/self-command.ts";
 import { WorkerLost, WorkerProcess, type WorkerSetup } from "../../process/worker-process.ts";
 import { createGrammars } from "../language/grammar.ts";
 import { type CachedFile, factsIn } from "../store/fact-cache.ts";
 import { type Place, Segment } from "../store/fact-segment.ts";
+import type { Scratch } from "../store/graph-store.ts";
 import { type ParseRequest, parseFiles } from "./parse-files.ts";
 import type { ParseReply } from "./parse-worker.ts";
 
@@ -71,17 +70,15 @@ export interface ParsePool extends Disposable {
 
 /**
  * @param root of the files
- * @param scratch a folder for the facts, made when it is needed; they lie there as long as somebody reads them
+ * @param scratch for the facts: they lie there as long as somebody reads them
  */
-export function createParsePool(root: string, scratch: string): ParsePool {
+export function createParsePool(root: string, scratch: Pick<Scratch, "newPath">): ParsePool {
   const processes = Math.min(MAX_PROCESSES, availableParallelism());
   const waiting: Parser[] = [];
   let expected = 0;
-  let started = 0;
 
   function startParser(): Parser {
-    mkdirSync(scratch, { recursive: true });
-    const path = join(scratch, `${started++}.bin`);
+    const path = scratch.newPath();
     return { process: new WorkerProcess(setupOf(path), () => {}), path, end: 0 };
   }
 

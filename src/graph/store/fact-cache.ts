@@ -28,7 +28,7 @@ export interface CachedFile {
 }
 
 /** A place in a segment. */
-export interface Stored extends Place {
+interface Stored extends Place {
   segment: Segment;
 }
 

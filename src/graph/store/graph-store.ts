@@ -79,6 +79,12 @@ export interface Generation {
   kuzu: string;
 }
 
+/** Its files are removed when it is disposed of; there is no folder before the first. */
+export interface Scratch extends Disposable {
+  /** The path of another file, which is not there yet. */
+  newPath(): string;
+}
+
 export interface GraphStore {
   /** Where all generations are. */
   folder: string;
@@ -89,8 +95,8 @@ export interface GraphStore {
   snapshot(): Uint8Array | undefined;
   /** A new, empty generation folder beside the current one. */
   begin(): Generation & { number: number };
-  /** A path for a folder of what a generation is made of: removed, with all that is in it, when it is disposed of. */
-  scratch(): Disposable & { folder: string };
+  /** A place for files that a generation is made of. */
+  scratch(): Scratch;
   /** Makes a generation the current one and removes the others. */
   commit(generation: Generation & { number: number }, manifest: Omit<Manifest, "format" | "generation">): Manifest;
   /**
@@ -144,8 +150,15 @@ export function createGraphStore(root: string): GraphStore {
 
   const scratch: GraphStore["scratch"] = () => {
     const folder = join(root, `${SCRATCH}${randomUUID()}`);
+    let files = 0;
     dropLeftScratch();
-    return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
+    return {
+      newPath() {
+        mkdirSync(folder, { recursive: true });
+        return join(folder, `${files++}.bin`);
+      },
+      [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+    };
   };
 
   /** Removes what indexes left that were killed. */

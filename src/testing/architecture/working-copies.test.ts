@@ -115,6 +115,7 @@ const BESIDE: Readonly<Record<string, string>> = {
   "graph/scip/take-in.ts": "the graph's folder",
   "graph/serve/session.ts": "the graph's folder",
   "graph/store/fact-cache.ts": "the graph's folder",
+  "graph/store/fact-segment.ts": "the graph's folder",
   "graph/store/graph-store.ts": "the graph's folder",
   "graph/store/key-index.ts": "the graph's folder",
   "graph/store/kuzu.ts": "the graph's folder",
