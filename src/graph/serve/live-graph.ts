@@ -57,6 +57,8 @@ export function createLiveGraph({ place, store, reader, looker, grammars, slot }
   let kept: { look: Look; commit: string } | undefined;
   let idle: ReturnType<typeof setTimeout> | undefined;
   let expecting: ReturnType<typeof setTimeout> | undefined;
+  /** The generation that cannot be opened: it is too large, or damaged. */
+  let unfit: number | undefined;
 
   function drop(): void {
     clearTimeout(idle);
@@ -100,11 +102,12 @@ export function createLiveGraph({ place, store, reader, looker, grammars, slot }
   }
 
   async function openAhead(): Promise<void> {
-    const look = kept?.look;
-    const isCurrent = look !== undefined && look.fingerprint === store.manifest()?.fingerprint;
-    if (!isCurrent || current() || !slot.isFree) return;
+    const [look, known] = [kept?.look, store.manifest()];
+    const isCurrent = look !== undefined && look.fingerprint === known?.fingerprint;
+    if (!isCurrent || known.generation === unfit || current() || !slot.isFree) return;
     const { graph } = reader.openCurrent();
     const [opened] = await Promise.all([openLiveIndex(place.root, store, look, graph), loadNewest(grammars(), look)]);
+    if (!opened) unfit = known.generation;
     // Meanwhile there may have been an edit, or a whole index.
     if (opened && opened.generation === store.manifest()?.generation && !current() && slot.isFree) keep(opened);
   }

@@ -157,7 +157,9 @@ export function createGraphStore(root: string): GraphStore {
         mkdirSync(folder, { recursive: true });
         return join(folder, `${files++}.bin`);
       },
-      [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+      [Symbol.dispose]() {
+        if (files > 0) rmSync(folder, { recursive: true, force: true });
+      },
     };
   };
 
