@@ -84,7 +84,10 @@ export const skills: Resource<List> = {
     actOnOne("update", "change a skill", {
       options: [
         { flags: "--description <text>", about: "what agents see of it before they load it" },
-        { flags: "--content <file>", about: "its instructions; - for standard input" },
+        {
+          flags: "--content <file>",
+          about: "its instructions, with the description and tags of its front matter; - for standard input",
+        },
         { flags: "--tags <words>", about: "words of a task that bring it in, separated by commas" },
       ],
       async run({ client, item, flags }) {

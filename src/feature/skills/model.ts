@@ -46,9 +46,9 @@ const Description = t.String({
   maxLength: MAX_DESCRIPTION,
   description: "What agents see of it before they load it.",
 });
-const Tags = t.Array(t.String({ minLength: 1, maxLength: 100 }), { maxItems: 50 });
-const Content = t.String({ minLength: 1, maxLength: LIMITS.textCharacters });
-
+export const MAX_TAGS = 50;
+export const MAX_TAG_CHARACTERS = 100;
+const Tags = t.Array(t.String({ minLength: 1, maxLength: MAX_TAG_CHARACTERS }), { maxItems: MAX_TAGS });
 export const SkillCreate = t.Object({
   name: t.Optional(
     t.String({
@@ -72,7 +72,14 @@ export type SkillCreate = Static<typeof SkillCreate>;
 export const SkillUpdate = t.Object({
   description: t.Optional(Description),
   tags: t.Optional(orNull(Tags)),
-  content: t.Optional(Content),
+  content: t.Optional(
+    t.String({
+      minLength: 1,
+      maxLength: LIMITS.textCharacters,
+      description:
+        "Markdown. A description and tags that are not sent are those of its front matter, where that has some.",
+    }),
+  ),
   enabled: t.Optional(t.Boolean()),
   trusted: t.Optional(t.Literal(true, { description: "You have read it, and confirm it." })),
   for_everybody: t.Optional(

@@ -9,7 +9,14 @@ import type { TextFolder } from "../../store/text-folder.ts";
 import { activity } from "../events/events.ts";
 import type { Core } from "../feature.ts";
 import { type Authorship, createAgentSkills } from "./agent-skills.ts";
-import { MAX_DESCRIPTION, type Skill, type SkillCreate, type SkillUpdate } from "./model.ts";
+import {
+  MAX_DESCRIPTION,
+  MAX_TAG_CHARACTERS,
+  MAX_TAGS,
+  type Skill,
+  type SkillCreate,
+  type SkillUpdate,
+} from "./model.ts";
 import { createSeenSkills, mayRead, type SkillReader } from "./seen.ts";
 import { createSkillFiles, type FrontMatterFormat, levelFolder, parseSkill, type SkillFile } from "./store.ts";
 
@@ -141,12 +148,15 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
         const skill = findForChange(name, reader, agentId);
         if (for_everybody && !reader.admin && skill.owner_id !== null)
           throw forbidden("Only an administrator puts a skill into everybody's work.");
+        const sent = content === undefined ? undefined : bodyOf(content, format);
         const patch: Record<string, unknown> = {
+          ...sent?.extra,
+          ...(sent ? expectFitting(sent.said) : {}),
           ...fields,
           ...(tags === undefined ? {} : { tags: tags ?? undefined }),
           ...(for_everybody ? { owner: undefined } : {}),
         };
-        files.write(skill.source_file, changed(skill, patch, content, format));
+        files.write(skill.source_file, changed(skill, patch, sent?.body, format));
         publish("updated", skill);
         return present(find(name, agentId));
       }),
@@ -188,9 +198,23 @@ function expectNamed({ name, description, tags }: SentBody["said"]) {
   if (name === undefined) throw invalidField("/name", explainMissing("name"));
   if (!isSlug(name)) throw invalidField("/name", explainBadName(name));
   if (!description) throw invalidField("/description", explainMissing("description"));
-  if (description.length > MAX_DESCRIPTION)
+  return { name, ...expectFitting({ description, tags }), description };
+}
+
+/**
+ * What there is of them: front matter takes no more than what is sent beside it.
+ * @throws Problem 422
+ */
+function expectFitting({ description, tags }: SentBody["said"]) {
+  if (description && description.length > MAX_DESCRIPTION)
     throw invalidField("/description", `Takes at most ${MAX_DESCRIPTION} characters, also in the front matter`);
-  return { name, description, tags };
+  const [count = 0, longest = 0] = tags ? [tags.length, Math.max(0, ...tags.map(({ length }) => length))] : [];
+  if (count > MAX_TAGS || longest > MAX_TAG_CHARACTERS)
+    throw invalidField(
+      "/tags",
+      `Takes at most ${MAX_TAGS} tags of ${MAX_TAG_CHARACTERS} characters, also in the front matter`,
+    );
+  return { ...(description ? { description } : {}), ...(tags && count > 0 ? { tags } : {}) };
 }
 
 interface SentBody {
@@ -215,10 +239,9 @@ function bodyOf(content: string, format: FrontMatterFormat): SentBody {
 function changed(
   skill: SkillFile,
   patch: Record<string, unknown>,
-  content: string | undefined,
+  body: string | undefined,
   format: FrontMatterFormat,
 ): string {
-  const body = content === undefined ? undefined : bodyOf(content, format).body;
   try {
     return format.update(skill.text, patch, body === undefined ? undefined : `\n${body}\n`);
   } catch {

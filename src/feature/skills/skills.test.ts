@@ -160,6 +160,38 @@ describe("skills", () => {
     );
   });
 
+  test("an update takes the description, tags and further keys of its content's front matter, and keeps what that lacks", async () => {
+    const put = (body: Record<string, unknown>) =>
+      server.request<Skill & { detail?: string }>("PUT", "/v1/skills/kept", { body });
+    await create({ name: "kept", description: "First", tags: ["one"], content: "---\nlicense: MIT\n---\nBody." });
+    const whole =
+      "---\nname: kept\ndescription: Second\ntags: two, three\nauthor: somebody\ntrusted: no\nowner: else\n---\nNew.";
+    expect((await put({ content: whole })).body).toMatchObject({
+      name: "kept",
+      description: "Second",
+      tags: ["two", "three"],
+      content: "New.",
+    });
+    const text = on("_skills/kept.md");
+    expect([text.includes("license: MIT"), text.includes("author: somebody")]).toEqual([true, true]);
+    expect([text.includes("trusted"), text.includes("else")]).toEqual([false, false]);
+    expect((await put({ content: "Only a body." })).body).toMatchObject({
+      description: "Second",
+      tags: ["two", "three"],
+    });
+    const sent = { description: "Third", tags: ["four"] };
+    expect((await put({ ...sent, content: whole })).body).toMatchObject(sent);
+    const many = Array.from({ length: 51 }, (_, i) => `t${i}`).join(", ");
+    const refused = await put({ content: `---\ntags: ${many}\n---\nBody.` });
+    expect([refused.status, refused.body.detail]).toEqual([
+      422,
+      "Takes at most 50 tags of 100 characters, also in the front matter",
+    ]);
+    const long = await put({ content: `---\ndescription: ${"d".repeat(2_001)}\n---\nBody.` });
+    expect(long.status).toBe(422);
+    expect((await server.request<Skill>("GET", "/v1/skills/kept")).body).toMatchObject(sent);
+  });
+
   test("broken files are listed with their problems, hide nothing and break nothing", async () => {
     put("_skills/broken.md", "---\nname: broken\ndescription: [unclosed\n---\nbody\n");
     put("_skills/empty.md", "");
