@@ -298,15 +298,15 @@ function createSandbox(parts: Parts, { id, spec, relay, files, during }: Sandbox
   let freezing: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
   const restart = () => {
-    restarting ??= (async () => {
+    const again = async () => {
       await docker.containers.kill(id);
       if (stopping) return;
       await docker.containers.start(id);
       // What is in memory went with it.
       await writeCookies(docker, id, cookies);
       await linkCaches(docker, id, caches);
-      await relay?.restart();
-    })().finally(() => {
+    };
+    restarting ??= (relay ? relay.restartWith(again) : again()).finally(() => {
       restarting = undefined;
       during(undefined);
     });

@@ -69,6 +69,8 @@ export function createContainerRelay({ docker, containerId, user, program }: Rel
   const routes = new Set<OpenRoute>();
   let exec: RunningExec | undefined;
   let ended = false;
+  /** The container is being started again, which ends what runs in it. */
+  let isDown = false;
   let restartsLeft = RESTARTS;
 
   async function start(): Promise<RelayConnections> {
@@ -83,12 +85,17 @@ export function createContainerRelay({ docker, containerId, user, program }: Rel
         if (stream === "stdout") connections.feed(chunk);
       },
     });
+    if (isDown) {
+      started.closed.catch(() => {});
+      started.detach();
+      throw new Error("the container is being started again");
+    }
     exec = started;
     const over = () => {
       connections.end();
       if (exec === started) begin.forget();
-      // An agent that ends its relay gets it again, some times.
-      if (ended || exec !== started || routes.size === 0 || restartsLeft-- <= 0) return;
+      // An agent that ends its relay gets it again, some times. One that ended with its container would take the ports of the next.
+      if (ended || isDown || exec !== started || routes.size === 0 || restartsLeft-- <= 0) return;
       void begin().catch(() => {});
     };
     started.closed.then(over, over);
@@ -135,8 +142,15 @@ export function createContainerRelay({ docker, containerId, user, program }: Rel
         throw new Problem(502, "nothing_listens", `Port ${port} of the sandbox does not answer: ${messageOf(error)}.`);
       }
     },
-    /** Starts it again with the same ports, when the container was started again. */
-    async restart(): Promise<void> {
+    /** Starts it again with the same ports. @param restart starts the container again */
+    async restartWith(restart: () => Promise<void>): Promise<void> {
+      isDown = true;
+      try {
+        await restart();
+      } finally {
+        isDown = false;
+      }
+      if (ended) return;
       exec?.detach();
       begin.forget();
       if (routes.size > 0) await begin();
