@@ -116,6 +116,8 @@ describe.skipIf(!hasBrowser())("the main jobs", () => {
       await page.waitForURL(/\/runs\/run_/);
     });
     await job("stop everything", "/", async () => {
+      // The command moves in the list as Home's button for it comes.
+      await button("Stop everything").first().waitFor();
       await page.keyboard.press("Control+k");
       await typeInto(page.getByPlaceholder("Where to"), "stop everything");
       // Home has a button for it, so it is listed as done here and as done anywhere.
