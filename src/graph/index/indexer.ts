@@ -63,7 +63,7 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
     for (const name of PHASES) phases.end(name);
     return { manifest, phases: phases.list, parsed, changed };
   };
-  const taken = !isWhole ? await goOnFrom(known, options, look, { commit, started }, phases) : undefined;
+  const taken = isWhole ? undefined : await goOnFrom(known, options, look, { commit, started }, phases);
   if (taken) return report(taken.manifest, taken.parsed, taken.changed);
   const references = readExactReferences(store.folder);
   const found = await resolveSources(options, look, pool, references, phases);

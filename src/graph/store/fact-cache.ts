@@ -92,7 +92,7 @@ export function readFactCache(folder: string | undefined): FactCache {
 
 /** Writes the cache of a new generation. */
 export function writeFactCache(folder: string, files: readonly CachedFile[], configs: string): void {
-  const kept = keptSegments(files);
+  const kept = chooseSegments(files);
   for (const [i, { path }] of kept.entries()) linkOrCopy(path, segmentPath(folder, i));
   const places = new Float64Array(files.length * 3);
   const put = (file: number, segment: number, { offset, length }: Place) =>
@@ -124,7 +124,7 @@ export function writeFactCache(folder: string, files: readonly CachedFile[], con
 }
 
 /** Segments worth keeping: none when there are too many, or when most of their content is stale. */
-function keptSegments(files: readonly CachedFile[]): Segment[] {
+function chooseSegments(files: readonly CachedFile[]): Segment[] {
   const used = new Map<Segment, number>();
   for (const { stored } of files)
     if (stored && stored.length > 0) used.set(stored.segment, (used.get(stored.segment) ?? 0) + stored.length);

@@ -14,7 +14,7 @@ interface OutsideIndex {
 
 /** It has no other declarations. */
 const ALONE = 1;
-/** It has no bases, whoever asks. */
+/** It has no bases. */
 const BASELESS = 2;
 
 export class Bases {
