@@ -231,6 +231,7 @@ function resolveAll(options: IndexOptions, walk: Walk, material: Material, phase
     let found: readonly RawEdge[] = [];
     try {
       found = resolution.edgesOf(file);
+      resolution.forget(file);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       // Code so entangled that it overflows the stack gives no edges; what was remembered on the way may be wrong.

@@ -53,4 +53,13 @@ export class Resolution {
   edgesOf(file: number): RawEdge[] {
     return this.finder.edgesOf(file);
   }
+
+  /**
+   * Forgets what was remembered of a file that others seldom ask for: the types of its expressions and bindings. They are
+   * a third of all objects that an index remembers. Call it when the file's edges are found.
+   */
+  forget(file: number): void {
+    this.engine.expressions.forgetFile(file);
+    this.engine.types.forgetFile(file);
+  }
 }

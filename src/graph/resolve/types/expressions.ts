@@ -5,7 +5,7 @@ import { type ExprRow, exists, isNone, mapRows, type NameRow, NOTHING, type Rows
 import type { Engine } from "../engine.ts";
 import { FileIndex } from "../file-index.ts";
 import { pushTo, type Repository } from "../repository.ts";
-import { TypeMemo } from "./type-memo.ts";
+import { TypesByFile } from "./type-memo.ts";
 import { builtin, EXTERNAL, partsOf, substitute, unionOf, type ValueType } from "./value-type.ts";
 
 const MAX_TUPLE = 8;
@@ -18,7 +18,7 @@ type NarrowedScopes = Map<ScopeRow, number[]>;
 export class Expressions {
   private readonly repo: Repository;
   /** Of expression rows, by file. */
-  private readonly memo: TypeMemo<ExprRow>[] = [];
+  private readonly memo: TypesByFile<ExprRow>;
   /** Narrowings by what they narrow, by file. */
   private readonly narrowings = new FileIndex((file) => this.indexNarrowings(file));
   /** Expressions under evaluation, one in another. */
@@ -27,7 +27,13 @@ export class Expressions {
   private iterators = 0;
 
   constructor(private readonly engine: Engine) {
-    this.repo = engine.repo;
+    const { repo, finding } = engine;
+    this.repo = repo;
+    this.memo = new TypesByFile(
+      finding,
+      (file) => repo.facts(file).exprs.length,
+      (file, row) => this.findType(file, row),
+    );
   }
 
   private evaluateName(file: number, row: ExprRow): ValueType | undefined {
@@ -293,24 +299,24 @@ export class Expressions {
   /** Type of an expression row, likewise. */
   typeAt(file: number, row: ExprRow): ValueType | undefined {
     if (isNone(row)) return undefined;
-    const memo = this.memo[file] ?? this.createMemo(file);
     // A type that is nested too deeply is not remembered as unknown: asked for directly, it may be found.
-    if (this.depth > MAX_DEPTH && !memo.asked(row)) {
+    if (this.depth > MAX_DEPTH && !this.memo.asked(file, row)) {
       this.engine.finding.cutShort();
       return undefined;
     }
-    return memo.of(row);
+    return this.memo.of(file, row);
   }
 
-  private createMemo(file: number): TypeMemo<ExprRow> {
-    const memo = new TypeMemo<ExprRow>(this.repo.facts(file).exprs.length, this.engine.finding, (row) => {
-      this.depth++;
-      const type = this.evaluate(file, row);
-      this.depth--;
-      return type;
-    });
-    this.memo[file] = memo;
-    return memo;
+  private findType(file: number, row: ExprRow): ValueType | undefined {
+    this.depth++;
+    const type = this.evaluate(file, row);
+    this.depth--;
+    return type;
+  }
+
+  /** Forgets the types of a file's expressions. */
+  forgetFile(file: number): void {
+    this.memo.forget(file);
   }
 
   /** The type of the elements a value yields when iterated or indexed. */

@@ -117,3 +117,38 @@ export class TypeMemo<Row extends number> implements Forgetful {
     if (block && tries < MAX_TRIES) block[row % BLOCK] = undefined;
   }
 }
+
+/** The types of rows of many files. A file's types can be forgotten: they are found again for whoever asks next. */
+export class TypesByFile<Row extends number> {
+  private readonly memos: (TypeMemo<Row> | undefined)[] = [];
+
+  /**
+   * @param rowsOf gives the number of rows of a file
+   * @param find finds the type of a row of a file, when it is first asked for
+   */
+  constructor(
+    private readonly finding: Finding,
+    private readonly rowsOf: (file: number) => number,
+    private readonly find: (file: number, row: Row) => ValueType | undefined,
+  ) {}
+
+  of(file: number, row: Row): ValueType | undefined {
+    return (this.memos[file] ?? this.create(file)).of(row);
+  }
+
+  /** Whether a row's type was asked for before, and not forgotten since. */
+  asked(file: number, row: Row): boolean {
+    return this.memos[file]?.asked(row) ?? false;
+  }
+
+  /** Call it only while no type is being found. */
+  forget(file: number): void {
+    this.memos[file] = undefined;
+  }
+
+  private create(file: number): TypeMemo<Row> {
+    const memo = new TypeMemo<Row>(this.rowsOf(file), this.finding, (row) => this.find(file, row));
+    this.memos[file] = memo;
+    return memo;
+  }
+}

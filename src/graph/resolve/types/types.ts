@@ -17,7 +17,7 @@ import type { Engine, Entity } from "../engine.ts";
 import { EXTERNAL_ENTITY } from "../names/seen.ts";
 import type { Repository } from "../repository.ts";
 import { TypeBindings } from "./type-bindings.ts";
-import { TypeMemo } from "./type-memo.ts";
+import { TypeMemo, TypesByFile } from "./type-memo.ts";
 import {
   builtin,
   EXTERNAL,
@@ -37,15 +37,26 @@ const idsOf = (file: number, parameters: Rows<BindingRow>): number[] =>
 export class Types {
   private readonly repo: Repository;
   /** Of type rows, by file. */
-  private readonly typeMemo: TypeMemo<TypeRow>[] = [];
+  private readonly typeMemo: TypesByFile<TypeRow>;
   /** Of symbols. */
   private readonly symbolMemo: TypeMemo<number>;
   /** Of bindings, by file. */
-  private readonly bindingMemo: TypeMemo<BindingRow>[] = [];
+  private readonly bindingMemo: TypesByFile<BindingRow>;
 
   constructor(private readonly engine: Engine) {
-    this.repo = engine.repo;
-    this.symbolMemo = new TypeMemo(this.repo.symbolTotal, engine.finding, (symbol) => this.findTypeOfSymbol(symbol));
+    const { repo, finding } = engine;
+    this.repo = repo;
+    this.typeMemo = new TypesByFile(
+      finding,
+      (file) => repo.facts(file).types.length,
+      (file, row) => this.findType(file, row),
+    );
+    this.symbolMemo = new TypeMemo(repo.symbolTotal, finding, (symbol) => this.findTypeOfSymbol(symbol));
+    this.bindingMemo = new TypesByFile(
+      finding,
+      (file) => repo.facts(file).bindings.length,
+      (file, binding) => this.findTypeOfBinding(file, binding),
+    );
   }
 
   private typeParametersOf(symbol: number): number[] {
@@ -274,15 +285,7 @@ export class Types {
   /** Type of a type row, type parameters standing for themselves. */
   typeAt(file: number, row: TypeRow): ValueType | undefined {
     if (isNone(row)) return undefined;
-    return (this.typeMemo[file] ?? this.createTypeMemo(file)).of(row);
-  }
-
-  private createTypeMemo(file: number): TypeMemo<TypeRow> {
-    const memo = new TypeMemo<TypeRow>(this.repo.facts(file).types.length, this.engine.finding, (row) =>
-      this.findType(file, row),
-    );
-    this.typeMemo[file] = memo;
-    return memo;
+    return this.typeMemo.of(file, row);
   }
 
   typeOfEntity(entity: Entity | undefined): ValueType | undefined {
@@ -372,16 +375,12 @@ export class Types {
   }
 
   typeOfBinding(file: number, binding: BindingRow): ValueType | undefined {
-    return (this.bindingMemo[file] ?? this.createBindingMemo(file)).of(binding);
+    return this.bindingMemo.of(file, binding);
   }
 
-  private createBindingMemo(file: number): TypeMemo<BindingRow> {
-    const rows = this.repo.facts(file).bindings.length;
-    const memo = new TypeMemo<BindingRow>(rows, this.engine.finding, (binding) =>
-      this.findTypeOfBinding(file, binding),
-    );
-    this.bindingMemo[file] = memo;
-    return memo;
+  /** Forgets the types of a file's bindings. */
+  forgetFile(file: number): void {
+    this.bindingMemo.forget(file);
   }
 
   private findTypeOfBinding(file: number, binding: BindingRow): ValueType | undefined {
