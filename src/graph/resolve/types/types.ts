@@ -1,6 +1,4 @@
-/**
- * Finds types as written in the source, and types of symbols and bindings. All are kept; type-memo.ts handles circles.
- */
+/** Types as written in the source, and types of symbols and bindings. All are kept; type-memo.ts handles circles. */
 
 import { BindingKind, Expr, ScopeKind, SymbolFlag, Type } from "../../language/fact-layout.ts";
 import {
@@ -351,9 +349,7 @@ export class Types {
     }
   }
 
-  /**
-   * Whether a first value says nothing of the type (`let x = null`, `let x = undefined`): later assignments say more.
-   */
+  /** Whether a first value says nothing of the type (`null`, `undefined`): later assignments say more. */
   private isEmpty(file: number, value: ExprRow): boolean {
     const { repo } = this;
     const facts = repo.facts(file);
