@@ -65,13 +65,13 @@ export const Type = {
   Ref: 1,
   /** a = qualifying type or none, b = name, c = list of type arguments. `A.B`. */
   Qualified: 2,
-  /** a = list. */
+  /** a = list of the member types. */
   Union: 3,
-  /** a = list. */
+  /** a = list of the member types. */
   Intersection: 4,
   /** a = element. Arrays, slices, sequences. */
   Array: 5,
-  /** a = list. */
+  /** a = list of the element types. */
   Tuple: 6,
   /** a = hidden symbol with parameters and a return type. */
   Function: 7,

@@ -126,7 +126,9 @@ export interface LanguageRules {
   mergedTypes?: boolean;
   /** Names for the module itself as a value: CommonJS's `module` and `exports`. */
   moduleNames?: ReadonlySet<string>;
-  /** The name space of names that are declared for every file, and variables by the type of it that they have. */
+  /**
+   * The name space of names that are declared for every file. `typed` maps variables to the type in it that they have.
+   */
   globals?: { space: string; typed: ReadonlyMap<string, string> };
 }
 

@@ -326,7 +326,7 @@ class MacroFinder {
     return this.declares(inner) || this.isShouted(inner) ? this.blank(i, after) : i;
   }
 
-  /** Blanks a macro on a line of its own. With arguments, it may be a call, so it is kept and gets a semicolon. */
+  /** Blanks a macro on a line of its own. With arguments and outside of a class, it may be a call: it gets a `;`. */
   private ownLine(i: number, after: number): number {
     const next = this.word(after);
     if (!this.isWord(after) && next !== "}" && next !== "" && next !== "~") return i;

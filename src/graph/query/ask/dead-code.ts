@@ -101,7 +101,7 @@ function isDecorated(graph: CodeGraph, row: number): boolean {
     .some((edge) => graph.edges.type[edge] === CONTAINS && graph.label(graph.edges.to[edge]!) === "Decorator");
 }
 
-/** The symbol that contains this one; undefined if the file contains it directly. */
+/** The node that contains a symbol: another symbol or the file; undefined if there is none. */
 function ownerOf(graph: CodeGraph, row: number): number | undefined {
   const holding = graph.incoming(row).find((edge) => graph.edges.type[edge] === CONTAINS);
   return holding === undefined ? undefined : graph.edges.from[holding];
