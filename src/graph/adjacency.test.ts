@@ -6,7 +6,7 @@ test("the edges at a node are all of its edges, in their order, whether few or a
   const ends = Int32Array.from({ length: 2_000 }, (_, edge) => (edge * edge + 7 * edge) % (nodes - 20));
   const expected = Array.from({ length: nodes }, (_, node) => [...ends.keys()].filter((edge) => ends[edge] === node));
   const found = (one: Adjacency) => Array.from({ length: nodes }, (_, node) => [...one.of(node)]);
-  // From the last on, and again: some are looked for, others found in the index.
+  // Asks for the nodes from the last to the first, and again: some are answered by scans, the others from the index.
   const few = new Adjacency(nodes, ends);
   for (let node = nodes - 1; node >= 0; node--) expect([...few.of(node)]).toEqual(expected[node] ?? []);
   expect(found(few)).toEqual(expected);

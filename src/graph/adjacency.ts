@@ -1,17 +1,23 @@
 /** The edges at each node, by one of their ends. */
 
-/** Rows by group: those of group n are `rows[start[n]] … rows[start[n + 1] - 1]`, in their order. */
+/**
+ * Edge rows grouped by node (CSR). The rows of group n are `rows[start[n]] … rows[start[n + 1] - 1]`, in ascending
+ * order.
+ */
 interface RowsByGroup {
   start: Int32Array;
   rows: Int32Array;
 }
 
-/** The edges at so many nodes are looked for one node after the other: an index of all nodes costs as much as that. */
+/**
+ * Up to this many nodes are answered by one scan over all edges each. Building the index costs about as much as these
+ * scans.
+ */
 const MAX_SCANNED = 100;
 
 export class Adjacency {
   private index: RowsByGroup | undefined;
-  /** By node, until there is an index: the first question after an edit is about few nodes. */
+  /** Results of scans by node, used until the index exists. The first question after an edit asks about few nodes. */
   private readonly scanned = new Map<number, Int32Array>();
 
   /** @param ends the node at one end of each edge */
@@ -31,7 +37,7 @@ export class Adjacency {
     return rows.subarray(start[node]!, start[node + 1]!);
   }
 
-  /** Makes the index of all nodes. */
+  /** Builds the index of all nodes, unless it exists. */
   prepare(): RowsByGroup {
     this.index ??= rowsBy(this.ends, this.nodes);
     this.scanned.clear();
@@ -48,10 +54,14 @@ export class Adjacency {
   }
 }
 
-/** @param of the group of each row */
+/**
+ * Groups rows by a counting sort.
+ * @param of the group of each row
+ * @param count how many groups there are
+ */
 export function rowsBy(of: Int32Array, count: number): RowsByGroup {
   const start = new Int32Array(count + 1);
-  // By rows: the iterator of a typed array takes several times as long.
+  // Indexed loops: iterating a typed array takes several times as long.
   for (let row = 0; row < of.length; row++) start[of[row]! + 1]!++;
   for (let group = 0; group < count; group++) start[group + 1]! += start[group]!;
   const at = start.slice(0, count);

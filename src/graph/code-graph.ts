@@ -14,11 +14,11 @@ export interface NodeColumns {
   label: Uint8Array;
   /** 1 when visible from other files. */
   exported: Uint8Array;
-  /** Row of the file's node; -1 for what is in no file. */
+  /** Row of the file's node; -1 for nodes that belong to no file. */
   file: Int32Array;
   startLine: Int32Array;
   endLine: Int32Array;
-  /** Distinguishes nodes that would share an id: 1, 2, … */
+  /** Distinguishes nodes whose ids would be equal: 1, 2, … */
   ordinal: Int32Array;
   name: Texts;
   qualified: Texts;
@@ -31,7 +31,7 @@ export interface EdgeColumns {
   reason: Uint8Array;
   from: Int32Array;
   to: Int32Array;
-  /** Line of a call or use; position of a step in a process, counted from 1; 0 for none. */
+  /** The line of a call or use. For a step of a process, its position, counted from 1. 0 for all other edges. */
   line: Int32Array;
 }
 
@@ -39,7 +39,7 @@ export interface EdgeColumns {
 export interface Community {
   node: number;
   label: string;
-  /** Share of its members' edge weight that stays inside, 0–1. */
+  /** Share of the members' edge weight that stays inside the community, 0–1. */
   cohesion: number;
   members: number[];
 }
@@ -52,26 +52,32 @@ export interface Process {
   steps: number[];
 }
 
-/** Where a node that is declared in one file is implemented in another: `label` and `ordinal` are of the id it has there. */
+/**
+ * The implementation of a node whose declaration is in another file. `label` and `ordinal` are those of the id that the
+ * node would have at its implementation.
+ */
 export interface Implementation extends Record<"label" | "file" | "ordinal" | "startLine" | "endLine", number> {
   node: number;
 }
 
-/** Rows by name: the first of each, and for each row the next of the same name; -1 ends. */
+/**
+ * Rows by name, as linked lists: `first` holds the first row of each name, `next` the next row with the same name, -1
+ * at the end.
+ */
 interface NameIndex {
   first: Map<string, number>;
   next: Int32Array;
 }
 
-/** Names by the index of an earlier graph, and what edits left of its nodes. */
+/** The name index of an earlier graph, and how edits since then moved and removed its nodes. */
 interface KeptNames {
   index: NameIndex;
   kept: KeptNodes;
-  /** The rows of all other nodes by name. */
+  /** Rows of the nodes that the index lacks, by name. */
   fresh: ReadonlyMap<string, readonly number[]>;
 }
 
-/** If more nodes than this are new since the earlier index, all names are read again. */
+/** If more nodes than this were added since the earlier index was built, a new index is built from all names. */
 const MAX_FRESH = 5_000;
 
 export class CodeGraph {
@@ -80,8 +86,8 @@ export class CodeGraph {
   /** Language of each file node, by row. */
   readonly languages: string[];
   /**
-   * First edge that resolution found in each file. A file's edges end where the next file's begin; the last one's at
-   * the first BELONGS_TO.
+   * The first edge that resolution found in each file. A file's edges end where those of the next file begin. The last
+   * file's edges end at the first BELONGS_TO edge.
    */
   readonly found: Int32Array;
   communities: Community[] = [];
@@ -127,13 +133,13 @@ export class CodeGraph {
     return symbolId(label, this.filePath(node), qualified, this.nodes.ordinal[node]!);
   }
 
-  /** Where a node is implemented, if that is apart from its declaration. */
+  /** Where a node is implemented, if its declaration is in another file. */
   implementation(node: number): Implementation | undefined {
     this.implementationIndex ??= new Map(this.implementations.map((one) => [one.node, one]));
     return this.implementationIndex.get(node);
   }
 
-  /** The id that a node would have by its implementation; "" where that is not apart. */
+  /** The id that a node would have at its implementation; "" if the implementation is not separate. */
   private implementationId(node: number): string {
     const found = this.implementation(node);
     if (!found) return "";
@@ -183,7 +189,7 @@ export class CodeGraph {
     };
   }
 
-  /** Rows of the nodes with exactly this name, in their order. */
+  /** Rows of the nodes with exactly this name, in ascending order. */
   named(name: string): number[] {
     if (this.keptNames) return rowsIn(this.keptNames, name);
     const { first, next } = this.names();
@@ -193,8 +199,8 @@ export class CodeGraph {
   }
 
   /**
-   * Finds names by the index of the graph before an edit, where that has one.
-   * @param kept "all" where only clusters and flows are others
+   * Reuses the name index of the graph before an edit, if that graph has one.
+   * @param kept what the edit left of the nodes; "all" if only clusters and flows changed
    */
   takeNames(before: CodeGraph, kept: KeptNodes | "all"): void {
     const { nameIndex: index, keptNames: known } = before;
@@ -215,17 +221,17 @@ export class CodeGraph {
     if (base) this.keptNames = { index: base, kept: all, fresh };
   }
 
-  /** Row of the first cluster or flow: all nodes of the sources are before it. */
+  /** Row of the first cluster or flow. All nodes of the sources come before it. */
   private firstGroup(): number {
     return this.communities[0]?.node ?? this.processes[0]?.node ?? this.nodeCount;
   }
 
-  /** Row of a node by its id, that of its declaration or of its implementation; or -1. */
+  /** Row of the node with this id, or -1. The id of a node's implementation also finds the node. */
   rowOf(id: string): number {
     const [, found, number] = FOUND_ID.exec(id) ?? [];
     if (found) return (found === "Community" ? this.communities : this.processes)[Number(number) - 1]?.node ?? -1;
     const bare = id.replace(/~\d+$/, "");
-    // Every id ends in its node's name, after one of these; a name may hold them too.
+    // Every id ends in its node's name, after a separator. A name may itself contain separators.
     for (const text of bare === id ? [id] : [bare, id]) {
       for (const name of endingsOf(text)) {
         for (const row of this.named(name))
@@ -245,8 +251,8 @@ export class CodeGraph {
   }
 
   /**
-   * Builds the indexes that questions need, one at each step, so that a question asked meanwhile waits for one step
-   * at most.
+   * Builds the indexes that questions need, one at each step. A question that arrives meanwhile waits for at most one
+   * step.
    */
   *prepare(): Generator<void> {
     const names = () => this.keptNames ?? this.names();
@@ -272,7 +278,7 @@ const symbolId = (label: string, path: string, qualified: string, ordinal: numbe
 
 const FOUND_ID = /^(Community|Process):(\d+)$/;
 
-/** The parts of a text that begin after a separator of ids, paths or qualified names, and the text itself. */
+/** The text itself, and the parts of it that begin after a separator of ids, paths or qualified names. */
 export function* endingsOf(text: string): Generator<string> {
   yield text;
   for (let at = 0; at < text.length; at++) if (SEPARATORS.includes(text[at]!)) yield text.slice(at + 1);

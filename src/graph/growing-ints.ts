@@ -1,7 +1,9 @@
-/** Enough for a few more than so many rows. */
+/** The capacity to reserve for this many rows, with room for a few more. */
 export const roomFor = (rows: number): number => rows + (rows >> 6) + 1_024;
 
-/** A growing column of integers: several times as fast as an array of numbers, in half the memory or less. */
+/**
+ * A growing column of integers. It is several times as fast as an array of numbers and takes at most half the memory.
+ */
 class GrowingColumn<Rows extends Uint8Array | Int32Array> {
   length = 0;
   private values: Rows;
@@ -15,21 +17,21 @@ class GrowingColumn<Rows extends Uint8Array | Int32Array> {
   }
 
   /**
-   * Writes into the memory of another column from now on. Nothing that was read of that one may be used again. Memory
-   * from the system costs many times what is copied into it.
+   * From now on, this column writes into the memory of another column. Views of that column must not be read again.
+   * Reusing memory is worth it because memory from the system costs many times what is copied into it.
    */
   takeMemory({ memory }: { memory: ArrayBufferLike }): void {
     this.values = this.over(memory);
   }
 
-  /** Where the numbers are, with the room after them. */
+  /** The buffer that holds the numbers, including the unused room after them. */
   get memory(): ArrayBufferLike {
     return this.values.buffer;
   }
 
   /**
-   * Makes room for so many numbers in all: until there are more, none is copied to another place.
-   * @param room made where there is less than that
+   * Makes room for this many numbers in all. Until there are more, no number is copied to another place.
+   * @param room the capacity to allocate if there is not enough
    */
   reserve(length: number, room = length): void {
     if (length <= this.values.length) return;
@@ -43,14 +45,13 @@ class GrowingColumn<Rows extends Uint8Array | Int32Array> {
     this.values[this.length++] = value;
   }
 
-  /** Pushes many. */
   append(values: ArrayLike<number>): void {
     const length = this.makeRoom(values.length);
     this.values.set(values, this.length);
     this.length = length;
   }
 
-  /** Pushes what another column has at these places. By rows: `map` of typed arrays takes several times as long. */
+  /** Pushes `others[place]` for each of `places`. Indexed loop: `map` of typed arrays takes several times as long. */
   appendAt(places: Int32Array, others: Int32Array): void {
     const length = this.makeRoom(places.length);
     const { values } = this;
@@ -69,24 +70,27 @@ class GrowingColumn<Rows extends Uint8Array | Int32Array> {
     this.values[at]! += amount;
   }
 
-  /** The numbers so far, as a view; a later push may no longer show in it. */
+  /** A view of the numbers so far. A later push may not show in it. */
   get view(): Rows {
     return this.cut(this.values, this.length);
   }
 
-  /** A view of the numbers so far and of others after them, which the column itself does not get. No later push shows in it. */
+  /**
+   * A view of this column's numbers followed by those of `more`. The column itself does not get them, and no later push
+   * changes the view.
+   */
   viewWith(more: { view: Rows }): Rows {
     const rows = more.view;
     const length = this.length + rows.length;
     this.reserve(length, roomFor(length));
     this.values.set(rows, this.length);
     const all = this.cut(this.values, length);
-    // What is pushed next finds no room here, so that it is written to another place.
+    // The column is left without spare room, so that the next push copies it to another place.
     this.values = this.view;
     return all;
   }
 
-  /** @returns how many there are then */
+  /** Makes room for this many numbers more. @returns the length with them */
   private makeRoom(more: number): number {
     const length = this.length + more;
     if (length > this.values.length) this.reserve(Math.max(length, this.values.length * 2));
@@ -104,7 +108,7 @@ export class GrowingInts extends GrowingColumn<Int32Array> {
   }
 }
 
-/** Of integers from 0 to 255. */
+/** A growing column of integers from 0 to 255. */
 export class GrowingBytes extends GrowingColumn<Uint8Array> {
   constructor() {
     super(

@@ -1,15 +1,15 @@
-/** What an edit leaves of a graph's nodes, so that what was made of the others need not be made again. */
+/** The nodes of a graph that an edit left unchanged, so that what was derived from them can be reused. */
 
 import type { MovedRows } from "./moved-rows.ts";
 
 export interface KeptNodes {
-  /** Where old nodes are that are as they were; the others are gone. */
+  /** The new rows of the unchanged nodes. Nodes that the edit changed or removed count as gone. */
   moved: MovedRows;
-  /** The rows of all others, in their order. */
+  /** The rows of all other nodes of the new graph, in ascending order. */
   fresh: readonly number[];
 }
 
-/** What two edits leave, one after the other. */
+/** The nodes that two successive edits both left unchanged. */
 export function keptByBoth(first: KeptNodes, second: KeptNodes): KeptNodes {
   const fresh = new Set(second.fresh);
   for (const row of first.fresh) {

@@ -23,10 +23,12 @@ export const SYMBOL_LABELS = [
 ] as const;
 export type SymbolLabel = (typeof SYMBOL_LABELS)[number];
 
-/** Labels of nodes that refer to declarations and declare nothing: no name in the code means such a node. */
+/** Labels of nodes that refer to declarations and declare nothing. No name in the code means such a node. */
 export const REFERENCE_LABELS: ReadonlySet<string> = new Set<SymbolLabel>(["Decorator", "Import"]);
 
-/** Every node label; the last two are found by analysis, not declared. Order is part of the snapshot format. */
+/**
+ * Every node label. Analysis finds the last two; they are not declared in code. Order is part of the snapshot format.
+ */
 export const NODE_LABELS = [...SYMBOL_LABELS, "File", "Folder", "Community", "Process"] as const;
 export type NodeLabel = (typeof NODE_LABELS)[number];
 
@@ -46,8 +48,8 @@ export const EDGE_TYPES = [
 export type EdgeType = (typeof EDGE_TYPES)[number];
 
 /**
- * Which rule found a CALLS, MAY_CALL, IMPORTS, USES, EXTENDS or IMPLEMENTS edge; `exact`: a compiler, by a SCIP index.
- * Order is part of the snapshot format.
+ * The rule that found a CALLS, MAY_CALL, IMPORTS, USES, EXTENDS or IMPLEMENTS edge. `exact` means that a compiler
+ * reported it in a SCIP index. Order is part of the snapshot format.
  */
 export const REASONS = [
   "",
@@ -61,7 +63,7 @@ export const REASONS = [
 ] as const;
 export type Reason = (typeof REASONS)[number];
 
-/** Confidence in an edge, 0–1, by the rule that found it. */
+/** Confidence in an edge, 0–1, for each rule. */
 export const CONFIDENCE: Record<Reason, number> = {
   "": 1,
   same_scope: 1,
@@ -111,11 +113,17 @@ export interface GraphNode {
   exported: boolean;
   signature: string;
   doc: string;
-  /** Where its body is, and the lines of its calls, when `file_path` only declares it: JavaScript beside a `.d.ts`. */
+  /**
+   * Where the node's body is, if `file_path` only declares it (JavaScript beside a `.d.ts`). The lines of its calls are
+   * in this file.
+   */
   implementation?: { file_path: string; start_line: number; end_line: number };
 }
 
-/** An edge as answers and exports show it. `line` is the line of the call or use in the file of the `from` node, or of its implementation. */
+/**
+ * An edge as answers and exports show it. `line` is the line of the call or use, in the file of the `from` node or of
+ * its implementation.
+ */
 export interface GraphEdge {
   type: EdgeType;
   from: string;
@@ -129,7 +137,7 @@ export interface GraphEdge {
 export const QUESTIONS = ["path", "tests", "dead_code", "cycles", "reads", "flow"] as const;
 export type Question = (typeof QUESTIONS)[number];
 
-/** Ends of what agents read, when the index may lack changes. */
+/** Sentences that end what agents read when the index may lack changes. */
 export const NOT_COMPARED =
   "Note: the files are still being compared with the index; the latest changes may be missing.";
 export const OLDER =

@@ -1,19 +1,19 @@
 /**
- * Where the rows of a graph are after an edit. Whole stretches of rows move by the same number, so only the stretches are
- * kept: a list of all rows would take longer to make than all else that an edit does with them.
+ * Where the rows of a graph are after an edit. Whole stretches of rows move by the same number, so only the stretches
+ * are kept. A list of all rows would take longer to make than everything else that an edit does with them.
  */
 
 interface Stretch {
-  /** The first row of the next one. */
+  /** The row after the last one of this stretch. */
   end: number;
-  /** What is added to its rows; undefined where they are gone. */
+  /** The number that is added to each row of the stretch; undefined if its rows are gone. */
   by: number | undefined;
 }
 
 export class MovedRows {
   private constructor(private readonly stretches: readonly Stretch[]) {}
 
-  /** @param stretches of rows from 0 on, in their order; empty ones are left out */
+  /** @param stretches stretches of rows, in ascending order from row 0; empty ones are left out */
   static of(stretches: Iterable<Stretch>): MovedRows {
     const kept: Stretch[] = [];
     let end = 0;
@@ -27,17 +27,17 @@ export class MovedRows {
     return new MovedRows(kept);
   }
 
-  /** So many rows that stay where they are. */
+  /** This many rows, all of which stay where they are. */
   static same(length: number): MovedRows {
     return MovedRows.of([{ end: length, by: 0 }]);
   }
 
-  /** How many rows there were. */
+  /** How many rows there were before the edit. */
   get length(): number {
     return this.stretches.at(-1)?.end ?? 0;
   }
 
-  /** The new row of one; -1 for what is gone, or never was. */
+  /** The new number of a row; -1 if the row is gone or never existed. */
   at(row: number): number {
     const { stretches } = this;
     let low = 0;
@@ -51,7 +51,7 @@ export class MovedRows {
     return by === undefined ? -1 : row + by;
   }
 
-  /** The same after a further edit. */
+  /** Where the rows are after this edit and a further one. */
   moveAgain(next: MovedRows): MovedRows {
     const moved: Stretch[] = [];
     let start = 0;
@@ -63,7 +63,7 @@ export class MovedRows {
     return MovedRows.of(moved);
   }
 
-  /** The new row of each row, in a list. */
+  /** The new number of each row, -1 for rows that are gone. */
   list(): Int32Array {
     const rows = new Int32Array(this.length).fill(-1);
     let row = 0;
@@ -74,7 +74,12 @@ export class MovedRows {
     return rows;
   }
 
-  /** What becomes of rows `from` … `to - 1`, in terms of where they were before they had moved `by`. */
+  /**
+   * Where a second edit moves a stretch that an earlier edit had moved by `by`. The second edit is `this`.
+   * @param from the first row of the stretch after the earlier edit
+   * @param to the row after its last one, also after the earlier edit
+   * @returns stretches in terms of the rows before both edits
+   */
   private *between(from: number, to: number, by: number): Generator<Stretch> {
     for (const { end, by: more } of this.stretches) {
       if (end <= from) continue;

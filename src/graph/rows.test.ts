@@ -1,11 +1,14 @@
-/** That there is no row is said in one file, and a row of one table is no row of another. */
+/** Only one file knows how a missing row is written, and a row of one table cannot be used in another. */
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { FactsBuilder } from "./language/facts-builder.ts";
 import { exists, isNone, NONE, rowAfter } from "./rows.ts";
 
-/** Rooms whose numbers are rows, with how many `-1` stand there for something else: ranks, ends of texts, files. */
+/**
+ * Folders whose numbers are rows, with the number of lines in which `-1` means something else: ranks, ends of texts,
+ * files.
+ */
 const ROOMS: Record<string, number> = { language: 124, resolve: 41 };
 
 test("that there is no row is written as NONE", () => {

@@ -1,6 +1,6 @@
 /**
- * Work in short steps: done at once for a caller that cannot wait, or with pauses in which the process answers other
- * calls. Both may be asked of the same work; it is done once.
+ * Work in short steps. A caller that cannot wait finishes it at once; others leave pauses in which the process answers
+ * other calls. Both kinds of caller may share the same work: it is done once.
  */
 
 import { takeTurns } from "../core/turns.ts";
@@ -10,28 +10,28 @@ export class Stepwise<T> {
 
   constructor(private readonly steps: Iterator<void, T>) {}
 
-  /** Work that is done. */
+  /** Work that is already done. */
   static of<T>(value: T): Stepwise<T> {
     const work = new Stepwise<T>({ next: () => ({ done: true, value }) });
     work.step();
     return work;
   }
 
-  /** The result; what is left of the work is done before this returns. */
+  /** The result. The rest of the work is done before this returns. */
   now(): T {
     while (!this.done) this.step();
     return this.done.value;
   }
 
-  /** The result where it is there already. */
+  /** The result, if the work is done. */
   get made(): T | undefined {
     return this.done?.value;
   }
 
   /**
-   * Works with pauses.
-   * @param isWanted asked before each step: nothing is done any more once it says no
-   * @returns the result, or undefined when it was not wanted any more
+   * Does the work with pauses.
+   * @param isWanted asked before each step; when it answers false, the work stops
+   * @returns the result; undefined if the work stopped before it was done
    */
   async unhurried(isWanted: () => boolean = () => true): Promise<T | undefined> {
     const turn = takeTurns();

@@ -1,11 +1,11 @@
 /**
- * A column of texts. After an edit it is the texts of before with new ones at their end, and where each row's text stands
- * among them: what an edit leaves as it is, is not copied.
+ * A column of texts, one for each row. After an edit the new texts are appended to the earlier ones, and each row holds
+ * the place of its text among them. Texts that an edit leaves unchanged are not copied.
  */
 export class Texts {
   /**
-   * @param all longer lists of the same beginning may take its place
-   * @param places of each row's text in `all`, or ~n for number n of `more`; without them each row's text is in its place
+   * @param all the texts; later it may grow at its end, and rows still read the same texts
+   * @param places the place of each row's text in `all`, or ~n for text n of `more`. Without it, row n has text n.
    */
   constructor(
     private readonly all: readonly string[],
@@ -23,7 +23,7 @@ export class Texts {
     return place < 0 ? this.more[~place] : this.all[place];
   }
 
-  /** All rows' texts in an array of their own. */
+  /** The texts of all rows, in a new array. */
   list(): string[] {
     if (!this.places) return this.all.slice();
     return Array.from({ length: this.length }, (_, row) => this.get(row) ?? "");

@@ -1,10 +1,10 @@
-/** A sample of what `scripts/bench truth` measures: Skep's own core, against the TypeScript compiler's answer. */
+/** A sample of what `scripts/bench truth` measures: Skep's own core, compared with the TypeScript compiler's answer. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { truthOf } from "../../scripts/truth-score.ts";
 
 const ROOT = join(import.meta.dir, "../..");
-/** Enough calls that one in a hundred shows. */
+/** Enough calls that an error rate of one in a hundred shows. */
 const MIN_CALLS = 300;
 
 test("the graph has the calls that the compiler resolves, and no others", async () => {

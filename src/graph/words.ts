@@ -1,4 +1,6 @@
-/** Words of a name or path, in lower case: `getUserName`, `get_user_name` and `get-user-name` → get, user, name. */
+/**
+ * Splits a name or path into lower-case words: `getUserName`, `get_user_name` and `get-user-name` → get, user, name.
+ */
 export function wordsOf(text: string): string[] {
   return text
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")

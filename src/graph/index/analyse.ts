@@ -1,9 +1,9 @@
-/** From facts to a graph, in memory. */
+/** Makes a graph from facts, in memory. */
 import type { CodeGraph } from "../code-graph.ts";
 import { Resolution, type ResolutionInput } from "../resolve/resolution.ts";
 import { addFoundEdges, addStructure, GraphBuilder } from "./structure.ts";
 
-/** Structure and resolved edges of a repository in one go. */
+/** Builds the structure and the resolved edges of a repository in one pass. */
 export function analyse(input: ResolutionInput): CodeGraph {
   const resolution = new Resolution(input);
   const builder = new GraphBuilder();

@@ -1,4 +1,4 @@
-/** Untidy folders: each gives an index and a report that names what was left out, never a crash. */
+/** Untidy folders. Each gives an index and a report that names the files left out, and never a crash. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -240,7 +240,7 @@ describe("an index of", () => {
 
   test("50,000 files ends whole, and that nothing changed is found without parsing", async () => {
     const tree = treeOf({}, { git: false });
-    // Links to a few files: as many entries, in less time than as many files.
+    // Hard links to a few files: the same number of entries in less time.
     for (let n = 0; n < 100; n++) tree.write(`base/f${n}.ts`, `export const f${n} = ${n};\n`);
     for (let folder = 0; folder < 100; folder++) {
       mkdirSync(join(tree.root, `d${folder}`));

@@ -1,15 +1,15 @@
-/** Names for communities: where their members live and what their names speak of. */
+/** Labels for communities, made of the place where most members are declared and a word that their names share. */
 import type { CodeGraph, Community } from "../code-graph.ts";
 import { wordsOf } from "../words.ts";
 
-/** Folder and name words that say nothing. */
+/** Words in folder and symbol names that say nothing about a community. */
 const DULL = new Set(
   "src lib source app packages package main index test tests spec internal pkg cmd core common utils util helpers get set is has to from of the and with for on by in new create make do add remove update delete init run handle value data type types name id key default constructor self this file object item list".split(
     " ",
   ),
 );
 
-/** Gives every community a label; no two are the same. */
+/** Gives every community a label. No two labels are equal. */
 export function clusterLabels(graph: CodeGraph, communities: Community[]): void {
   const everywhere = new Map<string, number>();
   const known = new Map<string, ReadonlySet<string>>();
@@ -46,7 +46,7 @@ function withFolders(path: string): string[] {
   return [...found, path];
 }
 
-/** The deepest telling folder or file that at least half of the members share. */
+/** The deepest folder or file, apart from dull names, that holds at least half of the members. */
 function commonPlace(graph: CodeGraph, members: readonly number[]): string {
   const byFile = new Map<number, number>();
   for (const node of members) byFile.set(graph.nodes.file[node]!, (byFile.get(graph.nodes.file[node]!) ?? 0) + 1);

@@ -11,7 +11,7 @@ import type { CodeGraph, Community } from "../code-graph.ts";
 import { CONFIDENCE, EDGE_TYPES, REASONS, REFERENCE_LABELS } from "../model.ts";
 import { clusterLabels } from "./cluster-labels.ts";
 
-/** Weights of edges by type: the closer two symbols work together, the higher. */
+/** Weight of each edge type. It is higher the more closely two symbols work together. */
 const WEIGHT: Partial<Record<(typeof EDGE_TYPES)[number], number>> = {
   CALLS: 3,
   EXTENDS: 3,
@@ -28,17 +28,19 @@ interface Weighted {
   start: Int32Array;
   neighbour: Int32Array;
   weight: Float64Array;
-  /** Weight of a node's own loops, both directions. */
+  /**
+   * Total weight of the edges inside each node, counted once. Nodes have them once communities are merged into nodes.
+   */
   loops: Float64Array;
 }
 
-/** The part that each node is in, and how many parts there are. */
+/** A partition of the nodes: the part of each node, and the number of parts. */
 interface Parts {
   of: Int32Array;
   count: number;
 }
 
-/** Finds the communities of a graph's symbols. Node rows of the communities themselves are not assigned yet (-1). */
+/** Finds the communities of a graph's symbols. The communities have no node rows yet (`node` is -1). */
 export function findCommunities(graph: CodeGraph): Community[] {
   const members: number[] = [];
   const index = new Int32Array(graph.nodeCount).fill(-1);
@@ -54,7 +56,7 @@ export function findCommunities(graph: CodeGraph): Community[] {
   return describe(graph, base, members, partition);
 }
 
-/** Both directions of every edge between members, sorted by node. */
+/** The symmetric weighted graph of the members: each edge is stored at both of its ends. */
 function weightedGraph(graph: CodeGraph, index: Int32Array, count: number): Weighted {
   const { type, reason, from, to } = graph.edges;
   const factors = Float64Array.from(EDGE_TYPES, (name) => WEIGHT[name] ?? 0);
@@ -85,14 +87,14 @@ function weightedGraph(graph: CodeGraph, index: Int32Array, count: number): Weig
   return { count, start, neighbour, weight, loops: new Float64Array(count) };
 }
 
-/** 0, 1, 2, … */
+/** The numbers 0 to count - 1. */
 function countUp(count: number): Int32Array {
   const numbers = new Int32Array(count);
   for (let i = 0; i < count; i++) numbers[i] = i;
   return numbers;
 }
 
-/** Community of each node. */
+/** Louvain's algorithm. @returns the community of each node */
 function louvain(base: Weighted): Int32Array {
   let level = base;
   const result = countUp(base.count);
@@ -154,7 +156,9 @@ function moveNodes(level: Weighted): Int32Array {
   return community;
 }
 
-/** The communities numbered in the order in which they are met; they are numbers of nodes. */
+/**
+ * Renumbers communities from 0 in the order in which they are met. Before, a community is named by one of its nodes.
+ */
 function renumber(community: Int32Array): Parts {
   const ids = new Int32Array(community.length).fill(-1);
   const of = new Int32Array(community.length);
@@ -167,12 +171,15 @@ function renumber(community: Int32Array): Parts {
   return { of, count };
 }
 
-/** Each community as one node; edges between two of them, and loops, added up. */
+/**
+ * The next level: each community becomes one node. Weights between two communities are added up, as are those inside of
+ * each.
+ */
 function aggregate(level: Weighted, of: Int32Array, count: number): Weighted {
   const members = rowsBy(of, count);
   const start = new Int32Array(count + 1);
   const loops = new Float64Array(count);
-  // There are no more edges between communities than between their nodes.
+  // There are at most as many edges between communities as between their nodes.
   const neighbour = new Int32Array(level.neighbour.length);
   const weight = new Float64Array(level.neighbour.length);
   const place = new Int32Array(count).fill(-1);
@@ -196,14 +203,14 @@ function aggregate(level: Weighted, of: Int32Array, count: number): Weighted {
         weight[place[other]!]! += level.weight[i]!;
       }
     }
-    // Each edge inside was met from both its ends.
+    // Each edge inside the community was met from both of its ends.
     loops[community]! += inner / 2;
     start[community + 1] = end;
   }
   return { count, start, neighbour: neighbour.subarray(0, end), weight: weight.subarray(0, end), loops };
 }
 
-/** The connected parts of the communities. */
+/** Splits each community into its connected parts. */
 function splitDisconnected({ count, start, neighbour }: Weighted, community: Int32Array): Parts {
   const of = new Int32Array(count).fill(-1);
   const stack = new Int32Array(count);

@@ -1,4 +1,4 @@
-/** JavaScript with a declaration file beside it is one thing in every answer. */
+/** In every answer, JavaScript and a declaration file beside it are one module. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createSourceTree, type SourceTree } from "../../testing/source-tree.ts";
 import { createGraphSession, type GraphSession } from "../serve/session.ts";

@@ -1,6 +1,7 @@
 /**
- * JavaScript with declarations beside it: `kit.js` and `kit.d.ts` say the same of one thing. A symbol that both have
- * becomes one node: the declaration's, as callers see it, with the place where the implementation is.
+ * Joins JavaScript with the declarations beside it: `kit.js` and `kit.d.ts` describe the same symbols. A symbol that is
+ * in both becomes one node, that of the declaration, as callers see it. The node also records where the implementation
+ * is.
  */
 import type { NodeColumns } from "../code-graph.ts";
 import { EDGE_TYPES, NODE_LABELS, type NodeLabel } from "../model.ts";
@@ -11,7 +12,9 @@ const TYPES: ReadonlySet<NodeLabel> = new Set(["Class", "Interface"]);
 const VALUES: ReadonlySet<NodeLabel> = new Set(["Function", "Method", "Const", "Variable", "Property"]);
 const [CONTAINS, DEFINED_IN] = [EDGE_TYPES.indexOf("CONTAINS"), EDGE_TYPES.indexOf("DEFINED_IN")];
 
-/** The same structure and edges with one node for each such symbol; the builder itself where there are none. */
+/**
+ * Joins declarations with implementations: one node for each such symbol. @returns the builder itself if there is none
+ */
 export function joinDeclarations(builder: GraphBuilder): GraphBuilder {
   const { edges } = builder;
   const nodes = builder.nodeColumns();
@@ -26,7 +29,7 @@ export function joinDeclarations(builder: GraphBuilder): GraphBuilder {
   for (let edge = 0; edge < type.length; edge++) {
     for (; builder.found[file] === edge; file++) joined.startFile();
     const kind = type[edge]!;
-    // The declaration says where the one node is, and what holds it.
+    // The declaration alone decides which file the node is in, and which node contains it.
     if (kind === DEFINED_IN && declared.has(from[edge]!)) continue;
     if (kind === CONTAINS && declared.has(to[edge]!)) continue;
     joined.addEdgeRow(kind, reason[edge]!, rows[from[edge]!]!, rows[to[edge]!]!, line[edge]!);
@@ -35,7 +38,7 @@ export function joinDeclarations(builder: GraphBuilder): GraphBuilder {
   return joined;
 }
 
-/** @returns the new row of each node: that of its declaration for an implementation */
+/** @returns the new row of each node; implementations and further overloads get the row of their declaration */
 function copyNodes(nodes: NodeColumns, to: GraphBuilder, declared: ReadonlyMap<number, number>): Int32Array {
   const rows = new Int32Array(nodes.label.length).fill(-1);
   for (let row = 0; row < rows.length; row++) {
@@ -51,7 +54,7 @@ function copyNodes(nodes: NodeColumns, to: GraphBuilder, declared: ReadonlyMap<n
   for (const [row, declaration] of declared) {
     const node = rows[declaration]!;
     rows[row] = node;
-    // A further overload is no implementation, and of two implementations the first is shown.
+    // A further overload is not an implementation. Of two implementations, the first is shown.
     if (nodes.file[row] === nodes.file[declaration] || placed.has(node)) continue;
     placed.add(node);
     to.texts.doc[node] ||= nodes.doc.get(row)!;
@@ -67,7 +70,9 @@ function copyNodes(nodes: NodeColumns, to: GraphBuilder, declared: ReadonlyMap<n
   return rows;
 }
 
-/** By row of an implementation, or of a further overload that is declared for it: the row of its declaration. */
+/**
+ * Maps the rows of implementations, and of further overloads in the declaring file, to the row of their declaration.
+ */
 function declarationRows(nodes: NodeColumns): Map<number, number> {
   const declared = new Map<number, number>();
   const pairs = filePairs(nodes);
@@ -92,18 +97,18 @@ function declarationRows(nodes: NodeColumns): Map<number, number> {
 
 const labelOf = (nodes: NodeColumns, row: number): NodeLabel => NODE_LABELS[nodes.label[row]!]!;
 
-/** Two symbols of this name are one; "" for what is no type and no value. */
+/** A key that is equal for two symbols that are the same; "" for symbols that are neither types nor values. */
 function nameOf(nodes: NodeColumns, row: number): string {
   const label = labelOf(nodes, row);
   const kind = TYPES.has(label) ? "type" : VALUES.has(label) ? "value" : "";
   return kind && `${kind} ${nodes.qualified.get(row)}`;
 }
 
-/** By file of JavaScript: the file that declares what is in it. */
+/** Maps each JavaScript file to the file that declares its symbols. */
 function filePairs(nodes: NodeColumns): Map<number, number> {
   const pairs = new Map<number, number>();
   const count = firstOther(nodes, nodes.label.length);
-  /** Of each declaring file, the paths of files that it may declare: the first that there is counts. */
+  /** For each declaring file, the paths of files that it may declare. The first path that exists counts. */
   const declaring: { row: number; paths: string[] }[] = [];
   for (let row = 0; row < count; row++) {
     const path = nodes.qualified.get(row)!;
@@ -123,7 +128,7 @@ function filePairs(nodes: NodeColumns): Map<number, number> {
   return pairs;
 }
 
-/** Files are the first rows. */
+/** The first row that is not a file: files come first. */
 function firstOther(nodes: NodeColumns, length: number): number {
   let row = 0;
   while (row < length && labelOf(nodes, row) === "File") row++;

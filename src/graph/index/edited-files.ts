@@ -1,24 +1,27 @@
-/** Which files an edit changed, by two looks, and what is in them now. */
+/** Finds which files an edit changed, by comparing two looks, and parses these files. */
 import type { Grammars } from "../language/grammar.ts";
 import type { CachedFile } from "../store/fact-cache.ts";
 import type { Look } from "./look.ts";
 import { parseFiles } from "./parse-files.ts";
 
 export interface EditLimits {
-  /** Edits of more files are for a whole index. */
+  /** If more files than this changed, a whole index is needed. */
   edited: number;
 }
 
-/** More bytes of files are for a whole index, which parses them in several processes. */
+/** If the changed files have more bytes than this, a whole index is needed, which parses in several processes. */
 const MAX_EDITED_BYTES = 1024 * 1024;
 
 interface Known {
   files: readonly CachedFile[];
-  /** That they were read after, or that of the edit itself. */
+  /** The look after which `files` were read. For the first edit, it is the edit's own look. */
   look: Look;
 }
 
-/** @returns all files after an edit, and those that it changed; undefined where it changed more than contents of a few */
+/**
+ * @returns all files after an edit, and those that it changed. Undefined if it changed more files than `limits` allow,
+ * or more than the content of files.
+ */
 export async function editedFiles(
   root: string,
   { files, look: before }: Known,
@@ -44,18 +47,19 @@ export async function editedFiles(
 }
 
 /**
- * The files, as they were, that a look finds changed; undefined where they are too large.
- * @param before the look that they were read after
+ * Finds the files whose size or time changed.
+ * @param before the look after which the files were read
+ * @returns the changed files, as they were; undefined if they are too large now
  */
 function changedSince(files: readonly CachedFile[], look: Look, before: Look): CachedFile[] | undefined {
   const [found, known] = [look.walk.files, before.walk.files];
-  // The first edit takes its own look for that of before.
+  // For the first edit, `before` is that edit's own look.
   const isKnown = look !== before;
   let bytes = 0;
   const changed: CachedFile[] = [];
   for (const [row, old] of files.entries()) {
     const now = found[row];
-    // A look keeps what the one before it said of a file that is as it was.
+    // A look reuses the previous look's entry, the same object, for each file that did not change.
     if (isKnown && now === known[row]) continue;
     if (now?.size === old.size && now.modified === old.modified) continue;
     bytes += now?.size ?? 0;
@@ -64,10 +68,10 @@ function changedSince(files: readonly CachedFile[], look: Look, before: Look): C
   return bytes > MAX_EDITED_BYTES ? undefined : changed;
 }
 
-/** Whether two looks differ in nothing but the content of source files. */
+/** Whether two looks differ only in the content of source files. */
 function isSame(look: Look, before: Look): boolean {
   const [a, b] = [look.walk, before.walk];
-  // A look that found the same folders lists the same files.
+  // If no folder changed, both looks have the same `folders` object, and then they list the same files.
   if (look.configs === before.configs && a.folders === b.folders) return true;
   const isListed = (name: "settings" | "configs") => isSameList(a[name], b[name]);
   return (

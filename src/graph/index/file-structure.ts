@@ -1,4 +1,4 @@
-/** Nodes of single files without their edges: edges need all files. */
+/** Nodes of single files, without resolved edges: those need all files of the repository. */
 import { takeTurns } from "../../core/turns.ts";
 import type { CodeGraph } from "../code-graph.ts";
 import { packFacts } from "../language/facts.ts";
@@ -11,7 +11,7 @@ import { sourceOf } from "./packed-source.ts";
 import { parseFiles } from "./parse-files.ts";
 import { addStructure, GraphBuilder } from "./structure.ts";
 
-/** Of files as they are on disk now. What cannot be read or parsed is left out. */
+/** The structure of files as they are on disk now. Files that cannot be read or parsed are left out. */
 export function structureOnDisk(root: string, paths: readonly string[], grammars: Grammars): Promise<CodeGraph> {
   return structureOf(paths, async (path) => {
     const [parsed] = await parseFiles({ root, files: [{ path, hash: "" }] }, grammars);
@@ -19,7 +19,7 @@ export function structureOnDisk(root: string, paths: readonly string[], grammars
   });
 }
 
-/** Of files given by their text. */
+/** The structure of files that are given by their text. */
 export function structureOfTexts(texts: ReadonlyMap<string, string>, grammars: Grammars): Promise<CodeGraph> {
   return structureOf([...texts.keys()], async (path) => {
     const text = texts.get(path)!;

@@ -1,6 +1,6 @@
 /**
- * Phase six: execution flows. From entry points (functions that no product code calls, but that call others) along
- * calls, with few branches and no repeats. A flow that is part of another is left out.
+ * Phase six: execution flows. Flows start at entry points (functions that call others, but that no product function
+ * calls) and follow calls, with few branches and no repeats. A flow that is part of another is left out.
  */
 import type { CodeGraph, Community, Process } from "../code-graph.ts";
 import { EDGE_TYPES } from "../model.ts";
@@ -17,7 +17,7 @@ const NONE: readonly number[] = [];
 const ENTRY_NAME =
   /^(main|run|start|serve|handle\w*|on[A-Z]\w*|execute|default|cli|app|setup|init|bootstrap|GET|POST|PUT|PATCH|DELETE)$|(Handler|Controller|Route|Command|Job|Task|Listener|Middleware)$/;
 
-/** Finds the flows of a graph; `communities` decide whether a flow stays within one. */
+/** Finds the flows of a graph. `communities` decide whether a flow stays within one of them. */
 export function findProcesses(graph: CodeGraph, communities: readonly Community[]): Process[] {
   const callees = productCallees(graph);
   const entries = entryPoints(graph, callees);
@@ -33,7 +33,7 @@ export function findProcesses(graph: CodeGraph, communities: readonly Community[
     .map((steps) => describe(graph, steps, home));
 }
 
-/** Called symbols of each symbol outside tests. */
+/** The symbols that each symbol calls, without tests. */
 function productCallees(graph: CodeGraph): (readonly number[])[] {
   const callees = new Array<number[] | undefined>(graph.nodeCount);
   const inTests = testNodes(graph);
@@ -65,7 +65,9 @@ function testNodes(graph: CodeGraph): Uint8Array {
   return flags;
 }
 
-/** Functions and methods that no product function calls (a file's top-level code may), best candidates first. */
+/**
+ * Functions and methods that no product function calls, best candidates first. Top-level code of a file may call them.
+ */
 function entryPoints(graph: CodeGraph, callees: readonly (readonly number[])[]): number[] {
   const called = new Uint8Array(graph.nodeCount);
   for (let node = 0; node < graph.nodeCount; node++) {
@@ -87,7 +89,7 @@ function entryPoints(graph: CodeGraph, callees: readonly (readonly number[])[]):
   return scored.map((entry) => entry.node);
 }
 
-/** The longest distinct call chains from an entry. */
+/** The longest call chains from an entry, at most one for each last function. */
 function pathsFrom(entry: number, callees: readonly (readonly number[])[]): number[][] {
   const found: number[][] = [];
   const path: number[] = [];
@@ -110,7 +112,7 @@ function pathsFrom(entry: number, callees: readonly (readonly number[])[]): numb
   return long.filter((steps) => !ends.has(steps.at(-1)!) && ends.add(steps.at(-1)!)).slice(0, MAX_PATHS_PER_ENTRY);
 }
 
-/** Drops flows that are wholly part of another, longest first kept. */
+/** Drops flows that are a contiguous part of a longer one. */
 function distinct(paths: number[][]): number[][] {
   const sorted = paths
     .map((steps, order) => ({ steps, order }))

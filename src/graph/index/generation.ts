@@ -1,4 +1,4 @@
-/** Writes an index to disk as a generation of its own, which takes the place of the one before. */
+/** Writes an index to disk as a new generation, which replaces the one before. */
 import { writeFileSync } from "node:fs";
 import type { SourceFile } from "../resolve/repository.ts";
 import { type CachedFile, writeFactCache } from "../store/fact-cache.ts";
@@ -8,28 +8,28 @@ import { type Found, packGraph } from "../store/snapshot.ts";
 import { type Indexed, manifestOf } from "./index-report.ts";
 import type { Look } from "./look.ts";
 
-/** What is known of the files. */
+/** What is known of the source files. */
 interface Sources {
-  /** All files of the look, and those of them that have facts. */
+  /** All files of the look. `sources` holds those that have facts. */
   files: readonly CachedFile[];
   sources: readonly SourceFile[];
   look: Look;
 }
 
-/** What is made of them. */
+/** The graph that is made of the sources. */
 interface Made extends Indexed {
-  /** What resolution found where joining declarations changed it. */
+  /** The edges that resolution found, if joining declarations changed them. */
   found: Found | undefined;
 }
 
-/** A generation that is not the current one yet. */
+/** A generation that is not yet the current one. */
 export type Draft = ReturnType<GraphStore["begin"]>;
 
 export function writeGeneration(store: GraphStore, indexed: Sources & Made): Manifest {
   return writeGraph(store, writeSources(store, indexed), indexed);
 }
 
-/** Begins a generation with what is known of the files: the graph is written without it. */
+/** Begins a generation with what is known of the files. `writeGraph` adds the graph later. */
 export function writeSources(store: GraphStore, { files, sources, look }: Sources): Draft {
   const draft = store.begin();
   try {
@@ -43,7 +43,7 @@ export function writeSources(store: GraphStore, { files, sources, look }: Source
   }
 }
 
-/** Completes a generation with its graph. */
+/** Adds the graph to a generation and makes it the current one. */
 export function writeGraph(store: GraphStore, draft: Draft, made: Made): Manifest {
   try {
     const snapshot = packGraph(made.graph, made.found);

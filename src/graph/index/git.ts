@@ -1,8 +1,8 @@
 /**
- * The questions the graph asks git. Nothing that the repository's configuration names is run.
+ * Commands of git that the graph needs. Programs that the repository's configuration names are never run.
  *
- * Git reads only its own folder; working-copy/ reads the working tree, so no link in the tree can lead git outside
- * it.
+ * These commands read only git's own folder. `working-copy/` reads the working tree, so that no link in the tree can
+ * lead git outside of it.
  */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -27,15 +27,15 @@ const SAFE = [
   "safe.directory=*",
 ];
 
-/** A working tree, and its repository if git must not look for one inside the tree. */
+/** A working tree. It also names its repository if git must not look for one inside the tree. */
 export interface GitPlace {
   /** Absolute path of the working tree, or of a folder in it. */
   root: string;
-  /** Git's own folder of this tree; found by git when absent. */
+  /** Git's own folder for this tree. If absent, git finds it. */
   gitDir?: string | undefined;
 }
 
-/** Where the parts of a repository lie; absolute paths. */
+/** The paths of a repository's parts. They are absolute. */
 export interface Repository {
   gitDir: string;
   /** The top of the working tree. */
@@ -85,11 +85,11 @@ export async function gitBytes(
 const PLACES = ["--show-toplevel", "--show-prefix", "--absolute-git-dir", "--show-object-format"];
 const PARTS = ["index", "objects", "info/exclude"];
 
-/** Undefined outside of any work tree. */
+/** Finds the repository that a place belongs to. @returns undefined outside of any working tree */
 export async function repositoryOf(place: GitPlace): Promise<Repository | undefined> {
   const answer = await git(place, ["rev-parse", ...PLACES, ...PARTS.flatMap((part) => ["--git-path", part])]);
   const lines = answer?.split("\n").slice(0, -1) ?? [];
-  // A path with a line break would be read as two: such a repository is not used.
+  // A path with a line break would be read as two paths. Such a repository is not used.
   if (lines.length !== PLACES.length + PARTS.length) return undefined;
   const [top, prefix, gitDir, hash, index, objects, exclude] = lines as [
     string,
@@ -102,7 +102,7 @@ export async function repositoryOf(place: GitPlace): Promise<Repository | undefi
   ];
   const at = (path: string) => resolve(place.root, path);
   const start = prefix.replace(/\/$/, "");
-  // Git may name a top that does not exist: for a checkout on the server, the place itself names it.
+  // Git may report a top folder that does not exist. For a checkout on the server, the place itself names the top.
   if (!existsSync(top)) return undefined;
   return { gitDir, top, start, index: at(index), objects: at(objects), exclude: at(exclude), hash };
 }

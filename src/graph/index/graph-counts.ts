@@ -1,4 +1,4 @@
-/** What an index counts of its graph. */
+/** Counts the nodes, relationships and groups of a graph, for its manifest. */
 import type { CodeGraph } from "../code-graph.ts";
 import { EDGE_TYPES, NODE_LABELS, REASONS } from "../model.ts";
 import type { ExactReferences } from "../scip/exact-references.ts";
@@ -25,7 +25,10 @@ export function countsOf(
 
 const EXACT = REASONS.indexOf("exact");
 
-/** What the graph has from SCIP indexes: files whose content they still fit, and edges. */
+/**
+ * What the graph has from SCIP indexes: the number of files whose content still matches the index, and the number of
+ * calls.
+ */
 export function exactOf(
   graph: CodeGraph,
   files: readonly Pick<CachedFile, "path" | "hash">[],

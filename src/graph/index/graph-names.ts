@@ -1,4 +1,4 @@
-/** Symbols by name, from the graph before an edit: no file's facts are read to find them. */
+/** Finds symbols by name in the graph before an edit, so that no unchanged file's facts are read. */
 import type { CodeGraph } from "../code-graph.ts";
 import { SymbolFlag } from "../language/fact-layout.ts";
 import { REFERENCE_LABELS } from "../model.ts";
@@ -7,11 +7,11 @@ import type { SourceFile } from "../resolve/repository.ts";
 import { rowAfter, type SymbolRow } from "../rows.ts";
 
 interface Named {
-  /** Its symbols are those of the files before the edit, each a node of its own. */
+  /** The graph before the edit. Each symbol of its files is a node of its own. */
   graph: CodeGraph;
-  /** First symbol node of each file, and the end of the last. */
+  /** First symbol node of each file, and one more entry: the end of the last file. */
   first: Int32Array;
-  /** The files after the edit, and the rows of those that it changed. */
+  /** The files after the edit. `changed` holds the rows of those that the edit changed. */
   sources: readonly SourceFile[];
   changed: readonly number[];
 }
@@ -32,7 +32,7 @@ export function symbolsNamedBy({ graph, first, sources, changed }: Named): Symbo
     for (const node of name === "" ? [] : graph.named(name)) {
       const file = graph.nodes.file[node] ?? -1;
       const [source, start] = [sources[file], first[file]];
-      // Not a file, a folder, a cluster or a flow.
+      // Skips files, folders, clusters and flows, and symbols of changed files.
       if (!source || start === undefined || node < start || isChanged.has(file)) continue;
       const label = graph.label(node);
       if (REFERENCE_LABELS.has(label)) continue;
@@ -44,7 +44,7 @@ export function symbolsNamedBy({ graph, first, sources, changed }: Named): Symbo
   };
 }
 
-/** The row of a file's symbol by its number among those that have nodes. */
+/** The row of a file's nth symbol that has a node, counted from 0. */
 function findVisibleRow({ facts }: SourceFile, number: number): SymbolRow {
   const { symbols } = facts.read();
   let row = symbols.first;

@@ -1,4 +1,4 @@
-/** Clusters and flows as nodes of the graph. */
+/** Adds clusters and flows to a graph, as nodes. */
 import type { CodeGraph, Community, Process } from "../code-graph.ts";
 import { findCommunities } from "./cluster.ts";
 import { findProcesses } from "./flows.ts";
@@ -10,7 +10,7 @@ export interface Groups {
   processes: Process[];
 }
 
-/** The clusters and flows of a graph that has none yet. */
+/** Finds the clusters and flows of a graph that has none yet. */
 export function findGroups(structure: CodeGraph, phases?: Phases): Groups {
   phases?.start("community_detection", 1);
   const communities = findCommunities(structure);
@@ -19,7 +19,7 @@ export function findGroups(structure: CodeGraph, phases?: Phases): Groups {
   return { communities, processes: findProcesses(structure, communities) };
 }
 
-/** The graph of what has none yet, with them. The builder stays as it is. */
+/** A graph of the builder's nodes and edges, with clusters and flows added. The builder itself does not change. */
 export function finishWith(builder: GraphBuilder, { communities, processes }: Groups): CodeGraph {
   const first = builder.nodes.label.length;
   const more = new GraphBuilder();

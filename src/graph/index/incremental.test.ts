@@ -1,4 +1,4 @@
-/** After any edits an incremental index equals a full one. */
+/** After any sequence of edits, an incremental index equals a full one. */
 import { afterEach, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -39,13 +39,13 @@ const START: Record<string, string> = {
 
 const everything = (session: GraphSession): string[] => [...exportLines(session.graph(), "jsonl")];
 
-/** What searches find, and how well: the words of all symbols are kept apart from the graph. */
+/** What searches find, and with which scores. The word index is kept apart from the graph, so it is compared too. */
 function searches(session: GraphSession): unknown {
   const queries = ["withTax", "round total", "file of a graph", "cart", "lin"];
   return queries.map((query) => session.query({ query, limit: 20, includeCode: false }).items);
 }
 
-/** One edit of a kind that changes what other files mean, not only their own text. */
+/** Makes an edit that also changes what other files mean. */
 function edit(tree: SourceTree, paths: string[], random: (below: number) => number): string {
   const path = paths[random(paths.length)]!;
   const text = readFileSync(join(tree.root, path), "utf8");
@@ -97,7 +97,7 @@ function edit(tree: SourceTree, paths: string[], random: (below: number) => numb
   }
 }
 
-/** One edit of any text: lines doubled, dropped or moved, a name changed everywhere or in one place. */
+/** Makes any edit of a text: lines doubled, dropped or moved, a name changed everywhere or in one place. */
 function scramble(tree: SourceTree, paths: string[], random: (below: number) => number): string {
   const path = paths[random(paths.length)]!;
   const text = readFileSync(join(tree.root, path), "utf8");
@@ -124,7 +124,7 @@ interface Trial {
   edits: readonly (typeof edit)[];
 }
 
-/** Skep's own sources that have much to do with each other. */
+/** Those of Skep's own sources that depend on each other the most. */
 function ownSources(): Record<string, string> {
   const root = join(import.meta.dir, "../..");
   const paths = (readdirSync(root, { recursive: true }) as string[]).filter(
@@ -147,7 +147,7 @@ for (const [name, make] of Object.entries(TRIALS)) {
     const place = { root: tree.root, store: tree.store };
     const grown = createGraphSession(place);
     await grown.index({ force: false });
-    // Takes in what it can while it answers.
+    // Applies edits to its graph in memory wherever it can.
     const alive = createGraphSession({ ...place, store: `${tree.store}-alive` });
     await alive.index({ force: false });
     searches(alive);

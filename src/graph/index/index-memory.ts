@@ -1,4 +1,4 @@
-/** A whole index in this process and in memory, nothing stored: for tests and measurements. */
+/** Indexes a folder in this process and in memory. Nothing is stored: for tests and measurements. */
 
 import type { CodeGraph } from "../code-graph.ts";
 import { packFacts } from "../language/facts.ts";
@@ -11,7 +11,7 @@ import { sourceOf } from "./packed-source.ts";
 import { openSources } from "./source-files.ts";
 import { walkFolder } from "./walk.ts";
 
-/** Indexes a folder: structure and resolved edges, without communities and processes. */
+/** Indexes a folder: structure and resolved edges, without communities and flows. */
 export async function indexInMemory(root: string): Promise<CodeGraph> {
   const configNames = new Set(LANGUAGES.flatMap((language) => language.configNames));
   const walk = await walkFolder({ root, supported: (path) => languageOf(path) !== undefined, configNames });

@@ -1,4 +1,4 @@
-/** What a manifest says of an index. */
+/** Makes the manifest of an index. */
 import type { CodeGraph } from "../code-graph.ts";
 import type { SourceFile } from "../resolve/repository.ts";
 import type { ExactReferences } from "../scip/exact-references.ts";
@@ -8,7 +8,7 @@ import { countsOf, exactOf } from "./graph-counts.ts";
 import type { Look } from "./look.ts";
 import type { Walk } from "./walk.ts";
 
-/** What a manifest says of a file. */
+/** The fields of a file that the manifest needs. */
 export type NotedFile = Pick<CachedFile, "path" | "hash" | "note">;
 
 export interface Indexed {
@@ -18,7 +18,7 @@ export interface Indexed {
   unread: Unread;
   look: Look;
   commit: string;
-  /** By `performance.now()`. */
+  /** When the job began, by `performance.now()`. */
   started: number;
   references: ExactReferences;
   /** Paths of files whose edges could not be found. */
@@ -46,7 +46,7 @@ export function manifestOf(indexed: Indexed): Said {
   };
 }
 
-/** Files with unread lines that a report names; the others are only counted. */
+/** The report names at most this many files with unread lines. Further ones are only counted. */
 const MAX_UNREAD = 100;
 
 /** Counts the lines that parsers could not read. */
@@ -63,7 +63,7 @@ export function unreadOf(sources: readonly SourceFile[]): Unread {
   return { files: found.length, lines, share, worst: found.slice(0, MAX_UNREAD) };
 }
 
-/** Skipped files that a report names; more are only counted. */
+/** The report names at most this many skipped files. Further ones are only counted. */
 const MAX_SKIPPED = 1_000;
 
 function skippedOf(walk: Walk, files: readonly NotedFile[]): Pick<Manifest, "skipped" | "skippedCount"> {

@@ -1,6 +1,7 @@
 /**
- * An index job: the six phases in order, from a folder to a new generation of its graph. Only changed files are parsed,
- * and an edit of a few files is taken into the graph that there is, so that only files that it can have changed are resolved.
+ * An index job: the six phases in order, from a folder to a new generation of its graph. Only changed files are parsed.
+ * An edit of a few files is merged into the existing graph, and only files whose edges it can have changed are resolved
+ * again.
  */
 import { createGrammars } from "../language/grammar.ts";
 import { PHASES } from "../model.ts";
@@ -29,7 +30,7 @@ import type { Walk } from "./walk.ts";
 
 export interface IndexOptions extends GitPlace {
   store: GraphStore;
-  /** Parse everything again. */
+  /** Ignores what is known and parses everything again. */
   force: boolean;
   /** Called whenever a phase makes progress. */
   progress?: ((phases: readonly PhaseReport[]) => void) | undefined;
@@ -41,11 +42,11 @@ export interface IndexReport {
   phases: PhaseReport[];
   /** Files parsed in this job; the rest came from the cache. */
   parsed: number;
-  /** False when nothing had changed and the old graph stands. */
+  /** False if nothing had changed and the existing graph stays. */
   changed: boolean;
 }
 
-/** Runs an index job. Throws when the folder cannot be read or the job is aborted; the old graph then stays. */
+/** Runs an index job. Throws if the folder cannot be read or the job is aborted; the existing graph then stays. */
 export async function indexRepository(options: IndexOptions): Promise<IndexReport> {
   const started = performance.now();
   const { store, force } = options;
@@ -54,7 +55,7 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
   using scratch = store.scratch();
   using pool = createParsePool(options.root, scratch);
   phases.start("filesystem_walk", 1);
-  // Where nothing is known, every file that is found will be parsed.
+  // If no earlier index is used, every file that is found will be parsed.
   const isWhole = !known || force;
   const look = await lookAtFiles(options, store.folder, isWhole ? pool.expect : undefined);
   phases.end("filesystem_walk");
@@ -70,7 +71,7 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
   const { builder, draft, parsed } = found;
   try {
     options.signal?.throwIfAborted();
-    // The memory of resolution is larger than everything else together: free it before the next phase.
+    // The memory of resolution is larger than everything else together. It is freed before the next phase.
     if (found.files.length > MANY_FILES) Bun.gc(true);
     const graph = finishWith(builder, findGroups(builder.finish(), phases));
     options.signal?.throwIfAborted();
@@ -82,7 +83,7 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
   }
 }
 
-/** Takes an edit into the graph that there is. @returns undefined where a whole index is needed */
+/** Merges an edit into the existing graph. @returns undefined if a whole index is needed */
 async function goOnFrom(
   known: Manifest,
   { root, store, signal }: IndexOptions,
@@ -91,7 +92,7 @@ async function goOnFrom(
   phases: Phases,
 ): Promise<Omit<IndexReport, "phases"> | undefined> {
   const snapshot = store.snapshot();
-  // What was damaged since is made again from the files' facts.
+  // A damaged snapshot is made again from the facts of the files.
   if (!snapshot) return undefined;
   const isComplete = hasKeyIndex(store.current()?.folder ?? "");
   if (isComplete && known.fingerprint === look.fingerprint) return { manifest: known, parsed: 0, changed: false };
@@ -105,7 +106,7 @@ async function goOnFrom(
     index.settleGroups();
     return { manifest: index.write(), parsed: edit.parsed, changed: true };
   } catch (error) {
-    // Code so entangled that it overflows the stack: a whole index names it.
+    // Code so entangled that it overflows the stack: a whole index reports its file.
     if (error instanceof RangeError) return undefined;
     throw error;
   }
@@ -114,12 +115,12 @@ async function goOnFrom(
 /** From this many files on, an explicit garbage collection costs at most a hundredth of the index. */
 const MANY_FILES = 1_000;
 
-/** What is left of the sources once their edges are found: neither facts nor types. */
+/** The result of resolution. It holds neither facts nor types, so that their memory can be freed. */
 interface Resolved {
   builder: GraphBuilder;
-  /** What resolution found where joining declarations changed it. */
+  /** The edges that resolution found, if joining declarations changed them. */
   found: Found | undefined;
-  /** Has the facts. */
+  /** The generation that was begun; the facts are already written to it. */
   draft: Draft;
   files: readonly NotedFile[];
   unread: Unread;
@@ -127,7 +128,7 @@ interface Resolved {
   parsed: number;
 }
 
-/** Finds structure and edges, and writes facts. None of what it needs for that is in memory when it has returned. */
+/** Finds structure and edges, and writes the facts. When it returns, neither facts nor types are in memory. */
 async function resolveSources(
   options: IndexOptions,
   look: Look,
@@ -182,7 +183,7 @@ async function parseChanged(
     if (same && old) files.set(path, { ...old, size, modified });
     else {
       parsed++;
-      // A file that vanished between listing and reading is left out.
+      // A file that vanished between the look and the read is left out.
       if (file.note !== "gone") files.set(path, file);
     }
   }
@@ -193,10 +194,10 @@ async function parseChanged(
 
 interface Material {
   files: readonly CachedFile[];
-  /** Those of them that have facts, in their order. */
+  /** The files that have facts, in the same order. */
   sources: readonly SourceFile[];
   references: ExactReferences;
-  /** Strings of all files: of those that are equal, one is kept in memory. */
+  /** Interned strings of all files: equal strings are kept in memory once. */
   pool: Map<string, string>;
 }
 
@@ -210,7 +211,7 @@ function sourcesOf(files: readonly CachedFile[], pool: Map<string, string>): Sou
   return sources;
 }
 
-/** Structure and edges, and the paths of files whose edges could not be found. */
+/** Builds structure and edges. Also returns the paths of files whose edges could not be found. */
 function resolveAll(options: IndexOptions, walk: Walk, material: Material, phases: Phases) {
   const { files, sources, references, pool } = material;
   phases.start("structure", 1);
@@ -219,7 +220,7 @@ function resolveAll(options: IndexOptions, walk: Walk, material: Material, phase
   let resolution = new Resolution(input);
   const { repo } = resolution;
   const symbolNodes = addStructure(builder, repo);
-  // By now the strings of all files are read.
+  // The strings of all files have been read, so the pool is no longer needed.
   pool.clear();
   phases.end("structure");
   phases.start("resolution", sources.length);
@@ -234,7 +235,8 @@ function resolveAll(options: IndexOptions, walk: Walk, material: Material, phase
       resolution.forget(file);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      // Code so entangled that it overflows the stack gives no edges; what was remembered on the way may be wrong.
+      // Code so entangled that it overflows the stack gives no edges. The resolution is made anew, as its memos may be
+      // wrong.
       resolution = new Resolution(input);
       tangled.push(path);
     }

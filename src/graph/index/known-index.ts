@@ -1,8 +1,8 @@
 /**
- * A repository's git index, with what is known of its files beyond it.
+ * A repository's git index, supplemented by what an earlier read found out about its files.
  *
- * Git's own index must not be written, and often says little: after a clone or a change of owner every file looks
- * changed. What was read once is kept in a copy, which holds as long as git's index stays the same.
+ * Git's own index must not be written, and it often says little: after a clone or a change of owner every file looks
+ * changed. A copy keeps what was read. The copy is used as long as git's index stays the same.
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,8 +14,8 @@ import { type GitPlace, git, type Repository } from "./git.ts";
 interface KnownIndex {
   index: GitIndex;
   /**
-   * Stores what was read since; entries without times are read again. A failure to store is no error: everything is
-   * read again.
+   * Stores the entries that were read since. Entries without times will be read again. A failure to store is not an
+   * error: everything is then read again.
    */
   remember(entries: readonly NewEntry[]): Promise<void>;
 }
@@ -23,7 +23,10 @@ interface KnownIndex {
 const COPY = "git-index";
 const STAMP = "git-index.stamp";
 
-/** @param folder where the copy is kept. @returns undefined where git cannot list its index. */
+/**
+ * @param folder where the copy is kept
+ * @returns undefined if git cannot list its index
+ */
 export async function knownIndex(
   place: GitPlace,
   { index: path, hash }: Repository,
@@ -35,7 +38,7 @@ export async function knownIndex(
   return index && { index, remember: (entries) => remember(folder, stamp, index, entries) };
 }
 
-/** Git's own index, whatever its form. @returns undefined where git cannot list it. */
+/** Reads git's own index, in any format. @returns undefined if git cannot list it */
 export async function ownIndex(
   place: GitPlace,
   { index, hash }: Pick<Repository, "index" | "hash">,
@@ -52,8 +55,8 @@ async function readIndex(path: string, hash: Repository["hash"]): Promise<GitInd
 }
 
 /**
- * An index that cannot be parsed (another version, a merge in progress, none at all) as git lists it: only paths and
- * contents.
+ * Asks git to list an index that cannot be parsed: one of another version, during a merge, or a missing one. The
+ * entries have paths, modes and object ids, but no times.
  */
 async function listedIndex(place: GitPlace, hash: Repository["hash"]): Promise<GitIndex | undefined> {
   const text = await git(place, ["ls-files", "-z", "--stage", "--full-name", ":/"]);
@@ -72,7 +75,7 @@ async function remember(folder: string, stamp: string, before: GitIndex, entries
   try {
     mkdirSync(folder, { recursive: true });
     rmSync(aside, { force: true });
-    // The same contents, so it stands for the same tree.
+    // The contents are the same, so the copy stands for the same tree.
     const { tree } = before;
     await writeIndex(aside, before, { entries, gone: [], ...(tree === undefined ? {} : { tree }) });
     rmSync(join(folder, STAMP), { force: true });
@@ -83,7 +86,7 @@ async function remember(folder: string, stamp: string, before: GitIndex, entries
   }
 }
 
-/** Identifies a state of git's index; "" when there is none. */
+/** Identifies a state of git's index; "" if there is none. */
 function stampOf(index: string): string {
   try {
     const { ino, size, mtimeMs } = statSync(index);

@@ -12,7 +12,7 @@ import { openLiveIndex } from "./live-index.ts";
 import { lookAtFiles } from "./look.ts";
 
 const FILES = 60;
-/** The edited file, before and after, the files that it calls, and those that these call. */
+/** The edited file before and after, the files that it calls, and the files that these call. */
 const MOST_READ = 2 + 3 + 9;
 
 test("the first edit of an index unpacks the facts of the edited file and of what it asks about, and no others", async () => {

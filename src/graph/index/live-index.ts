@@ -1,7 +1,7 @@
 /**
- * An index that is kept in the memory of the process that answers, so that an edit of a few files does not load everything
- * again: facts, structure and the edges found in each file. What it makes of an edit equals a whole index. It is a
- * cache: where an edit is more than it can take, a whole index is made, and the live one anew.
+ * An index in the memory of the process that answers questions: facts, structure, and the edges found in each file. An
+ * edit of a few files then need not load everything again. The result of an edit equals that of a whole index. The live
+ * index is a cache: if an edit exceeds its limits, a whole index is made and the live index is opened again.
  */
 import { takeTurns } from "../../core/turns.ts";
 import type { CodeGraph } from "../code-graph.ts";
@@ -32,41 +32,43 @@ import { createConfigReader } from "./source-files.ts";
 import { addFoundEdges, ENDS, type GraphBuilder } from "./structure.ts";
 
 interface Limits extends EditLimits {
-  /** Facts of more bytes are not kept: with what is made of them, they take about five times that. */
+  /**
+   * A live index is not opened if the facts have more bytes than this. In memory they take about five times as much.
+   */
   factBytes: number;
-  /** When more files must be resolved again, a process of its own does it. */
+  /** If an edit requires more files than this to be resolved again, a separate process takes it in. */
   affected: number;
 }
 
-/** Of an index beside the questions. */
+/** Limits of a live index in the process that answers questions. */
 const ANSWERING: Limits = { factBytes: 200 * 1024 * 1024, edited: 50, affected: 300 };
-/** Of one in a process of its own. */
+/** Limits of a live index in a process of its own. */
 export const ALONE: Limits = { factBytes: Infinity, edited: Infinity, affected: Infinity };
-/** Between copies of the edges of so many files, others get their turn. */
+/** After copying the edges of this many files, other tasks of the process get a turn. */
 const COPIED_AT_ONCE = 500;
-/** The surfaces of more files are not kept. */
+/** If more surfaces than this are kept, they are all dropped before the next edit. */
 const MAX_SURFACES = 200;
 
 interface LiveEdit {
   graph: CodeGraph;
   manifest: Manifest;
   parsed: number;
-  /** Which nodes of the graph before did not change in any way. Undefined where rows cannot be compared. */
+  /** The nodes that the edit left unchanged. Undefined if rows cannot be compared. */
   kept: KeptNodes | undefined;
 }
 
 export interface LiveIndex {
-  /** The generation on disk that it goes on from; any other makes it worthless. */
+  /** The generation on disk that this index continues. If the disk has another one, this index must not be used. */
   readonly generation: number;
   readonly manifest: Manifest;
-  /** Whether the disk lacks what it holds. */
+  /** Whether this index holds changes that are not on disk yet. */
   readonly isAhead: boolean;
   /**
-   * Takes an edit in. Clusters and flows of the graph are those of before, without what is gone: `settleGroups` finds them.
-   * The memory of a graph is used again by the second edit after it.
-   * @param before the graph as it was last given, or opened
-   * @param started by `performance.now()`
-   * @returns undefined where a whole index is needed; this one is then of no use any more
+   * Applies an edit. The clusters and flows of the graph are those of the graph before, without nodes that are gone;
+   * `settleGroups` finds new ones. The second edit after this one reuses the memory of this graph.
+   * @param before the graph that the last edit returned, or that the index was opened with
+   * @param started when the job began, by `performance.now()`
+   * @returns undefined if a whole index is needed; this index must then not be used again
    */
   edit(
     look: Look,
@@ -75,30 +77,30 @@ export interface LiveIndex {
     grammars: Grammars,
     started?: number,
   ): Promise<LiveEdit | undefined>;
-  /** The graph with its clusters and flows; undefined where it has them. */
+  /** Finds new clusters and flows. @returns the graph with them; undefined if they are up to date */
   settleGroups(): CodeGraph | undefined;
   keys(): KeyIndex;
-  /** Writes it to disk as a generation; groups must be settled. */
+  /** Writes the index to disk as a generation. Clusters and flows must be settled before. */
   write(): Manifest;
 }
 
-/** What is known after an edit, and before the next. */
+/** The state between two edits. */
 interface State {
   files: readonly CachedFile[];
   sources: readonly SourceFile[];
   resolution: Resolution;
   laid: Laid;
-  /** A graph that has the symbols of `laid` as its nodes, in the same rows: it is asked for names. */
+  /** A graph whose nodes are the symbols of `laid`, in the same rows. Names are looked up in it. */
   named: CodeGraph;
   look: Look;
 }
 
-/** What an edit made, beyond that; until the first, the disk has it all. */
+/** The result of an edit that is not yet on disk. Undefined before the first edit, as the disk has everything. */
 type Made = Indexed & Pick<State, "files" | "sources"> & { groups: Groups | undefined };
 
 /**
- * @param graph of the current generation
- * @returns undefined when that generation cannot be read, is another one's, or is too large
+ * @param graph the graph of the current generation
+ * @returns undefined if that generation cannot be read, belongs to another state of the files, or is too large
  */
 export async function openLiveIndex(
   root: string,
@@ -135,14 +137,17 @@ export async function openLiveIndex(
   return createLiveIndex(root, store, { known, references, limits }, { files, sources, resolution, laid, named, look });
 }
 
-/** Makes the structure again, and takes over from disk what resolution found. @returns undefined where that does not fit */
+/**
+ * Builds the structure again, and reads the edges that resolution found from disk. @returns undefined if the two do not
+ * match
+ */
 function layOutAgain(repo: Repository, store: GraphStore, graph: CodeGraph): Laid | undefined {
   const snapshot = store.snapshot();
   const laid = snapshot && layOut(repo, graph);
   return laid && takeEdges(laid, readFoundEdges(snapshot), repo.files.length) ? laid : undefined;
 }
 
-/** Takes over what was found; its rows are the same. @returns false where it does not fit */
+/** Adds the edges from disk to a structure with the same rows. @returns false if they do not match */
 function takeEdges({ builder }: Laid, found: FoundEdges | undefined, files: number): boolean {
   const [first, end] = [found?.start[0], found?.start.at(-1)];
   if (!found || files === 0 || found.start.length !== files + 1 || first !== builder.edges.type.length) return false;
@@ -162,13 +167,13 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
   let { known: manifest } = begun;
   let { generation } = manifest;
   let state = opened;
-  /** What the disk lacks. */
+  /** The result of edits that is not on disk yet. */
   let made: Made | undefined;
-  /** As the latest edit has them. */
+  /** The sources of the latest edit. */
   let latest = opened.sources;
   const mentions = createMentions(latest.length, (file) => latest[file]!.facts);
   const surfaces = new Map<number, Surface>();
-  /** Of the edit before the latest: nobody reads a graph that two edits have followed. */
+  /** The structure before the latest edit. Its memory can be reused, as nobody reads a graph that is two edits old. */
   let spare: Laid | undefined;
 
   function resolved(edited: readonly { path: string; facts: Uint8Array }[], look: Look) {
@@ -190,7 +195,7 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
     const resolution = new Resolution(input, state.resolution);
     latest = sources;
     for (const file of changed) mentions.edit(file);
-    // What others see of few files is kept for their next edit.
+    // Surfaces are kept for the next edit of the same files, unless there are too many.
     if (surfaces.size > MAX_SURFACES) surfaces.clear();
     const affected = affectedFiles({
       before: state.resolution.engine,
@@ -203,7 +208,10 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
     return { sources, resolution, affected, changed };
   }
 
-  /** Edges of each file: those of before, and new ones where the edit can have changed them. */
+  /**
+   * Adds the edges of all files: new ones for files that the edit can have affected, copies of the earlier ones for the
+   * others.
+   */
   async function addFound(
     patched: Patched,
     resolution: Resolution,
@@ -293,7 +301,7 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
       manifest = writeGeneration(store, { ...made, found });
       generation = manifest.generation;
       made = undefined;
-      // Where they lie now. What was read of them stays in memory as it is.
+      // The stored facts have moved to the new generation. What was read of the files stays in memory.
       const written = readFactCache(store.current()?.folder);
       const files = state.files.map((file) => storedAs(file, written.files.get(file.path)));
       state = { ...state, files };
@@ -308,7 +316,7 @@ function storedAs({ stored: _, ...file }: CachedFile, written: CachedFile | unde
   return written?.stored ? Object.assign(file, { stored: written.stored }) : file;
 }
 
-/** Copies the edges of files that an edit leaves as they are, and tells of which files they lead to what is gone. */
+/** Copies the edges of unaffected files. It also tells which files have edges to nodes that are gone. */
 function foundCopier({ builder: old }: Laid, moved: Int32Array, builder: GraphBuilder) {
   const { type, from, to } = old.edges;
   const isAnyGone = moved.includes(-1);
@@ -321,7 +329,7 @@ function foundCopier({ builder: old }: Laid, moved: Int32Array, builder: GraphBu
         if (moved[froms[edge]!]! < 0 || moved[tos[edge]!]! < 0) return true;
       return false;
     },
-    /** Of some files in a row. */
+    /** Copies the edges of files `first` … `end - 1`. */
     copy(first: number, end: number): void {
       const [at, until] = [startOf(first), startOf(end)];
       const by = builder.edges.type.length - at;
@@ -334,7 +342,10 @@ function foundCopier({ builder: old }: Laid, moved: Int32Array, builder: GraphBu
   };
 }
 
-/** Clusters and flows without what is gone; nothing new is in one. */
+/**
+ * The clusters and flows without nodes that are gone. New nodes are in none of them. A flow that lost a step is left
+ * out.
+ */
 function movedGroups({ communities, processes }: CodeGraph, moved: Int32Array): Groups {
   const still = (rows: readonly number[]): number[] => {
     const left: number[] = [];
@@ -355,7 +366,10 @@ function movedGroups({ communities, processes }: CodeGraph, moved: Int32Array): 
   };
 }
 
-/** @param before where the symbols of each file were. @param now and where they are */
+/**
+ * @param before the first symbol row of each file before the edit
+ * @param now the first symbol row of each file after it
+ */
 function keptNodes(before: Int32Array, now: Int32Array, changed: readonly number[]): KeptNodes {
   const stretches: { end: number; by: number | undefined }[] = [];
   const fresh: number[] = [];

@@ -1,4 +1,4 @@
-/** A look at a folder: which files there are now, and whether they are those of an index. */
+/** A look at a folder: the files that it has now, and a fingerprint to compare them with an index. */
 import { LANGUAGES, languageOf } from "../language/languages.ts";
 import { exactVersion } from "../scip/exact-references.ts";
 import type { GitPlace } from "./git.ts";
@@ -7,11 +7,13 @@ import { type Walk, walkFolder } from "./walk.ts";
 
 export interface Look {
   walk: Walk;
-  /** Another text for other contents of the configuration files, or other exact references. */
+  /** Identifies the contents of the configuration files together with the exact references. */
   configs: string;
-  /** Of the configuration files alone. */
+  /** Identifies the contents of the configuration files alone. */
   hash: string;
-  /** A hash of all that an index depends on: the files, their sizes and times, and the configuration files. */
+  /**
+   * A hash of everything that an index depends on: files with sizes and times, configuration files, exact references.
+   */
   fingerprint: string;
 }
 
@@ -19,9 +21,9 @@ export interface Look {
 const CONFIG_NAMES = new Set(LANGUAGES.flatMap((language) => language.configNames));
 
 /**
- * @param folder of the graph
- * @param found hears how many bytes each source file has, as it is found
- * @throws when the place cannot be read.
+ * @param folder the folder of the graph
+ * @param found called with the size in bytes of each source file, as it is found
+ * @throws when the place cannot be read
  */
 export async function lookAtFiles(
   { root, gitDir }: GitPlace,
@@ -39,7 +41,10 @@ export async function lookAtFiles(
   return lookOf(walk, hashOf(sources, walk.configs), folder);
 }
 
-/** @param hash of the configuration files. @param folder of the graph. */
+/**
+ * @param hash identifies the contents of the configuration files
+ * @param folder the folder of the graph
+ */
 export function lookOf(walk: Walk, hash: string, folder: string): Look {
   const exact = exactVersion(folder);
   let text = `${exact}\n${walk.settings.join("\n")}\n`;

@@ -4,8 +4,9 @@ import { languageOf } from "../language/languages.ts";
 import type { SourceFile } from "../resolve/repository.ts";
 
 /**
- * @param pool strings of other files: of those that are equal, one is kept in memory
- * @returns undefined when its facts are damaged or of another version
+ * Opens the packed facts of a file.
+ * @param pool interned strings of other files, so that equal strings are kept in memory once
+ * @returns undefined if the facts are damaged or of another version
  */
 export function sourceOf(path: string, packed: Uint8Array, pool?: Map<string, string>): SourceFile | undefined {
   const language = languageOf(path);

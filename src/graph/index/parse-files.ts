@@ -1,4 +1,7 @@
-/** Reads and parses a list of files one after another. Parse workers run this; small indexes run it in place. */
+/**
+ * Reads and parses a list of files one after another. Parse workers run this; small indexes run it in their own
+ * process.
+ */
 import { FileError, modifiedMs } from "../../working-copy/folder.ts";
 import type { Grammars } from "../language/grammar.ts";
 import { endingOf, languageOf } from "../language/languages.ts";
@@ -6,31 +9,34 @@ import { isMachineMade, packedFactsOf, sourceText } from "../language/parse-file
 import { emptyTables, type FactTables } from "../language/tables/tables.ts";
 import { openSources, type SourceFiles } from "./source-files.ts";
 
-/** One file as read: facts, or why there are none. */
+/** The result of reading one file: its facts, or the reason why there are none. */
 export interface ParsedFile {
   path: string;
   size: number;
   modified: number;
   hash: string;
-  /** "" when facts were made; "generated" when skipped, "gone" when it is not a file; otherwise what went wrong. */
+  /**
+   * "" if facts were made. "generated" if the file was skipped, "gone" if it is not a file (any more). Otherwise the
+   * error.
+   */
   note: string;
-  /** Packed facts; empty with a note. */
+  /** The packed facts; empty if `note` is set. */
   facts: Uint8Array;
-  /** True when the content has the known hash: no facts were made. */
+  /** True if the content has the known hash, so that no facts were made. */
   same: boolean;
 }
 
 export interface ParseRequest {
   root: string;
-  /** Paths relative to the root, each with the hash of the content already known ("" for none). */
+  /** Paths relative to the root, each with the hash of the content whose facts are known ("" for none). */
   files: readonly { path: string; hash: string }[];
 }
 
 const EMPTY = new Uint8Array(0);
 
 /**
- * Parses files; a file that fails is a note, never an error of the whole.
- * @param grammars of this thread; loading one again costs as much as parsing hundreds of kilobytes.
+ * Parses files. A file that fails gets a note; the other files are still parsed.
+ * @param grammars of this thread; loading one again costs as much as parsing hundreds of kilobytes
  */
 export async function parseFiles(
   request: ParseRequest,
@@ -49,7 +55,7 @@ export async function parseFiles(
   return parsed;
 }
 
-/** It vanished since it was listed, or became a folder or a link. */
+/** Error codes of a file that vanished since it was listed, or became a folder or a link. */
 const GONE = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EISDIR", "ENXIO"]);
 
 function parseOne(

@@ -1,4 +1,4 @@
-/** Parsing in several processes: what one of them costs when it dies. */
+/** Parsing in several processes, and what is lost when one of them dies. */
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ afterEach(() => {
   for (const tree of trees.splice(0)) tree.remove();
 });
 
-/** More than is parsed in place. */
+/** More bytes than are parsed in the process itself. */
 function largeTree(): { tree: SourceTree; files: { path: string; hash: string; size: number }[] } {
   const text = "export function f(n: number): number { return n; }\n".repeat(2_000);
   const sources = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`src/f${i}.ts`, text]));
@@ -24,7 +24,7 @@ function largeTree(): { tree: SourceTree; files: { path: string; hash: string; s
   return { tree, files: Object.keys(sources).map((path) => ({ path, hash: "", size: text.length })) };
 }
 
-/** @param path stands for each of its files */
+/** @param path given in place of the path of each new file */
 function createScratch(path?: string): Scratch {
   const folder = mkdtempSync(join(tmpdir(), "skep-parse-pool-"));
   let files = 0;
@@ -34,7 +34,7 @@ function createScratch(path?: string): Scratch {
   };
 }
 
-/** Process ids of this process's children that parse. */
+/** Ids of this process's children that parse. */
 function parsers(): number[] {
   return readdirSync("/proc")
     .map(Number)
@@ -78,7 +78,7 @@ test("files under which each process dies are named, and the index goes on", asy
     using pool = createParsePool(tree.root, scratch);
     const parsed = await pool.parseAll({ files, progress() {} });
     expect(parsed.map(({ path }) => path).sort()).toEqual(files.map(({ path }) => path).sort());
-    // One that answers before it is found and killed has read its file.
+    // A process that answers before it is found and killed has parsed its file.
     const lost = parsed.filter(({ facts }) => facts().length === 0);
     expect(new Set(lost.map(({ note }) => note))).toEqual(new Set(["the parser crashed or hung on this file"]));
   } finally {
@@ -134,6 +134,6 @@ test("an index leaves nothing but the graph, and takes away what one left that w
   const yesterday = Date.now() / 1_000 - 25 * 60 * 60;
   utimesSync(old, yesterday, yesterday);
   await createGraphSession({ root: tree.root, store: tree.store }).index({ force: false });
-  // Another index may still be at work in the recent one.
+  // Another index job may still be using the recent folder.
   expect(readdirSync(tree.store).sort()).toEqual(["g1", "manifest.json", "new-recent"]);
 });

@@ -1,6 +1,6 @@
 /**
- * Parses many files in several processes. One that dies, hangs or grows over its bound on a batch is replaced and the files
- * of the batch are tried again one by one, so that one bad file is named and all others are kept.
+ * Parses many files in several processes. A process that dies, hangs or exceeds its memory limit is replaced, and the
+ * files of its batch are tried again one by one. So one bad file is reported and all others are kept.
  */
 import { availableParallelism } from "node:os";
 import { selfCommand } from "../../process/self-command.ts";
@@ -12,21 +12,24 @@ import type { Scratch } from "../store/graph-store.ts";
 import { type ParseRequest, parseFiles } from "./parse-files.ts";
 import type { ParseReply } from "./parse-worker.ts";
 
-/** Below this many bytes of source, processes cost more than they gain: each loads its own grammars. */
+/** Below this many bytes of source, processes cost more than they gain, as each loads its own grammars. */
 const MIN_BYTES_FOR_PROCESSES = 1024 * 1024;
 const MAX_PROCESSES = 8;
 const BATCH_BYTES = 384 * 1024;
 const BATCH_FILES = 64;
-/** A batch that takes longer is taken to hang. */
+/** If a batch takes longer than this, its process is taken to hang. */
 const BATCH_TIMEOUT_MS = 60_000;
-/** @see https://github.com/oven-sh/WebKit/blob/main/Source/JavaScriptCore/runtime/OptionsList.h */
+/**
+ * Environment of the parsing processes: options of JavaScriptCore.
+ * @see https://github.com/oven-sh/WebKit/blob/main/Source/JavaScriptCore/runtime/OptionsList.h
+ */
 const TUNING = {
   /**
-   * Parsing is over before the last tier of compilation has paid for itself, and its compiler takes the cores from the
-   * processes that parse.
+   * Switches off the last tier of compilation. Parsing is over before that tier has paid for itself, and its compiler
+   * takes cores from the processes that parse.
    */
   BUN_JSC_useFTLJIT: "0",
-  /** The collector takes the machine for one with so many bytes. */
+  /** Makes the garbage collector assume a machine with this many bytes of memory. */
   BUN_JSC_forceRAMSize: String(64 * 1024 * 1024),
 };
 
@@ -41,7 +44,7 @@ const setupOf = (segment: string): WorkerSetup => ({
 
 /** A file as it was read. */
 interface PooledFile extends CachedFile {
-  /** It has the content that is known: there are no facts. */
+  /** True if the file has the known content. It then has no facts. */
   same: boolean;
 }
 
@@ -54,7 +57,7 @@ interface Work {
 
 type Batch = ParseRequest["files"];
 
-/** A process, and how much it has written to its segment. */
+/** A parsing process, the path of its segment, and how many bytes of it are written. */
 interface Parser {
   process: WorkerProcess<ParseReply>;
   path: string;
@@ -62,15 +65,18 @@ interface Parser {
 }
 
 export interface ParsePool extends Disposable {
-  /** Says that a file of so many bytes may have to be parsed: with enough of them, processes start before they are asked. */
+  /**
+   * Announces that a file of this many bytes may have to be parsed. With enough of them, processes start before
+   * `parseAll`.
+   */
   expect(bytes: number): void;
-  /** @throws when the folder cannot be read, or facts cannot be written. */
+  /** Parses files. @throws if the folder cannot be read, or facts cannot be written */
   parseAll(work: Work): Promise<PooledFile[]>;
 }
 
 /**
- * @param root of the files
- * @param scratch for the facts: they lie there as long as somebody reads them
+ * @param root the folder of the files
+ * @param scratch where the facts are written; they stay there as long as somebody reads them
  */
 export function createParsePool(root: string, scratch: Pick<Scratch, "newPath">): ParsePool {
   const processes = Math.min(MAX_PROCESSES, availableParallelism());
@@ -135,7 +141,7 @@ export function createParsePool(root: string, scratch: Pick<Scratch, "newPath">)
 
 type AnsweredFile = ParseReply["files"][number];
 
-/** A file, and the process whose segment has its facts. */
+/** A parsed file, and the process whose segment holds its facts. */
 interface Answered {
   file: AnsweredFile;
   parser: Parser;
@@ -176,7 +182,7 @@ function failed(path: string): AnsweredFile {
   return { path, size: 0, modified: 0, hash: "", note, place: NOWHERE, same: false };
 }
 
-/** The batch's files, or undefined when the process was lost under it. */
+/** Parses a batch. @returns undefined if the process was lost meanwhile */
 async function parseBatch(parser: Parser, request: ParseRequest): Promise<Answered[] | undefined> {
   let parsed: Answered[] | undefined;
   const take = ({ files, error }: ParseReply) => {

@@ -1,4 +1,7 @@
-/** A parsing process: writes the facts of the files of each request to its segment, and answers where they stand. */
+/**
+ * A parsing process. It writes the facts of each request's files to its segment, and answers where in the segment they
+ * are.
+ */
 import { messageOf } from "../../core/errors.ts";
 import { createGrammars } from "../language/grammar.ts";
 import { type Place, SegmentWriter } from "../store/fact-segment.ts";
@@ -7,13 +10,13 @@ import { type ParsedFile, type ParseRequest, parseFiles } from "./parse-files.ts
 export interface ParseReply {
   id: number;
   files: (Omit<ParsedFile, "facts"> & { place: Place })[];
-  /** Why no file of the request could be parsed. */
+  /** Why none of the request's files could be parsed. */
   error?: string;
 }
 
 /**
- * Runs until the parent disconnects. Throws when the process was not started with an IPC channel.
- * @param path of the segment: a file that it makes
+ * Runs until the parent disconnects. Throws if the process was started without an IPC channel.
+ * @param path the segment file, which this process creates
  */
 export function runParseWorker(path: string): void {
   if (!process.send) throw new Error("parse-worker is started by an index, over IPC");

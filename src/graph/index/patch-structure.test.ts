@@ -1,4 +1,7 @@
-/** Structure that is taken from a graph is the one that the graph was made of. That edits of it are true: incremental.test.ts. */
+/**
+ * Structure that is taken from a graph equals the structure of which the graph was made. incremental.test.ts checks
+ * edits of it.
+ */
 import { beforeAll, expect, test } from "bun:test";
 import { SHOP } from "../../testing/source-tree.ts";
 import { packFacts } from "../language/facts.ts";
@@ -20,7 +23,7 @@ beforeAll(async () => {
   grammars = await createGrammars();
 });
 
-/** A repository, its structure made from nothing, and the graph that a session would read. */
+/** A repository with its structure built from scratch, and the graph as a session would read it. */
 async function indexed(files: Readonly<Record<string, string>>) {
   const sources: SourceFile[] = [];
   for (const [path, text] of Object.entries(files)) {

@@ -1,6 +1,6 @@
 /**
- * Structure after an edit: the nodes of edited files are made again, those of all others are taken over and moved. The
- * result is what `addStructure` makes of the whole repository, in the same rows.
+ * The structure after an edit: the nodes of edited files are made again, those of all other files are copied and moved.
+ * The result equals what `addStructure` makes of the whole repository, in the same rows.
  */
 import type { CodeGraph, NodeColumns } from "../code-graph.ts";
 import { roomFor } from "../growing-ints.ts";
@@ -10,23 +10,23 @@ import { foundEnd } from "../store/snapshot.ts";
 import { addStructure, addSymbols, ENDS, GraphBuilder, NUMBERS } from "./structure.ts";
 import { SymbolNodes } from "./symbol-nodes.ts";
 
-/** Nodes and edges of a repository, and where they lie. */
+/** The nodes and edges of a repository, and the rows in which they are. */
 export interface Laid {
   repo: Repository;
   builder: GraphBuilder;
   symbolNodes: SymbolNodes;
-  /** First symbol node of each file, and one more: the end of the last. Files and folders come before. */
+  /** First symbol node of each file, and one more entry: the end of the last file. Files and folders come before. */
   first: Int32Array;
 }
 
 export interface Patched extends Laid {
-  /** The new row of each old node; -1 for what is gone. */
+  /** The new row of each old node; -1 for nodes that are gone. */
   moved: Int32Array;
 }
 
 /**
- * Structure alone.
- * @param sizes what there is room for from the start
+ * Builds the structure without resolved edges.
+ * @param sizes how many nodes and edges to reserve room for
  */
 export function layOut(repo: Repository, sizes: Sizes): Laid {
   const builder = new GraphBuilder();
@@ -37,7 +37,10 @@ export function layOut(repo: Repository, sizes: Sizes): Laid {
   return { repo, builder, symbolNodes: new SymbolNodes({ base: repo.base, all, first }), first };
 }
 
-/** @param file the file's row of each node */
+/**
+ * Finds the first symbol node of each file.
+ * @param file the row of each node's file
+ */
 function firstNodes(file: Int32Array, files: number): Int32Array {
   const first = new Int32Array(files + 1);
   let at = files;
@@ -51,8 +54,9 @@ function firstNodes(file: Int32Array, files: number): Int32Array {
 }
 
 /**
- * Structure and the edges that resolution found, from the graph that was made of them: it takes a fraction of the time.
- * @returns undefined where symbols of several files are one node in the graph, or its nodes are not those of the repository
+ * Takes the structure and the resolved edges from a graph that was made of them. That takes a fraction of the time of
+ * building them.
+ * @returns undefined if symbols of several files are one node in the graph, or if its nodes do not match the repository
  */
 export function layOutFrom(graph: CodeGraph, repo: Repository): Laid | undefined {
   const files = repo.files.length;
@@ -75,7 +79,7 @@ export function layOutFrom(graph: CodeGraph, repo: Repository): Laid | undefined
   return { repo, builder, symbolNodes: new SymbolNodes({ base: repo.base, all, first }), first };
 }
 
-/** The node of each symbol, as `addSymbols` gives them; undefined where a file has not so many nodes. */
+/** The node of each symbol, as `addSymbols` numbers them. Undefined if a file has another number of nodes. */
 function nodesInTurn(repo: Repository, first: Int32Array): Int32Array | undefined {
   const all = new Int32Array(repo.symbolTotal);
   let node = first[0]!;
@@ -86,29 +90,29 @@ function nodesInTurn(repo: Repository, first: Int32Array): Int32Array | undefine
   return node === first.at(-1) ? all : undefined;
 }
 
-/** The nodes of one file, in rows from 0 on. In their edges, FILE stands for the file. */
+/** The nodes of one edited file, in rows from 0 on. In their edges, FILE stands for the file's node. */
 interface Own {
   file: number;
   builder: GraphBuilder;
   count: number;
-  /** The node of each symbol; -1 for hidden ones. */
+  /** The node of each symbol; -1 for hidden symbols. */
   nodes: Int32Array;
 }
 
 const FILE = -1;
 
-/** Where memory has room for so many edges more than there were, it is written into. */
+/** Room is reserved for this many more edges than there were before. */
 const MORE_EDGES = 256;
 
 type Sizes = Pick<CodeGraph, "nodeCount" | "edgeCount">;
 
 /**
- * Structure after an edit, without the edges that resolution finds.
- * @param before not to be edited again: its texts grow by those of the edit
- * @param repo the same files in the same rows
- * @param changed rows of the edited files, in their order
- * @param graph the one before, with clusters and flows: about as large as the next
- * @param spare of an edit before: its memory is written into
+ * Builds the structure after an edit, without the edges that resolution finds.
+ * @param before the structure before the edit; it must not be edited again, as its texts grow by those of the edit
+ * @param repo the repository after the edit, with the same files in the same rows
+ * @param changed rows of the edited files, in ascending order
+ * @param graph the graph before, with clusters and flows; the next one is about as large
+ * @param spare the structure of an earlier edit, whose memory is reused
  */
 export function patchStructure(
   before: Laid,
@@ -128,7 +132,7 @@ export function patchStructure(
   const moved = memoryFor(spare && "moved" in spare ? spare.moved : undefined, before.first[files]!);
   moveRows(before, first, own, moved);
   const builder = new GraphBuilder(texts, spare?.builder);
-  // Clusters, flows and their edges come after the symbols; a few edges more than before are found, as a rule.
+  // Clusters, flows and their edges come after the symbols. As a rule, an edit adds a few edges.
   const nodes = graph.nodeCount + Math.max(0, first[files]! - before.first[files]!);
   builder.reserveNodes(nodes);
   builder.reserveEdges(graph.edgeCount + MORE_EDGES);
@@ -145,7 +149,7 @@ function ownNodes(builder: GraphBuilder, repo: Repository, file: number): Own {
   return { file, builder, count: builder.nodes.label.length, nodes };
 }
 
-/** Puts the nodes of edited files in the place of those of before. */
+/** Copies the nodes, with those of edited files in the place of their earlier ones. */
 function spliceNodes(
   builder: GraphBuilder,
   { builder: old, first }: Laid,
@@ -166,17 +170,20 @@ function spliceNodes(
   for (const { file } of own) builder.nodes.endLine.put(file, Math.max(1, repo.facts(file).lines));
 }
 
-/** So many rows, in memory that there is where that is enough. */
+/** A list of this length, in the spare memory if that is large enough. */
 function memoryFor(spare: Int32Array | undefined, length: number): Int32Array {
   const rows = spare && spare.buffer.byteLength >= 4 * length ? new Int32Array(spare.buffer) : undefined;
   return (rows ?? new Int32Array(roomFor(length))).subarray(0, length);
 }
 
-/** Two nodes of one file with the same key stand for one symbol. */
+/** A key of a node within its file. Nodes with the same key before and after an edit stand for the same symbol. */
 const nodeKey = (nodes: NodeColumns, row: number): string =>
   `${nodes.label[row]}:${nodes.qualified.get(row)}~${nodes.ordinal[row]}`;
 
-/** @param moved filled here: the new row of each old one */
+/**
+ * Finds the new row of each old node.
+ * @param moved the result is written into it; -1 for nodes that are gone
+ */
 function moveRows(
   { builder: old, first: oldFirst }: Laid,
   first: Int32Array,
@@ -201,7 +208,7 @@ function moveRows(
   }
 }
 
-/** The edges of structure: folders', then two of each symbol. */
+/** Adds the edges of structure: first those of folders, then two for each symbol. */
 function addEdges(input: {
   before: Laid;
   builder: GraphBuilder;

@@ -1,4 +1,4 @@
-/** How far an index job is: its phases, as they are reported. */
+/** The progress of an index job, phase by phase. */
 import { PHASES, type PhaseName } from "../model.ts";
 
 export interface PhaseReport {
@@ -22,7 +22,7 @@ export interface Phases {
 
 const now = () => new Date().toISOString();
 
-/** @param progress called now and then, and whenever a phase begins or ends */
+/** @param progress called when a phase begins or ends, and in between at most every 50 ms */
 export function createPhases(progress?: (phases: readonly PhaseReport[]) => void): Phases {
   const list = PHASES.map((name): PhaseReport => ({ name, state: "pending", percent: 0, done: 0, total: 0 }));
   const find = (name: PhaseName) => list[PHASES.indexOf(name)]!;

@@ -1,4 +1,4 @@
-/** A look that goes on from the one before finds what a walk of the whole folder finds. */
+/** A look by comparing finds the same as a walk of the whole folder. */
 import { afterEach, expect, test } from "bun:test";
 import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ afterEach(() => {
   for (const tree of trees.splice(0)) tree.remove();
 });
 
-/** An hour from now: files that changed in the last seconds are always looked at again. */
+/** An hour from now, because files that changed in the last seconds are always looked at again. */
 const later = () => Date.now() + HOUR_MS;
 
 const START = { ...SHOP, "package.json": "{}", "app.yaml": "a: 1\n", "ignored/a.ts": "", ".gitignore": "ignored/\n" };
@@ -52,7 +52,7 @@ function replace(tree: SourceTree, path: string, text: string): void {
   renameSync(join(tree.root, `${path}.aside`), join(tree.root, path));
 }
 
-/** Clocks of file systems are coarse: each change has a time of its own. */
+/** Gives each change a time of its own, as clocks of file systems are coarse. */
 function age(tree: SourceTree, nth: number): void {
   const glob = new Bun.Glob("**/*");
   for (const path of glob.scanSync({ cwd: tree.root, onlyFiles: false, dot: true, followSymlinks: false }))
@@ -64,7 +64,7 @@ function touch(path: string, nth: number): void {
   try {
     utimesSync(path, 1_700_000_000 + nth, 1_700_000_000 + nth);
   } catch {
-    // A link that leads nowhere.
+    // A link whose target does not exist.
   }
 }
 
@@ -80,7 +80,7 @@ for (const git of [true, false])
       change(tree);
       if (what !== "nothing") age(tree, nth);
       expect({ what, look: await looker.look() }).toEqual({ what, look: await lookAtFiles(place, tree.store) });
-      // Without a change between them.
+      // A second look, without a change in between.
       expect({ what, look: await looker.look() }).toEqual({ what, look: await lookAtFiles(place, tree.store) });
     }
   });

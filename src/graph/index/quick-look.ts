@@ -1,7 +1,7 @@
 /**
- * Looks at one folder again and again. The first look walks it. Later ones compare: where no folder below it changed, no
- * file came or went, so the source files alone are looked at, without lists, ignore rules and git. Where anything else
- * may be another, the folder is walked again. Everything is reached through open descriptors, as in a walk.
+ * Looks at one folder repeatedly. The first look walks the folder. Later looks compare: if no folder below changed, no
+ * file came or went, so only the source files are looked at, without listings, ignore rules and git. If anything else
+ * may have changed, the folder is walked again. Everything is reached through open descriptors, as in a walk.
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -16,28 +16,30 @@ import type { Walk } from "./walk.ts";
 export interface Looker {
   /** @throws when the place cannot be read. */
   look(): Promise<Look>;
-  /** Gives back the memory; the next look walks. */
+  /** Frees the memory. The next look walks the folder. */
   forget(): void;
 }
 
-/** Of more files and folders nothing is kept between looks. */
+/** If there are more files and folders than this, nothing is kept between looks. */
 const MAX_KEPT = 100_000;
-/** Without a look for this long, its memory is given back, ms. */
+/** After this long without a look, the memory is freed, ms. */
 const IDLE_MS = 2 * 60_000;
-/** What changed so shortly before it was looked at may have changed again unseen: clocks of file systems are coarse. */
+/**
+ * A file that changed so shortly before a look may change again unnoticed, because clocks of file systems are coarse.
+ */
 const UNSURE_SECONDS = 2;
 const IGNORE_FILES = [".gitignore", ".ignore"];
 
 interface Seen {
-  /** Of a folder. */
+  /** Path of the folder. */
   path: string;
-  /** It differs when something in the folder came, went or got another name. */
+  /** The folder's own stat. It changes if something in the folder is added, removed or renamed. */
   stat: FileStat;
-  /** Stands for the names in it. */
+  /** A hash of the names and kinds of the folder's entries. */
   names: bigint;
-  /** Rows of source files among those of the walk. */
+  /** Rows of the folder's source files in `walk.files`. */
   files: number[];
-  /** Other files that say how the walk goes, with what they looked like. */
+  /** Other files of the folder that a walk depends on, with their stats. */
   others: { name: string; stat: FileStat }[];
 }
 
@@ -48,7 +50,10 @@ interface Kept {
   git: string;
 }
 
-/** @param folder of the graph. @param now ms since 1970 */
+/**
+ * @param folder the folder of the graph
+ * @param now the current time, ms since 1970
+ */
 export function createLooker(place: GitPlace, folder: string, now: () => number = Date.now): Looker {
   let kept: Kept | undefined;
   let idle: ReturnType<typeof setTimeout> | undefined;
@@ -84,7 +89,7 @@ const COMPARED = [
 
 const isSameStat = (a: FileStat, b: FileStat): boolean => COMPARED.every((name) => a[name] === b[name]);
 
-/** What is to be compared with at the next look; undefined where that would say too little. */
+/** Records what the next look compares with. @returns undefined if a comparison would not be reliable */
 async function keep(place: GitPlace, look: Look, begun: number): Promise<Kept | undefined> {
   const { walk } = look;
   const { repository, folders, files } = walk;
@@ -113,7 +118,7 @@ async function keep(place: GitPlace, look: Look, begun: number): Promise<Kept | 
   return { look, folders: seen, repository, git: gitStamp(top, repository) };
 }
 
-/** Files in a folder that say how a walk goes. */
+/** The files in a folder that a walk depends on, apart from source files. */
 function othersOf(folder: Folder, paths: readonly string[]): Map<string, FileStat> {
   const found = new Map<string, FileStat>();
   for (const name of [...IGNORE_FILES, ...paths.map(basename)]) {
@@ -123,12 +128,12 @@ function othersOf(folder: Folder, paths: readonly string[]): Map<string, FileSta
   return found;
 }
 
-/** @returns undefined where the folder must be walked. @throws also then. */
+/** Looks by comparing. @returns undefined if the folder must be walked. @throws in that case too */
 async function lookAgain(place: GitPlace, store: string, kept: Kept, begun: number): Promise<Look | undefined> {
   const { look, folders, repository } = kept;
   using top = openFolder(place.root);
   if (gitStamp(top, repository) !== kept.git) return undefined;
-  // One that was made meanwhile has ignore rules of its own.
+  // A repository that was created meanwhile has ignore rules of its own.
   if (!repository && (await repositoryOf(place))) return undefined;
   const files: Walk["files"] = look.walk.files.slice();
   const turn = takeTurns();
@@ -146,7 +151,7 @@ const isSureAt = (begun: number, { changedSeconds, modifiedSeconds }: FileStat):
 function isAsSeen(folder: Folder, seen: Seen, begun: number): boolean {
   const stat = folder.stat("");
   if (!isSameStat(stat, seen.stat)) {
-    // Many programs change a file by putting another one in its place.
+    // Many programs save a file by putting a new one in its place, which changes the folder but not its names.
     if (namesIn(folder) !== seen.names) return false;
     if (isSureAt(begun, stat)) seen.stat = stat;
   }
@@ -162,7 +167,7 @@ function namesIn(folder: Folder): bigint {
   return BigInt(Bun.hash(names.sort().join("\0")));
 }
 
-/** Looks at the source files of a folder. @returns false where one is none any more */
+/** Looks at the source files of a folder. @returns false if one of them is no longer a source file */
 function readFiles(folder: Folder, { files: rows }: Seen, files: Walk["files"]): boolean {
   for (const row of rows) {
     const known = files[row];
@@ -175,10 +180,13 @@ function readFiles(folder: Folder, { files: rows }: Seen, files: Walk["files"]):
   return true;
 }
 
-/** Identifies a state of what git says of the files: another index, other ignore rules or settings, another repository. */
+/**
+ * Identifies the state of everything in git that decides which files are listed: its index, ignore rules, settings, and
+ * the repository itself.
+ */
 function gitStamp(top: Folder, repository: Repository | undefined): string {
   const entry = top.find(".git");
-  // The folder itself changes with every command of git.
+  // Every command of git changes the stat of the `.git` folder, so only its inode counts.
   const own = entry && (entry.kind === "folder" ? `${entry.inode}` : COMPARED.map((name) => entry[name]).join(" "));
   const parts = repository ? [repository.index, repository.exclude, join(repository.gitDir, "config")] : [];
   return [own, ...parts.map(fileStamp)].join("\n");

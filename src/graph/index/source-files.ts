@@ -1,18 +1,21 @@
-/** Reads files of a repository by path: regular files of a bounded size, never through a link that leads outside. */
+/**
+ * Reads files of a repository by path. Only regular files of a bounded size are read, never through a link that leads
+ * outside.
+ */
 import { FileError, type OpenFile, openFolder } from "../../working-copy/folder.ts";
 
-/** Files over this many bytes are not source that people read. */
+/** Larger files, in bytes, are not source that people read. */
 export const MAX_FILE_BYTES = 1024 * 1024;
 
-/** An open repository; close it when its files are read. */
+/** An open repository. Close it when its files have been read. */
 export interface SourceFiles extends Disposable {
-  /** @throws FileError `EFBIG` for a larger one, and as `Folder.openFile`. */
+  /** Opens a file. @throws FileError `EFBIG` for a file over the limit, and the errors of `Folder.openFile` */
   open(path: string): OpenFile;
-  /** Undefined for what cannot be read. */
+  /** The text of a file; undefined if it cannot be read. */
   text(path: string): string | undefined;
 }
 
-/** Reads configuration files of a folder as `text` does, each of them once; nothing stays open. */
+/** Reads configuration files of a folder as `text` does. Each file is read once, and nothing stays open. */
 export function createConfigReader(root: string): (path: string) => string | undefined {
   const known = new Map<string, string | undefined>();
   return (path) => {

@@ -1,7 +1,7 @@
 /** Lines of a file of the repository, for answers that show code. */
 import { openSources } from "./source-files.ts";
 
-/** Most characters shown. */
+/** At most this many characters are shown. */
 const MAX_SHOWN = 64_000;
 
 /**

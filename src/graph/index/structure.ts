@@ -1,6 +1,6 @@
 /**
- * Phase three: nodes for files, folders and symbols, the CONTAINS and DEFINED_IN edges between them, and resolved
- * edges with the rows of nodes.
+ * Phase three: the nodes of files, folders and symbols, and the CONTAINS and DEFINED_IN edges between them. Resolved
+ * edges are added here too, with the rows of their nodes.
  */
 
 import { CodeGraph, type Implementation, type NodeColumns } from "../code-graph.ts";
@@ -27,7 +27,7 @@ import type { SymbolNodes } from "./symbol-nodes.ts";
 const LABEL_ROW = new Map<NodeLabel, number>(NODE_LABELS.map((label, i) => [label, i]));
 const NAMESPACE = SYMBOL_LABELS.indexOf("Namespace");
 const TYPE_ROW = new Map<EdgeType, number>(EDGE_TYPES.map((type, i) => [type, i]));
-/** Of each row of symbols' labels, the row of the same label among those of nodes. */
+/** For each row of SYMBOL_LABELS, the row of the same label in NODE_LABELS. */
 const SYMBOL_LABEL_ROWS = SYMBOL_LABELS.map((label) => LABEL_ROW.get(label)!);
 const CONTAINS = EDGE_TYPES.indexOf("CONTAINS");
 const DEFINED_IN = EDGE_TYPES.indexOf("DEFINED_IN");
@@ -35,16 +35,16 @@ const CALLS = EDGE_TYPES.indexOf("CALLS");
 const NO_REASON = REASONS.indexOf("");
 const REASON_ROW = new Map<Reason, number>(REASONS.map((reason, i) => [reason, i]));
 
-/** Columns of nodes and edges. */
+/** The columns of nodes (NUMBERS) and of edges (ENDS). */
 export const NUMBERS = ["label", "exported", "file", "startLine", "endLine", "ordinal", "text"] as const;
 export const ENDS = ["type", "reason", "from", "to", "line"] as const;
 
-/** With more texts than this for each node, those that no node has are let go. */
+/** If there are more texts per node than this, texts that no node has are dropped. */
 const MOST_TEXTS = 1.5;
 
 type NodeTexts = Record<"name" | "qualified" | "signature" | "doc", string[]>;
 
-/** Growing columns of nodes and edges. */
+/** Builds a graph: columns of nodes and edges that grow. */
 export class GraphBuilder {
   readonly nodes = {
     label: new GrowingBytes(),
@@ -53,7 +53,7 @@ export class GraphBuilder {
     startLine: new GrowingInts(),
     endLine: new GrowingInts(),
     ordinal: new GrowingInts(),
-    /** Where its texts are in `texts`: in its own row, unless the builder was given texts of others. */
+    /** Where a node's texts are in `texts`: in its own row, unless the builder was given earlier texts. */
     text: new GrowingInts(),
   };
   readonly edges = {
@@ -64,13 +64,13 @@ export class GraphBuilder {
     line: new GrowingInts(),
   };
   readonly languages: string[] = [];
-  /** Texts of nodes. Those of an edit come after those of before, which graphs from before read as well. */
+  /** Texts of nodes. An edit appends its texts; graphs from before the edit read the same lists. */
   texts: NodeTexts;
-  /** First edge found in each file. */
+  /** The index of the first edge that was found in each file. */
   readonly found: number[] = [];
   readonly implementations: Implementation[] = [];
 
-  /** @param spare a builder whose memory is written into: neither it nor a graph that it made is read again */
+  /** @param spare a builder whose memory is reused; neither it nor a graph that it made may be read again */
   constructor(texts: NodeTexts = { name: [], qualified: [], signature: [], doc: [] }, spare?: GraphBuilder) {
     this.texts = texts;
     if (!spare) return;
@@ -82,7 +82,7 @@ export class GraphBuilder {
     return this.addNodeRow(LABEL_ROW.get(label)!, name, qualified, file);
   }
 
-  /** A node whose label is a row of their table. */
+  /** Adds a node whose label is given as a row of NODE_LABELS. */
   addNodeRow(label: number, name: string, qualified: string, file: number): number {
     const { nodes, texts } = this;
     nodes.label.push(label);
@@ -99,7 +99,7 @@ export class GraphBuilder {
     return nodes.label.length - 1;
   }
 
-  /** Gives the node that was added last what else is said of it. */
+  /** Sets the signature and doc of the node that was added last. */
   describeLast(signature: string, doc: string): void {
     const { texts } = this;
     const place = texts.name.length - 1;
@@ -107,23 +107,23 @@ export class GraphBuilder {
     texts.doc[place] = doc;
   }
 
-  /** Lets go of texts that edits left without a node, where they are many. */
+  /** Drops texts that edits left without a node, if there are many of them. */
   dropOldTexts(): void {
     const { text } = this.nodes;
     if (this.texts.name.length < text.length * MOST_TEXTS) return;
     const { name, qualified, signature, doc } = textsAt(this.texts, text.view);
     this.texts = { name: name.list(), qualified: qualified.list(), signature: signature.list(), doc: doc.list() };
-    // Graphs from before read the column that there was.
+    // Graphs from before the edit still read the old column.
     this.nodes.text = new GrowingInts();
     this.nodes.text.append(Int32Array.from({ length: text.length }, (_, row) => row));
   }
 
-  /** Makes room for so many nodes in all, and a few more. */
+  /** Reserves room for this many nodes in all, and a few more. */
   reserveNodes(nodes: number): void {
     for (const name of NUMBERS) this.nodes[name].reserve(nodes, roomFor(nodes));
   }
 
-  /** Makes room for so many edges in all, and a few more. */
+  /** Reserves room for this many edges in all, and a few more. */
   reserveEdges(edges: number): void {
     for (const name of ENDS) this.edges[name].reserve(edges, roomFor(edges));
   }
@@ -132,7 +132,7 @@ export class GraphBuilder {
     this.addEdgeRow(TYPE_ROW.get(type)!, REASON_ROW.get(reason)!, from, to, line);
   }
 
-  /** An edge whose type and reason are rows of their tables. */
+  /** Adds an edge whose type and reason are given as rows of EDGE_TYPES and REASONS. */
   addEdgeRow(type: number, reason: number, from: number, to: number, line: number): void {
     const { edges } = this;
     edges.type.push(type);
@@ -142,12 +142,12 @@ export class GraphBuilder {
     edges.line.push(line);
   }
 
-  /** Starts a file: the resolved edges added next are its edges. */
+  /** Starts a file: the resolved edges that are added next belong to it. */
   startFile(): void {
     this.found.push(this.edges.type.length);
   }
 
-  /** The edges alone, with the file of each node, as views. */
+  /** The edges so far and where those of each file begin, as views. */
   foundEdges(): Found {
     const { type, reason, from, to, line } = this.edges;
     return {
@@ -174,7 +174,7 @@ export class GraphBuilder {
     };
   }
 
-  /** The graph of what there is, as views. */
+  /** A graph of the nodes and edges so far, as views. */
   finish(): CodeGraph {
     const { found, ...edges } = this.foundEdges();
     const graph = new CodeGraph(this.nodeColumns(), edges, this.languages, found);
@@ -183,8 +183,8 @@ export class GraphBuilder {
   }
 
   /**
-   * The graph with more nodes and edges after these, whose rows go on from here. The builder does not get them, and changes no
-   * row of this graph later.
+   * A graph with the nodes and edges of another builder after these. Row numbers in the other builder's edges continue
+   * this builder's rows. This builder does not get them, and never changes a row of the graph later.
    */
   finishWith({ nodes: more, texts: moreTexts, edges: moreEdges }: GraphBuilder): CodeGraph {
     const { nodes, edges } = this;
@@ -249,8 +249,8 @@ export function addStructure(builder: GraphBuilder, repo: Repository): Int32Arra
 
 /**
  * Adds a file's symbols in consecutive rows.
- * @param nodes gets the node of each of the file's symbols; -1 before
- * @param fileNode what stands for the file in the edges to it
+ * @param nodes gets the node of each of the file's symbols; before, all entries are -1
+ * @param fileNode the number that stands for the file's node in edges
  */
 export function addSymbols(
   builder: GraphBuilder,
@@ -270,7 +270,7 @@ export function addSymbols(
     const parent = symbols.parent(row);
     const name = strings[symbols.name(row)]!;
     const around = isNone(parent) ? "" : qualifiedOf[parent]!;
-    // A member defined in a name space rather than in its type is still named after its type.
+    // A member that is defined in a name space and not in its type is still named after its type.
     const apart = isNone(parent) || symbols.label(parent) === NAMESPACE;
     const owner = apart ? (owners.get(row) ?? "") : "";
     const outer = around !== "" && owner !== "" ? `${around}.${owner}` : around || owner;
@@ -297,9 +297,9 @@ export function addSymbols(
   }
 }
 
-/** @returns what counts the symbols of a file that share label and qualified name: 1 for the first of them */
+/** @returns a counter of a file's symbols with equal label and qualified name; it answers 1 for the first */
 function createOrdinals(): (label: number, qualified: string) => number {
-  // Few names occur twice: only those need a key that holds the label too.
+  // Few names occur twice. Only those get a key that includes the label.
   const firsts = new Map<string, number>();
   const again = new Map<string, number>();
   return (label, qualified) => {
@@ -315,7 +315,7 @@ function createOrdinals(): (label: number, qualified: string) => number {
   };
 }
 
-/** By symbol row: the written name of the type that a member defined outside it belongs to. */
+/** For members that are defined outside their type, by symbol row: the written name of that type. */
 function writtenOwners(repo: Repository, file: number): Map<number, string> {
   const owners = new Map<number, string>();
   const { attaches, types, strings } = repo.facts(file);
@@ -332,7 +332,7 @@ function writtenOwners(repo: Repository, file: number): Map<number, string> {
   return owners;
 }
 
-/** Names in the file's export list. */
+/** The local names in the file's export list; undefined if it has none. */
 function exportedNames(repo: Repository, file: number): Set<string> | undefined {
   const { exports, strings } = repo.facts(file);
   if (exports.length === 0) return undefined;
@@ -343,8 +343,9 @@ function exportedNames(repo: Repository, file: number): Set<string> | undefined 
 }
 
 /**
- * Adds the next file's resolved edges. Edges to symbols without a node are left out, duplicates kept once a line.
- * @param exact what a compiler said of the file's calls: it takes the place of what was found
+ * Adds the next file's resolved edges. Edges to symbols without a node are left out. Equal edges on the same line are
+ * added once.
+ * @param exact what a compiler reported of the file's calls; it replaces the calls that resolution found
  */
 export function addFoundEdges(
   builder: GraphBuilder,
@@ -355,7 +356,7 @@ export function addFoundEdges(
   builder.startFile();
   const nodes = builder.nodeColumns();
   const isNew = createSeen(nodes.label.length);
-  /** By line: what found edges said of calls that the compiler knows. A class and its constructor are one. */
+  /** By line: nodes that resolution found for calls that the compiler knows. A class and its constructor are one. */
   const made = new Map<number, number[]>();
   for (const edge of found) {
     const from = edge.from < 0 ? -1 - edge.from : symbolNodes.at(edge.from)!;
@@ -374,9 +375,11 @@ export function addFoundEdges(
   }
 }
 
-/** @returns what tells whether an edge between nodes, of which there are so many, is the first of its type on a line */
+/**
+ * @param nodes their number. @returns a function that tells whether an edge is the first with its type, ends and line
+ */
 function createSeen(nodes: number): (type: number, from: number, to: number, line: number) => boolean {
-  // Most ends are joined once: only the others need a set of their own.
+  // Most pairs of nodes have one edge. Only the others need a set of their own.
   const seen = new Map<number, number | Set<number>>();
   return (type, from, to, line) => {
     const ends = from * nodes + to;

@@ -1,10 +1,10 @@
 /**
- * The node of each symbol. After an edit nothing is made for files that it left as they were: their nodes are where they
- * were, moved with the first of their file.
+ * The node of each symbol. An edit copies nothing for files that it left unchanged: their nodes keep their order, and
+ * move with the first node of their file.
  */
 import type { Repository } from "../resolve/repository.ts";
 
-/** As it was when all files were laid out. */
+/** The nodes as they were when all files were laid out. */
 interface LaidNodes {
   /** First symbol of each file. */
   base: Int32Array;
@@ -14,11 +14,14 @@ interface LaidNodes {
   first: Int32Array;
 }
 
-/** What edits made of it. */
+/** What edits have changed since then. */
 interface EditedNodes {
   repo: Repository;
   first: Int32Array;
-  /** The nodes of edited files' symbols, by file and row, counted from the first of the file; -1 for hidden ones. */
+  /**
+   * The nodes of edited files' symbols, by file and symbol row. They are counted from the file's first node; -1 if
+   * hidden.
+   */
   own: ReadonlyMap<number, Int32Array>;
 }
 
@@ -40,7 +43,7 @@ export class SymbolNodes {
     return (edited.first[file] ?? 0) + node - (own ? 0 : (laid.first[file] ?? 0));
   }
 
-  /** The same after an edit of more files. */
+  /** The nodes after an edit of further files. */
   after({ repo, first, own }: EditedNodes): SymbolNodes {
     return new SymbolNodes(this.laid, { repo, first, own: new Map([...(this.edited?.own ?? []), ...own]) });
   }

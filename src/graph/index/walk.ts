@@ -1,8 +1,9 @@
 /**
  * Phase one: which files of a folder are source.
  *
- * In a git repository the index and the untracked files git would not ignore; elsewhere the same ignore rules are
- * applied by hand. Everything is read through open descriptors: no link leads out of the folder. What is left out is counted by reason and named.
+ * In a git repository, these are the tracked files and the untracked files that git would not ignore. Elsewhere the
+ * same ignore rules are applied by hand. Everything is read through open descriptors, so that no link leads out of the
+ * folder. Files that are left out are reported with a reason.
  */
 import { readFileSync } from "node:fs";
 import { trackedOf } from "../../working-copy/compare.ts";
@@ -15,7 +16,7 @@ import { type GitPlace, type Repository, repositoryOf } from "./git.ts";
 import { ownIndex } from "./known-index.ts";
 import { MAX_FILE_BYTES } from "./source-files.ts";
 
-/** Most files that are walked; the rest is reported as skipped. */
+/** At most this many files are listed. Further ones are reported as skipped. */
 const MAX_FILES = 200_000;
 
 interface WalkedFile {
@@ -35,34 +36,34 @@ export interface SkippedFile {
 export interface Walk {
   files: WalkedFile[];
   configs: string[];
-  /** Configuration files as people write them, of at most 256 KiB; the first 2,000. */
+  /** Configuration files that people write (at most 256 KiB each). Only the first 2,000 are listed. */
   settings: string[];
   skipped: SkippedFile[];
-  /** Folders below that were listed or named, without those that rules leave out. */
+  /** Folders below the root that were walked, without those that ignore rules exclude. */
   folders: string[];
-  /** Files that are in none of the lists as they are too large. */
+  /** Paths of files that were left out because they are too large. */
   unlisted: string[];
-  /** The repository that lists the files. */
+  /** The repository that the folder is in; undefined outside of git. */
   repository: Repository | undefined;
 }
 
 interface WalkOptions extends GitPlace {
-  /** True for a path whose ending a language claims. */
+  /** True for a path whose ending a language supports. */
   supported(path: string): boolean;
-  /** Base names of configuration files to list beside. */
+  /** Base names of configuration files that are listed as well. */
   configNames: ReadonlySet<string>;
-  /** Hears how many bytes each source file has, as it is found. */
+  /** Called with the size in bytes of each source file, as it is found. */
   found?: ((bytes: number) => void) | undefined;
 }
 
 const GENERATED =
   /(^|\/)(node_modules|bower_components|\.git|\.hg|\.svn|\.venv|venv|__pycache__|\.tox|\.next|\.nuxt|site-packages)\/|[.-]min\.(js|css|mjs)$|\.bundle\.js$|[._](pb|generated|designer)\.(go|ts|js|cs|cc|h|py)$|_pb2(_grpc)?\.py$|\.g\.cs$/i;
 
-/** Lists the source files of a folder, sorted by path. Throws when the folder cannot be read. */
+/** Lists the source files of a folder, sorted by path. Throws if the folder cannot be read. */
 export async function walkFolder(options: WalkOptions): Promise<Walk> {
   const repository = await repositoryOf(options);
   const byGit = repository && (await walkByGit(repository, options));
-  // Git lists nothing: there is no repository, or one further up ignores this folder.
+  // Git lists nothing if there is no repository, or if a repository further up ignores this folder.
   const found = byGit ?? (await walkByHand(options));
   const { files, configs, settings, skipped, folders, unlisted } = found;
   files.sort(byPath);
@@ -80,7 +81,7 @@ export async function walkFolder(options: WalkOptions): Promise<Walk> {
 
 const byPath = (a: { path: string }, b: { path: string }) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0);
 
-/** Tracked files, and those that git would not ignore; undefined when there are none. */
+/** Lists tracked files and those that git would not ignore; undefined if there are none. */
 async function walkByGit(repository: Repository, options: WalkOptions): Promise<Found | undefined> {
   const index = await ownIndex(options, repository);
   if (!index) return undefined;
@@ -94,7 +95,7 @@ async function walkByGit(repository: Repository, options: WalkOptions): Promise<
   const beneath = {
     tracked,
     baseRules: excludeRules(repository),
-    // A repository inside this one is not part of it.
+    // A repository inside this one does not belong to it.
     enter: (path: string, folder: Folder) =>
       !isModule(path) && (folder.find(".git") === undefined || tracked.hasFolder(path)),
   };
@@ -119,14 +120,14 @@ export function excludeRules({ exclude }: Repository): IgnoreRules | undefined {
 const IGNORE_FILES = [".gitignore", ".ignore"];
 const NEVER = new Set([".git", ".hg", ".svn", "node_modules"]);
 
-/** The same rules without git: every ignore file holds for its folder and below. */
+/** Applies the ignore rules without git: every ignore file holds for its folder and everything below. */
 async function walkByHand(options: WalkOptions): Promise<Found> {
   using top = openFolder(options.root, "latin1");
   const enter = (path: string) => !NEVER.has(basename(path));
   return await collect(walkBeneath(top, { ignoreFiles: IGNORE_FILES, enter }), "", options);
 }
 
-/** Most files and folders that are looked at; the rest is ignored. */
+/** At most this many entries are looked at; further ones are ignored. */
 const MAX_ENTRIES = 2_000_000;
 
 type Found = Omit<Walk, "repository"> & { entries: number };

@@ -1,7 +1,7 @@
 /**
- * What the walks of the block languages (Go, Rust, Java, C, C++, C#, PHP) share: the current place, and how symbols,
- * functions, calls and lambdas become facts. A language extends it with its own kinds of nodes. Depth is bounded:
- * source that nests deeper is cut off instead of overflowing the stack.
+ * Shared by the walks of the block languages (Go, Rust, Java, C, C++, C#, PHP): the current place, and how symbols,
+ * functions, calls and lambdas become facts. Each language extends this class with its own kinds of nodes. Depth is
+ * bounded: source that nests deeper is left out, so that the stack does not overflow.
  */
 
 import type { SymbolLabel } from "../model.ts";
@@ -21,19 +21,19 @@ import type { DecoratorInput, FactsBuilder } from "./facts-builder.ts";
 import type { FlatTree } from "./flat-tree.ts";
 import { oneLine } from "./one-line.ts";
 
-/** The current place of a walk. Places are values: each scope has a new one. */
+/** The current place of a walk. Places are immutable: each scope has a new one. */
 export interface Place {
   /** Innermost scope. */
   scope: ScopeRow;
-  /** Nearest enclosing symbol that is a node, none at the top: the owner of calls. */
+  /** The nearest enclosing symbol that is a node; it owns the calls made here. None at the top of the file. */
   symbol: SymbolRow;
-  /** Nearest enclosing symbol, hidden ones included: the parent of what is declared here. */
+  /** The nearest enclosing symbol, including hidden ones; it is the parent of symbols declared here. */
   parent: SymbolRow;
-  /** Scope of the class that `this` is, or none. */
+  /** The scope of the class that `this` refers to, or none. */
   thisScope: ScopeRow;
-  /** Collects returned expressions of the innermost function; undefined outside. */
+  /** Collects the returned expressions of the innermost function; undefined outside of functions. */
   returns: ExprRow[] | undefined;
-  /** Names of locals and parameters of the innermost function so far. */
+  /** Names of the innermost function's parameters and locals so far. */
   names: Set<string> | undefined;
 }
 
@@ -41,16 +41,16 @@ interface Declared {
   label: SymbolLabel;
   name: string;
   node: TreeNode;
-  /** Where the signature ends; none: at the end of the node. */
+  /** The node before which the signature ends; if none, the signature ends with the declaration. */
   body: TreeNode;
   flags?: number;
-  /** Node whose preceding comment documents it, when it is not `node`. */
+  /** The node that the documentation precedes, if it is not `node`. */
   documented?: TreeNode;
-  /** Class members are found through their parent and have no plain name. */
+  /** Whether the name is bound in its scope. Class members are not bound: they are found through their parent. */
   bound?: boolean;
 }
 
-/** Fewest and most arguments of a call, as a symbol's `arity` has it. */
+/** Packs the fewest and most arguments of a call into one number, for a symbol's `arity`. */
 export function arity(required: number, most: number, variadic: boolean): number {
   return Math.min(required, 900) * 1000 + (variadic ? 999 : Math.min(most, 900));
 }
@@ -70,18 +70,18 @@ export abstract class BlockWalk {
   protected abstract expressionOf(node: TreeNode, at: Place): ExprRow;
   protected abstract statementOf(node: TreeNode, at: Place): Place;
   protected abstract typeOf(node: TreeNode, at: Place): TypeRow;
-  /** Kinds of nodes that are functions as values. */
+  /** Whether nodes of this kind are functions as values. */
   protected abstract isLambda(kind: string): boolean;
-  /** A lambda; `contextual` gives the expression that types its parameter i. */
+  /** Walks a lambda. `contextual` makes the expression that types its nth parameter. */
   protected abstract lambda(node: TreeNode, at: Place, contextual?: (parameter: number) => ExprRow): ExprRow;
 
-  /** The place at the top of the file: opens scope 0. */
+  /** Opens scope 0, that of the file. */
   protected top(): Place {
     const scope = this.facts.scope(NONE, ScopeKind.File);
     return { scope, symbol: NONE, parent: NONE, thisScope: NONE, returns: undefined, names: undefined };
   }
 
-  /** An expression row; none for no node. */
+  /** Walks an expression. @returns its row; none if there is no node */
   expression(node: TreeNode, at: Place): ExprRow {
     if (isNone(node)) return NONE;
     if (this.depth > MAX_DEPTH) return this.facts.expr(Expr.Unknown);
@@ -91,7 +91,7 @@ export abstract class BlockWalk {
     return row;
   }
 
-  /** A type row; none for no node. */
+  /** Walks a type. @returns its row; none if there is no node */
   type(node: TreeNode, at: Place): TypeRow {
     if (isNone(node) || this.depth > MAX_DEPTH) return NONE;
     this.depth++;
@@ -100,7 +100,7 @@ export abstract class BlockWalk {
     return row;
   }
 
-  /** Walks a statement; returns the place of the statements after it. */
+  /** Walks a statement. @returns the place for the statements after it */
   statement(node: TreeNode, at: Place): Place {
     if (isNone(node) || this.depth > MAX_DEPTH) return at;
     this.depth++;
@@ -116,7 +116,7 @@ export abstract class BlockWalk {
     for (const child of this.tree.namedChildren(node)) place = this.statement(child, place);
   }
 
-  /** Walks every named child as an expression; the result is not known. */
+  /** Walks every named child as an expression. The result is unknown. */
   unknown(node: TreeNode, at: Place): ExprRow {
     for (const child of this.tree.namedChildren(node)) this.expression(child, at);
     return this.facts.expr(Expr.Unknown);
@@ -142,7 +142,7 @@ export abstract class BlockWalk {
     return row;
   }
 
-  /** The expression of a value that is kept or given away, where a member may be a method: `Handler{Serve: s.serve}`. */
+  /** Walks a value that is kept or passed on. If it is a member, it may name a method: `Handler{Serve: s.serve}`. */
   kept(node: TreeNode, at: Place): ExprRow {
     const row = this.expression(node, at);
     if (exists(row) && this.facts.exprs.op(row) === Expr.Member)
@@ -171,7 +171,7 @@ export abstract class BlockWalk {
       doc: this.doc(what.documented ?? what.node),
     });
     if (what.bound !== false && what.name !== "") facts.bind(symbol);
-    // Read for hidden symbols too: decorators kept for the next declaration belong to this one.
+    // Read for hidden symbols too: decorators that wait for the next declaration belong to this one.
     const decorators = this.decoratorsOf(what.node, at);
     if ((what.flags ?? 0) & SymbolFlag.Hidden || what.name === "") return symbol;
     for (const decorator of decorators) facts.decorator(symbol, at.scope, decorator);
@@ -183,7 +183,7 @@ export abstract class BlockWalk {
     return NO_DECORATORS;
   }
 
-  /** A decorator as it is written at `node`; `name` without arguments. */
+  /** Describes the decorator at `node`. `name` has no arguments. */
   protected decorator(node: TreeNode, name: string, what: { value?: ExprRow; type?: TypeRow }): DecoratorInput {
     const { tree } = this;
     return {
@@ -195,14 +195,14 @@ export abstract class BlockWalk {
     };
   }
 
-  /** The node of an import written at `node`; `name` is the module or path as written. */
+  /** Declares the Import node for an import at `node`. `name` is the module or path as written. */
   protected importStatement(node: TreeNode, name: string, scope: ScopeRow, signature = this.text(node)): SymbolRow {
     const { tree, facts } = this;
     const [startLine, endLine] = [tree.line(node), tree.endLine(node)];
     return facts.importStatement({ name: oneLine(name), scope, startLine, endLine, signature: oneLine(signature) });
   }
 
-  /** A member, local or parameter: a new local binding. */
+  /** Binds a local variable or parameter. */
   local(name: string, at: Place, type: TypeRow, value: ExprRow, parameter = false): BindingRow {
     at.names?.add(name);
     return this.facts.local(at.scope, name, type, value, parameter ? BindingKind.Parameter : BindingKind.Local);
@@ -222,7 +222,7 @@ export abstract class BlockWalk {
     };
   }
 
-  /** Opens the scope of a class-like symbol: its members. */
+  /** Opens the scope of a class-like symbol, in which its members are declared. */
   openClass(symbol: SymbolRow, at: Place): Place {
     const hidden = (this.facts.symbols.flags(symbol) & SymbolFlag.Hidden) !== 0;
     const scope = this.facts.scope(at.scope, ScopeKind.Class, symbol);
@@ -236,7 +236,7 @@ export abstract class BlockWalk {
     };
   }
 
-  /** Notes what a function returned; call after its body. */
+  /** Records what a function returns. Must be called after its body was walked. */
   close(symbol: SymbolRow, inside: Place): void {
     if (inside.returns && inside.returns.length > 0)
       this.facts.setSymbol(symbol, "returns", this.facts.list(inside.returns));
@@ -247,7 +247,7 @@ export abstract class BlockWalk {
     return this.declare({ label: "Function", name: "", node, body: NONE, flags: SymbolFlag.Hidden | flags }, at);
   }
 
-  /** A call with its arguments; lambdas among them are typed by the parameter they are passed for. */
+  /** Records a call with its arguments. Lambdas among them are typed by the parameter that they are passed for. */
   callOf(
     callee: ExprRow,
     args: readonly TreeNode[],
@@ -262,7 +262,7 @@ export abstract class BlockWalk {
     return row;
   }
 
-  /** `new C(…)`: the call of a constructor. */
+  /** Records a constructor call: `new C(…)`. */
   newOf(callee: ExprRow, args: readonly TreeNode[], at: Place, line: number): ExprRow {
     const row = this.facts.expr(Expr.New, callee);
     this.pass(row, args, at);
@@ -279,7 +279,10 @@ export abstract class BlockWalk {
     this.facts.exprs.setArgs(row, this.facts.list(rows));
   }
 
-  /** `new T<A>(…)`: a constructor's call, typed by what `<…>` says; of a library's type only a value of it. */
+  /**
+   * Walks `new T<A>(…)`: a constructor call whose type arguments are written in `<…>`. For a library type, the result
+   * is only a typed value.
+   */
   protected construction(type: TypeRow, typeNode: TreeNode, args: readonly TreeNode[], at: Place): ExprRow {
     const { tree, facts } = this;
     if (isNone(type) || facts.types.op(type) === Type.Literal) {
@@ -296,7 +299,10 @@ export abstract class BlockWalk {
     return tree.text.slice(tree.endIndex(tree.child(node, "left")), tree.startIndex(tree.child(node, "right")));
   }
 
-  /** The result of a binary operator: a truth value, a text if either operand is one, else the left operand. */
+  /**
+   * The result of a binary operator: a boolean for comparisons and logic, a string if either operand is one, else the
+   * left operand.
+   */
   protected operation(operator: string, left: ExprRow, right: ExprRow): ExprRow {
     const { facts } = this;
     if (/[<>]=?\s*$|[=!]=|&&|\|\|/.test(operator) && !/<<|>>/.test(operator)) return facts.exprLiteral("bool");
@@ -305,17 +311,17 @@ export abstract class BlockWalk {
     return isText(left) || isText(right) ? facts.exprLiteral("string") : left;
   }
 
-  /** A called member: where methods and fields have names of their own, a method is meant. */
+  /** A called member. In languages where methods and fields have separate names, it means a method. */
   calledMember(object: ExprRow, name: string): ExprRow {
     return this.facts.expr(Expr.Member, object, this.facts.name(name), 1);
   }
 
-  /** A type of the language's own library that carries types of the repository: see builtins.ts. */
+  /** A type of the language's own library that carries types of the repository. See builtins.ts. */
   builtinType(name: string, args: readonly TypeRow[] = []): TypeRow {
     return this.facts.type(Type.Literal, this.facts.name(name), this.facts.list(args));
   }
 
-  /** The declaration's text up to its body, on one line. */
+  /** The declaration's text up to its body, as one line. */
   private signature(node: TreeNode, body: TreeNode): string {
     const { tree } = this;
     const end = exists(body) ? tree.startIndex(body) : tree.endIndex(node);
@@ -327,7 +333,7 @@ export abstract class BlockWalk {
       .slice(0, MAX_TEXT);
   }
 
-  /** First sentence of the comment right before a declaration. */
+  /** The first sentence of the comment directly before a declaration. */
   private doc(node: TreeNode): string {
     const { tree } = this;
     const end = tree.startIndex(node);
@@ -336,7 +342,7 @@ export abstract class BlockWalk {
     return firstSentence(commentAtEnd(before.trimEnd()));
   }
 
-  /** A type row's class as a value: what is constructed, or stands before `::`. */
+  /** The class of a type row as a value, for constructions and in front of `::`. */
   protected classExpression(type: TypeRow): ExprRow {
     const { facts } = this;
     if (facts.types.op(type) === Type.Qualified)
@@ -347,7 +353,7 @@ export abstract class BlockWalk {
   }
 }
 
-/** The text of the comment that a text ends with, without its marks. */
+/** The text of the comment at the end of a text, without comment marks. */
 function commentAtEnd(before: string): string {
   if (before.endsWith("*/")) {
     const open = before.lastIndexOf("/*");
@@ -357,7 +363,7 @@ function commentAtEnd(before: string): string {
   for (const line of before.split("\n").reverse()) {
     const match = /^\s*\/\/[/!]?\s?(.*)$/.exec(line.replace(/\r$/, ""));
     if (!match) {
-      // Attributes may stand between a comment and what it documents.
+      // Attributes may stand between a comment and the declaration that it documents.
       if (lines.length === 0 && /^(?:#!?\[.*\]|\[[^\]]*\]|@\w.*)$/s.test(line.trim())) continue;
       break;
     }

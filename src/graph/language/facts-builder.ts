@@ -1,7 +1,7 @@
 /**
- * The builder a language module fills while it walks a file.
+ * Builds the facts of a file, while a language module walks the file.
  *
- * Every method appends one row and returns its index. Names are interned. NUL cannot appear in a name.
+ * Every method appends one row and returns its index. Names are interned. Names do not contain NUL.
  */
 import { type LanguageId, SYMBOL_LABELS, type SymbolLabel } from "../model.ts";
 import {
@@ -38,9 +38,9 @@ type ValueOf<T> = T[keyof T];
 interface SymbolInput {
   label: SymbolLabel;
   name: string;
-  /** Enclosing symbol row, none at the top. */
+  /** Row of the enclosing symbol; none at the top. */
   parent: SymbolRow;
-  /** Scope it is declared in. */
+  /** The scope in which it is declared. */
   scope: ScopeRow;
   startLine: number;
   endLine: number;
@@ -53,20 +53,20 @@ interface SymbolInput {
   arity?: number;
 }
 
-/** What is written before or in a declaration about it: a decorator, annotation or attribute. Lines count from 1. */
+/** A decorator, annotation or attribute of a declaration. Lines count from 1. */
 export interface DecoratorInput {
-  /** As written, without arguments: `app.route`. */
+  /** Name as written, without arguments: `app.route`. */
   name: string;
   startLine: number;
   endLine: number;
   signature: string;
-  /** Expression row of what is named or called, or none. */
+  /** Row of the expression that is named or called, or none. */
   value?: ExprRow;
-  /** Type row of the annotation's type, or none. */
+  /** Row of the annotation's type, or none. */
   type?: number;
 }
 
-/** One import as it is written. Lines count from 1. */
+/** An import statement in the source. Lines count from 1. */
 interface ImportInput {
   /** The module or path as written. */
   name: string;
@@ -80,7 +80,7 @@ export class FactsBuilder {
   private readonly strings: string[] = [];
   private readonly stringIndex = new Map<string, NameRow>();
 
-  /** @param tables where the facts are written; what they hold is dropped */
+  /** @param tables the tables to write to; their earlier content is dropped */
   constructor(
     readonly path: string,
     readonly language: LanguageId,
@@ -142,7 +142,7 @@ export class FactsBuilder {
     return row;
   }
 
-  /** Declares a symbol. It does not bind its name: call `bind`. */
+  /** Declares a symbol. Its name is not bound; `bind` does that. */
   symbol(input: SymbolInput): SymbolRow {
     return this.symbols.add(
       SYMBOL_LABELS.indexOf(input.label),
@@ -177,7 +177,7 @@ export class FactsBuilder {
     this.setSymbol(symbol, "flags", this.symbols.flags(symbol) | flag);
   }
 
-  /** Binds a symbol's name in a scope (by default under its own name, in its own scope). */
+  /** Binds a symbol's name in a scope; by default under its own name, in its own scope. */
   bind(symbol: SymbolRow, scope = this.symbols.scope(symbol), name: NameRow = NONE): BindingRow {
     const text = exists(name) ? name : this.symbols.name(symbol);
     return this.tables.bindings.add(scope, text, BindingKind.Symbol, symbol, -1);
@@ -194,7 +194,7 @@ export class FactsBuilder {
     return this.tables.bindings.add(scope, this.name(name), kind, type, value);
   }
 
-  /** Declares the node of an import as it is written; returns the `statement` of its `import` rows. */
+  /** Declares the node of an import statement. @returns the `statement` for its `import` rows */
   importStatement({ scope, ...input }: ImportInput): SymbolRow {
     let outer = scope;
     while (exists(outer) && isNone(this.scopes.symbol(outer))) outer = this.scopes.parent(outer);
@@ -202,14 +202,14 @@ export class FactsBuilder {
     return this.symbol({ label: "Import", parent, scope, ...input });
   }
 
-  /** Declares the node of a decorator of `owner`, a symbol row, or none for the file. */
+  /** Declares the node of a decorator. @param owner the decorated symbol; none for the file */
   decorator(owner: SymbolRow, scope: ScopeRow, input: DecoratorInput): SymbolRow {
     return this.symbol({ label: "Decorator", parent: owner, scope, ...input });
   }
 
   /**
-   * Records an import and, if `local` is not empty, binds the name in the scope. `statement` is the row that
-   * `importStatement` gave; none for names that are known without an import.
+   * Records an import. If `local` is not empty, the name is bound in the scope.
+   * @param statement the result of `importStatement`; none for names that are known without an import
    */
   import(
     kind: ValueOf<typeof ImportKind>,
@@ -266,22 +266,25 @@ export class FactsBuilder {
     return this.type(Type.Ref, this.name(name), scope, this.list(args));
   }
 
-  /** A call site: `expr` is a Call or New row; `symbol` the nearest enclosing symbol, none at the top of the file. */
+  /**
+   * Records a call site. @param expr a Call or New row. @param symbol the nearest enclosing symbol; none at the top of
+   * the file
+   */
   call(expr: ExprRow, symbol: SymbolRow, line: number, flags = 0): void {
     this.tables.calls.add(expr, symbol, line, flags);
   }
 
-  /** A mention of a type (an annotation, a cast). */
+  /** Records that a type is mentioned (in an annotation or a cast). */
   useType(type: TypeRow, symbol: SymbolRow, line: number): void {
     if (exists(type)) this.tables.uses.add(type, -1, symbol, line);
   }
 
-  /** A function, class or constant used as a value: passed, assigned, returned. */
+  /** Records that a function, class or constant is used as a value: passed, assigned or returned. */
   useValue(expr: ExprRow, symbol: SymbolRow, line: number): void {
     if (exists(expr)) this.tables.uses.add(-1, expr, symbol, line);
   }
 
-  /** `symbol` extends or implements a type (`base`) or an expression (`expr`). */
+  /** Records that `symbol` extends or implements a type (`base`) or the value of an expression (`expr`). */
   heritage(
     symbol: SymbolRow,
     kind: ValueOf<typeof HeritageKind>,
@@ -292,34 +295,39 @@ export class FactsBuilder {
     this.tables.heritage.add(symbol, -1, kind, base, expr, line);
   }
 
-  /** The type `subject`, declared elsewhere, extends or implements `base`. */
+  /** Records that the type `subject`, which is declared elsewhere, extends or implements `base`. */
   heritageOf(subject: TypeRow, kind: ValueOf<typeof HeritageKind>, base: TypeRow, line: number): void {
     this.tables.heritage.add(-1, subject, kind, base, -1, line);
   }
 
-  /** `symbol` is a member of a type that is declared elsewhere. */
+  /** Records that `symbol` is a member of a type that is declared elsewhere. */
   attach(symbol: SymbolRow, type: TypeRow): void {
     this.tables.attaches.add(symbol, type);
   }
 
-  /** The scope shares its names with every scope of that space in the repository. */
+  /**
+   * Makes the names of a scope visible in every scope of this name space in the repository, and the other way round.
+   */
   space(scope: ScopeRow, name: string): void {
     this.tables.spaces.add(scope, this.name(name));
   }
 
-  /** `target` (a Name or Member expression row) is also assigned `expr` somewhere. */
+  /** Records an assignment of `expr` to `target` (a Name or Member row), apart from its declaration. */
   assign(target: ExprRow, expr: ExprRow, scope: ScopeRow): void {
     this.tables.assigns.add(target, expr, scope);
   }
 
-  /** Within `scope` the name has that type, or is an instance of the class `expr`. See `NarrowTable`. */
+  /**
+   * Narrows a name within `scope`: it has the type `type`, or is an instance of the class `expr`. See `NarrowTable`.
+   */
   narrow(scope: ScopeRow, name: string, type: TypeRow, expr: ExprRow = NONE): void {
     this.tables.narrows.add(scope, this.name(name), type, expr);
   }
 
   /**
-   * The facts, in the tables that were given.
-   * @param unread lines that the parser could not read
+   * @returns the facts, in the tables that were given
+   * @param unread number of lines that the parser could not read
+   * @param lines number of lines of the file
    * @param keys names that may be configuration keys
    */
   finish(unread: number, lines: number, keys: Uint8Array): FileFacts {

@@ -1,4 +1,4 @@
-/** Packed facts are opened only where their header fits, and give what was packed once they are asked. */
+/** Packed facts are opened only if their header is valid, and give back what was packed. */
 import { expect, test } from "bun:test";
 import { type FileFacts, openFacts, packFacts } from "./facts.ts";
 import { createGrammars } from "./grammar.ts";

@@ -1,4 +1,4 @@
-/** The facts of one file, which resolution reads, and their packed form. */
+/** The facts of one file, as resolution reads them, and their packed form. */
 import type { LanguageId } from "../model.ts";
 import { FACTS_VERSION } from "./fact-layout.ts";
 import {
@@ -14,16 +14,16 @@ import {
 
 export interface FileFacts extends FactTables {
   language: LanguageId;
-  /** Lines that the parser could not read, in whole or in part. */
+  /** Number of lines that the parser could not read, in whole or in part. */
   unread: number;
-  /** Lines of the file. */
+  /** Number of lines of the file. */
   lines: number;
   strings: string[];
-  /** Names that may be configuration keys, as `keyNamesOf` gives them. */
+  /** Names that may be configuration keys, in the format of `keyNamesOf`. */
   keys: Uint8Array;
 }
 
-/** Words before the table lengths: version, unread lines, bytes of strings, count of strings, lines, bytes of keys. */
+/** Words before the table lengths: version, unread lines, bytes of strings, number of strings, lines, bytes of keys. */
 const HEADER = 6;
 
 const encoder = new TextEncoder();
@@ -51,22 +51,22 @@ export function packFacts(facts: FileFacts): Uint8Array {
 }
 
 /**
- * Facts of a file of the repository. What is asked of every file was read from the header; all else is read once somebody
- * asks for it, since most files are asked for nothing when one of them is edited.
+ * The facts of a file in the repository. The constructor reads only the values that are needed of every file.
+ * Everything else is read on demand, because an edit of one file needs nothing else from most other files.
  */
 export class SourceFacts {
   private all: FileFacts | undefined;
-  /** Lines that the parser could not read, in whole or in part. */
+  /** Number of lines that the parser could not read, in whole or in part. */
   readonly unread: number;
-  /** Lines of the file. */
+  /** Number of lines of the file. */
   readonly lines: number;
   /** Number of symbols, hidden ones included. */
   readonly symbolCount: number;
 
   /**
-   * @param packed with a header that is known to fit
-   * @param words those of the packed facts before their texts
-   * @param filled the tables that have rows, as `readLengths` gives them
+   * @param packed packed facts whose header was checked
+   * @param words the part of the packed facts before the texts
+   * @param filled which tables have rows, as returned by `readLengths`
    */
   constructor(
     readonly language: LanguageId,
@@ -85,18 +85,18 @@ export class SourceFacts {
     return hasRows(name, this.filled);
   }
 
-  /** A table alone: where something is looked for in all files. */
+  /** A single table, for a search in all files. */
   table<Name extends TableName>(name: Name): FactTables[Name] {
     return this.all?.[name] ?? readTable(name, this.words, HEADER);
   }
 
-  /** The bytes of its strings, divided by NUL, and of its keys behind them. */
+  /** The bytes of the strings, separated by NUL, followed by those of the keys. */
   get texts(): Uint8Array {
     const start = this.words.byteLength;
     return this.packed.subarray(start, start + this.words[2]! + this.words[5]!);
   }
 
-  /** Names that may be configuration keys, as `keyNamesOf` gives them. */
+  /** Names that may be configuration keys, in the format of `keyNamesOf`. */
   get keys(): Uint8Array {
     const start = this.words.byteLength + this.words[2]!;
     return this.packed.subarray(start, start + this.words[5]!);
@@ -119,9 +119,9 @@ export class SourceFacts {
 }
 
 /**
- * Opens what `packFacts` made; undefined when it is of another version or cut short. A byte that is wrong behind a header
- * which fits is not noticed: it gives other facts.
- * @param pool strings of other files: of those that are equal, one is kept in memory
+ * Opens what `packFacts` made. A damaged byte after a valid header is not detected: it results in other facts.
+ * @param pool interned strings of other files, so that equal strings are kept in memory once
+ * @returns undefined if the facts are of another version or incomplete
  */
 export function openFacts(
   packed: Uint8Array,
@@ -137,7 +137,7 @@ export function openFacts(
   return new SourceFacts(language, aligned, all.subarray(0, layout.end), layout.filled, pool);
 }
 
-/** @returns the text of the pool that equals this one, which joins it where there is none. */
+/** @returns the equal text in the pool; a text without an equal one is added and returned */
 function keepOnce(pool: Map<string, string>, text: string): string {
   const known = pool.get(text);
   if (known === undefined) pool.set(text, text);

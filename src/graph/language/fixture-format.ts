@@ -1,7 +1,7 @@
 /** Reads `expected.txt` of a fixture (format: README.md) and compares it with a graph. */
 import type { GraphEdge, GraphNode } from "../model.ts";
 
-/** Every way in which a graph differs from what the fixture expects, in words; empty when it is as expected. */
+/** Lists the differences between a graph and what the fixture expects. It is empty if the graph is as expected. */
 export function differences(expected: string, nodes: readonly GraphNode[], edges: readonly GraphEdge[]): string[] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const present = new Set(edges.map((edge) => `${edge.type} ${edge.from} -> ${edge.to}`));

@@ -1,36 +1,36 @@
 /**
- * A syntax tree copied once out of the parser into flat arrays.
+ * A syntax tree, copied from the parser into flat arrays.
  *
- * Reading nodes through the parser's own objects costs a foreign call and an allocation each; that was
- * most of the time of every indexer measured. Here one pass over the parser's memory fills typed arrays, the parser's
- * tree is freed, and language modules then move about at the price of an array read. Punctuation is left out.
+ * Reading a node through the parser's own objects costs a foreign call and an allocation; that took most of the time of
+ * every measured indexer. Here, one pass over the parser's memory fills typed arrays and the parser's tree is freed.
+ * After that, reading a node costs an array access. Punctuation is left out.
  *
- * A node is a number (its index, in document order: a parent before its children); -1 is "none".
- * Offsets are UTF-16 units of `text`; rows and lines: `line()` counts from 1.
+ * A node is its index in document order, so that a parent comes before its children; -1 means none. Offsets are UTF-16
+ * units of `text`. Lines count from 1.
  */
 
 import type { Language } from "web-tree-sitter";
 import { exists, isNone, NONE, rowAfter, rowAt, type TreeNode } from "../rows.ts";
 
-/** Names of one grammar's node types and fields, by numeric id, and which node types are copied. */
+/** The names of one grammar's node types and fields by numeric id, and which node types are copied. */
 export interface GrammarTables {
   kinds: string[];
   fields: string[];
   keep: Uint8Array;
-  /** 1 for the types of named nodes that are no comments. */
+  /** 1 for types of named nodes other than comments. */
   walked: Uint8Array;
 }
 
-/** Tokens without a name that carry meaning; every other piece of punctuation is skipped. */
+/** Unnamed tokens that carry meaning. All other punctuation is skipped. */
 const MEANINGFUL_TOKEN = /^[A-Za-z_]|^(\?\?|\|\||&&|=|\+|-|\*|\?|!|&|::|->|\.|\.\.\.|<-|:=)$/;
 
 /**
- * The text as names of members are kept: two of them are compared by where they stand, other texts letter by letter. Walks
- * compare a kind with one text after another, and take a twelfth less time for it.
+ * Interns a text as the name of a property. Two interned strings are compared by address, other strings character by
+ * character. Walks compare kinds all the time and take a twelfth less time this way.
  */
 const atom = (text: string): string => Object.keys({ [text]: 0 })[0] ?? "";
 
-/** Reads the id tables of a loaded grammar once. */
+/** Reads the id tables of a loaded grammar. */
 export function grammarTables(language: Language): GrammarTables {
   const count = language.nodeTypeCount;
   const kinds: string[] = [];
@@ -45,23 +45,23 @@ export function grammarTables(language: Language): GrammarTables {
   return { kinds, keep, walked, fields: language.fields.map((name) => atom(name ?? "")) };
 }
 
-/** The type of a node that the parser gave up. */
+/** The type of an ERROR node, which covers text that the parser could not read. */
 export const ERROR_TYPE = 65535;
-/** Kinds of nodes that are walked also where the parser gave up around them. */
+/** Kinds of nodes that are walked even inside of an ERROR node. */
 const READ_INSIDE =
   /(?:_definition|_declaration|_statement|_item|_specifier|_assignment|_list|_clause|_block|_include|_def|_ifdef|_if)$/;
-/** A comment begins within so many characters of its line. */
+/** A comment is recognized if it begins within this many characters of its line. */
 const INDENT = 200;
 const COMMENT = /^(?:\/\/|\/\*|\*(?:\s|\/|$)|#)/;
 
-/** A value for each node of a tree. A thread parses one file after another into the same ones. */
+/** One value per node for each property of nodes. A thread reuses the same columns for one file after another. */
 export interface TreeColumns {
   type: Uint16Array;
   field: Uint16Array;
   from: Int32Array;
   to: Int32Array;
   up: Int32Array;
-  /** Index after the node's last descendant: the next sibling, if the parent reaches that far. */
+  /** The index after the node's last descendant. It is the next sibling if the parent extends that far. */
   after: Int32Array;
 }
 
@@ -85,14 +85,14 @@ export class FlatTree {
   private up: Int32Array;
   private after: Int32Array;
   private lineStarts: Int32Array | undefined;
-  /** The line that was asked for last, counted from 0. */
+  /** The last line that was asked for, counted from 0. */
   private lastLine = 0;
-  /** How many ERROR nodes the parser left: a measure of how much of the file was not understood. */
+  /** Number of ERROR nodes: a measure of how much of the file was not understood. */
   errors = 0;
-  /** The outermost of them. */
+  /** The outermost ERROR nodes. */
   private readonly gaps: number[] = [];
 
-  /** @param columns what they hold does not matter; they are the tree's until it gives them back */
+  /** @param columns reusable memory, whatever its content; the tree owns it until `columns` gives it back */
   constructor(
     readonly text: string,
     private readonly tables: GrammarTables,
@@ -122,13 +122,13 @@ export class FlatTree {
     this.after = bigger.after;
   }
 
-  /** Its columns, for another tree; this one must not be read any more. */
+  /** Gives back the tree's columns for another tree. This tree must not be read any more. */
   columns(): TreeColumns {
     const { type, field, from, to, up, after } = this;
     return { type, field, from, to, up, after };
   }
 
-  /** Adds a node after those that are there, a parent before its children. Returns it. */
+  /** Appends a node. A parent must be appended before its children. @returns the node */
   append(type: number, field: number, from: number, to: number, parent: number): number {
     const node = this.count++;
     if (node === this.type.length) this.grow();
@@ -142,7 +142,7 @@ export class FlatTree {
     return node;
   }
 
-  /** What is appended from now on stands outside of the node. */
+  /** Ends a node: nodes that are appended later are outside of it. */
   close(node: number): void {
     this.after[node] = this.count;
   }
@@ -154,8 +154,8 @@ export class FlatTree {
   }
 
   /**
-   * Lines that the parser could not read, in whole or in part. Declarations and statements that stand whole inside of what
-   * it gave up are read all the same, so their lines do not count; neither do empty lines and comments.
+   * Counts lines that the parser could not read, in whole or in part. Declarations and statements that are complete
+   * inside of an unreadable part are walked, so their lines do not count. Empty lines and comments do not count either.
    */
   unreadLines(): number {
     const lines = new Set<number>();
@@ -164,7 +164,7 @@ export class FlatTree {
     return lines.size;
   }
 
-  /** @returns what was given up inside of what is read: it counts for itself. */
+  /** @returns the ERROR nodes inside of readable parts of this gap; they are counted separately */
   private noteUnread(gap: number, lines: Set<number>): number[] {
     const inner: number[] = [];
     let at = this.from[gap]!;
@@ -202,7 +202,7 @@ export class FlatTree {
     }
   }
 
-  /** The grammar's name of the node's type; "ERROR" where the parser gave up. */
+  /** The grammar's name for the node's type; "ERROR" for text that the parser could not read. */
   kind(node: TreeNode): string {
     return isNone(node) ? "" : (this.tables.kinds[this.type[node]!] ?? "ERROR");
   }
@@ -213,7 +213,7 @@ export class FlatTree {
     return type === ERROR_TYPE || this.tables.keep[type] === 2;
   }
 
-  /** True for named nodes that are no comments. */
+  /** True for named nodes other than comments. */
   private isWalked(node: TreeNode): boolean {
     const type = this.type[node]!;
     return type === ERROR_TYPE || this.tables.walked[type] === 1;
@@ -227,12 +227,12 @@ export class FlatTree {
     return rowAt(this.up[node]!);
   }
 
-  /** First child of any sort, or none. */
+  /** The first child of any kind, or none. */
   first(node: TreeNode): TreeNode {
     return exists(node) && this.after[node]! > node + 1 ? rowAfter(node) : NONE;
   }
 
-  /** Next sibling of any sort, or none. */
+  /** The next sibling of any kind, or none. */
   next(node: TreeNode): TreeNode {
     const candidate = rowAt<TreeNode>(this.after[node]!);
     const parent = this.parent(node);
@@ -240,12 +240,12 @@ export class FlatTree {
     return candidate < end ? candidate : NONE;
   }
 
-  /** Index after the node's last descendant; `for (i = node + 1; i < end(node); i++)` visits them all. */
+  /** The index after the node's last descendant. `for (i = node + 1; i < end(node); i++)` visits all descendants. */
   end(node: TreeNode): TreeNode {
     return rowAt(this.after[node]!);
   }
 
-  /** The child in a field, or none. */
+  /** The child in a field of the grammar, or none. */
   child(node: TreeNode, field: string): TreeNode {
     for (let c = this.first(node); exists(c); c = this.next(c)) if (this.fieldName(c) === field) return c;
     return NONE;
@@ -257,7 +257,7 @@ export class FlatTree {
     return NONE;
   }
 
-  /** Named children, comments left out. */
+  /** The named children except comments. */
   namedChildren(node: TreeNode): TreeNode[] {
     const found: TreeNode[] = [];
     for (let c = this.first(node); exists(c); c = this.next(c)) {
@@ -293,7 +293,7 @@ export class FlatTree {
     const starts = this.lineStarts;
     let low = 0;
     let high = starts.length - 1;
-    // Who walks a file asks for one line after another.
+    // A walk asks for lines in ascending order, so the last line is a good start.
     const { lastLine } = this;
     if (starts[lastLine]! <= offset) {
       low = lastLine;

@@ -1,7 +1,7 @@
 /**
- * Loads grammars and turns source text into flat trees.
+ * Loads grammars and parses source text into flat trees.
  *
- * One `Grammars` a thread: each holds its own WebAssembly memory. Grammars are loaded on first use.
+ * Each thread has one `Grammars` with its own WebAssembly memory. Grammars are loaded on first use.
  */
 import { Language, Parser, type Tree } from "web-tree-sitter";
 import runtimeWasm from "web-tree-sitter/web-tree-sitter.wasm" with { type: "file" };
@@ -15,20 +15,20 @@ interface LoadedGrammar {
 }
 
 export interface Grammars {
-  /** Loads the grammar at a wasm path unless it is loaded already. */
+  /** Loads the grammar at a wasm path, unless it is loaded. */
   load(wasmPath: string): Promise<void>;
   /**
-   * Parses with a loaded grammar; `prepared` is what the parser sees of the text, if that is not all of it. Throws when
-   * the grammar was not loaded or the parser gives up.
+   * Parses with a loaded grammar. Throws if the grammar is not loaded or the parser fails.
+   * @param prepared the text as the parser should see it, if it differs from `text`
    */
   parse(wasmPath: string, text: string, prepared?: string): FlatTree;
-  /** Takes a tree that is not read any more: the next one is made of its memory. */
+  /** Takes back a tree that is not read any more. The next tree reuses its memory. */
   reuse(tree: FlatTree): void;
-  /** Parses and throws the tree away: what the bare parser costs, for measurements. */
+  /** Parses and drops the tree: measures the time of the parser alone. */
   parseOnly(wasmPath: string, text: string): void;
 }
 
-/** Memory of larger trees, of more than five megabytes, is given back. */
+/** The memory of larger trees (more than five megabytes) is not kept for reuse. */
 const MAX_SPARE_NODES = 256 * 1024;
 
 let runtime: Promise<ParserMemory> | undefined;
@@ -41,7 +41,7 @@ async function startRuntime(): Promise<ParserMemory> {
   return filled as ParserMemory;
 }
 
-/** Starts the parser runtime (once a thread) and returns the loader. */
+/** Starts the parser's runtime, once in each thread, and returns the loader. */
 export async function createGrammars(): Promise<Grammars> {
   runtime ??= startRuntime();
   const memory = await runtime;

@@ -1,10 +1,10 @@
-/** What the import resolvers of languages share. */
+/** Shared by the import resolvers of the languages. */
 import type { ImportResolver, ImportTarget, ProjectFiles } from "./language.ts";
 import { dirname } from "./paths.ts";
 
 export const EXTERNAL: ImportTarget = { kind: "external" };
 
-/** A resolver that finds each target once. @param keyOf all that a target depends on */
+/** A resolver that finds each target once. @param keyOf a key of everything that the target depends on */
 export function rememberTargets(
   keyOf: (module: string, fromFile: number) => string,
   find: (module: string, fromFile: number) => ImportTarget,
@@ -23,13 +23,13 @@ export function rememberTargets(
   };
 }
 
-/** The key of modules that mean the same in all files of a folder. */
+/** A key for modules that mean the same in all files of a folder. */
 export const inFolder =
   (project: ProjectFiles) =>
   (module: string, fromFile: number): string =>
     `${dirname(project.pathOf(fromFile))}\n${module}`;
 
-/** A name space, or what stands in the longest one that a dotted name begins with. */
+/** The target for a dotted name: a name space, or a path inside of the longest name space that the name begins with. */
 export function findInSpaces(project: ProjectFiles, name: string): ImportTarget {
   if (project.spaceExists(name)) return { kind: "space", name };
   const parts = name.split(".");

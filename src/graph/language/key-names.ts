@@ -1,27 +1,28 @@
 /**
- * Which names a source file may read as configuration keys or environment variables: texts in quotes, members of an
- * environment or of settings, names in capitals. One pass over the text; too many names count as any name.
+ * Finds names in a source file that may be configuration keys or environment variables: strings, members of an
+ * environment or of settings, and names in capitals. It takes one pass over the text. A file with too many names counts
+ * as containing every name.
  */
 
-/** Longest name, most names of a file, and most bytes of them. */
+/** Limits: characters of a name, names of a file, bytes of all names of a file. */
 export const MAX_KEY = 100;
 const MAX_NAMES = 2_000;
 const MAX_BYTES = 32 * 1024;
 
-/** Stands for a file with more names than are kept: it has to be looked at whatever the name is. */
+/** Stands for a file with too many names. Such a file is searched for every key. */
 export const ANY_KEY = "\n*\n";
 const NO_KEYS = new Uint8Array(0);
 
 const encoder = new TextEncoder();
 const HOLDS_KEYS = /env|conf|cfg|setting|option/i;
-/** The letters of each of these, a bit each. */
+/** The set of letters of each word, as bits. */
 const HOLDERS = ["env", "conf", "cfg", "setting", "option"].map((word) =>
   Array.from(word, (letter) => 1 << (letter.charCodeAt(0) & 31)).reduce((bits, bit) => bits | bit),
 );
 
 /**
- * What a character says of the word that it is in, a bit each: its letter (1 is `a` and `A`, 31 is `_`), and whether it is a
- * small letter or a digit. 0 for what is in no word.
+ * Describes each ASCII character of a word by bits: its letter (bit 1 for `a` and `A`, bit 31 for `_`), and whether it
+ * is a lower-case letter or a digit. 0 for characters that are in no word.
  */
 const [SMALL, DIGIT] = [1, 1 << 30];
 const BITS = Int32Array.from({ length: 128 }, (_, code) => {
@@ -36,12 +37,15 @@ function mayHold(letters: number): boolean {
   for (const bits of HOLDERS) if ((letters & bits) === bits) return true;
   return false;
 }
-/** Characters between the holder and the name: `env.X`, `env::X`, `getenv("X`. */
+/** At most this many characters may stand between the holder and the name: `env.X`, `env::X`, `getenv("X`. */
 const MAX_GAP = 3;
 
 const [QUOTE, APOSTROPHE, BACKTICK, BRACE, DOLLAR, SLASH, COLON] = [34, 39, 96, 123, 36, 47, 58];
 
-/** @returns UTF-8, one name a line, with a line end before the first and after the last; empty for none */
+/**
+ * @returns the names in UTF-8, one per line, with a line end before the first and after the last; empty if there are
+ * none
+ */
 export function keyNamesOf(text: string): Uint8Array {
   const names = new Set<string>();
   let bytes = 1;
@@ -50,7 +54,7 @@ export function keyNamesOf(text: string): Uint8Array {
     let letters = bitsOf(text.charCodeAt(at));
     if (letters === 0 || letters === DIGIT) continue;
     const start = at;
-    // Which letters the word has: few words have those of a holder, and are looked at any closer.
+    // Collects the letters of the word. Few words contain all letters of a holder, and only these are compared with it.
     for (let more = letters; more !== 0; more = bitsOf(text.charCodeAt(++at))) letters |= more;
     const before = start > 0 ? text.charCodeAt(start - 1) : 0;
     const quoted = before === QUOTE || before === APOSTROPHE || before === BACKTICK;
@@ -76,7 +80,10 @@ export function keyNamesOf(text: string): Uint8Array {
   return names.size === 0 ? NO_KEYS : encoder.encode(`\n${[...names].join("\n")}\n`);
 }
 
-/** With the marks that keys have inside, up to one of them: `app.cache-size`, `Section:Key`; in `${a.b:3}` no colon. */
+/**
+ * Extends a name by the punctuation that keys may contain (`app.cache-size`, `Section:Key`).
+ * @param last the highest character code of punctuation to accept; SLASH excludes the colon, as in `${a.b:3}`
+ */
 function longName(text: string, start: number, last: number): string {
   let end = start;
   while (end - start < MAX_KEY && (isWord(text.charCodeAt(end)) || isInner(text.charCodeAt(end), last))) end++;

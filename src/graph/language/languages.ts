@@ -1,4 +1,4 @@
-/** The registry of languages, the only place that lists them. */
+/** The registry of languages: the only place that lists them. */
 import { c } from "./c-family/c.ts";
 import { cpp } from "./c-family/cpp.ts";
 import { csharp } from "./c-sharp/c-sharp.ts";
@@ -27,12 +27,12 @@ export const LANGUAGES: readonly LanguageModule[] = [
 const byEnding = new Map<string, LanguageModule>();
 for (const language of LANGUAGES) for (const ending of language.grammars.keys()) byEnding.set(ending, language);
 
-/** The language of a path by its ending, or undefined. */
+/** The language of a file, by its path's ending, or undefined. */
 export function languageOf(path: string): LanguageModule | undefined {
   return byEnding.get(endingOf(path));
 }
 
-/** The last ending of a path with its dot, in lower case; "" without one. */
+/** The last ending of a path with its dot, in lower case; "" if it has none. */
 export function endingOf(path: string): string {
   const dot = path.lastIndexOf(".");
   return dot > path.lastIndexOf("/") ? path.slice(dot).toLowerCase() : "";

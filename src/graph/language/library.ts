@@ -1,16 +1,16 @@
 /**
- * What a language's own library yields, as far as it carries types of the repository: containers, promises,
- * iteration. Everything else in a library is known, but not of the repository.
+ * Describes a language's own library as far as it carries types of the repository: containers, promises, iteration.
+ * Other types of the library are only known not to be of the repository.
  */
 import { entriesOf } from "../../core/typed-keys.ts";
 
 /**
- * Names of types that mean the same in every language. A module may say them in its facts (`builtinType`), whatever its
- * language calls them, and they are the only types of a library that resolution knows by name.
+ * Names of types that mean the same in every language. A module may use them in its facts (`builtinType`), whatever its
+ * language calls these types. Resolution knows no other library types by name.
  */
 export const SHARED_TYPES: ReadonlyMap<string, TypeMeaning | "plain" | "nothing"> = new Map([
   ["Array", "sequence"],
-  // What holds one value or none is a sequence of at most one.
+  // Holds one value or none, so it counts as a sequence of at most one.
   ["Option", "sequence"],
   ["Generator", "sequence"],
   ["AsyncGenerator", "sequence"],
@@ -29,57 +29,63 @@ export const SHARED_TYPES: ReadonlyMap<string, TypeMeaning | "plain" | "nothing"
   ["never", "nothing"],
 ]);
 
-/** What a name of the library means where a type is written. */
+/** The meaning of a library name as a type. */
 type TypeMeaning =
-  /** Holds elements of its first argument. */
+  /** Holds elements of the type of its first argument. */
   | "sequence"
-  /** Holds values of its second argument by keys of its first: iterated, a map gives pairs, a dictionary keys. */
+  /** Holds values (second argument) by keys (first argument). Iterating a map yields pairs, a dictionary its keys. */
   | "map"
   | "dictionary"
-  /** A map whose values are its members, by their names. */
+  /** A map whose values are members, named by the keys. */
   | "record"
-  /** A value of its first argument that comes later. */
+  /** A later value of the type of its first argument. */
   | "promise"
-  /** Stands for its first argument, or for any of its arguments. */
+  /** Stands for its first argument (`first`), or for any of its arguments (`union`). */
   | "first"
   | "union"
-  /** What its argument, a function, returns; what its argument, a class, makes; the class of its argument. */
+  /**
+   * The return type of its argument, a function (`result`); the instance of its argument, a class (`instance`); the
+   * class of its argument (`class`).
+   */
   | "result"
   | "instance"
   | "class";
 
-/** What a method of a sequence, map or promise gives. */
+/** The result of a method of a sequence, map or promise. */
 type MethodResult =
-  /** A sequence of the same elements; `sorted` compares them by a function. */
+  /** A sequence of the same elements. `sorted` passes elements to a function that compares them. */
   | "same"
   | "sorted"
   | "element"
-  /** A sequence of what the given function returns; `flatMapped` of that one's elements. */
+  /** A sequence of the given function's results (`mapped`), or of the elements of these results (`flatMapped`). */
   | "mapped"
   | "flatMapped"
-  /** A sequence of the elements' elements. */
+  /** A sequence of the elements' own elements. */
   | "flat"
-  /** A sequence of pairs: position and element, element and the argument's element. */
+  /** A sequence of pairs: position and element (`numbered`), or element and element of the argument (`zipped`). */
   | "numbered"
   | "zipped"
   /**
-   * What the first argument is; or the second, or what the function returns, which is handed on from element to
-   * element.
+   * `seed`: the type of the first argument. `reduced`: that of the second argument or of the function's result, which
+   * is passed on from element to element.
    */
   | "seed"
   | "reduced"
   | "receiver"
   | "string"
-  /** Of a map: a value, all values, keys, pairs; nothing, after handing each value to a function. */
+  /**
+   * Methods of a map that return a value, all values, all keys, or all pairs. `visited` passes each value to a
+   * function.
+   */
   | "value"
   | "values"
   | "keys"
   | "entries"
   | "visited"
-  /** Of a promise: a promise of what the function returns. */
+  /** A method of a promise that returns a promise of the function's result. */
   | "chained";
 
-/** What a function of the library's own objects gives, `Object.values(x)`. */
+/** The result of a static function of the library, such as `Object.values(x)`. */
 type StaticResult =
   | "promise"
   | "promiseOfAll"
@@ -91,68 +97,68 @@ type StaticResult =
   | "sequenceFrom"
   | "sequenceOf";
 
-/** Methods of wrappers that are seen through (`Option<T>` is `T`), which the type inside does not have itself. */
+/** Methods of transparent wrappers (`Option<T>` counts as `T`) that the inner type does not have itself. */
 interface WrapperMethods {
-  /** Those that give what is inside, and those that give what their closure returns. */
+  /** Methods that return the inner value, and methods that return the result of their closure. */
   inside: ReadonlySet<string>;
   closure: ReadonlySet<string>;
-  /** Those that hand what is inside to their closure. */
+  /** Methods that pass the inner value to their closure. */
   handsInside: ReadonlySet<string>;
 }
 
-/** What a method of a function gives: the function's result, or the function. */
+/** The result of a method of a function: the function's result (`called`) or the function itself (`receiver`). */
 type FunctionMethod = "called" | "receiver";
 
 /**
- * How library types convert into each other where arguments choose between functions of one name. A type that is not
- * named here may convert into any other.
+ * How library types convert into each other, for choosing between functions of one name by arguments. A type that is
+ * not named here may convert into any other.
  */
 export interface Conversions {
-  /** Values without members, such as numbers, characters and truth values. None of them is null. */
+  /** Values without members, such as numbers, characters and booleans. None of them can be null. */
   scalars: ReadonlySet<string>;
-  /** Scalars that convert into each other: into those of a higher rank, or, where a rank is -1, into any. */
+  /** Scalars that convert into each other: into scalars of a higher rank or, if either rank is -1, into any. */
   numbers: ReadonlyMap<string, number>;
   /** Numbers with a fraction. */
   fractions: ReadonlySet<string>;
-  /** Classes that wrap one scalar, with its name. */
+  /** Classes that wrap one scalar, with the scalar's name. */
   boxes: ReadonlyMap<string, string>;
-  /** Supertypes of a library type, nearest first. Those of a box also take its scalar. */
+  /** Supertypes of a library type, nearest first. The supertypes of a box also accept its scalar. */
   supertypes: ReadonlyMap<string, readonly string[]>;
-  /** Supertypes of everything. */
+  /** Types that are supertypes of every type. */
   roots: ReadonlySet<string>;
-  /** Types of which no value is an instance of another: two different ones never fit. */
+  /** Types without common values: values of one never fit another. */
   containers: ReadonlySet<string>;
-  /** Types, besides scalars and boxes, that only their own values fit. */
+  /** Types besides scalars and boxes that accept only their own values. */
   closed: ReadonlySet<string>;
-  /** Types about which too little is known: they may fit anything. */
+  /** Types of which too little is known. They may fit anything. */
   opaque?: ReadonlySet<string>;
-  /** Names that look like interfaces: a value of any type may implement them. */
+  /** Names that look like interfaces. A value of any type may implement them. */
   interfaces?: RegExp;
 }
 
 export interface LanguageLibrary {
   types: ReadonlyMap<string, TypeMeaning>;
-  /** By the receiver's shape and the method's name. */
+  /** Methods by the receiver's shape and the method's name. */
   methods: Readonly<Record<"sequence" | "map" | "promise", ReadonlyMap<string, MethodResult>>>;
   /** Methods of functions. */
   functions?: ReadonlyMap<string, FunctionMethod>;
-  /** Methods of strings that give a list of strings; every other method gives a string. */
+  /** Methods of strings that return a list of strings. Every other method of strings counts as returning a string. */
   stringLists?: ReadonlySet<string>;
-  /** Containers whose constructor takes their elements: `new Set(items)`. */
+  /** Containers whose constructor takes the elements: `new Set(items)`. */
   copies?: ReadonlySet<string>;
-  /** By `Owner.name`. */
+  /** Static functions by `Owner.name`. */
   statics: ReadonlyMap<string, StaticResult>;
   wrappers?: WrapperMethods;
-  /** Members that give what a value from outside was made to hold, `useRef<T>().current`. */
+  /** Members that return the value which a holder from outside was made to hold: `useRef<T>().current`. */
   holders?: ReadonlySet<string>;
-  /** Names of members that the library has itself: too common to tell whose a member of an unknown value is. */
+  /** Names of the library's own members. They are too common to tell which type an unknown value has. */
   commonMembers: ReadonlySet<string>;
 }
 
 /** Words separated by white space. */
 export const wordSet = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
-/** A table from words to their meaning; if a word is given twice, the first meaning counts. */
+/** A table from words to meanings. If a word is given twice, the first meaning counts. */
 export function wordTable<T extends string>(meanings: Partial<Record<T, string>>): ReadonlyMap<string, T> {
   const table = new Map<string, T>();
   for (const [meaning, text] of entriesOf<T, string>(meanings))

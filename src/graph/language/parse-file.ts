@@ -1,4 +1,4 @@
-/** One file: bytes → text → tree → facts. */
+/** From the bytes of a file to text, tree and facts. */
 
 import { type FileFacts, packFacts } from "./facts.ts";
 import { FactsBuilder } from "./facts-builder.ts";
@@ -11,15 +11,15 @@ import { emptyTables, type FactTables, factTables } from "./tables/tables.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: false });
 
-/** Bytes as text: invalid UTF-8 becomes replacement characters, a byte order mark is dropped. */
+/** Decodes bytes. Invalid UTF-8 becomes replacement characters, and a byte order mark is dropped. */
 export function sourceText(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
 
-/** A line longer than this in the first part of a file means it was written by a machine. */
+/** A text shorter than this is not taken for machine-made because of its long lines. */
 const MAX_LINE = 20_000;
 
-/** True for text that no person wrote: minified, packed or binary. */
+/** Whether a text was made by a machine: minified, packed or binary. */
 export function isMachineMade(text: string): boolean {
   if (text.length > 4096 && text.indexOf("\u0000") !== -1) return true;
   if (text.length < MAX_LINE) return false;
@@ -29,15 +29,17 @@ export function isMachineMade(text: string): boolean {
   return head.length / lines > 1_000;
 }
 
-/** Facts of one file. The grammar must be loaded. Throws when the path is of no language or the parser fails. */
+/**
+ * The facts of a file. The grammar must be loaded. Throws if no language has the path's ending, or if the parser fails.
+ */
 export function factsOf(path: string, text: string, grammars: Grammars): FileFacts {
   const facts = writeFacts(path, text, grammars, emptyTables());
   return { ...facts, ...factTables((name) => facts[name].packed()) };
 }
 
 /**
- * The same, packed.
- * @param tables what is written on the way; for one file after another, so that none needs memory of its own
+ * The packed facts of a file.
+ * @param tables work space, which is reused for one file after another
  */
 export function packedFactsOf(path: string, text: string, grammars: Grammars, tables: FactTables): Uint8Array {
   return packFacts(writeFacts(path, text, grammars, tables));

@@ -1,4 +1,7 @@
-/** What is read from the parser's memory is what the parser's own interface says, for whole and for broken source. */
+/**
+ * The nodes that are read from the parser's memory are those that its interface returns, for complete and for broken
+ * source.
+ */
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +15,10 @@ import { endingOf, languageOf } from "./languages.ts";
 const FIXTURES = join(import.meta.dir, "fixtures");
 const grammars = await createGrammars();
 
-/** One source for each ending that a fixture has: all files of it, so that each kind of node is met. */
+/**
+ * One source for each file ending among the fixtures. It contains all files with that ending, so that every kind of
+ * node occurs.
+ */
 const sources = new Map<string, string[]>();
 for (const path of readdirSync(FIXTURES, { recursive: true, encoding: "utf8" }).sort())
   if (languageOf(path)) {
@@ -39,7 +45,7 @@ async function loadReference(grammar: string): Promise<Reference> {
   return { parser, tables: grammarTables(language) };
 }
 
-/** The nodes that a flat tree should have, one a line, by the parser's cursor. */
+/** The nodes that a flat tree should have, one per line, read through the parser's cursor. */
 function expectedNodes(cursor: TreeCursor, { keep }: GrammarTables): string[] {
   const nodes: string[] = [];
   const parents: number[] = [-1];
@@ -75,7 +81,7 @@ async function compare(ending: string, text: string): Promise<void> {
   const tree = parser.parse(text)!;
   const cursor = tree.walk();
   const expected = expectedNodes(cursor, tables);
-  // Its finalizer would free whatever cursor the parser's shared buffer names then.
+  // Without this, its finalizer would later free whichever cursor the parser's shared buffer names by then.
   cursor.delete();
   tree.delete();
   const flat = grammars.parse(grammar, text);
@@ -90,7 +96,7 @@ async function compare(ending: string, text: string): Promise<void> {
     });
 }
 
-/** Pieces that are longer than a leaf in two words can say, wider than a byte, or break what they stand in. */
+/** Pieces of text that are too long for an inline leaf, wider than a byte, or that break the source around them. */
 const ODD = [
   "}",
   "{",

@@ -1,52 +1,58 @@
 /**
- * Copies a syntax tree out of the memory in which the parser made it.
+ * Copies a syntax tree directly from the memory in which the parser built it.
  *
- * The parser's own ways to a node are functions of its WebAssembly module, several calls for each node: that was a quarter
- * of what parsing costs. The memory of the module can be read like any other, and a tree in it is simple. What stands
- * where is not part of the parser's interface, so it holds for the version of web-tree-sitter that `package.json`
- * names. `parser-memory.test.ts` compares each node with what the interface says, and fails for a version that differs.
+ * The parser's interface needs several calls of WebAssembly functions for each node; that was a quarter of the cost of
+ * parsing. The module's memory can be read like any other, and the tree in it is simple. Its layout is not part of the
+ * parser's interface, so this code holds only for the version of web-tree-sitter that `package.json` names.
+ * `parser-memory.test.ts` compares each node with what the interface returns, and fails for a version that differs.
  *
- * Names in capitals are places in a C structure, in words of 32 bits, as long as an address is there. The structures are
+ * Names in capitals are offsets in a C structure, in words of 32 bits, the size of an address there. The structures are
  * those of tree-sitter's `lib/src` (`tree.h`, `subtree.h`, `parser.h`).
  */
 import type { Language, Tree } from "web-tree-sitter";
 import { ERROR_TYPE, type FlatTree } from "./flat-tree.ts";
 
-/** The module's memory; another one once it has grown. */
+/** The module's memory. The buffer is replaced when the memory grows. */
 export interface ParserMemory {
   HEAP32: Int32Array;
 }
 
-/** `TSTree`: its first member is the root, a `Subtree`. That is a small leaf itself, or the address of its data. */
+/**
+ * `TSTree`: its first member is the root, a `Subtree`. A `Subtree` is either a small inline leaf, or the address of its
+ * data.
+ */
 const SUBTREE_WORDS = 2;
-/** `SubtreeHeapData`: `padding` is what stands before the node, `size` the node; both begin with their bytes. */
+/**
+ * `SubtreeHeapData`: `padding` is the text before the node, `size` that of the node. Both begin with their length in
+ * bytes.
+ */
 const [PADDING, SIZE, CHILD_COUNT, FLAGS, VISIBLE_CHILD_COUNT] = [1, 4, 9, 11, 12];
-/** `symbol` is the lower half of its word, `production_id` the upper half. */
+/** `symbol` is in the lower half of its word, `production_id` in the upper half. */
 const [SYMBOL, PRODUCTION_ID] = [10, 16];
-/** The flags, from the lowest bit on: `visible`, `named`, `extra`. */
+/** Flags, from the lowest bit: `visible`, `named`, `extra`. */
 const [VISIBLE, EXTRA] = [1, 4];
-/** `SubtreeInlineData`, a small leaf. Before its flags stands the bit `is_inline`, which no address has. */
+/** `SubtreeInlineData`, a small leaf. The bit `is_inline` comes before its flags; it is 0 in every address. */
 const INLINE = 1;
 
-/** `TSLanguage`. */
+/** Members of `TSLanguage`. */
 const [SYMBOL_COUNT, ALIAS_COUNT, PRODUCTION_COUNT, FIELD_COUNT, MAX_ALIASES] = [1, 2, 7, 8, 9];
 const [FIELD_SLICES, FIELD_ENTRIES, PUBLIC_SYMBOLS, ALIAS_SEQUENCES] = [16, 17, 19, 21];
 
-/** What a grammar says about the children of a node, for each way to make one (a production). */
+/** What a grammar says of a node's children, for each production (each way to form a node). */
 export interface Productions {
-  /** Children that a row of the tables has room for. */
+  /** Number of columns in each row of the tables: the most children that a row describes. */
   width: number;
-  /** The symbol as which a child goes there instead of its own, or 0. */
+  /** The symbol that a child gets in a production in place of its own, or 0. */
   aliases: Uint16Array;
   fields: Uint16Array;
-  /** The node type as which a symbol of the parser is known: several symbols may be one type. */
+  /** The public node type of each symbol. Several symbols of the parser may be the same type. */
   types: Uint16Array;
 }
 
-/** The word of a place that is in the memory. */
+/** The word at an offset of the memory. */
 const wordAt = (memory: Int32Array, place: number): number => memory[place] ?? 0;
 
-/** Reads the tables of a loaded grammar once. */
+/** Reads the tables of a loaded grammar. */
 export function readProductions(language: Language, { HEAP32: memory }: ParserMemory): Productions {
   const self: number = Reflect.get(language, 0) / 4;
   const member = (place: number): number => wordAt(memory, self + place);
@@ -56,11 +62,11 @@ export function readProductions(language: Language, { HEAP32: memory }: ParserMe
   const rows = member(PRODUCTION_COUNT);
   const fields = new Uint16Array(rows * width);
   for (let row = 0; row < rows && member(FIELD_COUNT) > 0; row++) {
-    // `TSMapSlice`: where the entries of the row begin, and how many there are. From the last one on: the first holds.
+    // `TSMapSlice`: offset and number of the row's entries. They are read in reverse, so that the first entry wins.
     const slice = wordAt(memory, member(FIELD_SLICES) / 4 + row);
     const entries = member(FIELD_ENTRIES) / 4 + (slice & 0xffff);
     for (let i = (slice >>> 16) - 1; i >= 0; i--) {
-      // `TSFieldMapEntry`: `field_id`, `child_index`, `inherited`.
+      // The members of `TSFieldMapEntry`: `field_id`, `child_index`, `inherited`.
       const entry = wordAt(memory, entries + i);
       const isInherited = entry >>> 24 > 0;
       if (!isInherited) fields[row * width + ((entry >>> 16) & 0xff)] = entry & 0xffff;
@@ -71,12 +77,13 @@ export function readProductions(language: Language, { HEAP32: memory }: ParserMe
   return { width, aliases, types, fields };
 }
 
-/** Integers of a level of the tree that are put aside while a level below it is read. */
+/** Number of integers that are saved for a level of the tree while a deeper level is read. */
 const LEVEL = 6;
 
 /**
- * Appends the nodes of a tree that are kept. Without recursion, so that deeply nested source cannot overflow the stack.
- * @param keep by node type: 2 with its children, 1 alone, 0 not at all
+ * Appends the nodes of a tree that are kept. It is not recursive, so that deeply nested source cannot overflow the
+ * stack.
+ * @param keep by node type: 2 keeps the node and its children, 1 the node alone, 0 nothing
  */
 export function copyTree(
   tree: Tree,
@@ -88,18 +95,18 @@ export function copyTree(
   const { width, aliases, fields, types } = grammar;
   let outer = new Int32Array(64 * LEVEL);
   let depth = 0;
-  // The level that is read: the children of one node, from `at` to `end`. The root's level is the root alone.
+  // The current level: the children of one node, from `at` to `end`. The root is alone on its level.
   let at: number = Reflect.get(tree, 0) / 4;
   let end = at + SUBTREE_WORDS;
-  /** The row of the tables that says about these children. */
+  /** The row of the tables that describes these children. */
   let row = 0;
-  /** Which child comes next in that row, where comments and the like do not count. */
+  /** The column of the next child in that row. Comments and other extras do not count. */
   let column = 0;
-  /** The field of a node that does not show, which is the field of its children. */
+  /** The field of an invisible node, which its children inherit. */
   let handedDown = 0;
   /** The nearest node above that was appended. */
   let parent = -1;
-  /** The end of what was read so far, in bytes; a character has two. */
+  /** Where the part that was read so far ends, in bytes; a character has two. */
   let offset = 0;
   for (;;) {
     if (at === end) {
@@ -123,7 +130,8 @@ export function copyTree(
     let size: number;
     let children = 0;
     if (first & INLINE) {
-      // From the lowest byte on: flags, `symbol`, two of `parse_state`; two of others, `padding_bytes`, `size_bytes`.
+      // From the lowest byte: flags, `symbol`, two bytes of `parse_state`; then two other bytes, `padding_bytes`,
+      // `size_bytes`.
       const second = wordAt(memory, at + 1);
       flags = first >>> 1;
       symbol = (first >>> 8) & 0xff;
@@ -176,7 +184,7 @@ export function copyTree(
     outer[depth + 4] = handedDown;
     outer[depth + 5] = parent;
     depth += LEVEL;
-    // Its children stand before its data. What stands before the first of them is what stands before the node.
+    // A node's children are stored before its data. The padding before the first child is the padding before the node.
     at = data - children * SUBTREE_WORDS;
     end = data;
     row = (wordAt(memory, data + PRODUCTION_ID) >>> 16) * width;

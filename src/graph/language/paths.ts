@@ -1,4 +1,4 @@
-/** Repository paths: relative to the root, forward slashes, "" for the root itself. */
+/** Paths of a repository: relative to the root, with forward slashes; "" is the root itself. */
 
 export function dirname(path: string): string {
   const slash = path.lastIndexOf("/");
@@ -9,7 +9,7 @@ export function basename(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** Joins and normalises; `..` above the root gives a path that exists nowhere ("../x"). */
+/** Joins and normalizes. A path that leads above the root exists nowhere ("../x"). */
 export function join(folder: string, path: string): string {
   const parts: string[] = [];
   for (const part of `${folder}/${path}`.split("/")) {
@@ -20,7 +20,7 @@ export function join(folder: string, path: string): string {
   return parts.join("/");
 }
 
-/** How many characters of folders two paths begin with alike: how near two files are to each other. */
+/** How near two files are: the number of characters in the folders with which both paths begin. */
 export function sharedFolders(left: string, right: string): number {
   let same = 0;
   for (let i = 0; i < left.length && left[i] === right[i]; i++) if (left[i] === "/") same = i + 1;

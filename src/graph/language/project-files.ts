@@ -1,4 +1,4 @@
-/** The repository for import resolvers. */
+/** The repository's files, for import resolvers. */
 import type { ProjectFiles } from "./language.ts";
 import { basename, dirname } from "./paths.ts";
 

@@ -1,4 +1,6 @@
-/** Code that the grammars do not know, or that they give up: what of it is read, and how many lines are said not to be. */
+/**
+ * Code that the grammars do not know or cannot read: which parts are read, and how many lines are reported as unread.
+ */
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

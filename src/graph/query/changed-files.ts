@@ -1,8 +1,8 @@
 /**
  * Files of a working tree that differ from a commit, with the changed lines.
  *
- * Git never reads the tree: what it has to compare is read through open descriptors and passed to it, as an index and
- * objects in a folder of their own.
+ * Git never reads the tree. The files to compare are read through open descriptors and handed to git as an index and
+ * objects in a separate folder.
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -19,21 +19,23 @@ import { excludeRules } from "../index/walk.ts";
 import { languageOf } from "../language/languages.ts";
 import { type ChangedFiles, readDiff } from "./read-diff.ts";
 
-/** Larger files are not compared. */
+/** Larger files are not compared, bytes. */
 const MAX_COMPARED_BYTES = 100 * 1024 * 1024;
-/** Total size of changed sources that git compares; of the rest it is only known that they changed. */
+/** Git compares at most this many bytes of changed sources. Further files are only known to have changed. */
 const MAX_HANDED_BYTES = 64 * 1024 * 1024;
 
-/** A commit, and the path of the root in it; "" is its top. */
+/** A commit, and the path of the place's root in it; "" if the root is its top. */
 export interface CommitPlace {
   commit: string;
   start: string;
 }
 
 /**
- * @param folder where what was read is remembered, and what git is handed lies meanwhile
- * @param base commit to compare with; HEAD when not given
- * @returns undefined outside git. @throws GraphError for a base that is not a commit.
+ * Lists the changed files.
+ * @param folder where the read entries are remembered; files for git lie there until git has read them
+ * @param base commit to compare with; HEAD if not given
+ * @returns undefined outside git
+ * @throws GraphError if `base` is not a commit
  */
 export async function changedFiles(
   place: GitPlace,
@@ -52,7 +54,7 @@ export async function changedFiles(
   if (commit === undefined && base) throw new GraphError("invalid", "base is not a commit of this repository");
   const known = await knownIndex(place, repository, folder);
   if (!known) return undefined;
-  // Before the first commit everything is new.
+  // Before the first commit, every file is new.
   const index = commit === undefined ? await GitIndex.of([], repository.hash) : known.index;
   const found = await compareTree(repository, index);
   const isSame = index.tree === tree && found.edits.length + found.gone.length === 0;
@@ -64,16 +66,16 @@ export async function changedFiles(
   return { ...changes, base: commit === undefined ? undefined : { commit, start: repository.start } };
 }
 
-/** Paths are `latin1`, from the top. */
+/** Paths are in `latin1` and relative to the top. */
 interface Found {
-  /** Tracked sources with changed content, for git to compare. */
+  /** Tracked sources with changed content, which git compares. */
   edits: NewEntry[];
   contents: Buffer[];
   gone: string[];
   /** Other tracked files that changed. */
   modified: string[];
   untracked: string[];
-  /** Files that looked changed but have the content that the index says. */
+  /** Files that looked changed, but whose content is that of the index. */
   read: NewEntry[];
   /** Index entries of changed files, without their times. */
   doubtful: NewEntry[];
@@ -129,7 +131,7 @@ interface Against {
 
 const DIFF = ["diff-index", "--cached", "-p", "--no-ext-diff", "--no-textconv", "--no-color", "-M", "-U0"];
 
-/** The difference of a commit and the index with these edits, as git prints it. */
+/** Git's diff between a commit and the index with these edits. */
 async function diffOf({ repository, folder, index, commit }: Against, { edits, contents, gone }: Found) {
   const aside = scratchFolder(folder);
   try {
@@ -150,7 +152,7 @@ async function diffOf({ repository, folder, index, commit }: Against, { edits, c
   }
 }
 
-/** As `git fast-import` takes them. */
+/** The contents in the format of `git fast-import`. */
 function blobs(contents: readonly Buffer[]): Blob {
   return new Blob([...contents.flatMap((data) => [`blob\ndata ${data.length}\n`, data, "\n"]), "done\n"]);
 }
@@ -158,7 +160,7 @@ function blobs(contents: readonly Buffer[]): Blob {
 const SCRATCH = "changes-";
 const SCRATCH_KEPT_MS = 10 * 60_000;
 
-/** A new folder of its own; removes those that a killed process left behind. */
+/** Makes a new scratch folder. Old ones that a killed process left behind are removed. */
 function scratchFolder(folder: string): string {
   mkdirSync(folder, { recursive: true });
   for (const name of readdirSync(folder)) {
@@ -169,7 +171,7 @@ function scratchFolder(folder: string): string {
   return mkdtempSync(join(folder, SCRATCH));
 }
 
-/** Adds the changed files that git was not given. */
+/** Adds the changed files that git did not compare. */
 function addOthers({ files, hunks }: ChangedFiles, { modified, untracked }: Found, start: string): void {
   const listed = new Set(files.map((file) => file.path));
   const shown = (path: string) => asText(path.slice(start === "" ? 0 : start.length + 1));

@@ -1,4 +1,6 @@
-/** Changes of a working tree: what git's states become, that the repository is not written to, and the bounds. */
+/**
+ * Changes of a working tree: how git's states are reported, that the repository is never written to, and the limits.
+ */
 import { afterEach, expect, test } from "bun:test";
 import { readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
@@ -59,7 +61,7 @@ test("each state of the tree and of its index is seen at once, and the repositor
   const index = () => readFileSync(join(tree.root, ".git/index")).toString("hex");
   const untouched = index();
   expect(named(await session.changes()).files).toEqual([]);
-  // The same size in the same second: only the content tells.
+  // The same size in the same second: only the content differs.
   tree.write("src/tax.ts", SHOP["src/tax.ts"].replace("* 1.2", "* 1.4"));
   expect(named(await session.changes()).symbols).toEqual(["modified withTax"]);
   expect(index()).toBe(untouched);

@@ -1,4 +1,4 @@
-/** Uncommitted changes (or those since a base) as symbols and flows. */
+/** Changes since a commit (by default the uncommitted ones), as symbols and flows. */
 import type { CodeGraph } from "../code-graph.ts";
 import type { GitPlace } from "../index/git.ts";
 import { languageOf } from "../language/languages.ts";
@@ -14,46 +14,45 @@ export type { ChangedFile };
 interface ChangedSymbol {
   symbol: SymbolView;
   change: "added" | "modified" | "deleted";
-  /** Changed lines within it, as [first, last]; of the indexed text where the change removes lines. */
+  /** Changed lines within the symbol, as [first, last]. Of a deleted symbol, its lines in the commit. */
   lines: [number, number][];
 }
 
 export interface Changes {
-  /** At most 1,000 of each list; `totals` counts all. */
+  /** Each list has at most 1,000 entries; `totals` counts all. */
   files: ChangedFile[];
   symbols: ChangedSymbol[];
   processes: ProcessView[];
   totals: { files: number; symbols: number; processes: number };
   /**
-   * True when lists were cut, or when more source files changed than are read: the symbols of the rest are not
-   * listed.
+   * True if a list was cut, or if more source files changed than are read. The symbols of the unread files are missing.
    */
   truncated: boolean;
   risk: Risk;
 }
 
-/** Sources of the changes. */
+/** Where the changes are read from. */
 interface ChangesSources {
   place: GitPlace;
-  /** Where what was read of the working tree is remembered. */
+  /** Where the entries that were read of the working tree are remembered. */
   folder: string;
-  /** Nodes of files as they are in the working tree now. */
+  /** The structure of files as they are in the working tree now. */
   now(paths: readonly string[]): Promise<CodeGraph>;
-  /** Nodes of files with these texts, by path. */
+  /** The structure of files with these texts, by path. */
   before(texts: ReadonlyMap<string, string>): Promise<CodeGraph>;
 }
 
 const MAX_LISTED = 1_000;
 const MAX_PROCESSES = 50;
-/** Changed source files that are read and compared. */
+/** At most this many changed source files are read and compared. */
 const MAX_READ = 500;
 const CALLS_IN = new Set((["CALLS", "USES"] as const).map((type) => EDGE_TYPES.indexOf(type)));
 
 /**
- * Maps changes to symbols: those of the changed files as they are now, and those of the commit that are gone. The graph
- * says what depends on them; it may be of before the change or of after it.
- * @param graphNow asked once the changes are known: edits meanwhile leave no other graph to read
- * @param base commit to compare with; HEAD when not given. Must not begin with a dash.
+ * Maps changes to symbols: those of the changed files as they are now, and those of the commit that are gone.
+ * Dependents come from the graph, which may be from before or after the change.
+ * @param graphNow called once the changes are known, as edits meanwhile may replace the graph
+ * @param base commit to compare with; HEAD if not given. Must not begin with a dash.
  * @returns undefined outside git
  */
 export async function changesOf(
@@ -97,7 +96,7 @@ export async function changesOf(
   };
 }
 
-/** Innermost symbols that hunks touch: a class counts only where no member of it does. */
+/** The innermost symbols that hunks touch. A class counts only for changed lines that none of its members covers. */
 function changedSymbols(
   now: CodeGraph,
   before: CodeGraph,
@@ -146,7 +145,7 @@ function symbolsByFile(graph: CodeGraph, paths: ReadonlySet<string>): Map<string
   return byFile;
 }
 
-/** Labels of nodes that are not listed as changed: files have their own list, and references belong to their owners. */
+/** Labels of nodes that are not listed as changed. Files have their own list, and references belong to their owners. */
 const UNCHANGING = new Set(
   NODE_LABELS.flatMap((label, row) => (label === "File" || REFERENCE_LABELS.has(label) ? [row] : [])),
 );

@@ -1,14 +1,19 @@
-/** Text of files as a commit has them, read from git's objects: neither filters nor attributes of the repository count. */
+/**
+ * Texts of files at a commit. They are read from git's objects, so the repository's filters and attributes do not
+ * apply.
+ */
 import { type GitPlace, gitBytes } from "../index/git.ts";
 import { MAX_FILE_BYTES } from "../index/source-files.ts";
 import type { CommitPlace } from "./changed-files.ts";
 
-/** Most bytes of one question. Files beyond it are left out, as is a file over `MAX_FILE_BYTES`. */
+/**
+ * At most this many bytes are read for one question. Files beyond it are left out, as are files over `MAX_FILE_BYTES`.
+ */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * @param start of the place's root from the top of the repository; "" is the top itself
- * @param paths from the place's root
+ * @param start path of the place's root from the top of the repository; "" if it is the top
+ * @param paths paths from the place's root
  */
 export async function committedTexts(
   place: GitPlace,

@@ -19,7 +19,7 @@ import {
   unclear,
 } from "./symbols.ts";
 
-/** The lists of neighbours, by the edges that they follow. */
+/** The lists of neighbors: the direction and the types of the edges that each follows. */
 const RELATIONS = {
   callers: ["in", ["CALLS"]],
   callees: ["out", ["CALLS"]],
@@ -34,19 +34,19 @@ const RELATIONS = {
 export type Relation = keyof typeof RELATIONS;
 const RELATION_NAMES = keysOf(RELATIONS);
 
-/** Neighbours in each list by default. */
+/** By default, each list shows at most this many neighbors. */
 const RELATED_SHOWN = 100;
 const MAX_PROCESSES = 50;
 
 export type SymbolContext = Record<Relation, RelatedSymbol[]> & {
   symbol: SymbolView;
   processes: ProcessView[];
-  /** How many there are of each, shown or not. */
+  /** How many entries each list has in all. */
   totals: Record<Relation | "processes", number>;
   community: CommunityView | null;
-  /** Lines of its file that the parser could not read, of all; null when it read all of them. */
+  /** How many lines of the symbol's file the parser could not read (`lines` of `of`); null if it read all of them. */
   unread: { lines: number; of: number } | null;
-  /** The symbol's source, that of its implementation where it is declared apart; "" when the file cannot be read. */
+  /** The symbol's source, or that of its implementation if that is separate; "" if the file cannot be read. */
   code: string;
 };
 
@@ -56,9 +56,9 @@ export type RelatedAnswer = { found: "one"; related: Windowed<RelatedSymbol> } |
 const MAX_CODE_LINES = 200;
 
 /**
- * @param limit neighbours in each list
+ * @param options `limit`: the most neighbors in each list
+ * @param readLines source lines of a file, both ends inclusive and counted from 1; "" if it cannot be read
  * @param unread what the parser could not read of a file
- * @param readLines source lines of a file (from 1, inclusive), "" when it cannot be read
  */
 export function contextOf(
   graph: CodeGraph,
@@ -95,7 +95,7 @@ export function contextOf(
   };
 }
 
-/** A part of one list of neighbours, in the order of the context. */
+/** A part of one list of neighbors, in the same order as in the context. */
 export function relatedOf(
   graph: CodeGraph,
   text: string,
@@ -116,7 +116,7 @@ function relationEdges(graph: CodeGraph, row: number, relation: Relation): numbe
   if (relation === "callers") return callersOf(graph, row);
   const [direction, types] = RELATIONS[relation];
   const edges = edgesOf(graph, row, direction, types);
-  // The file is in the list, with the line of its import.
+  // The importing file is in the list already, with the line of its import.
   if (relation !== "imported_by") return edges;
   return edges.filter((edge) => graph.label(graph.edges.from[edge]!) !== "Import");
 }
@@ -124,7 +124,7 @@ function relationEdges(graph: CodeGraph, row: number, relation: Relation): numbe
 const neighbour = (graph: CodeGraph, edge: number, relation: Relation): RelatedSymbol =>
   relatedBy(graph, edge, RELATIONS[relation][0]);
 
-/** A call of a class also calls its constructor. */
+/** The callers of a symbol. A call of a class counts as a call of its constructor. */
 function callersOf(graph: CodeGraph, row: number): number[] {
   const callers = edgesOf(graph, row, "in", ["CALLS"]);
   const name = graph.nodes.name.get(row)!;
@@ -135,7 +135,7 @@ function callersOf(graph: CodeGraph, row: number): number[] {
   return [...callers, ...edgesOf(graph, graph.edges.from[holding]!, "in", ["CALLS"])];
 }
 
-/** Of several rows with one name, definitions rather than files. */
+/** The rows that a text names. If definitions are among them, files and folders are left out. */
 function rowsNamed(graph: CodeGraph, text: string, filePath: string | undefined): number[] {
   const rows = findSymbols(graph, text, filePath);
   const defined = rows.filter((row) => graph.label(row) !== "File" && graph.label(row) !== "Folder");

@@ -1,11 +1,11 @@
-/** Why the database did not take a query, in words for who wrote it. */
+/** Explains to the author of a query why the database rejected it. */
 import { EDGE_TYPES, NODE_LABELS } from "../model.ts";
 
-/** What Kuzu 0.11 says of a label or relationship that does not exist. "Table" may mean either. */
+/** Kuzu 0.11's message for a label or relationship that does not exist. "Table" may mean either. */
 const NO_TABLE =
   /^Binder exception: (?:Table (.{1,200}) does not exist|Cannot bind (.{1,200}) as a (node|relationship) pattern label)\.$/;
 
-/** @returns the message of the database; for an unknown label or relationship, the names that exist before it. */
+/** @returns the database's message. For an unknown label or relationship, the names that exist come first. */
 export function explainFailure(message: string): string {
   const [, unknown, misplaced, place] = NO_TABLE.exec(message) ?? [];
   const name = unknown ?? misplaced;

@@ -1,4 +1,4 @@
-/** What the guard of Cypher reads is what the database's own lexer reads, and it takes no longer than the text is long. */
+/** The guard reads Cypher as the database's own lexer does, in time linear in the query's length. */
 import { describe, expect, test } from "bun:test";
 import { expectWork, processorMs } from "../../testing/busy-machine.ts";
 import { refusal } from "./cypher-guard.ts";

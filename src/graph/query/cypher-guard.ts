@@ -1,13 +1,14 @@
 /**
- * Which Cypher may run. The query is cut into the tokens of the database's grammar, and only the clauses that read the
- * graph pass; everything else is refused by name, whatever the database would say. What its parser is not made for
- * (deep nesting, thousands of operators) is refused here too, in a time that grows with the length alone.
+ * Decides which Cypher queries may run. The query is cut into the tokens of the database's grammar. Only clauses that
+ * read the graph pass; all others are refused by name, whatever the database would do with them. Queries that the
+ * database's parser cannot handle (deep nesting, thousands of operators) are refused here too, in time linear in the
+ * query's length.
  */
 import { type Token, tokenise } from "./cypher-tokens.ts";
 
-/** The first words of clauses, with what may follow directly where two belong together. */
+/** The first words of clauses that read, and the words that continue them. */
 const READING = new Set("MATCH OPTIONAL WHERE WITH UNWIND RETURN ORDER SKIP LIMIT UNION".split(" "));
-/** Words that begin anything else the database understands. */
+/** Words that begin any other statement or clause of the database. */
 const FORBIDDEN = new Set(
   "CREATE MERGE SET DELETE DETACH REMOVE DROP ALTER RENAME COPY LOAD EXPORT IMPORT INSTALL UNINSTALL UPDATE ATTACH USE CALL BEGIN COMMIT ROLLBACK CHECKPOINT TRANSACTION EXPLAIN PROFILE COMMENT ADD EXTENSION MACRO PROJECT FOREACH INSERT YIELD FROM".split(
     " ",
@@ -19,12 +20,12 @@ const FORBIDDEN_FUNCTIONS =
 const MAX_LENGTH = 20_000;
 /** The database overflows its stack at about 10,000 operators in a row, and is slow long before. */
 const MAX_TOKENS = 3_000;
-/** Brackets of any kind within each other. */
+/** How deep brackets of any kind may be nested. */
 const MAX_NESTING = 32;
 /** A CASE within a CASE doubles the time of the database's parser: 10 take 50 ms, 20 take 19 s. */
 const MAX_NESTED_CASES = 6;
 
-/** Undefined when the query only reads; otherwise why it is refused. */
+/** @returns why the query is refused; undefined if it only reads */
 export function refusal(query: string): string | undefined {
   if (query.length > MAX_LENGTH) return `a query may have at most ${MAX_LENGTH} characters`;
   const tokens = tokenise(query);
@@ -68,7 +69,9 @@ function nestingFault(tokens: readonly Token[]): string | undefined {
   return undefined;
 }
 
-/** `n.set`, `:Import`, `{load: 1}` are names, not clauses. */
+/**
+ * Whether a word is the name of a property, label or parameter: in `n.set`, `:Import` and `{load: 1}` it is no clause.
+ */
 function isPropertyOrLabel(tokens: readonly Token[], at: number): boolean {
   const before = tokens[at - 1];
   const after = tokens[at + 1];

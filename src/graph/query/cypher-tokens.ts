@@ -1,8 +1,8 @@
 /**
- * Cuts a query into the tokens of the database's own grammar (openCypher as Kuzu 0.11 has it).
+ * Cuts a query into the tokens of the database's grammar (openCypher in Kuzu 0.11).
  *
- * Where its lexer could read a text differently, the text is refused: the guard must see the query that the database
- * runs.
+ * A text that the database's lexer could read differently is refused, because the guard must see the query that the
+ * database runs.
  */
 
 export interface Token {
@@ -15,12 +15,12 @@ const WORD = /[\p{ID_Start}\p{Pc}][\p{ID_Continue}\p{Sc}]*/uy;
 const NUMBER = /(?:\d+(?:\.\d+)?|\.\d+)(?:[eE]-?\d+)?/y;
 const COMMENT = /\/\*.*?\*\//sy;
 const LINE_COMMENT = /\/\/[^\r\n]*/y;
-/** The escapes of the grammar's strings; after any other the database would end the string elsewhere. */
+/** Strings with the escapes of the grammar. After any other escape, the database would end the string elsewhere. */
 const STRING =
   /'(?:[^'\\]|\\(?:[\\'"bfnrtBFNRT]|[uU][0-9a-fA-F]{4}))*'|"(?:[^"\\]|\\(?:[\\'"bfnrtBFNRT]|[uU][0-9a-fA-F]{4}))*"/y;
 const NAME = /`[^`]*`/y;
 
-/** The tokens without white space and comments; a text says why the query is refused. */
+/** @returns the tokens without white space and comments, or a text that says why the query is refused */
 export function tokenise(query: string): Token[] | string {
   const tokens: Token[] = [];
   let at = 0;
@@ -35,7 +35,7 @@ export function tokenise(query: string): Token[] | string {
     if (query.startsWith("/*", at)) {
       const comment = take(COMMENT);
       if (comment === undefined) return "a comment is not closed";
-      // The database's lexer takes a star after a star as text, and looks for another end.
+      // The database's lexer takes a star after a star as text, so it would end the comment elsewhere.
       if (comment.slice(2).includes("**")) return "a comment holds two stars side by side";
       continue;
     }
@@ -53,7 +53,7 @@ export function tokenise(query: string): Token[] | string {
     else {
       const word = take(WORD);
       const number = word === undefined ? take(NUMBER) : undefined;
-      // The database needs no space after a number: what sticks to it would begin a clause.
+      // The database needs no space after a number: a word directly after it would begin a clause.
       if (number !== undefined && wordAt(query, at)) return `a space is missing after ${number}`;
       if (word !== undefined) tokens.push({ kind: "word", text: word });
       else if (number !== undefined) tokens.push({ kind: "number", text: number });

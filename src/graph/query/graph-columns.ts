@@ -1,6 +1,7 @@
 /**
- * A part of the graph for drawing, small: columns instead of rows, names of files and kinds once. Either a map, the most
- * connected symbols of each cluster, or a symbol's neighbourhood, with how many steps each is away.
+ * A part of the graph for drawing, in a compact form: columns instead of rows, with each file and kind named once. It
+ * is either a map (the most connected symbols of each cluster) or the neighborhood of a symbol, with the distance of
+ * each node.
  */
 import type { CodeGraph } from "../code-graph.ts";
 import { GraphError } from "../graph-error.ts";
@@ -17,14 +18,14 @@ import { placeDiscs, spotIn } from "./graph-layout.ts";
 import { candidatesOf, findSymbols, unclear } from "./symbols.ts";
 
 export interface GraphColumnsOptions {
-  /** A symbol, by id or name: its neighbourhood instead of a map. */
+  /** A symbol, by id or name. If given, its neighborhood is returned instead of a map. */
   focus?: string | undefined;
-  /** Steps from the focus, each way; 1–5. */
+  /** How many steps from the focus are followed, each way; 1–5. */
   depth: number;
-  /** Most symbols; 1–2,000. */
+  /** At most this many symbols; 1–2,000. */
   limit: number;
   labels?: readonly NodeLabel[] | undefined;
-  /** Only symbols in files under this path; not with a focus. */
+  /** Only symbols in files under this path. Does not apply with a focus. */
   path?: string | undefined;
 }
 
@@ -35,12 +36,12 @@ export interface GraphColumns {
   nodes: {
     id: string[];
     name: string[];
-    /** Places in `labels`, `files` and `communities`; -1 for none. */
+    /** Indexes into `labels`, `files` and `communities`; -1 for none. */
     label: number[];
     file: number[];
     community: number[];
     line: number[];
-    /** Relationships of the symbol, shown or not. */
+    /** How many relationships the symbol has in the whole graph. */
     degree: number[];
     /** Steps from the focus: negative for what depends on it, positive for what it depends on. All 0 on a map. */
     hops: number[];
@@ -49,21 +50,21 @@ export interface GraphColumns {
   };
   edges: { from: number[]; to: number[]; type: number[]; confidence: number[] };
   communities: { id: string[]; label: string[]; symbol_count: number[]; x: number[]; y: number[]; r: number[] };
-  /** How many relationships lead from one cluster to another; on a map only. */
+  /** How many relationships there are between two clusters. On a map only. */
   links: { from: number[]; to: number[]; count: number[] };
   truncated: boolean;
-  /** Symbols that there are, shown or not. */
+  /** How many symbols there are, including those left out. */
   total: number;
 }
 
 const typesOf = (...names: (typeof EDGE_TYPES)[number][]) => new Set(names.map((name) => EDGE_TYPES.indexOf(name)));
 const FOLLOWED = typesOf("CALLS", "USES", "IMPORTS", "EXTENDS", "IMPLEMENTS");
-/** Clusters of a map; the smallest of more are left out. */
+/** A map has at most this many clusters. If there are more, the smallest are left out. */
 const MAX_DISCS = 300;
-/** The disc of a map for symbols that no cluster has: what calls nothing and is called by nothing. */
+/** The disc of a map for symbols that are in no cluster. */
 const LOOSE = { id: "none", label: "In no cluster" };
 const EDGES_PER_NODE = 4;
-/** Distances in a neighbourhood: between columns, and between the symbols of a column. */
+/** Distances in a neighborhood: between columns, and between the symbols of a column. */
 const COLUMN = 320;
 const ROW = 48;
 
@@ -81,7 +82,7 @@ export function graphColumns(graph: CodeGraph, options: GraphColumnsOptions): Gr
     : neighbourhoodOf(graph, community, { ...options, focus: options.focus });
 }
 
-/** Community of each node, -1 for none. */
+/** The community of each node, -1 for none. */
 function communitiesOf(graph: CodeGraph): Int32Array {
   const of = new Int32Array(graph.nodeCount).fill(-1);
   graph.communities.forEach(({ members }, at) => {
@@ -96,11 +97,11 @@ const DECLARED = new Set(
   SYMBOL_LABELS.filter((label) => !REFERENCE_LABELS.has(label)).map((label) => NODE_LABELS.indexOf(label)),
 );
 
-/** Declared symbols that no cluster has. */
+/** Declared symbols that are in no cluster. */
 const looseOf = (graph: CodeGraph, community: Int32Array): number[] =>
   [...community.keys()].filter((node) => community[node] === -1 && DECLARED.has(graph.nodes.label[node]!));
 
-/** Nodes by degree, the most connected first. */
+/** The nodes by degree, most connected first. */
 function byDegree(graph: CodeGraph, nodes: readonly number[]): number[] {
   return nodes
     .map((node) => ({ node, degree: degreeOf(graph, node) }))
@@ -126,7 +127,7 @@ function mapOf(graph: CodeGraph, community: Int32Array, { limit, labels, path }:
   const share = Math.min(1, limit / Math.max(total, 1));
   let left = limit;
   const shown = discs.map(({ at, members }, place) => {
-    // Every cluster keeps one symbol at least.
+    // Every cluster shows at least one symbol.
     const most = Math.min(left - (discs.length - place - 1), Math.max(1, Math.floor(members.length * share)));
     const nodes = byDegree(graph, members).slice(0, most);
     left -= nodes.length;
@@ -159,7 +160,7 @@ function mapOf(graph: CodeGraph, community: Int32Array, { limit, labels, path }:
   return { ...columns, truncated: columns.truncated || chosen.length < total, total };
 }
 
-/** Relationships between different clusters, both ways as one, by their places. */
+/** Counts relationships between different clusters, both directions together. Clusters are named by their places. */
 function linksBetween(graph: CodeGraph, community: Int32Array, places: ReadonlyMap<number, number>) {
   const { from, to, type } = graph.edges;
   const counts = new Map<number, number>();
@@ -191,7 +192,7 @@ function neighbourhoodOf(
     for (let step = 1; step <= depth && edge.length > 0; step++) {
       const next = new Set(edge.flatMap((one) => neighboursOf(graph, one, side)).filter((one) => !hops.has(one)));
       total += next.size;
-      // Half of the room for each side, the most connected first.
+      // Each side gets half of the room, filled with the most connected symbols.
       const room = Math.ceil((limit - 1) / 2) - [...hops.values()].filter((hop) => hop * side > 0).length;
       edge = byDegree(graph, [...next]).slice(0, Math.max(0, room));
       for (const one of edge) hops.set(one, side * step);
@@ -214,7 +215,7 @@ function neighboursOf(graph: CodeGraph, node: number, side: -1 | 1): number[] {
   return Array.from(edges).flatMap((edge) => (FOLLOWED.has(graph.edges.type[edge]!) ? [ends[edge]!] : []));
 }
 
-/** @param shown communities, by which `nodes.community` counts. */
+/** @param shown the shown communities, in the order by which `nodes.community` refers to them */
 function columnsOf(
   graph: CodeGraph,
   community: Int32Array,
@@ -276,7 +277,7 @@ function edgesAmong(graph: CodeGraph, chosen: readonly Chosen[]) {
     for (const edge of graph.outgoing(node)) {
       const [type, to] = [graph.edges.type[edge]!, at.get(graph.edges.to[edge]!)];
       if (!FOLLOWED.has(type) || to === undefined) continue;
-      // Ten calls of one function are one line.
+      // Several calls of one function are drawn as one line.
       const key = `${at.get(node)} ${to} ${type}`;
       if (seen.has(key)) continue;
       if (edges.from.length >= most) return { edges, cut: true };

@@ -1,4 +1,4 @@
-/** A part of the graph for drawing: most connected first, no edge without both its ends. */
+/** A part of the graph for drawing: the most connected nodes, and the edges between them. */
 import type { CodeGraph } from "../code-graph.ts";
 import { EDGE_TYPES, type EdgeType, type GraphEdge, type GraphNode, NODE_LABELS, type NodeLabel } from "../model.ts";
 import { type CommunityView, communityView, type ProcessView, processView } from "./symbols.ts";
@@ -8,7 +8,7 @@ export interface GraphDataOptions {
   types?: readonly EdgeType[] | undefined;
   /** Only nodes in files under this path. */
   path?: string | undefined;
-  /** Most nodes; 1–20,000. */
+  /** At most this many nodes; 1–20,000. */
   limit: number;
 }
 
@@ -22,7 +22,7 @@ export interface GraphData {
 }
 
 const MAX_EDGES_PER_NODE = 6;
-/** More than a graph has rows; times a degree it is still a whole number without loss. */
+/** More than a graph has rows. A degree times this number is still an exact integer. */
 const ROWS = 2 ** 32;
 
 export function graphData(graph: CodeGraph, options: GraphDataOptions): GraphData {
@@ -35,7 +35,7 @@ export function graphData(graph: CodeGraph, options: GraphDataOptions): GraphDat
     degree[node] = graph.outgoing(node).length + graph.incoming(node).length;
     if (labels.size > 0 && !labels.has(graph.nodes.label[node]!)) continue;
     if (options.path && !within(graph, node, options.path)) continue;
-    // Degree and row as one number: the highest degree comes last, of equal ones the first row.
+    // Packs degree and row into one number. Sorted, the highest degree comes last, and the first row last among equals.
     fitting[total++] = degree[node]! * ROWS + (ROWS - 1 - node);
   }
   const keys = fitting.subarray(0, total).sort();

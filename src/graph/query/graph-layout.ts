@@ -1,6 +1,6 @@
 /**
- * Positions on a map of the graph: each cluster is a disc with its symbols in a spiral, the most connected in the
- * middle; clusters with many edges between them stand near each other. The same graph gives the same map.
+ * Positions on a map of the graph. Each cluster is a disc whose symbols form a spiral, the most connected in the
+ * middle. Clusters with many edges between them stand near each other. The layout is deterministic.
  */
 
 interface Disc {
@@ -9,15 +9,15 @@ interface Disc {
   r: number;
 }
 
-/** Distance of neighbouring symbols. */
+/** Distance between neighboring symbols of a disc. */
 const STEP = 14;
 const MARGIN = 16;
 const GOLDEN_ANGLE = Math.PI * (3 - Math.sqrt(5));
 
-/** Radius of a disc with so many symbols. */
+/** Radius of a disc with this many symbols. */
 export const radiusOf = (count: number): number => STEP * Math.sqrt(count) + MARGIN;
 
-/** Place of the nth symbol of a disc, from 0. */
+/** Position of a disc's nth symbol, counted from 0. */
 export function spotIn({ x, y }: Disc, at: number): { x: number; y: number } {
   const far = STEP * Math.sqrt(at + 0.35) * 0.92;
   const angle = at * GOLDEN_ANGLE;
@@ -25,9 +25,9 @@ export function spotIn({ x, y }: Disc, at: number): { x: number; y: number } {
 }
 
 /**
- * Discs that do not overlap, each as near as it can be to those it is linked to.
- * @param counts symbols of each, largest first
- * @param links how much disc `from` has to do with disc `to`
+ * Places discs without overlap, each as near as possible to the discs that it is linked to.
+ * @param counts how many symbols each disc has, largest first
+ * @param links how many relationships there are between the discs `from` and `to`
  */
 export function placeDiscs(counts: readonly number[], links: readonly { from: number; to: number; count: number }[]) {
   const near: { other: number; count: number }[][] = counts.map(() => []);
@@ -53,10 +53,10 @@ function centreOf(linked: readonly { x: number; y: number; count: number }[]): {
   return { x: mean("x"), y: mean("y") };
 }
 
-/** Directions around a disc that are tried. */
+/** How many directions around a disc are tried. */
 const AROUND = 16;
 
-/** The spot nearest to the centre where a disc of that radius touches another and overlaps none. */
+/** The spot nearest to the center where a disc of this radius touches another and overlaps none. */
 function freeSpot(placed: readonly Disc[], centre: { x: number; y: number }, r: number): { x: number; y: number } {
   const spots = placed.flatMap((one) =>
     Array.from({ length: AROUND }, (_, at) => {

@@ -1,4 +1,4 @@
-/** Clusters and flows with what is in them, a window of the list at a time. */
+/** Clusters and flows with their members and steps, one window of the list at a time. */
 import type { CodeGraph } from "../code-graph.ts";
 import {
   type CommunityView,
@@ -11,7 +11,7 @@ import {
 } from "./symbols.ts";
 
 export interface CommunityDetail extends CommunityView {
-  /** The most connected members; `symbol_count` counts all. */
+  /** The most connected members. `symbol_count` counts all. */
   members: SymbolView[];
 }
 
@@ -19,7 +19,7 @@ export interface ProcessDetail extends ProcessView {
   steps: (SymbolView & { step: number })[];
 }
 
-/** A part of a list: `count` from `start`, which counts from 0. */
+/** A part of a list: `count` entries from index `start`, which counts from 0. */
 export interface Window {
   start: number;
   count: number;
@@ -27,7 +27,7 @@ export interface Window {
 
 export interface Windowed<T> {
   items: T[];
-  /** Start of the next window; null at the end of the list. */
+  /** Where the next window starts; null at the end of the list. */
   next: number | null;
 }
 
@@ -41,7 +41,7 @@ export function communityDetails(graph: CodeGraph, window: Window): Windowed<Com
   }));
 }
 
-/** @param symbol only flows that it takes part in; a name that means several counts for each */
+/** @param symbol only flows in which it takes part. If the name means several symbols, the flows of all of them. */
 export function processDetails(graph: CodeGraph, window: Window, symbol?: string): Windowed<ProcessDetail> {
   const all =
     symbol === undefined

@@ -1,4 +1,4 @@
-/** What a change of a symbol reaches, by distance. */
+/** What a change of a symbol affects, by distance. */
 import type { CodeGraph } from "../code-graph.ts";
 import { CONFIDENCE, EDGE_TYPES, type EdgeType, REASONS } from "../model.ts";
 import { isTestPath } from "../test-paths.ts";
@@ -20,11 +20,11 @@ export type Risk = "low" | "medium" | "high" | "critical";
 
 export interface ImpactOptions {
   target: string;
-  /** `upstream`: what depends on the target; `downstream`: what the target depends on. */
+  /** `upstream`: symbols that depend on the target. `downstream`: symbols that the target depends on. */
   direction: Direction;
-  /** 1–10. */
+  /** How far edges are followed, 1–10. */
   maxDepth: number;
-  /** 0–1: edges less trusted are not followed. */
+  /** Edges with a lower confidence (0–1) are not followed. */
   minConfidence: number;
   filePath?: string | undefined;
 }
@@ -32,7 +32,7 @@ export interface ImpactOptions {
 interface ImpactDepth {
   depth: number;
   label: "will break" | "likely affected" | "may be affected";
-  /** How many, shown or not. */
+  /** How many symbols there are, including those left out. */
   total: number;
   symbols: (SymbolView & { confidence: number; via: EdgeType })[];
 }
@@ -44,9 +44,9 @@ interface Impact {
   depths: ImpactDepth[];
   processes: ProcessView[];
   communities: CommunityView[];
-  /** Calls of a member of the target's name on values of which nothing is known: some may be calls of it. */
+  /** Calls of a member with the target's name on values of unknown type. Some of them may call the target. */
   hidden: { total: number; symbols: (SymbolView & { line: number })[] };
-  /** Symbols beyond the limit that were left out. */
+  /** Whether symbols were left out because of the limit. */
   truncated: boolean;
   total: number;
 }
@@ -91,7 +91,7 @@ const MAY_CALL = EDGE_TYPES.indexOf("MAY_CALL");
 const UNSURE = REASONS.indexOf("unique_name");
 const MAX_HIDDEN = 50;
 
-/** Calls that may reach a target though no edge says so for certain. */
+/** Calls that may reach a target, though no edge says so with certainty. */
 function hiddenCalls(graph: CodeGraph, target: number): Impact["hidden"] {
   const edges = startOf(graph, target).flatMap((row) =>
     [...graph.incoming(row)].filter(
@@ -103,14 +103,14 @@ function hiddenCalls(graph: CodeGraph, target: number): Impact["hidden"] {
   return { total: edges.length, symbols };
 }
 
-/** What a decorator decorates: this depends on the decorator. */
+/** The symbol that a decorator decorates, as it depends on the decorator. Other rows are returned unchanged. */
 function decorated(graph: CodeGraph, row: number): number {
   if (graph.label(row) !== "Decorator") return row;
   for (const edge of graph.incoming(row)) if (graph.edges.type[edge] === CONTAINS) return graph.edges.from[edge]!;
   return row;
 }
 
-/** A class changes with its members: a caller of a method depends on the class. */
+/** The target and, for a type, its members: whoever calls a method depends on the class. */
 function startOf(graph: CodeGraph, target: number): number[] {
   const start = [target];
   if (!/^(Class|Struct|Trait|Interface|Enum|Impl)$/.test(graph.label(target))) return start;
@@ -174,7 +174,10 @@ function describe(
   };
 }
 
-/** Low, medium, high, critical by how many break at once, how many in all, and how far apart they are. */
+/**
+ * Rates the risk by how many symbols break at once, how many product symbols are affected, and how many flows and
+ * clusters.
+ */
 export function riskOf(direct: number, product: number, processes: number, communities: number): Risk {
   if (direct >= 30 || product >= 200 || processes >= 20) return "critical";
   if (direct >= 10 || product >= 50 || processes >= 5 || communities >= 8) return "high";

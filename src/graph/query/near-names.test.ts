@@ -1,4 +1,4 @@
-/** What is offered for a name that there is not. */
+/** Suggestions for a name that does not exist. */
 import { expect, test } from "bun:test";
 import { GraphBuilder } from "../index/structure.ts";
 import { nearNames } from "./near-names.ts";

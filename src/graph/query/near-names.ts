@@ -1,21 +1,21 @@
-/** Names that a misspelt one may have meant. */
+/** Finds names that a misspelled name may have meant. */
 import type { CodeGraph } from "../code-graph.ts";
 import { NODE_LABELS, REFERENCE_LABELS } from "../model.ts";
 
-/** Of the text and of a name, only so many characters are compared letter by letter. */
+/** At most this many characters of the text and of a name are compared letter by letter. */
 const MAX_COMPARED = 64;
-/** Shortest part of a name that says something of the whole. */
+/** Shortest part of a name that counts as a likeness to the whole. */
 const MIN_PART = 4;
-/** Labels whose nodes are nothing that somebody would name. */
+/** Labels of nodes that nobody asks for by name. */
 const UNNAMED = new Set(
   NODE_LABELS.flatMap((label, row) =>
     REFERENCE_LABELS.has(label) || label === "Community" || label === "Process" || label === "Folder" ? [row] : [],
   ),
 );
 
-/** At most `limit` names that are near a misspelt one. */
+/** At most `limit` names that are near a misspelled one, nearest first. */
 export function nearNames(graph: CodeGraph, text: string, limit: number): string[] {
-  // Of a path of names, the last is the one that is misspelt most often.
+  // In a qualified name, the last part is the one that is misspelled most often.
   const wanted = text
     .trim()
     .replace(/\(\)$/, "")
@@ -41,8 +41,9 @@ export function nearNames(graph: CodeGraph, text: string, limit: number): string
 }
 
 /**
- * @param most what lies further away may be given any larger distance
- * @returns how far a name is: letters that differ, or less where one is a good part of the other
+ * @param most names further away than this may get any larger distance
+ * @returns a function that measures how far a name is from `wanted`: the edit distance, or less if one is a large part
+ * of the other
  */
 function createDistance(wanted: string, most: number): (name: string) => number {
   const letters = lettersOf(wanted);
@@ -54,14 +55,14 @@ function createDistance(wanted: string, most: number): (name: string) => number 
     if (isPart) return Math.min((longer - shorter) / 4, wanted.length / 4);
     if (longer - shorter > wanted.length / 4 + 1) return Number.POSITIVE_INFINITY;
     const compared = name.slice(0, MAX_COMPARED);
-    // An edit adds or takes away one letter, so a letter that only one of them has costs an edit of its own.
+    // An edit adds or removes one letter, so each letter that only one of the two has costs an edit.
     const own = lettersOf(compared);
     if (countBits(letters & ~own) > most || countBits(own & ~letters) > most) return Number.POSITIVE_INFINITY;
     return compare(compared);
   };
 }
 
-/** A bit for each letter that occurs; characters that share a bit count as one. */
+/** A set of the letters in a text, as bits. Characters that share a bit count as the same letter. */
 function lettersOf(text: string): number {
   let bits = 0;
   for (let at = 0; at < text.length; at++) bits |= 1 << (text.charCodeAt(at) & 31);
@@ -74,7 +75,11 @@ function countBits(bits: number): number {
   return count;
 }
 
-/** @returns letters to insert, remove or change, or more than `most`; two that changed places count as one */
+/**
+ * @returns a function for the edit distance to `wanted`, where a swap of neighboring letters counts as one edit
+ * (Damerau–Levenshtein, optimal string alignment). If the distance exceeds `most`, any number above `most` may be
+ * returned.
+ */
 function createEditDistance(wanted: string, most: number): (name: string) => number {
   const width = wanted.length + 1;
   let [before, previous, row] = [new Int32Array(width), new Int32Array(width), new Int32Array(width)];
@@ -94,7 +99,7 @@ function createEditDistance(wanted: string, most: number): (name: string) => num
         row[j] = cost;
         if (cost < least) least = cost;
       }
-      // Later rows are made of the last two.
+      // Later rows depend on the last two only.
       if (least > most && leastBefore > most) return least;
       leastBefore = least;
       [before, previous, row] = [previous, row, before];

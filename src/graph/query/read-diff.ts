@@ -1,4 +1,4 @@
-/** Reads a difference as git prints it, without lines around the changes (`-p -U0`). */
+/** Reads a diff as git prints it without context lines (`-p -U0`). */
 
 export interface ChangedFile {
   path: string;
@@ -7,7 +7,7 @@ export interface ChangedFile {
   from?: string;
 }
 
-/** Changed lines of a file as it is now; as it was, of a deleted one. */
+/** Changed lines of a file as it is now. For a deleted file, its former lines. */
 export interface Hunk {
   start: number;
   end: number;
@@ -22,7 +22,7 @@ export interface ChangedFiles {
 export function readDiff(diff: string): ChangedFiles {
   const changes: ChangedFiles = { files: [], hunks: new Map() };
   let file: ChangedFile | undefined;
-  /** Lines of the hunk that are still to come: content, whatever it looks like. */
+  /** How many content lines of the hunk are still to come. They are skipped whatever they look like. */
   let content = 0;
   for (const line of diff.split("\n")) {
     if (content > 0) {
@@ -46,7 +46,7 @@ function readHeader(line: string, file: ChangedFile): void {
   } else if (line.startsWith("+++ b/")) file.path = line.slice("+++ b/".length).replace(/\t$/, "");
 }
 
-/** @returns how many lines of content follow. */
+/** @returns how many lines of content follow */
 function readHunk(line: string, file: ChangedFile, { hunks }: ChangedFiles): number {
   const [, oldStart, oldCount = "1", newStart, newCount = "1"] =
     /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line) ?? [];
@@ -54,14 +54,14 @@ function readHunk(line: string, file: ChangedFile, { hunks }: ChangedFiles): num
   const start = Number(isDeleted ? oldStart : newStart);
   const count = Number(isDeleted ? oldCount : newCount);
   const list = hunks.get(file.path) ?? [];
-  // Removed lines leave a seam: the lines around it are the change.
+  // Removed lines leave no lines of their own. The lines around the gap count as the change.
   const hunk = { start: Math.max(1, start), end: Math.max(start, start + count - 1), added: Number(oldCount) === 0 };
   list.push(hunk);
   hunks.set(file.path, list);
   return Number(oldCount) + Number(newCount);
 }
 
-/** The name after the change, in a line `diff --git a/… b/…`. */
+/** The path after the change, from a line `diff --git a/… b/…`. */
 function pathIn(line: string): string {
   const [, name = ""] = / "?b\/([\s\S]*)$/.exec(line) ?? [];
   return name.endsWith('"') ? name.slice(0, -1) : name;

@@ -1,4 +1,4 @@
-/** Imports and decorators are found where they are asked for, and are in nobody's way where they are not. */
+/** Imports and decorators are found when they are asked for, and do not get in the way of other questions. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createSourceTree, type SourceTree } from "../../testing/source-tree.ts";
 import { createGraphSession, type GraphSession } from "../serve/session.ts";

@@ -1,4 +1,4 @@
-/** Search: symbols by words, and the flows and cluster they belong to. */
+/** Search for symbols by words, with the flows and the cluster that each belongs to. */
 import type { CodeGraph } from "../code-graph.ts";
 import { NODE_LABELS, type NodeLabel } from "../model.ts";
 import {
@@ -14,7 +14,7 @@ import type { WordIndex } from "./word-index.ts";
 
 export interface SearchOptions {
   query: string;
-  /** 1–100. */
+  /** At most this many items, 1–100. */
   limit: number;
   labels?: readonly NodeLabel[] | undefined;
   includeCode: boolean;
@@ -30,7 +30,7 @@ interface SearchItem {
 
 export interface SearchAnswer {
   items: SearchItem[];
-  /** Flows that the found symbols take part in; those with most of them first. */
+  /** Flows in which the found symbols take part, ordered by the summed scores of these symbols. */
   processes: ProcessView[];
 }
 

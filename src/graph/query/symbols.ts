@@ -15,20 +15,20 @@ import { nearNames } from "./near-names.ts";
 
 export type SymbolView = GraphNode;
 
-/** A neighbour: the symbol, and the line, trust and reason of the edge. */
+/** A neighbor: the symbol, with the line, confidence and reason of the edge. */
 export interface RelatedSymbol extends SymbolView {
   line?: number;
-  /** Every line where it is written, where there are several; at most 20. */
+  /** The lines of all such edges, if there is more than one; at most 20. */
   lines?: number[];
   confidence: number;
   reason: Reason;
   via: EdgeType;
 }
 
-/** A name that means several symbols, or none. */
+/** The answer for a name that means several symbols, or none. */
 export type Unclear = { found: "several"; candidates: SymbolView[] } | { found: "none"; name: string; near: string[] };
 
-/** @throws GraphError `not_found`, with names that are near. */
+/** @throws GraphError `not_found`, with similar names */
 export function candidatesOf(answer: Unclear): { candidates: SymbolView[] } {
   if (answer.found === "several") return { candidates: answer.candidates };
   const near = answer.near.length > 0 ? ` Near names: ${answer.near.join(", ")}.` : "";
@@ -38,7 +38,7 @@ export function candidatesOf(answer: Unclear): { candidates: SymbolView[] } {
 const MAX_CANDIDATES = 50;
 const MAX_NEAR = 8;
 
-/** The answer to a text that does not name exactly one of these rows. */
+/** The answer to a text that names none or several symbols. */
 export function unclear(graph: CodeGraph, text: string, rows: readonly number[]): Unclear {
   if (rows.length === 0) return { found: "none", name: text, near: nearNames(graph, text, MAX_NEAR) };
   return { found: "several", candidates: rows.slice(0, MAX_CANDIDATES).map((row) => graph.node(row)) };
@@ -47,8 +47,8 @@ export function unclear(graph: CodeGraph, text: string, rows: readonly number[])
 const ANALYSED = new Set(["Community", "Process"]);
 
 /**
- * Rows of the symbols that a text names: an id, a qualified name or its end, or a plain name. Best first. Imports and
- * decorators are meant only where no declaration has the name.
+ * Rows of the symbols that a text names. The text is an id, a qualified name or the end of one, or a plain name. Only
+ * the best matches are returned. Imports and decorators are meant only if no declaration has the name.
  */
 export function findSymbols(graph: CodeGraph, text: string, filePath?: string): number[] {
   const wanted = text.trim();
@@ -72,13 +72,13 @@ export function findSymbols(graph: CodeGraph, text: string, filePath?: string): 
   return found.filter((entry) => entry.rank === best).map((entry) => entry.row);
 }
 
-/** Where a symbol is: declared, and implemented. */
+/** The paths of the files in which a symbol is declared and implemented. */
 function pathsOf(graph: CodeGraph, row: number): string[] {
   const body = graph.implementation(row);
   return [graph.filePath(row), ...(body ? [graph.nodes.qualified.get(body.file)!] : [])];
 }
 
-/** Rows whose name is the last part of a text, or whose qualified name is one of the texts; each once. */
+/** Rows whose name is the last part of a text, or whose name or qualified name is one of the texts. */
 function rowsEnding(graph: CodeGraph, texts: readonly string[], last: string): Set<number> {
   const rows = new Set(graph.named(last));
   for (const text of texts) {
@@ -91,8 +91,8 @@ function rowsEnding(graph: CodeGraph, texts: readonly string[], last: string): S
 }
 
 /**
- * Edges to neighbours along some types, each neighbour once. Outgoing ones in the order in which they are written; of
- * incoming ones the best known first: product before tests, then by trust.
+ * The edges to neighbors along some types, one for each neighbor. Outgoing edges are in the order in which the code has
+ * them. Incoming ones are sorted: product code before tests, then by confidence.
  */
 export function edgesOf(graph: CodeGraph, row: number, direction: "in" | "out", types: readonly EdgeType[]): number[] {
   const wanted = new Set(types.map((type) => EDGE_TYPES.indexOf(type)));
@@ -119,7 +119,7 @@ function bestFirst(graph: CodeGraph, incoming: readonly number[]): number[] {
   return ranked.map(({ edge }) => edge);
 }
 
-/** The neighbour at the other end of an edge. */
+/** The neighbor at the other end of an edge. */
 export function relatedBy(graph: CodeGraph, edge: number, direction: "in" | "out"): RelatedSymbol {
   const other = direction === "in" ? graph.edges.from[edge]! : graph.edges.to[edge]!;
   const reason = REASONS[graph.edges.reason[edge]!]!;
@@ -136,7 +136,7 @@ export function relatedBy(graph: CodeGraph, edge: number, direction: "in" | "out
 
 const MAX_LINES = 20;
 
-/** Lines of all edges of one type between the same two symbols. */
+/** Lines of all edges of the same type between the same two symbols. */
 function linesOf(graph: CodeGraph, edge: number): { lines?: number[] } {
   const { type, from, to, line } = graph.edges;
   const lines = new Set<number>();
@@ -159,7 +159,7 @@ export interface ProcessView {
   step_count: number;
   entry_id: string;
   terminal_id: string;
-  /** The symbol's place in it, counted from 1, where one symbol was asked about. */
+  /** The symbol's position in the flow, counted from 1, if a symbol was asked about. */
   step?: number;
 }
 
@@ -182,12 +182,12 @@ export function processView(graph: CodeGraph, index: number, symbol = -1): Proce
   };
 }
 
-/** The community a symbol belongs to, by its index in `graph.communities`; -1 for none. */
+/** The index in `graph.communities` of the community that a symbol belongs to; -1 for none. */
 export function communityOf(graph: CodeGraph, row: number): number {
   return membership(graph, row, "BELONGS_TO", graph.communities)[0] ?? -1;
 }
 
-/** The processes a symbol takes part in, by their index in `graph.processes`. */
+/** The indexes in `graph.processes` of the flows in which a symbol takes part. */
 export function processesOf(graph: CodeGraph, row: number): number[] {
   return membership(graph, row, "PARTICIPATES_IN", graph.processes);
 }

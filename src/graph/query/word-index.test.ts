@@ -1,4 +1,6 @@
-/** Search by words: what is found, in which order, and that half-made indexes answer like whole ones. */
+/**
+ * Search by words: what is found and in which order, and that an index under construction answers like a complete one.
+ */
 import { describe, expect, test } from "bun:test";
 import type { CodeGraph } from "../code-graph.ts";
 import { GraphBuilder } from "../index/structure.ts";

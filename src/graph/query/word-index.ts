@@ -1,10 +1,10 @@
 /**
  * Full-text search over symbols, in memory: names and paths split into words (camelCase, snake_case), signatures, docs.
- * Okapi BM25 with a weight for each of them (Robertson and Zaragoza, 2009); on top comes what the graph knows: exact
- * names, and how much a symbol is used.
+ * Scores are Okapi BM25 with a weight for each of these fields (Robertson and Zaragoza, 2009). Exact names and often
+ * used symbols score higher.
  *
- * Made from the graph itself when it is opened. A word's nodes stand together in typed arrays, so that a word that a
- * hundred thousand nodes share costs about a millisecond.
+ * The index is built from the graph when that is opened. A word's nodes are stored together in typed arrays, so that a
+ * word that a hundred thousand nodes share costs about a millisecond.
  */
 import type { CodeGraph } from "../code-graph.ts";
 import type { KeptNodes } from "../kept-nodes.ts";
@@ -21,24 +21,27 @@ interface SearchHit {
 
 export interface WordIndex {
   /**
-   * Nodes for a query, best first. `labels` empty means all; imports and decorators then come after all declarations.
-   * Never throws on odd queries.
+   * Finds the nodes that match a query, best first. Without `labels`, all nodes are searched, and imports and
+   * decorators come after all declarations. Never throws, whatever the query is.
    */
   find(query: string, limit: number, labels: readonly number[]): SearchHit[];
 }
 
 const K1 = 1.2;
 const B = 0.75;
-/** A word that more than half of all nodes contain says almost nothing, but its weight must not be negative. */
+/**
+ * Smallest weight (IDF) of a word. A word in more than half of all nodes says almost nothing, but must not count
+ * negatively.
+ */
 const MIN_IDF = 1e-6;
 const MAX_WORDS = 12;
-/** Most words that one beginning stands for. */
+/** At most this many words are taken for one prefix. */
 const MAX_ENDINGS = 200;
-/** Most symbols with exactly the name that is searched for. */
+/** At most this many symbols with exactly the searched name are always considered. */
 const MAX_EXACT = 200;
 const REFERENCES = new Set(NODE_LABELS.flatMap((label, row) => (REFERENCE_LABELS.has(label) ? [row] : [])));
 
-/** Builds the index, some nodes at each step. */
+/** Builds the index, a number of nodes at each step. */
 export function* buildWordIndex(graph: CodeGraph): Generator<void, WordIndex> {
   const postings = yield* postingsOf(graph);
   const sorted = [...postings.words.keys()].sort();
@@ -46,7 +49,7 @@ export function* buildWordIndex(graph: CodeGraph): Generator<void, WordIndex> {
   return new MemoryIndex(graph, postings, sorted);
 }
 
-/** What an index has of its graph's words, without the graph. */
+/** The words of an index without its graph, for building the next index. */
 export interface KnownWords {
   postings: Postings;
   sorted: readonly string[];
@@ -56,8 +59,8 @@ export const wordsKnownTo = (index: WordIndex): KnownWords | undefined =>
   index instanceof MemoryIndex ? { postings: index.postings, sorted: index.sorted } : undefined;
 
 /**
- * What `buildWordIndex` makes of a graph, from the words known of an earlier one.
- * @param kept undefined where only clusters and flows are others
+ * Builds the same index as `buildWordIndex`, from the words of an earlier graph's index.
+ * @param kept what an edit left of the nodes; undefined if only clusters and flows changed
  */
 export function* patchWordIndex(
   known: KnownWords,
@@ -72,7 +75,7 @@ export function* patchWordIndex(
   return new MemoryIndex(graph, postings, more.length === 0 ? sorted : [...sorted, ...more].sort());
 }
 
-/** Words of a query from which it is a question rather than a name. */
+/** From this many words on, a query is taken for a question and not for a name. */
 const QUESTION_WORDS = 5;
 
 function queryWords(query: string): string[] {
@@ -82,9 +85,9 @@ function queryWords(query: string): string[] {
 
 class MemoryIndex implements WordIndex {
   private readonly searched: number;
-  /** BM25's share of a node's length. */
+  /** The length normalization of BM25 for each node. */
   private readonly norm: Float32Array;
-  /** Scores of the query under way; all 0 between queries. */
+  /** Scores of the running query; all 0 between queries. */
   private readonly scores: Float64Array;
 
   constructor(
@@ -112,13 +115,13 @@ class MemoryIndex implements WordIndex {
     }
     const found = this.search(query, words, limit, (node) => !REFERENCES.has(label[node]!));
     if (found.length >= limit) return found;
-    // A name that is not declared here may still be imported: a library, a decorator of a framework.
+    // A name that is not declared here may still be imported: a library, or a decorator of a framework.
     return [...found, ...this.search(query, words, limit - found.length, (node) => REFERENCES.has(label[node]!))];
   }
 
   private search(query: string, words: readonly string[], limit: number, fits: (node: number) => boolean): SearchHit[] {
     const wide = Math.max(limit * 8, 100);
-    // An index made from this one after an edit may have numbered more words.
+    // A later index shares the map of words, and may have added words that this index does not know.
     const isKnown = (number: number) => number < this.sorted.length;
     const numbers = words.flatMap((word) => this.postings.words.get(word) ?? []).filter(isKnown);
     let best = this.rank(
@@ -138,7 +141,7 @@ class MemoryIndex implements WordIndex {
     return hits.sort((a, b) => b.score - a.score || a.node - b.node).slice(0, limit);
   }
 
-  /** Words that begin with a text. */
+  /** The words that begin with a text. */
   private beginningWith(text: string): number[] {
     let [low, high] = [0, this.sorted.length];
     while (low < high) {
@@ -150,13 +153,13 @@ class MemoryIndex implements WordIndex {
     for (let at = low; at < this.sorted.length && found.length < MAX_ENDINGS; at++) {
       if (!this.sorted[at]!.startsWith(text)) break;
       const word = this.postings.words.get(this.sorted[at]!)!;
-      // No node has it since an edit.
+      // Skips words that no node has any more after an edit.
       if (this.postings.start[word] !== this.postings.start[word + 1]) found.push(word);
     }
     return found;
   }
 
-  /** The best nodes by their words alone, and those of exactly the name; in no order. */
+  /** The best nodes by their words alone, plus those with exactly the searched name. They are not sorted. */
   private rank(
     terms: readonly (readonly number[])[],
     count: number,
@@ -173,7 +176,7 @@ class MemoryIndex implements WordIndex {
     return best.hits();
   }
 
-  /** Adds the score of a word, or of several that count as one. */
+  /** Adds the score of a word. Several words, such as those with one prefix, count as one. */
   private add(words: readonly number[], touched: number[]): void {
     const { start, node, count } = this.postings;
     const holders = words.reduce((sum, word) => sum + start[word + 1]! - start[word]!, 0);
@@ -189,7 +192,7 @@ class MemoryIndex implements WordIndex {
   }
 }
 
-/** The highest scored of many: a heap with the lowest of them on top. */
+/** Keeps the hits with the highest scores: a heap with the lowest of them on top. */
 class Best {
   private readonly heap: SearchHit[] = [];
   private readonly kept = new Map<number, SearchHit>();
@@ -212,7 +215,7 @@ class Best {
     }
   }
 
-  /** One that is among the best whatever its score. */
+  /** Keeps a hit whatever its score. */
   keep(node: number, score: number): void {
     this.kept.set(node, { node, score });
   }
@@ -240,7 +243,10 @@ class Best {
   }
 }
 
-/** How much a hit counts beyond its words. */
+/**
+ * A factor for what counts beyond words: an exact name, the label, visibility, the path, and how often the symbol is
+ * used.
+ */
 function weight(graph: CodeGraph, node: number, query: string): number {
   const name = graph.nodes.name.get(node)!;
   const trimmed = query.trim();
@@ -253,7 +259,7 @@ function weight(graph: CodeGraph, node: number, query: string): number {
   if (graph.nodes.exported[node] === 1) factor *= 1.1;
   const path = label === "File" ? graph.nodes.qualified.get(node)! : graph.filePath(node);
   if (isTestPath(path) && !/test|spec/i.test(query)) factor *= 0.5;
-  // Such files mostly describe what others made, and some are made by a program.
+  // Declaration files mostly describe the code of others, and some are generated.
   if (path.endsWith(".d.ts") && graph.implementation(node) === undefined) factor *= 0.5;
   return factor * (1 + Math.log1p(graph.incoming(node).length) / 12);
 }

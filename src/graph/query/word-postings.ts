@@ -1,23 +1,26 @@
-/** Which words stand in which nodes: what a search over symbols reads. */
+/** Postings for the search over symbols: which words occur in which nodes. */
 import type { CodeGraph } from "../code-graph.ts";
 import { GrowingInts } from "../growing-ints.ts";
 import type { KeptNodes } from "../kept-nodes.ts";
 import { type NodeLabel, SYMBOL_LABELS } from "../model.ts";
 import { wordsOf } from "../words.ts";
 
-/** Weight of a word by the place it occurs in; in halves, as they are stored. */
+/** Weight of a word by the field in which it occurs. The unit is one half, as in `Postings.count`. */
 const WEIGHT = { name: 20, words: 10, path: 3, text: 2 } as const;
 const NODES_A_STEP = 1_000;
 const SEARCHED = new Set<NodeLabel>([...SYMBOL_LABELS, "File"]);
 
-/** What is known of each word: its nodes and how much it counts in each, `start[word] … start[word + 1] - 1`. */
+/**
+ * The postings of all words. Word n occurs in the nodes at `start[n] … start[n + 1] - 1` of `node`, with the weights in
+ * `count`.
+ */
 export interface Postings {
   words: Map<string, number>;
   start: Int32Array;
   node: Int32Array;
-  /** Sum of the weights of its places in the node, in halves. */
+  /** Sum of the weights of the word's occurrences in the node, in halves. */
   count: Uint16Array;
-  /** Words of each node, 0 for nodes that are not searched. */
+  /** Number of words in each node; 0 for nodes that are not searched. */
   length: Int32Array;
 }
 
@@ -32,7 +35,7 @@ export function* postingsOf(graph: CodeGraph): Generator<void, Postings> {
   return { words, length: pairs.length, ...pairs.gathered() };
 }
 
-/** The postings after an edit: those of nodes that are as they were are taken over. New words get further numbers. */
+/** The postings after an edit. Those of unchanged nodes are copied. New words get further numbers. */
 export function patchPostings(before: Postings, graph: CodeGraph, kept: KeptNodes): Postings {
   const { words } = before;
   const moved = kept.moved.list();
@@ -66,20 +69,20 @@ export function patchPostings(before: Postings, graph: CodeGraph, kept: KeptNode
   return { words, length, start, node: node.slice(0, end), count: count.slice(0, end) };
 }
 
-/** Words and the nodes that they are in, as nodes are read, in the order of their rows. */
+/** Collects pairs of a word and a node, in the order in which nodes are read (by row). */
 class Pairs {
-  /** Words of each node. */
+  /** Number of words in each node. */
   readonly length: Int32Array;
   private readonly texts: TextWords;
   private readonly word = new GrowingInts();
   private readonly node = new GrowingInts();
   private readonly count = new GrowingInts();
-  /** Where the latest pair of each word is, by word. */
+  /** Index of the latest pair of each word. */
   private readonly latest: number[] = [];
   private first = 0;
   private reading = 0;
   private weight = 0;
-  /** A file's symbols stand together: its path is split once. */
+  /** The words of the latest file's path. A file's symbols are consecutive, so that each path is split once. */
   private path = { file: -1, words: new Int32Array(0) };
 
   constructor(
@@ -142,7 +145,7 @@ function pathOf(graph: CodeGraph, node: number, texts: TextWords) {
   return { file, words: Int32Array.from(words) };
 }
 
-/** Pairs in the order of their words; nodes of a word stay in their order. */
+/** Sorts pairs by word. The nodes of a word keep their order. */
 function gather(words: number, pairWord: Int32Array, pairNode: Int32Array, pairCount: Int32Array) {
   const start = new Int32Array(words + 1);
   for (let i = 0; i < pairWord.length; i++) start[pairWord[i]! + 1]!++;
@@ -158,14 +161,14 @@ function gather(words: number, pairWord: Int32Array, pairNode: Int32Array, pairC
   return { start, node, count };
 }
 
-/** Texts as numbers of their words. A run of letters that stands in many texts is split once. */
+/** Turns texts into numbers of words. A run of letters that occurs in many texts is split only once. */
 class TextWords {
   private readonly runs = new Map<string, Int32Array>();
   private readonly wholes = new Map<string, Int32Array>();
 
   constructor(private readonly words: Map<string, number>) {}
 
-  /** Its words as `wordsOf` splits them, run by run. */
+  /** Splits a text into words as `wordsOf` does, one run of letters at a time. */
   split(text: string, add: (words: Int32Array) => void): void {
     let from = -1;
     for (let at = 0; at <= text.length; at++) {
@@ -178,7 +181,7 @@ class TextWords {
     }
   }
 
-  /** A name that is not split where its capitals are. */
+  /** The words of a name that is not split at its capitals. */
   whole(name: string): Int32Array {
     return this.known(this.wholes, name, wholeWords);
   }
@@ -199,7 +202,7 @@ class TextWords {
   }
 }
 
-/** Letters, digits and `_` of ASCII; what lies beyond is for `wordsOf` to tell. */
+/** Letters, digits and `_` of ASCII, and everything beyond ASCII, which `wordsOf` splits further. */
 const isLetter = (code: number): boolean =>
   code >= 128 || (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57) || code === 95;
 

@@ -1,4 +1,4 @@
-/** Which files an edit makes be resolved again: no more than needed, and never fewer. */
+/** Which files an edit causes to be resolved again: never fewer than needed, and few others. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { sourceOf } from "../index/packed-source.ts";
 import { packFacts, type SourceFacts } from "../language/facts.ts";
@@ -36,14 +36,17 @@ function edges(resolution: Resolution, file: number): string[] {
   return found.map(({ type, from, to, line, reason }) => `${type} ${name(from)} ${name(to)} ${line} ${reason}`);
 }
 
-/** The last byte before the names is 0xff, as that of a number below 0: it is no letter of the first name. */
+/** The last byte before the names is 0xff, as in a negative number. It must not count as a letter of the first name. */
 function withLetterBefore({ path, facts }: SourceFile): SourceFacts {
   const copy = sourceOf(path, packFacts(facts.read()))?.facts ?? facts;
   new Uint8Array(copy.texts.buffer)[copy.texts.byteOffset - 1] = 0xff;
   return copy;
 }
 
-/** Paths to resolve again after an edit, "all" for every one; checked to leave no file out whose edges changed. */
+/**
+ * Paths of the files to resolve again after an edit; "all" for all files. Checks that every file whose edges changed is
+ * among them.
+ */
 async function affected(files: Files, path: string, text: string): Promise<string[] | "all"> {
   const [before, after] = [await resolve(files), await resolve({ ...files, [path]: text })];
   const paths = Object.keys(files);

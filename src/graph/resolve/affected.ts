@@ -1,29 +1,33 @@
 /**
- * Which files' edges an edit can change. Those of the edited files; and, when what others see of a file under some names
- * has changed, those of every file that mentions one of these names. What such a file shows under its own names may
- * change in turn, and so on until nothing more does. When more than names has changed, it is all of them.
+ * Finds the files whose edges an edit can change. These are the edited files and, if what others see of a file under
+ * some names has changed, all files that mention one of these names. What these files show under their own names may
+ * change in turn, so the search repeats until nothing more changes. If more than names has changed, all files are
+ * affected.
  */
 import type { Engine } from "./engine.ts";
 import type { Mentions } from "./mentions.ts";
 import { type Surface, Surfaces } from "./surface.ts";
 
 interface Edit {
-  /** The repository before and after, with the same files in the same rows. */
+  /** The repository before and after the edit, with the same files in the same rows. */
   before: Engine;
   after: Engine;
   /** Rows of the edited files. */
   changed: readonly number[];
-  /** Of the files after the edit. */
+  /** Mentions in the files after the edit. */
   mentions: Mentions;
-  /** Surfaces before the edit, by file, where they are known: those after it take their place. */
+  /** Known surfaces by file. Those from before the edit are replaced by those after it. */
   surfaces?: Map<number, Surface>;
 }
 
-/** More names or a larger share of the files than this: resolving all of them costs little more than finding out. */
+/**
+ * If an edit changes more names or affects a larger share of files, all files are resolved. That costs little more than
+ * finding out which ones are affected.
+ */
 const MAX_NAMES = 64;
 const MAX_SHARE = 0.25;
 
-/** @returns rows of the files to resolve again; undefined for all of them. */
+/** @returns rows of the files to resolve again; undefined for all files */
 export function affectedFiles(edit: Edit): ReadonlySet<number> | undefined {
   const { before, after, changed, mentions, surfaces } = edit;
   const surfacesBefore = new Surfaces(before);

@@ -1,6 +1,6 @@
 /**
- * The evaluator of a repository: its parts, which ask each other. Everything is found when it is first asked for, and
- * remembered for the life of the engine; README.md lists the parts and what each remembers.
+ * The evaluator of a repository. Its parts ask each other. Everything is found when first asked for, and kept as long
+ * as the engine. README.md lists the parts and what each of them keeps.
  */
 import type { ProjectFiles } from "../language/language.ts";
 import type { BindingRow, ExprRow } from "../rows.ts";
@@ -23,12 +23,12 @@ import { Unifier } from "./types/unify.ts";
 import type { TypeEnv, ValueType } from "./types/value-type.ts";
 
 /**
- * Whether a name stands for a value or for a type: a language may use one name for both. "call" is a value that is
- * called, where methods have names of their own.
+ * Which meaning of a name is asked for, as a language may use one name for a value and a type. "call" asks for a called
+ * value, for languages in which methods have names of their own.
  */
 export type NameSpaceOf = "value" | "type" | "call";
 
-/** What a name stands for. */
+/** The meaning of a name. */
 export type Entity =
   | { kind: "symbol"; symbol: number /** How it was reached. */; via: "scope" | "import" | "member" }
   /** A local variable, parameter or type parameter. */
@@ -46,7 +46,7 @@ export interface Member {
 
 export interface MemberSearch {
   members: Member[];
-  /** True when the receiver is known well enough that a missing member means "from outside". */
+  /** True if the receiver is known well enough that a missing member comes from outside. */
   known: boolean;
 }
 
@@ -57,44 +57,44 @@ export interface CallSite {
 }
 
 export class Engine {
-  /** Types that are being found. */
+  /** The types that are being found at the moment. */
   readonly finding = new Finding();
-  /** Where imports lead. */
+  /** Resolves imports to files. */
   readonly imports: ImportTargets;
-  /** What names stand for. */
+  /** Resolves names. */
   readonly names: Names;
-  /** What files give each other. */
+  /** Resolves the exports of files. */
   readonly exports: Exports;
-  /** What included files declare. */
+  /** Names that included files declare. */
   readonly includes: Includes;
-  /** The libraries of the repository's languages. */
+  /** Knowledge of the libraries of the repository's languages. */
   readonly library: Library;
-  /** Types as they are written; types of symbols and bindings. */
+  /** Types as written in the source, and types of symbols and bindings. */
   readonly types: Types;
   /** Types of expressions. */
   readonly expressions: Expressions;
-  /** What is assigned apart from declarations. */
+  /** Assignments other than declarations. */
   readonly assignments: Assignments;
-  /** Bases of types. */
+  /** Base types. */
   readonly bases: Bases;
   /** Members of types. */
   readonly members: Members;
-  /** Type parameters, from what is given for them. */
+  /** Infers type parameters from the types that are given for them. */
   readonly unifier: Unifier;
   /** Arguments, parameters and signatures. */
   readonly signatures: Signatures;
-  /** What calls yield. */
+  /** Results of calls. */
   readonly calls: Calls;
-  /** Which of several functions of a name a call means. */
+  /** Chooses between functions of one name, for languages that do so by arguments. */
   readonly overloads: Overloads;
 
-  /** @param resolvers of the same project; those that are missing are added */
+  /** @param resolvers import resolvers of this project; missing ones are added */
   constructor(
     readonly repo: Repository,
     readonly project: ProjectFiles,
     resolvers: ImportResolvers,
   ) {
-    // A part asks another only once it is asked itself, when all of them are there.
+    // The order does not matter: parts ask each other only when they are asked, and by then all of them exist.
     this.imports = new ImportTargets(this, resolvers);
     this.names = new Names(this);
     this.exports = new Exports(this);

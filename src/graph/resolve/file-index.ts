@@ -1,6 +1,6 @@
-/** An index of each file, made when it is first asked for. */
+/** An index for each file, built when first asked for. */
 export class FileIndex<K, V> {
-  /** Of all files that have nothing to index. */
+  /** Shared by all files that have nothing to index. */
   private readonly none: ReadonlyMap<K, V> = new Map();
   private readonly made: (ReadonlyMap<K, V> | undefined)[] = [];
   private readonly make: (file: number) => ReadonlyMap<K, V>;

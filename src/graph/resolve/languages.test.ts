@@ -1,4 +1,4 @@
-/** Resolution asks language modules; it knows no single language, nor the names of the running JavaScript engine. */
+/** Resolution asks language modules. It knows no single language, nor names of the running JavaScript engine. */
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ test("resolution names no language", () => {
   expect(knowing).toEqual([]);
 });
 
-/** Words of the graph and of resolution itself: what a node is, what a name may stand for. */
+/** Words of the graph and of resolution itself: labels of nodes, and kinds of names. */
 const OWN_WORDS = new Set<string>([...SYMBOL_LABELS, "type", "call"]);
 
 /** Names of a language's library types, of members that the language calls itself, and of its files. */
@@ -56,7 +56,7 @@ test("resolution names nothing of a language's library beyond the types that mea
   expect(words.size).toBeGreaterThan(100);
   const named = [...codeBelow("resolve")].flatMap(([path, code]) => {
     const texts = Array.from(code.matchAll(/"([^"\n]*)"|`([^`$]*)`/g), (match) => match[1] ?? match[2]!);
-    // What a regular expression looks for; its lines hold no other slash.
+    // Words in regular expressions. Their lines contain no other slash.
     const expressions = Array.from(code.matchAll(/[=(,:]\s*\/([^/\n*]+)\//g), (match) =>
       match[1]!.split(/[^\w.$]+/),
     ).flat();

@@ -1,13 +1,13 @@
 /**
- * Which files mention a name. The texts of all files' facts stand side by side, so that one search goes through them,
+ * Finds the files that mention a name. The texts of all files' facts are joined, so that one search covers them all,
  * however many files there are.
  */
 import type { SourceFacts } from "../language/facts.ts";
 
-/** With more edited files than this, the texts are put side by side again. */
+/** If more files than this are edited, the texts are joined again. */
 const MAX_EDITED = 100;
 
-/** Texts of files one after the other, divided by NUL: those of file n are before `start[n + 1]`. */
+/** The joined texts of files, separated by NUL. Those of file n are at `start[n] … start[n + 1] - 1`. */
 interface SideBySide {
   text: Buffer;
   start: Int32Array;
@@ -16,19 +16,19 @@ interface SideBySide {
 type FileTexts = Pick<SourceFacts, "texts">;
 
 export interface Mentions {
-  /** Takes the facts of a file after an edit. */
+  /** Must be called when the facts of a file have changed. */
   edit(file: number): void;
   /**
-   * Files whose facts contain one of the names as a word.
-   * @param anyCase whether letters of ASCII count as the same in capitals
+   * Files whose facts contain one of the names as a whole word.
+   * @param anyCase whether the case of ASCII letters is ignored
    */
   filesWith(names: ReadonlySet<string>, anyCase: boolean): ReadonlySet<number>;
 }
 
-/** @param factsOf a file, as they are now */
+/** @param factsOf the current facts of a file */
 export function createMentions(files: number, factsOf: (file: number) => FileTexts): Mentions {
   const known = new Map<boolean, SideBySide>();
-  /** Files that were edited since their texts were put beside the others. */
+  /** Files that were edited since the texts were joined. */
   const edited = new Set<number>();
 
   function sideBySide(anyCase: boolean): SideBySide {
@@ -65,7 +65,7 @@ function join(files: number, factsOf: (file: number) => FileTexts, anyCase: bool
   const start = new Int32Array(files + 1);
   const parts = Array.from({ length: files }, (_, file) => {
     const { texts } = factsOf(file);
-    // A NUL is between them.
+    // One more for the NUL after it.
     start[file + 1] = start[file]! + texts.length + 1;
     return texts;
   });
@@ -75,7 +75,7 @@ function join(files: number, factsOf: (file: number) => FileTexts, anyCase: bool
   return { text, start };
 }
 
-/** Bytes beyond ASCII keep their values. */
+/** Lower-cases ASCII letters. Other bytes stay as they are. */
 function putInLowerCase(text: Buffer): void {
   for (let at = 0; at < text.length; at++) {
     const byte = text[at]!;
@@ -91,14 +91,14 @@ function addFilesWith({ text, start }: SideBySide, word: Buffer, found: Set<numb
   }
 }
 
-/** Where a word stands from a place on; -1 for nowhere. */
+/** The offset of a whole word, searched from an offset on; -1 if there is none. */
 function wordAt(text: Buffer, word: Buffer, from: number): number {
   let at = text.indexOf(word, from);
   while (at >= 0 && (isWordByte(text[at - 1]) || isWordByte(text[at + word.length]))) at = text.indexOf(word, at + 1);
   return at;
 }
 
-/** Letters, digits, `_` and all that is beyond ASCII. */
+/** Whether a byte is an ASCII letter, a digit, `_`, or beyond ASCII. */
 function isWordByte(byte: number | undefined): boolean {
   if (byte === undefined) return false;
   return (

@@ -1,4 +1,7 @@
-/** README.md of this folder says in which order resolution works and what its parts remember: as the code does. */
+/**
+ * README.md of this folder describes the order of resolution and what its parts remember. This test compares it with
+ * the code.
+ */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,8 +11,8 @@ import { EDGE_STEPS } from "./calls/edges.ts";
 const page = readFileSync(join(import.meta.dir, "README.md"), "utf8");
 
 /**
- * Fields of each class of this folder, in their order, those that it is given first, with their types; undefined for a field
- * that starts with a value.
+ * The fields of each class in this folder, in order. Constructor parameters come first, with their types. The type is
+ * undefined for a field that is initialized.
  */
 function readClasses(): Map<string, [field: string, type: string | undefined][]> {
   const found = new Map<string, [string, string | undefined][]>();

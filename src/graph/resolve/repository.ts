@@ -1,6 +1,6 @@
 /**
- * All files of one repository with their facts, and the indexes that resolution reads: names by scope, members by
- * symbol, name spaces. A symbol of the repository is one number: the file's base plus its row.
+ * All files of a repository with their facts, and the indexes that resolution needs: bindings by scope and name,
+ * children of symbols, name spaces. A symbol's number in the repository is its file's base plus its row.
  */
 
 import { BindingKind, SymbolFlag } from "../language/fact-layout.ts";
@@ -36,7 +36,7 @@ type NameIndex = Map<string, number[]>;
 interface BoundNames {
   /** Binding rows by scope and name. */
   rows: RowIndex;
-  /** Whether a scope of the file binds a name, by the name's row. */
+  /** 1 for each name row that some scope of the file binds. */
   isBound: Uint8Array;
 }
 
@@ -45,10 +45,10 @@ interface ChildRows {
   rows: Rows<SymbolRow>;
 }
 
-/** With more children than this, a lookup uses an index. */
+/** If a symbol has more children than this, lookups among them use an index. */
 const MANY_CHILDREN = 24;
 
-/** Pushes to a list in a map of lists. */
+/** Appends to a list in a map of lists. */
 export function pushTo<K, V>(map: Map<K, V[]>, key: K, value: V): void {
   const list = map.get(key);
   if (list) list.push(value);
@@ -57,10 +57,10 @@ export function pushTo<K, V>(map: Map<K, V[]>, key: K, value: V): void {
 
 const REFERENCES = new Set(SYMBOL_LABELS.flatMap((label, row) => (REFERENCE_LABELS.has(label) ? [row] : [])));
 
-/** Whether the label of a symbol's row says that it declares nothing: an import, a decorator. */
+/** Whether a label (a row of SYMBOL_LABELS) is that of an import or a decorator, which declare nothing. */
 export const isReference = (label: number): boolean => REFERENCES.has(label);
 
-/** Nobody outside can say which texts have the same hash: who looks for one of them would look through all. */
+/** A random seed, so that nobody can construct many texts with the same hash, which would slow down every lookup. */
 const SEED = Math.floor(Math.random() * 2 ** 32);
 const hashOf = (text: string): number => Bun.hash.xxHash32(text, SEED);
 
@@ -72,9 +72,9 @@ function nextCut(space: string, after: number): number {
 }
 
 export class Repository {
-  /** Those of the files, in the order in which they come. */
+  /** The languages of the files, in the order in which they first occur. */
   readonly languages: readonly LanguageModule[];
-  /** First symbol number of each file, and one more at the end. */
+  /** The first symbol number of each file, and one more entry for the end. */
   readonly base: Int32Array;
   /** The file of each symbol. */
   private readonly homes: Int32Array;
@@ -82,11 +82,11 @@ export class Repository {
   private readonly children: (ChildRows | undefined)[];
   private readonly manyChildren = new Map<number, ReadonlyMap<string, readonly number[]>>();
   private readonly spaceIndex = new Map<string, NameIndex>();
-  /** Name spaces that macros open, by the macro's mark. */
+  /** The name spaces that macros open, by the macro's mark. */
   private readonly spaceMacros = new Map<string, string>();
   private readonly stringRows: (RowIndex | undefined)[];
 
-  /** @param before the repository before an edit, with the same files in the same rows */
+  /** @param before the repository before an edit, with the same files in the same rows; its indexes are reused */
   constructor(
     readonly files: readonly SourceFile[],
     before?: Repository,
@@ -108,19 +108,19 @@ export class Repository {
     for (const file of withSpaces) this.addSpaces(file);
   }
 
-  /** The indexes of a file know its rows alone, so they hold as long as its facts. */
+  /** A file's indexes contain only rows of that file, so they stay valid as long as its facts do. */
   private dropIndexes(file: number): void {
     this.bindings[file] = undefined;
     this.children[file] = undefined;
     this.stringRows[file] = undefined;
   }
 
-  /** Number of symbols of the repository, hidden ones included. */
+  /** How many symbols the repository has, including hidden ones. */
   get symbolTotal(): number {
     return this.base[this.files.length]!;
   }
 
-  /** The file a symbol is in. */
+  /** The file that a symbol is in. */
   fileOf(symbol: number): number {
     return this.homes[symbol]!;
   }
@@ -141,7 +141,7 @@ export class Repository {
     return this.files[file]!.path;
   }
 
-  /** The symbol of a row of a file. */
+  /** The number of the symbol in a row of a file. */
   symbolAt(file: number, row: SymbolRow): number {
     return this.base[file]! + row;
   }
@@ -151,7 +151,7 @@ export class Repository {
     return rowAt(symbol - this.base[file]!);
   }
 
-  /** A column of a symbol's row. */
+  /** The value in a column of the symbol's row. */
   column<Column extends SymbolColumn>(symbol: number, column: Column): SymbolValue<Column> {
     const file = this.fileOf(symbol);
     return this.facts(file).symbols.column(this.rowOf(symbol, file), column);
@@ -175,7 +175,7 @@ export class Repository {
     return (this.column(symbol, "flags") & flag) !== 0;
   }
 
-  /** The enclosing symbol, or none. */
+  /** The enclosing symbol; -1 if there is none. */
   parent(symbol: number): number {
     const file = this.fileOf(symbol);
     const row = this.facts(file).symbols.parent(this.rowOf(symbol, file));
@@ -192,7 +192,7 @@ export class Repository {
     return isBound[name] === 1;
   }
 
-  /** Binding rows of a name in one scope of a file. `name` is a row of the file's strings. */
+  /** Binding rows of a name in one scope. `name` is a row of the file's strings. */
   bindingsOf(file: number, scope: ScopeRow, name: NameRow): readonly BindingRow[] {
     const { bindings: table, strings } = this.facts(file);
     const { rows } = this.bindings[file] ?? this.indexBindings(file);
@@ -206,7 +206,7 @@ export class Repository {
     return found ?? NOTHING;
   }
 
-  /** Apart from the look-ups: what makes a function costs at each call, also where it is not made. */
+  /** Separate from the lookups: a closure inside them would cost at each call, even if it is not created. */
   private indexBindings(file: number): BoundNames {
     const { bindings: table, strings } = this.facts(file);
     const isBound = new Uint8Array(strings.length);
@@ -219,7 +219,7 @@ export class Repository {
     return index;
   }
 
-  /** The row of a text among a file's strings, or none when the file does not contain it. */
+  /** The row of a text in the file's strings; none if the file does not contain the text. */
   stringRow(file: number, text: string): NameRow {
     const { strings } = this.facts(file);
     const index = this.stringRows[file] ?? this.indexStrings(file);
@@ -235,7 +235,7 @@ export class Repository {
     return index;
   }
 
-  /** Symbols declared directly under a symbol, by name; hidden object members included. */
+  /** Symbols with a name that are declared directly under a symbol, including hidden members of objects. */
   childrenNamed(symbol: number, name: string): readonly number[] {
     const file = this.fileOf(symbol);
     const { start, rows } = this.childRows(file);
@@ -254,7 +254,7 @@ export class Repository {
     return found ?? NOTHING;
   }
 
-  /** All that is declared under a symbol, by name. */
+  /** All symbols that are declared directly under a symbol, by name. */
   childrenOf(symbol: number): ReadonlyMap<string, readonly number[]> {
     const file = this.fileOf(symbol);
     const { start, rows } = this.childRows(file);
@@ -268,7 +268,7 @@ export class Repository {
     return names;
   }
 
-  /** `childrenOf`, remembered: for symbols with so many that looking through them is slower. */
+  /** `childrenOf`, kept in memory: for symbols with so many children that scanning them is slower. */
   private indexOfMany(symbol: number): ReadonlyMap<string, readonly number[]> {
     let index = this.manyChildren.get(symbol);
     if (!index) {
@@ -278,7 +278,7 @@ export class Repository {
     return index;
   }
 
-  /** Rows of the named symbols under each symbol of a file: those of row n are `rows[start[n]] … rows[start[n + 1] - 1]`. */
+  /** The named symbols under each symbol of a file: those of row n are `rows[start[n]] … rows[start[n + 1] - 1]`. */
   private childRows(file: number): ChildRows {
     return this.children[file] ?? this.indexChildren(file);
   }
@@ -311,7 +311,7 @@ export class Repository {
     }
   }
 
-  /** The name of a name space; "" when the macro that opens it is unknown, or opens none. */
+  /** The name of a name space; "" if an unknown macro opens it, or if the row only defines such a macro. */
   private spaceName(facts: FileFacts, row: number): string {
     const name = facts.strings[facts.spaces.name(row)]!;
     if (isNone(facts.spaces.scope(row))) return "";
@@ -349,19 +349,19 @@ export class Repository {
     for (const spaces of spaceOf.values())
       for (const space of spaces) {
         if (!this.spaceIndex.has(space)) this.spaceIndex.set(space, new Map());
-        // `a.b.c` makes `a` and `a.b` name spaces too.
+        // `a.b.c` also makes `a` and `a.b` name spaces.
         for (let cut = space.search(SEPARATOR); cut > 0; cut = nextCut(space, cut))
           if (!this.spaceIndex.has(space.slice(0, cut))) this.spaceIndex.set(space.slice(0, cut), new Map());
       }
   }
 
-  /** Whether a symbol stands in a file or name space rather than in a type or function. */
+  /** Whether a symbol is declared directly in a file or name space, not in a type or function. */
   isTopLevel(symbol: number): boolean {
     const parent = this.parent(symbol);
     return parent < 0 || this.label(parent) === "Namespace";
   }
 
-  /** The name spaces that a scope shares its names with. */
+  /** The name spaces whose names a scope shares. */
   spacesAt(file: number, scope: ScopeRow): readonly string[] {
     const facts = this.facts(file);
     const found: string[] = [];
@@ -372,7 +372,7 @@ export class Repository {
     return found;
   }
 
-  /** The name space that a symbol's own scope is, or undefined. */
+  /** The name space that is opened by the symbol's own scope, or undefined. */
   spaceOf(symbol: number): string | undefined {
     const file = this.fileOf(symbol);
     const facts = this.facts(file);
@@ -382,7 +382,7 @@ export class Repository {
     return undefined;
   }
 
-  /** Symbols of a name in a name space; `file` says whose case rules hold. */
+  /** Symbols with a name in a name space. `file` decides whether case is ignored. */
   inSpace(space: string, name: string, file: number): readonly number[] {
     return this.spaceIndex.get(space)?.get(this.nameKey(file, name)) ?? NOTHING;
   }
@@ -391,7 +391,7 @@ export class Repository {
     return this.spaceIndex.has(space);
   }
 
-  /** Whether it has the name spaces of another repository, and no others. */
+  /** Whether this repository has exactly the same name spaces as another one. */
   hasSpacesOf({ spaceIndex }: Repository): boolean {
     return this.spaceIndex.size === spaceIndex.size && [...spaceIndex.keys()].every((space) => this.spaceExists(space));
   }

@@ -1,6 +1,6 @@
 /**
- * The resolution of one repository: facts of all files → edges. The fields are its phases in their order, each made of
- * facts and of the fields above it. README.md says what each phase reads and writes.
+ * The resolution of one repository: from the facts of all files to edges. The fields are its phases, in order. Each is
+ * made of facts and of the fields above it. README.md says what each phase reads and writes.
  */
 import type { ProjectFiles } from "../language/language.ts";
 import { createProjectFiles } from "../language/project-files.ts";
@@ -13,10 +13,10 @@ import { Repository, type SourceFile } from "./repository.ts";
 
 export interface ResolutionInput {
   files: readonly SourceFile[];
-  /** Paths of configuration files, and their texts. */
+  /** Paths of configuration files; `readConfig` gives their texts. */
   configs: readonly string[];
   readConfig(path: string): string | undefined;
-  /** Knows the names of symbols, where somebody does who need not read all files for it. */
+  /** Finds symbols by name, if the caller can do so without reading all files. */
   symbolsNamed?: SymbolsNamed;
 }
 
@@ -30,14 +30,14 @@ export class Resolution {
   private readonly finder: EdgeFinder;
 
   /**
-   * @param before as it was before an edit that changed neither the list of files nor what configures imports. It is not to be
-   * asked any more: what the edit does not change is taken over from it.
+   * @param before the resolution before an edit that changed neither the list of files nor the configuration of
+   * imports. Parts that the edit does not affect are reused. It must not be asked any more.
    */
   constructor({ files, configs, readConfig, symbolsNamed }: ResolutionInput, before?: Resolution) {
     this.repo = new Repository(files, before?.repo);
     const kept = before && this.repo.hasSpacesOf(before.repo) ? before : undefined;
     const spaces = kept?.spaces ?? { repo: this.repo };
-    // The repository before is not kept in memory by what is taken over from it.
+    // Reused parts must not keep the repository from before the edit in memory.
     spaces.repo = this.repo;
     this.spaces = spaces;
     const spaceExists = (name: string) => spaces.repo.spaceExists(name);
@@ -49,7 +49,7 @@ export class Resolution {
     this.finder = new EdgeFinder(this.engine, this.unique);
   }
 
-  /** The edges that leave a file; ask for files in any order. */
+  /** The edges that leave a file. Files may be asked for in any order. */
   edgesOf(file: number): RawEdge[] {
     return this.finder.edgesOf(file);
   }

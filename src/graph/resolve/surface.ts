@@ -1,10 +1,10 @@
 /**
- * What other files can see of a file, as texts to compare: by the name they must mention to see it, and as a whole for
- * what is found without its name (bases, wildcards, operators, iterators). When nothing of it changed, an edit cannot
- * change what any other file's calls reach.
+ * The surface of a file: what other files can see of it, as texts to compare. One part is ordered by the name that
+ * others must mention to see it. The other part is found without a name (bases, wildcards, operators, iterators). If
+ * nothing of a surface changed, an edit of the file cannot change what calls in other files reach.
  *
- * Symbols are named by their place (`path#outer.inner~2`), so that rows may move. Functions and literals that others
- * meet as values are described down to their parameters, as they are seen without being named.
+ * Symbols are identified by their place (`path#outer.inner~2`), because rows move. Functions and literals that others
+ * can get as values are described down to their parameters, as they are visible without being named.
  */
 
 import { BindingKind, ExportKind, Expr, ImportKind, SymbolFlag } from "../language/fact-layout.ts";
@@ -15,25 +15,25 @@ import { isReference, type Repository } from "./repository.ts";
 import { THIS_ID, type TypeEnv, type ValueType } from "./types/value-type.ts";
 
 export interface Surface {
-  /** What is seen under each name. */
+  /** Descriptions of what is visible under each name. */
   names: Map<string, string>;
-  /** What is seen without a name. */
+  /** Descriptions of what is visible without a name. */
   whole: string;
 }
 
-/** How deep values of values are described. */
+/** How deep values inside of values are described. */
 const MAX_DEPTH = 3;
-/** Members of a literal that iterating or matching it may look at. */
+/** How many members of a literal are described. Iterating or matching the literal may look at them. */
 const MAX_MEMBERS = 40;
-/** Names as sources write them; others (`()`, `[]`, `=`) are found without being mentioned. */
+/** Names as they are written in sources. Others (`()`, `[]`, `=`) are found without being mentioned. */
 const WORD = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
 
-/** A surface while it is collected. */
+/** Collects a surface. */
 class Collected {
   readonly names = new Map<string, string>();
   readonly whole: string[] = [];
 
-  /** @param special names that the language itself looks for: they are found without being mentioned */
+  /** @param special names that the language itself looks up, so that they are found without being mentioned */
   constructor(private readonly special: RegExp | undefined) {}
 
   put(name: string, text: string): void {
@@ -48,16 +48,16 @@ class Collected {
 
 export class Surfaces {
   private readonly repo: Repository;
-  /** What names each symbol of a file, by row. */
+  /** The place of each symbol of a file, by row. */
   private readonly places: (string[] | undefined)[] = [];
-  /** Symbols met as values, in full. */
+  /** Full descriptions of symbols that are met as values. */
   private readonly described = new Map<number, string>();
 
   constructor(private readonly engine: Engine) {
     this.repo = engine.repo;
   }
 
-  /** Collects the surface of a file. */
+  /** The surface of a file. */
   of(file: number): Surface {
     const rules = this.repo.rules(file);
     const into = new Collected(rules.specialMembers);
@@ -69,7 +69,7 @@ export class Surfaces {
     return into.finish();
   }
 
-  /** Texts that name each symbol of a file, by row. */
+  /** Texts that identify each symbol of a file, by row. */
   private placesOf(file: number): string[] {
     const known = this.places[file];
     if (known) return known;
@@ -77,7 +77,7 @@ export class Surfaces {
     const seen = new Map<string, number>();
     const found: string[] = [];
     for (let row = symbols.first; row < symbols.length; row = rowAfter(row)) {
-      // A reference contains nothing, and no other symbol's place depends on it.
+      // A reference contains no symbols, so no other symbol's place depends on it.
       if (isReference(symbols.label(row))) {
         found.push("");
         continue;
@@ -139,7 +139,7 @@ export class Surfaces {
     }
   }
 
-  /** A symbol met as a value. One that can be called or looked into without being named is described in full. */
+  /** A symbol met as a value. It is described in full if it can be called or looked into without being named. */
   private valueText(symbol: number, depth: number): string {
     const label = this.repo.label(symbol);
     const hidden = this.repo.has(symbol, SymbolFlag.Hidden);
@@ -164,7 +164,7 @@ export class Surfaces {
     return `${text}}`;
   }
 
-  /** What a symbol is, apart from its name: parameters, types, flags. */
+  /** Describes a symbol apart from its name: its parameters, types and flags. */
   private ownText(symbol: number, depth: number): string {
     const { engine, repo } = this;
     const file = repo.fileOf(symbol);
@@ -234,15 +234,16 @@ export class Surfaces {
       if (name === "" && !type) continue;
       const text = `${this.place(symbol)} ${this.ownText(symbol, 0)}`;
       if (name !== "") into.put(name, text);
-      // Bases decide where members are found that other files name; so does the one method a lambda stands for.
+      // Bases decide where members are found that other files name. So does the only method of an interface that a
+      // lambda implements.
       const bases = type ? engine.bases.basesOf(symbol, undefined).map((one) => this.typeText(one, 0)) : [];
       if (bases.length > 0) into.whole.push(`${this.place(symbol)} < ${bases.join()}`);
       const parent = repo.parent(symbol);
       if (parent < 0 || label !== "Method") continue;
       if (rules.overloads && repo.label(parent) === "Interface") into.whole.push(text);
       if (name !== rules.constructorName && !repo.has(symbol, SymbolFlag.Constructor)) continue;
-      // Code that makes an instance names the class or was given it; in the latter case its type arguments say what
-      // is made.
+      // Code that makes an instance either names the class or was given the class. In the latter case the type
+      // arguments say what is made.
       if (exists(repo.column(parent, "typeParameters"))) into.whole.push(text);
       else into.put(repo.name(parent), text);
     }
@@ -266,7 +267,7 @@ export class Surfaces {
       into.whole.push(`space ${facts.strings[facts.spaces.name(row)]}`);
   }
 
-  /** Members that are only assigned, and the parents of constructor functions. */
+  /** Adds members that exist only by assignment, and the bases of constructor functions. */
   private addAssigned(file: number, into: Collected): void {
     const { engine, repo } = this;
     const facts = repo.facts(file);
@@ -278,7 +279,7 @@ export class Surfaces {
       if (facts.exprs.op(target) !== Expr.Member) continue;
       const name = facts.strings[facts.exprs.member(target)]!;
       const text = `assigned ${this.typeText(engine.expressions.typeAt(file, facts.assigns.expr(row)), 0)}`;
-      // A prototype's members are found by their own names.
+      // Members of a prototype are found by their own names.
       if (name === rules.openValues?.prototype) into.whole.push(text);
       else into.put(name, text);
     }

@@ -2,7 +2,7 @@ import { Expr } from "../language/fact-layout.ts";
 import type { FileFacts } from "../language/facts.ts";
 import { isNone } from "../rows.ts";
 
-/** The name that a call of a file is written with; "" for a call of something else, such as another call's value. */
+/** The name in the source of a call. "" if the call names nothing, such as a call of another call's result. */
 export function calledName({ calls, exprs, strings }: FileFacts, row: number): string {
   const expr = calls.expr(row);
   const made = exprs.op(expr) === Expr.Call || exprs.op(expr) === Expr.New;

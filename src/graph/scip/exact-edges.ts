@@ -1,4 +1,4 @@
-/** What a compiler said of a file's calls, as edges that take the place of those which resolution found. */
+/** What a compiler reported of a file's calls, as edges. They replace the calls that resolution found. */
 
 import type { NodeColumns } from "../code-graph.ts";
 import type { GraphBuilder } from "../index/structure.ts";
@@ -17,10 +17,10 @@ interface ExactEdge {
   line: number;
 }
 
-/** The exact edges of a file, and which found edges they replace. */
+/** The exact edges of a file, and which of resolution's edges they replace. */
 export interface ExactEdges {
   edges: readonly ExactEdge[];
-  /** @param to row of the node that the found edge leads to */
+  /** Whether exact edges replace an edge that resolution found. @param to row of the node that this edge leads to */
   replaces(found: Pick<RawEdge, "type" | "line">, to: number): boolean;
 }
 
@@ -29,11 +29,14 @@ interface ExactInput {
   builder: GraphBuilder;
   symbolNodes: Pick<SymbolNodes, "at">;
   references: ExactReferences;
-  /** Hash of a file's content now. */
+  /** Hash of a file's current content. */
   hashOf(path: string): string;
 }
 
-/** @returns the exact edges of a file, by its row; undefined where nothing is known of its content as it is now */
+/**
+ * @returns a function that gives the exact edges of a file, by its row. Undefined if nothing is known of its current
+ * content.
+ */
 export function createExactEdges(input: ExactInput): (file: number) => ExactEdges | undefined {
   const { repo, builder, symbolNodes, references } = input;
   if (references.files.size === 0) return () => undefined;
@@ -42,7 +45,7 @@ export function createExactEdges(input: ExactInput): (file: number) => ExactEdge
   const nodes = builder.nodeColumns();
   const rows = nodesById(nodes, wanted);
 
-  /** The node that a call of a file is in: a symbol with a node, else the file. */
+  /** The node that contains a call: the nearest symbol that has a node, else the file. */
   function callerOf(file: number, symbol: SymbolRow): number {
     const { symbols } = repo.facts(file);
     for (let row = symbol; exists(row); row = symbols.parent(row)) {
@@ -60,7 +63,7 @@ export function createExactEdges(input: ExactInput): (file: number) => ExactEdge
     for (const { line, name, to } of known.calls) addTo(answers, `${line} ${name}`, rows.get(to));
     const facts = repo.facts(file);
     const edges: ExactEdge[] = [];
-    /** Lines with a call that nothing is known of, and what is reached from each line. */
+    /** Lines that have a call of which nothing is known, and the nodes that are reached from each line. */
     const open = new Set<number>();
     const reached = new Map<number, number[]>();
     for (let row = 0; row < facts.calls.length; row++) {
@@ -77,7 +80,7 @@ export function createExactEdges(input: ExactInput): (file: number) => ExactEdge
       edges,
       replaces({ type, line }, to) {
         if ((type !== "CALLS" && type !== "MAY_CALL") || !reached.has(line)) return false;
-        // Nothing is said of values: what is called through a property may be beside it on the line.
+        // The compiler's index does not cover values: a call through a property may stand on the same line.
         if (VALUES.has(NODE_LABELS[nodes.label[to] ?? 0] ?? "")) return false;
         return !open.has(line) || names.has(`${line} ${nodes.name.get(to)}`);
       },
@@ -106,7 +109,7 @@ function nodesById(nodes: NodeColumns, wanted: ReadonlySet<string>): ReadonlyMap
   return found;
 }
 
-/** Whether two nodes stand for one thing where it is made: a class and its constructor. */
+/** Whether two nodes stand for the same construction: equal nodes, or a class and its constructor. */
 export function isSameMade(nodes: NodeColumns, a: number, b: number): boolean {
   if (a === b) return true;
   if (nodes.file[a] !== nodes.file[b]) return false;

@@ -1,6 +1,6 @@
 /**
- * What a compiler said of calls, in terms of nodes: kept beside the graph, so that every index uses it. What it says of
- * a file holds as long as the file has the content that it was said of.
+ * The calls that a compiler reported, in terms of nodes. They are kept beside the graph, and every index uses them.
+ * They hold for a file as long as it has the content from which they were made.
  */
 import { randomUUID } from "node:crypto";
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -12,15 +12,15 @@ import { type Column, packColumns, readColumns } from "../store/columns.ts";
 /** A call on a line of a file. */
 export interface ExactCall {
   line: number;
-  /** The called name as it is written. */
+  /** The called name, as it is written in the source. */
   name: string;
-  /** Id of the node that it reaches. */
+  /** Id of the node that the call reaches. */
   to: string;
 }
 
 export interface ExactFile {
   path: string;
-  /** Hash of the content. */
+  /** Hash of the content for which the calls hold. */
   hash: string;
   calls: ExactCall[];
 }
@@ -32,18 +32,18 @@ export interface ExactReferences {
 const FORMAT = 1;
 const NONE: ExactReferences = { files: new Map() };
 
-/** In the folder of a graph: an index to take in, and what was taken in. */
+/** Files in a graph's folder: a SCIP index that waits to be imported, and the imported references. */
 export const incomingScip = (folder: string): string => join(folder, "incoming.scip");
 const keptIn = (folder: string): string => join(folder, "exact.bin");
 
-/** Another text for other references, and while an index waits to be taken in; "" for none. */
+/** Identifies the references; it also changes while an index waits to be imported. "" if there are none. */
 export function exactVersion(folder: string): string {
   const kept = statSync(keptIn(folder), { throwIfNoEntry: false });
   const waits = existsSync(incomingScip(folder)) ? "+" : "";
   return (kept ? `${kept.size} ${kept.mtimeMs}` : "") + waits;
 }
 
-/** The references kept in a graph's folder; none where there are none that can be read. */
+/** Reads the references in a graph's folder. They are empty if there are none, or if they cannot be read. */
 export function readExactReferences(folder: string): ExactReferences {
   if (!existsSync(keptIn(folder))) return NONE;
   try {
@@ -67,7 +67,7 @@ export function readExactReferences(folder: string): ExactReferences {
   }
 }
 
-/** Replaces what is kept. */
+/** Replaces the references in a graph's folder. */
 export function writeExactReferences(folder: string, files: readonly ExactFile[]): void {
   const texts = new Map<string, number>();
   const rowOf = (text: string): number => {
@@ -91,7 +91,7 @@ export function writeExactReferences(folder: string, files: readonly ExactFile[]
   renameSync(aside, keptIn(folder));
 }
 
-/** Puts a SCIP index beside a graph: the next index job takes it in. */
+/** Puts a SCIP index beside a graph. The next index job imports it. */
 export async function putScip(folder: string, path: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const aside = `${incomingScip(folder)}.${randomUUID()}`;
@@ -103,10 +103,10 @@ export async function putScip(folder: string, path: string): Promise<void> {
   }
 }
 
-/** Forgets what is kept. */
+/** Removes the references in a graph's folder. */
 export const removeExactReferences = (folder: string): void => rmSync(keptIn(folder), { force: true });
 
-/** Takes over what another graph of the same sources keeps. */
+/** Shares the references of another graph of the same sources, by a hard link, unless the graph has its own. */
 export function shareExactReferences(from: string, to: string): void {
   if (existsSync(keptIn(from)) && !existsSync(keptIn(to))) linkSync(keptIn(from), keptIn(to));
 }

@@ -1,8 +1,8 @@
 /**
- * A SCIP index in terms of the graph: for each call of a file, the node that the compiler says it reaches.
+ * Matches a SCIP index with the graph: for each call of a file, the node that the compiler says it reaches.
  *
- * SCIP has no word for a call, so a reference is one where the parser saw a call of that name on the line. A document
- * whose places do not fit the file as it is now is stale, and left out whole.
+ * SCIP does not mark calls. A reference counts as a call if the parser saw a call of that name on the same line. A
+ * document whose positions do not fit the current file is stale and left out as a whole.
  */
 import type { CodeGraph } from "../code-graph.ts";
 import { type FileFacts, openFacts } from "../language/facts.ts";
@@ -12,12 +12,12 @@ import { calledName } from "./called-name.ts";
 import type { ExactCall, ExactFile } from "./exact-references.ts";
 import { type Occurrence, readScip, type ScipDocument } from "./read-scip.ts";
 
-/** What an import brought. */
+/** The result of an import. */
 export interface ScipReport {
-  /** Files that calls are known of, and how many of their calls reach the folder's own symbols. */
+  /** How many files have known calls, and how many of these calls reach symbols of the folder itself. */
   files: number;
   calls: number;
-  /** Documents whose file has changed since, or is not in the graph: the first of them, and how many. */
+  /** Documents whose file has changed since or is not in the graph: the paths of the first ones, and their number. */
   stale: string[];
   stale_count: number;
 }
@@ -26,18 +26,18 @@ interface MatchInput {
   graph: CodeGraph;
   /** The graph's files, with their facts. */
   files: ReadonlyMap<string, CachedFile>;
-  /** Undefined for what cannot be read. */
+  /** The text of a file; undefined if it cannot be read. */
   readText(path: string): string | undefined;
 }
 
 const DEFINITION = 1;
 const FORWARD = 64;
-/** Stale documents that a report names. */
+/** At most this many stale documents are named in a report. */
 const MAX_NAMED = 100;
-/** Labels of nodes that a call reaches. A variable's value is another question. */
+/** Labels of nodes that a call can reach. The value of a variable is not covered. */
 const CALLED: ReadonlySet<string> = new Set(["Function", "Method", "Class", "Struct", "Enum"]);
 
-/** @throws ScipError for what is no SCIP index, or one beyond the bounds. */
+/** @throws ScipError if the bytes are not a SCIP index, or exceed a limit */
 export function matchScip(index: Uint8Array, input: MatchInput): { files: ExactFile[]; report: ScipReport } {
   const report: ScipReport = { files: 0, calls: 0, stale: [], stale_count: 0 };
   const documents: ScipDocument[] = [];
@@ -68,7 +68,7 @@ export function matchScip(index: Uint8Array, input: MatchInput): { files: ExactF
   return { files, report };
 }
 
-/** The file's lines; undefined when the document's places do not fit them. */
+/** The lines of a document's file; undefined if the document's positions do not fit them. */
 function freshLines(document: ScipDocument, { files, readText }: MatchInput): string[] | undefined {
   const cached = files.get(document.path);
   const text = cached?.note === "" ? readText(document.path) : undefined;
@@ -78,7 +78,7 @@ function freshLines(document: ScipDocument, { files, readText }: MatchInput): st
   for (const occurrence of document.occurrences) {
     const line = lines[occurrence.line];
     if (line === undefined) return undefined;
-    // One that spans lines or has no width, such as a whole module.
+    // Skips occurrences that span lines or have no width, such as a whole module.
     if (occurrence.end <= occurrence.start) continue;
     const written = writtenAt(document, line, occurrence);
     if (written === "") return undefined;
@@ -90,14 +90,15 @@ function freshLines(document: ScipDocument, { files, readText }: MatchInput): st
     } else if (written === name) counts.named++;
     else counts.other++;
   }
-  // A definition stands at its name, nearly always; a reference may have another, such as that of an import.
+  // Nearly all definitions stand at their name. A reference may be written differently, such as through an import's
+  // alias.
   const fits = counts.elsewhere * 10 <= counts.defined && counts.other <= counts.named + 1;
   return fits ? lines : undefined;
 }
 
 const WORD = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
 
-/** The plain name of the type, term or method that a symbol ends in; "" where it has none. */
+/** The plain name of the type, term or method at the end of a symbol; "" if there is none. */
 function nameIn(symbol: string): string {
   if (symbol.startsWith("local ")) return "";
   const [, quoted, plain] = /(?:`([^`]*)`|(?<![\w$+-])([\w$+-]+))(?:#|\.|\(\+?\w*\)\.)$/.exec(symbol) ?? [];
@@ -105,7 +106,7 @@ function nameIn(symbol: string): string {
   return WORD.test(name) ? name : "";
 }
 
-/** The text at an occurrence, by the columns of the document's encoding. */
+/** The text of an occurrence. Columns count as the document's encoding says. */
 function writtenAt({ encoding }: ScipDocument, line: string, { start, end }: Occurrence): string {
   if (end < start) return "";
   if (encoding === 1) return Buffer.from(line).subarray(start, end).toString();
@@ -113,14 +114,14 @@ function writtenAt({ encoding }: ScipDocument, line: string, { start, end }: Occ
   return line.slice(start, end);
 }
 
-/** A symbol in one of the files that it is in: declared, or implemented. */
+/** The place of a symbol in a file that declares or implements it. */
 interface Placed {
   row: number;
   start: number;
   end: number;
 }
 
-/** The symbols of each file. */
+/** The callable symbols of each file. */
 function nodesByFile(graph: CodeGraph): ReadonlyMap<string, readonly Placed[]> {
   const found = new Map<string, Placed[]>();
   const add = (path: string, placed: Placed) => {
@@ -139,7 +140,7 @@ function nodesByFile(graph: CodeGraph): ReadonlyMap<string, readonly Placed[]> {
 
 type Nodes = ReturnType<typeof nodesByFile>;
 
-/** The innermost of a file's nodes around a line, counted from 1; undefined for none. */
+/** The innermost of a file's nodes around a line, counted from 1; undefined if there is none. */
 function innermost(graph: CodeGraph, placed: readonly Placed[], line: number, name?: string): number | undefined {
   let best: Placed | undefined;
   for (const one of placed) {
@@ -149,10 +150,10 @@ function innermost(graph: CodeGraph, placed: readonly Placed[], line: number, na
   return best?.row;
 }
 
-/** A local symbol means something in its document only. */
+/** A key for a symbol. Local symbols are unique only within their document. */
 const keyOf = (path: string, symbol: string): string => (symbol.startsWith("local ") ? `${path}\n${symbol}` : symbol);
 
-/** Node ids by symbol; "" for a symbol that is defined, and has no node that a call reaches. */
+/** Node ids by symbol. "" stands for a symbol that is defined, but has no callable node. */
 function definitionsOf(
   documents: readonly ScipDocument[],
   linesOf: ReadonlyMap<string, readonly string[]>,
@@ -187,7 +188,8 @@ function callsOf(
     const line = occurrence.line + 1;
     const name = writtenAt(document, lines[occurrence.line] ?? "", occurrence);
     if (!written.has(`${line} ${name}`)) continue;
-    // What it does not define may be a part of the folder that it does not cover; what has no node is a value.
+    // A symbol without a definition may be in a part of the folder that the index does not cover. One without a node is
+    // a value.
     const to = definitions.get(keyOf(document.path, occurrence.symbol)) ?? "";
     if (to !== "") calls.set(`${line} ${name} ${to}`, { line, name, to });
   }

@@ -1,13 +1,13 @@
 /**
- * SCIP indexes (Protocol Buffers, `scip.proto`): documents with the symbols that stand at their places. Only what the
- * graph needs is decoded. Sizes come from outside: every length is checked against what holds it, counts are bounded.
+ * Reads SCIP indexes (Protocol Buffers, `scip.proto`): documents with occurrences of symbols. Only what the graph needs
+ * is decoded. The input is untrusted: every length is checked against what contains it, and all counts are bounded.
  */
 
-/** A symbol at a place of a document. Lines count from 0, columns in code units of the document's encoding. */
+/** An occurrence of a symbol in a document. Lines count from 0, columns in code units of the document's encoding. */
 export interface Occurrence {
   line: number;
   start: number;
-  /** Column after the last; -1 when it ends on another line. */
+  /** The column after the last; -1 if the occurrence ends on another line. */
   end: number;
   symbol: string;
   /** Bits: 1 definition, 2 import, 64 forward definition. */
@@ -17,30 +17,30 @@ export interface Occurrence {
 export interface ScipDocument {
   path: string;
   occurrences: Occurrence[];
-  /** How columns count: 1 bytes of UTF-8, 2 units of UTF-16, 3 code points; 0 when the index does not say. */
+  /** The unit of columns: 1 bytes of UTF-8, 2 units of UTF-16, 3 code points; 0 if the index does not say. */
   encoding: number;
 }
 
-/** Thrown for what is no SCIP index, or one beyond the bounds. The message is the rest of a sentence. */
+/** Thrown if the input is not a SCIP index or exceeds a limit. The message is the rest of a sentence. */
 export class ScipError extends Error {}
 
-/** Most documents, occurrences in all, and bytes of a symbol or path. */
+/** Limits: documents, occurrences in all documents, and bytes of a symbol or path. */
 const MAX_DOCUMENTS = 200_000;
 const MAX_OCCURRENCES = 20_000_000;
-/** A document is held whole: one of a file that a person writes has a few thousand. */
+/** A document is held in memory as a whole. Those of files that people write have a few thousand occurrences. */
 const MAX_OCCURRENCES_OF_DOCUMENT = 500_000;
 const MAX_TEXT_BYTES = 16_384;
 
 const decoder = new TextDecoder();
 
-/** A field of a message: its number, and its bytes or its value. */
+/** A field of a message: its number, and its bytes or its numeric value. */
 interface Field {
   number: number;
   value: number;
   bytes: Uint8Array | undefined;
 }
 
-/** The fields of a message, in order. @throws ScipError for what is cut short or of an unknown form. */
+/** The fields of a message, in order. @throws ScipError if the message is cut short or has an unknown form */
 function* fieldsOf(message: Uint8Array): Generator<Field> {
   let at = 0;
   const varint = (): number => {
@@ -86,7 +86,7 @@ function textOf(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
 
-/** The documents of an index, one at a time. @throws ScipError as soon as it meets what it cannot read. */
+/** Reads the documents of an index, one at a time. @throws ScipError at the first part that it cannot read */
 export function* readScip(index: Uint8Array): Generator<ScipDocument> {
   let [documents, occurrences] = [0, 0];
   for (const { number, bytes } of fieldsOf(index)) {
@@ -113,7 +113,7 @@ function readDocument(message: Uint8Array, most: number): ScipDocument {
   return document;
 }
 
-/** Undefined for one without a symbol or a place. */
+/** @returns undefined for an occurrence without a symbol or a position */
 function readOccurrence(message: Uint8Array): Occurrence | undefined {
   const range: number[] = [];
   let [symbol, roles] = ["", 0];
@@ -128,7 +128,7 @@ function readOccurrence(message: Uint8Array): Occurrence | undefined {
   return { line, start, end, symbol, roles };
 }
 
-/** The first numbers of a packed list: a range has at most four. */
+/** The first numbers of a packed list, at most four: a range has no more. */
 function packedOf(bytes: Uint8Array): number[] {
   const numbers: number[] = [];
   let [value, shift] = [0, 0];

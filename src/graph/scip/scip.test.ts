@@ -1,4 +1,6 @@
-/** SCIP indexes: what a compiler says replaces what the graph found, for files that are as the compiler saw them. */
+/**
+ * SCIP indexes: calls that a compiler reported replace those that the graph found, for files that did not change since.
+ */
 import { afterEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +16,7 @@ afterEach(() => {
   for (const tree of trees.splice(0)) tree.remove();
 });
 
-/** `send` of two classes, once called on a value of which the graph alone knows nothing. */
+/** Two classes have a method `send`. It is called once on a value of which the graph alone knows nothing. */
 const SOURCES = {
   "src/wire.ts": "export class Wire {\n  send() {}\n}\nexport class Pipe {\n  send() {}\n}\n",
   "src/use.ts":
@@ -32,7 +34,7 @@ const INDEX: ScipSample = {
     { line: 1, start: 16, end: 21, symbol: "t npm x 1 use.ts/start().", definition: true },
     { line: 2, start: 7, end: 11, symbol: "t npm x 1 wire.ts/Pipe#send()." },
     { line: 3, start: 6, end: 10, symbol: "t npm x 1 wire.ts/Wire#" },
-    // Not what the graph finds: the compiler is believed.
+    // The graph finds another target here. The compiler's answer is used.
     { line: 3, start: 13, end: 17, symbol: "t npm x 1 wire.ts/Pipe#send()." },
   ],
 };
@@ -43,7 +45,7 @@ function shop(): { tree: SourceTree; session: GraphSession } {
   return { tree, session: createGraphSession({ root: tree.root, store: tree.store }) };
 }
 
-/** Takes in a SCIP index as a person's command does. */
+/** Imports a SCIP index, as the command that a person runs does. */
 async function importScip({ store }: SourceTree, session: GraphSession, bytes: Uint8Array) {
   const file = join(store, "sent.scip");
   mkdirSync(store, { recursive: true });
@@ -76,7 +78,7 @@ test("calls that a compiler knows replace those found, until the file changes, a
   expect(await session.status()).toMatchObject({ state: "ready", dirty: false, exact: { files: 2, calls: 3 } });
   expect(existsSync(incomingScip(tree.store))).toBe(false);
 
-  // Another file changes: what is known of this one still holds.
+  // Another file changes. What is known of this one still holds.
   tree.write("src/wire.ts", `// moved down\n${SOURCES["src/wire.ts"]}`);
   await session.index({ force: false });
   expect(callsOf(session)).toEqual(EXACT);

@@ -1,4 +1,4 @@
-/** A SCIP index that a project's set-up names: a stranger's file, taken in when it is a new one. */
+/** A SCIP index that a project's set-up names: an untrusted file, which is imported whenever it changed. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -88,7 +88,7 @@ test("one that cannot be used is reported, and the graph stands without it until
 test("after a stop in the middle the next job takes it in; what a person sends goes first", async () => {
   tree.write("index.scip", indexTo("Pipe"));
   await index();
-  // Stopped between taking the file over and taking it in.
+  // Stopped after the file was copied and before it was imported.
   expect(offerSetUp(tree.root, tree.store, "index.scip")).toBeFunction();
   await index("index.scip");
   expect(exact()).toEqual(["2 Pipe.send"]);

@@ -1,7 +1,8 @@
 /**
- * A SCIP index that a project names in its set-up: a file of its repository. Each index job looks whether it is another
- * file than the one taken in last. The repository is a stranger's: the file is opened beneath its folder, past no link, and
- * bounded; one that cannot be used is reported, and the graph stands without it.
+ * A SCIP index that the project's set-up names: a file of its repository. Each index job checks whether the file is
+ * another one than the last one imported. The repository is not trusted: the file is opened beneath its folder, without
+ * following links, and its size is bounded. If it cannot be used, the error is reported and the graph is built without
+ * it.
  */
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +11,7 @@ import { ownJson } from "../../core/own-json.ts";
 import { FileError, modifiedMs, openFolder } from "../../working-copy/folder.ts";
 import { incomingScip } from "./exact-references.ts";
 
-/** Larger indexes of a repository are not read. */
+/** Larger indexes of a repository are not read, MiB. */
 const MAX_MIB = 50;
 
 /** The file that was looked at last, and why it could not be used. */
@@ -39,15 +40,15 @@ function writeSeen(store: string, seen: Seen): void {
   renameSync(aside, seenIn(store));
 }
 
-/** Why the index of the set-up is not in use; undefined when it is, or when none is named. */
+/** Why the set-up's index is not used. Undefined if it is used, or if the set-up names none. */
 export const setUpError = (store: string): string | undefined => readSeen(store)?.error;
-/** The path that was looked at last. */
+/** The path of the file that was looked at last. */
 export const setUpPath = (store: string): string | undefined => readSeen(store)?.path;
 
 /**
- * Puts the named index beside the graph, if it is another one than the last, for this job to take in.
- * @param path relative to the root; undefined when the set-up names none
- * @returns notes why it could not be used; undefined when there is nothing to take in
+ * Puts the set-up's index beside the graph, if it changed since it was last looked at. The running job then imports it.
+ * @param path path relative to the root; undefined if the set-up names no index
+ * @returns a function that records why the index could not be used; undefined if there is nothing to import
  */
 export function offerSetUp(
   root: string,
@@ -58,7 +59,7 @@ export function offerSetUp(
     rmSync(seenIn(store), { force: true });
     return undefined;
   }
-  // What a person sent goes first; the next job looks again.
+  // An index that a person sent takes precedence. The next job checks again.
   if (existsSync(incomingScip(store))) return undefined;
   const last = readSeen(store);
   try {

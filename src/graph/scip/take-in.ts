@@ -1,4 +1,4 @@
-/** An index job that also takes in a SCIP index that was put beside the graph, and uses what earlier ones said. */
+/** An index job that also imports a SCIP index from beside the graph, and uses the references of earlier ones. */
 import { readFileSync, rmSync, statSync } from "node:fs";
 import { GraphError } from "../graph-error.ts";
 import { type IndexOptions, type IndexReport, indexRepository } from "../index/indexer.ts";
@@ -11,26 +11,26 @@ import { matchScip, type ScipReport } from "./match-scip.ts";
 import { ScipError } from "./read-scip.ts";
 import { offerSetUp, setUpError } from "./set-up.ts";
 
-/** Larger SCIP indexes are refused. */
+/** Larger SCIP indexes are refused, bytes. */
 const MAX_SCIP_BYTES = 512 * 1024 * 1024;
 
 export interface ScipIndexReport extends IndexReport {
-  /** What a SCIP index brought that this job took in. */
+  /** The result of importing a SCIP index, if this job did. */
   scip?: ScipReport;
-  /** Why the SCIP index that the set-up names is not in use. */
+  /** Why the SCIP index that the set-up names is not used. */
   scipError?: string;
 }
 
 /**
- * Brings the graph up to date; where a SCIP index waits beside it, matches that with the graph, removes it, and resolves
- * again.
- * @param setUp path of a SCIP index in the repository, which is taken in when it is a new one. One that cannot be used is
- * noted in the report.
- * @throws GraphError when one that a person sent cannot be used: it is removed, and the graph stands without it.
+ * Brings the graph up to date. If a SCIP index waits beside it, the index is matched with the graph and removed, and
+ * the files are resolved again.
+ * @param setUp path of a SCIP index in the repository. It is imported if it changed; if it cannot be used, the report
+ * says why.
+ * @throws GraphError if an index that a person sent cannot be used. It is removed, and the graph stays without it.
  */
 export async function indexWithScip(options: IndexOptions, setUp?: string): Promise<ScipIndexReport> {
   const { folder } = options.store;
-  // It makes the folder, unless the graph was removed meanwhile.
+  // `indexRepository` also creates the folder, unless the graph was removed meanwhile.
   const report = await indexRepository(options);
   const failed = offerSetUp(options.root, folder, setUp);
   const scip = takeIn(options.root, options.store, failed);
@@ -40,7 +40,7 @@ export async function indexWithScip(options: IndexOptions, setUp?: string): Prom
   return { ...again, parsed: report.parsed, changed: report.changed || again.changed, scip };
 }
 
-/** @param failed notes why the index could not be used, instead of throwing it */
+/** @param failed if given, gets the reason why the index could not be used; otherwise the reason is thrown */
 function takeIn(root: string, store: GraphStore, failed?: (error: string) => void): ScipReport | undefined {
   const path = incomingScip(store.folder);
   const size = statSync(path, { throwIfNoEntry: false })?.size;

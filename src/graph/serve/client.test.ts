@@ -1,4 +1,6 @@
-/** The graph's processes from outside: what a crash, a hang, too much memory and the parent's end do. */
+/**
+ * The graph's processes seen from outside: the effects of a crash, a hang, too much memory, and the end of the parent.
+ */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -120,7 +122,7 @@ describe("graph client", () => {
     const named = graph.cypher("MATCH (n:Function) WHERE n.name = 'gross' RETURN n.name", {}, 10);
     expect((await read<CypherAnswer>(named)).rows).toEqual([["gross"]]);
     await edit("net");
-    // It dies with what it did not write: the next look at the files finds the edit again.
+    // The process dies with edits that it did not write. The next look at the files finds them again.
     for (const pid of client.pids()) process.kill(pid, "SIGKILL");
     while (client.pids().length > 0) await Bun.sleep(5);
     expect((await graph.status()).dirty).toBe(true);
@@ -175,7 +177,7 @@ describe("graph client", () => {
 
   test("a query that never ends is killed at its limit; questions, and queries of other projects, do not wait", async () => {
     const [slow, other] = [treeOf(SHOP), treeOf(SHOP)];
-    /** Asks all three at once. @returns what came, and whether the endless one failed last. */
+    /** Asks all three at once. @returns the answers, and whether the endless query failed last */
     async function asked(queryTimeoutMs: number) {
       const { graph, client, reasons } = clientOf(slow, { queryTimeoutMs, questionTimeoutMs: 240_000 });
       const another = client.project({ root: other.root, store: other.store });
@@ -194,8 +196,9 @@ describe("graph client", () => {
       const isFirst = !isOver;
       return { graph, reasons, isFirst, rows: rows.rows, callers: context.callers.length, failure: await endless };
     }
-    // The other query has the same limit, and a busy machine may take it for the start of its process: then with more.
-    // Not above 10 s, after which the database stops a query by itself. Were the others to wait, no limit would do.
+    // The other query has the same limit, and on a busy machine the start of its process may exceed it. Then the limit
+    // is raised, but stays below 10 s, after which the database stops a query by itself. If the others had to wait, no
+    // limit would do.
     let answer = await asked(2_000);
     for (let tries = 1; tries < 20 && !(answer.isFirst && answer.rows); tries++)
       answer = await asked(tries < 3 ? 4_000 : 8_000);

@@ -1,8 +1,8 @@
 /**
- * The graph as the server sees it: calls that are answered by child processes. Questions go to one long-lived child,
- * queries in Cypher to processes where each is alone, index jobs to a child of their own, so that neither a job nor a
- * query keeps a question waiting. A child that crashes, hangs or grows over its bound is killed and the call tried once
- * more in a fresh one; the stored graph is never harmed, since a new one is swapped in only when whole.
+ * The graph as the server sees it: calls that child processes answer. Questions go to one long-lived child. Each query
+ * in Cypher has a process to itself while it runs, and each index job has its own child, so that neither delays
+ * questions. A child that crashes, hangs or exceeds its memory limit is killed, and the call is tried once more in a
+ * new child. The stored graph is safe: an index replaces it only when complete.
  */
 import { unavailable } from "../../core/errors.ts";
 import { WorkerLost, WorkerProcess, type WorkerSetup } from "../../process/worker-process.ts";
@@ -18,19 +18,19 @@ import { type Asked, askWorker, type GraphJson, type GraphWorker } from "./worke
 export type { GraphJson } from "./worker-calls.ts";
 
 export interface GraphClientLimits {
-  /** Longest a question may take. */
+  /** Longest time that a question may take. */
   questionTimeoutMs: number;
-  /** Longest a query in Cypher may take; the database stops most after 10 s by itself. */
+  /** Longest time that a query in Cypher may take. The database itself stops most queries after 10 s. */
   queryTimeoutMs: number;
-  /** Longest an index may go without moving a phase. */
+  /** Longest time without progress of an index job. */
   stallTimeoutMs: number;
-  /** Resident bytes of a child. */
+  /** Limit of a child's resident memory, bytes. */
   memoryBytes: number;
-  /** Resident bytes of a process that works on a query in Cypher. */
+  /** Limit of the resident memory of a process that runs a query in Cypher, bytes. */
   queryMemoryBytes: number;
   /** A child that is idle for this long is stopped. */
   idleMs: number;
-  /** How long after the last of several edits the disk gets them. */
+  /** After the last of several edits, this long passes before they are written to disk. */
   writeMs: number;
 }
 
@@ -45,19 +45,19 @@ const DEFAULT_GRAPH_LIMITS: GraphClientLimits = {
 };
 
 const MEMORY_CHECK_MS = 1_000;
-/** A query can fill a gigabyte in a second. */
+/** Queries are checked often, as one can fill a gigabyte in a second. */
 const QUERY_MEMORY_CHECK_MS = 50;
 
 /**
- * The collector of a child that answers questions takes the machine for one with so many bytes, and so lets less
- * garbage pile up.
+ * For a child that answers questions: the garbage collector assumes a machine with this many bytes of memory, and so
+ * collects earlier.
  */
 const COLLECT_EARLY = { BUN_JSC_forceRAMSize: String(400 * 1024 * 1024) };
 
 /**
- * An index collects garbage after each 15 % that its memory grew by, and mostly the new part of it. Resolution leaves
- * much garbage between what it remembers: collected late, it took a third of the memory at the peak of an index, and
- * no less time.
+ * For an index job: garbage is collected whenever memory has grown by 15 %, mostly among new objects. Resolution leaves
+ * much garbage between the results that it keeps. Early collection saved a third of an index's peak memory and cost no
+ * time.
  */
 const INDEXING = {
   BUN_JSC_forceRAMSize: String(64 * 1024 * 1024),
@@ -67,7 +67,7 @@ const INDEXING = {
 
 type Remote<T> = T extends (...args: infer Args) => infer Result ? (...args: Args) => Promise<Awaited<Result>> : never;
 
-/** Operations whose endpoints pass on the worker's answer. */
+/** Operations whose endpoints pass on the worker's answer unchanged. */
 const QUESTIONS = [
   "query",
   "context",
@@ -82,39 +82,45 @@ const QUESTIONS = [
 ] as const satisfies readonly GraphOperation[];
 type Question = (typeof QUESTIONS)[number];
 
-/** A project's graph; every call may throw GraphError, or Problem 503 when the worker failed twice. */
+/** A project's graph. Every call may throw GraphError, or Problem 503 if the worker failed twice. */
 export interface RemoteGraph {
-  /** Rejects with the signal's reason when it is aborted; the old graph then stands. */
+  /** Rejects with the signal's reason when it is aborted. The existing graph then stays. */
   index(options: {
     force: boolean;
     progress?: ((phases: readonly PhaseReport[]) => void) | undefined;
     signal?: AbortSignal | undefined;
-    /** Folder of another graph of the same sources, to start from when there is none yet. */
+    /** Folder of another graph of the same sources. The index starts from it if there is no graph yet. */
     seed?: string | undefined;
-    /** Path in the sources of a SCIP index to take in, from the set-up. */
+    /** Path in the sources of a SCIP index to import, from the set-up. */
     scip?: string | undefined;
-    /** Makes ready what questions need before they come; not when false. */
+    /** Whether to prepare what questions will need. True by default. */
     prepare?: boolean | undefined;
-    /** The last status found what to index: files are not looked at again, and clusters, flows and the disk follow later. */
+    /**
+     * The last `status` found the edits: files are not looked at again, and clusters, flows and the write to disk
+     * follow later.
+     */
     looked?: boolean | undefined;
   }): Promise<ScipIndexReport>;
-  /** The text that an agent's tool answers. */
+  /** The text with which an agent's tool answers. */
   tool(name: string, args: Readonly<Record<string, unknown>>): Promise<string>;
   status: Remote<GraphSession["status"]>;
-  /** Asks in Cypher. @throws GraphError also when the query takes too long or too much memory. */
+  /** Runs a query in Cypher. @throws GraphError also if the query takes too long or too much memory */
   cypher(...args: Parameters<GraphSession["cypher"]>): Promise<GraphJson>;
-  /** Answers are made into JSON by the worker: large ones would keep the server's event loop from others. */
+  /**
+   * Questions whose answers the worker turns into JSON. Doing that for large answers would block the server's event
+   * loop.
+   */
   json: { [Name in Question]: (...args: Parameters<GraphSession[Name]>) => Promise<GraphJson> };
 }
 
 type Around = <T>(ask: () => Promise<T>) => Promise<T>;
 
 export interface GraphClient {
-  /** @param around asks a question for the API, and may ask it again */
+  /** @param around calls the function that asks a question for the API, and may call it again */
   project(place: GraphPlace, around?: Around): RemoteGraph;
   /** Process ids of the children that run now. */
   pids(): number[];
-  /** Ends all children and waits for them. Calls under way fail. */
+  /** Ends all children and waits until they have ended. Running calls fail. */
   close(): Promise<void>;
 }
 
@@ -122,9 +128,9 @@ interface GraphClientOptions {
   /** Command line of a graph worker, e.g. [process.execPath, "graph-worker"]. */
   command: readonly string[];
   limits?: Partial<GraphClientLimits>;
-  /** Environment of the children; nothing of the parent's is passed on otherwise. */
+  /** Environment of the children. Nothing of the parent's environment is passed on. */
   env?: Record<string, string>;
-  /** Called with the reason when a child was killed or ended, for the log. */
+  /** Called with the reason when a child was killed or ended unexpectedly, for the log. */
   onRestart?: (reason: string) => void;
 }
 
@@ -132,17 +138,19 @@ type Bounds = Pick<WorkerSetup, "memoryBytes" | "memoryCheckMs">;
 
 interface IndexRun {
   report: ScipIndexReport;
-  /** Whether questions are answered from it already. */
+  /** Whether the graph that answers questions already has the result. */
   isOpen: boolean;
   /** Settles when the child has nothing left to do. */
   settled: Promise<unknown>;
 }
 
-/** @returns what runs work one after another for each store; others go on beside it. */
+/**
+ * @returns a function that runs work one after another for each store. Work for different stores runs at the same time.
+ */
 function createStoreTurns() {
-  /** What is under way by store. */
+  /** The work that is running or waiting, by store. */
   const indexing = new Map<string, Promise<unknown>>();
-  /** @param settled of what came: when all of it is over */
+  /** @param settled waits for the rest of the work that a result started; the next work begins after it */
   return <T>(store: string, work: () => Promise<T>, settled?: (result: T) => unknown): Promise<T> => {
     const run = Promise.resolve(indexing.get(store)).then(work);
     const over = run.then((result) => settled?.(result)).catch(() => undefined);
@@ -155,21 +163,21 @@ function createStoreTurns() {
 }
 
 interface LateWritesDeps {
-  /** The child that holds what edits made. */
+  /** The child that holds the edits in memory. */
   worker(): GraphWorker | undefined;
   inTurn: ReturnType<typeof createStoreTurns>;
   limits: Pick<GraphClientLimits, "writeMs" | "stallTimeoutMs">;
 }
 
-/** What edits made in memory is written to the disk once no edit has followed for a while. */
+/** Writes edits from memory to disk once no further edit has followed for a while. */
 function createLateWrites({ worker, inTurn, limits }: LateWritesDeps) {
-  /** By store: when what edits left is done. */
+  /** Timers of writes that are due, by store. */
   const unwritten = new Map<string, ReturnType<typeof setTimeout>>();
   function forget({ store }: GraphPlace): void {
     clearTimeout(unwritten.get(store));
     unwritten.delete(store);
   }
-  /** Writes what edits made, after what is under way. Where it is lost, the next look at the files finds the edits again. */
+  /** Writes the edits after running work. If they are lost, the next look at the files finds them again. */
   function now(place: GraphPlace): Promise<unknown> {
     if (!unwritten.has(place.store)) return Promise.resolve();
     forget(place);
@@ -208,7 +216,7 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
   const children = new Set<GraphWorker>();
   let questions: GraphWorker | undefined;
   let closed = false;
-  /** Stores of which a process of its own makes an index. */
+  /** Stores for which a separate process is making an index. */
   const wholes = new Set<string>();
   const inTurn = createStoreTurns();
   const writes = createLateWrites({ worker: () => questions, inTurn, limits });
@@ -243,23 +251,23 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
   }
 
   function cypher(place: GraphPlace, args: Parameters<GraphSession["cypher"]>): Promise<GraphJson> {
-    // Checked before a place is taken: a refused query costs nothing.
+    // Checked before the query gets a process, so that a refused query costs nothing.
     const refused = refusal(args[0]);
     if (refused) return Promise.reject(new GraphError("invalid", refused));
-    // Its process reads what is on disk. An index that is under way makes a newer one, which nobody waits for.
+    // The query's process reads the graph on disk. If an index job is running, its newer graph is not waited for.
     const written = wholes.has(place.store) ? Promise.resolve() : writes.now(place);
     return written.then(() => queries.ask(place, args));
   }
 
-  /** Opens a new index where questions are answered; an error shows when the next one is asked. */
+  /** Opens a new index in the process that answers questions. If that fails, the next question reports the error. */
   async function warm(place: GraphPlace): Promise<void> {
     const isAnswering = questions !== undefined;
     const opened = ask(place, "warm").catch(() => undefined);
-    // A running child must not answer from the old graph any longer. One that is starting opens the new graph anyway.
+    // A running child must not go on answering from the old graph. A child that is starting opens the new graph anyway.
     if (isAnswering) await opened;
   }
 
-  /** Where questions are answered anyway, an edit of a few files is taken into what is in memory there. */
+  /** Applies an edit of a few files to the graph in memory, if a child that answers questions is running. */
   async function takeEdit(place: GraphPlace, options: Parameters<RemoteGraph["index"]>[0]) {
     const { force, scip, prepare, looked = false, signal } = options;
     const child = questions;
@@ -293,7 +301,8 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
         const asked: Asked = { operation: "index", args: [force, seed, scip], timeoutMs, progress };
         const report = await askReport(child, place, asked);
         if (!report) throw new Error("an index ended without a report");
-        // Made now, so that the first query in Cypher does not wait for it; an error shows there.
+        // The database is made now, so that the first query in Cypher does not wait for it. That query also reports an
+        // error.
         const rest =
           report.changed && prepare
             ? askWorker(child, place, { operation: "prepareCypher", args: [], timeoutMs }).catch(() => undefined)
@@ -301,7 +310,7 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
         return { report, isOpen: false, settled: Promise.resolve(rest).finally(() => child.kill("")) };
       } catch (error) {
         child.kill("");
-        // Whoever cancelled it may remove its folder now: it must not make that again.
+        // Whoever canceled the job may remove its folder now. The child must not create the folder again after that.
         await child.exited;
         throw signal?.aborted ? signal.reason : error;
       } finally {
@@ -351,7 +360,7 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
   };
 }
 
-/** Asks for an index. @returns undefined where an edit was to be taken in that is more than that */
+/** Runs an index or edit. @returns undefined if an edit needs a whole index */
 const askReport = async (worker: GraphWorker, place: GraphPlace, asked: Asked) =>
   (await askWorker(worker, place, asked)) as ScipIndexReport | undefined;
 

@@ -1,4 +1,4 @@
-/** What an endpoint answers with, made from what a session answers, and that as JSON. */
+/** The body of an endpoint's answer, made from a session's answer, and its JSON. */
 
 import { GraphError } from "../graph-error.ts";
 import type { AskAnswer } from "../query/ask/ask.ts";
@@ -11,13 +11,13 @@ import type { GraphOperation } from "./protocol.ts";
 interface EndpointBody {
   /** The object, or the items of a list. */
   body: unknown;
-  /** Start of the next window of a list; null at its end. */
+  /** Where the next window of a list starts; null at its end. */
   next: number | null;
 }
 
 /**
- * @throws GraphError `not_found` with near names where a symbol was asked about that there is not; `invalid` for the
- *   list of a name that means several, since a list has nowhere to name them.
+ * @throws GraphError `not_found` with similar names if a symbol does not exist; `invalid` for a list of a name that
+ * means several symbols, because the list's format has no place for candidates
  */
 export function endpointBody(operation: GraphOperation, value: unknown): EndpointBody {
   if (operation === "communities" || operation === "processes") return listed(value as Windowed<unknown>);
@@ -40,13 +40,13 @@ export function endpointBody(operation: GraphOperation, value: unknown): Endpoin
 
 const listed = ({ items, next }: Windowed<unknown>): EndpointBody => ({ body: items, next });
 
-/** Items of a list that become text without a pause. */
+/** How many items of a list are converted at once, without a pause. */
 const ITEMS_AT_ONCE = 200;
-/** Smallest piece, except for the last. */
+/** Each piece has at least this many characters, except for the last. */
 const PIECE_CHARS = 128 * 1024;
 const encoder = new TextEncoder();
 
-/** JSON of a value, in pieces; the lists in it, and in its members, are never text as a whole. */
+/** JSON of a value, in pieces. The value's lists, and those in its members, are never in memory as text as a whole. */
 export function* jsonPieces(body: unknown): Generator<Uint8Array<ArrayBuffer>> {
   let text = "";
   for (const part of jsonParts(body, 1)) {

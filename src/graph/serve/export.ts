@@ -1,4 +1,7 @@
-/** The graph as JSON lines or GraphML, line by line, so that a large one never stands in memory as text. */
+/**
+ * Exports the graph as JSON lines or GraphML. It is made line by line, so that a large graph is never in memory as
+ * text.
+ */
 import type { CodeGraph } from "../code-graph.ts";
 
 export type ExportFormat = "jsonl" | "graphml";
@@ -74,7 +77,7 @@ function* graphmlLines(graph: CodeGraph): Generator<string> {
   yield "</graphml>";
 }
 
-/** Text as XML allows it: control characters that XML forbids are dropped. */
+/** Escapes a text for XML. Control characters that XML forbids are dropped. */
 function escapeXml(text: string): string {
   return text
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "")

@@ -1,4 +1,7 @@
-/** Questions about files that change: answered from the index there is, over real workers whose looks at the files are held up. */
+/**
+ * Questions about files that change, answered from the existing index by real workers, whose looks at the files are
+ * delayed.
+ */
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,10 +18,10 @@ afterEach(async () => {
 });
 
 const BILL = 'import { withTax } from "./tax.ts";\nexport const bill = () => withTax(1);\n';
-/** As long as anything takes on a busy machine. */
+/** Longer than anything takes, even on a busy machine. */
 const LONG = 120_000;
 
-/** A look at the files, or an index, that goes on when the test says so. */
+/** Holds up a look at the files, or an index, until the test opens it. */
 function gate() {
   let open = () => {};
   const opened = new Promise<void>((done) => (open = done));
@@ -83,7 +86,7 @@ test("files that are known to have changed are indexed beside the question, once
   const hasty = answers({ compareMs: LONG, indexMs: 0 });
   expect(await hasty()).toEndWith(`\n\n${OLDER}`);
   calls.length = 0;
-  // These wait behind the update under way, together.
+  // These calls wait together for the update that follows the running one.
   const asked = Promise.all([hasty(), hasty(), hasty()]);
   open();
   for (const said of await asked) expect(said).toContain("withTax");
@@ -101,7 +104,7 @@ test("where there is no index, or none that can be read, the question waits for 
   const bytes = readFileSync(snapshot);
   bytes.fill(7, bytes.length / 2);
   writeFileSync(snapshot, bytes);
-  // Another process: the first has the graph in memory.
+  // Another process, because the first one has the graph in memory.
   const other = createGraphClient({ command: skepCommand("graph-worker", join(place.store, "../addons")) });
   left.push(other.close);
   const said = await createFreshAnswers(other).tool(place, "code_graph_context", { symbol_name: "withTax" });

@@ -1,7 +1,7 @@
 /**
- * What agents ask of files that they change: answered from the index that there is, while the files are compared with it.
- * What changed is indexed beside the questions, so that a question about a large tree never waits for a look at all its
- * files. An answer that may lack changes says so.
+ * Answers to agents that are changing files. They come from the existing index, while the files are compared with it
+ * and changes are indexed in the background. So a question about a large tree never waits until all its files have been
+ * looked at. An answer that may lack changes says so.
  */
 import { isProblem, messageOf } from "../../core/errors.ts";
 import { NOT_COMPARED, OLDER } from "../model.ts";
@@ -9,26 +9,26 @@ import type { GraphClient } from "./client.ts";
 import type { GraphPlace } from "./session.ts";
 
 interface ChangingPlace extends GraphPlace {
-  /** Folder of another graph of the same sources, to start from when there is none yet. */
+  /** Folder of another graph of the same sources. The index starts from it if there is no graph yet. */
   seed?: string | undefined;
 }
 
-/** How long an answer waits, ms: few files are compared and indexed within it, and nothing is missing then. */
+/** How long an answer waits for the comparison and for the index, ms. If both end in time, the answer lacks nothing. */
 const DEFAULT_PATIENCE = { compareMs: 400, indexMs: 2_000 };
 
 interface Update {
-  /** Whether files differ from what is indexed. */
+  /** Whether files differ from the index. */
   isOlder: Promise<boolean>;
   done: Promise<unknown>;
 }
 
 export interface FreshAnswers {
   /**
-   * The text that an agent's tool answers. Waits for the index only where there is none that can be read.
-   * @throws GraphError, Problem 503 as the graph does.
+   * The text with which an agent's tool answers. Waits for an index only if there is none that can be read.
+   * @throws GraphError and Problem 503, as the graph does
    */
   tool(place: ChangingPlace, name: string, args: Readonly<Record<string, unknown>>): Promise<string>;
-  /** Brings the index up to date, without a question. Never rejects: the next question says what failed. */
+  /** Brings the index up to date without a question. Never rejects: the next question reports a failure. */
   update(place: ChangingPlace): Promise<void>;
 }
 
@@ -36,7 +36,10 @@ export function createFreshAnswers(
   client: Pick<GraphClient, "project">,
   patience: Readonly<typeof DEFAULT_PATIENCE> = DEFAULT_PATIENCE,
 ): FreshAnswers {
-  /** By store: when the update under way is over, and the one behind it, which serves all who ask until it begins. */
+  /**
+   * By store: `running` settles when the latest update is over; `waiting` is the update that has not begun. All who ask
+   * share it.
+   */
   const running = new Map<string, Promise<unknown>>();
   const waiting = new Map<string, Update>();
 
@@ -60,7 +63,10 @@ export function createFreshAnswers(
     return update;
   }
 
-  /** Waits for an update as long as an answer may. @returns what to say of an answer that is given now; "" where it lacks nothing */
+  /**
+   * Waits for an update as long as an answer may. @returns a note on what an answer given now may lack; "" if it lacks
+   * nothing
+   */
   async function lackOf({ isOlder, done }: Update): Promise<string> {
     try {
       const older = await within(patience.compareMs, isOlder);
@@ -80,13 +86,13 @@ export function createFreshAnswers(
     async tool(place, name, args) {
       const graph = client.project(place);
       const ask = () => graph.tool(name, args);
-      // The look comes first: an answer that an edit makes worthless is not looked for, and takes no time from that edit.
+      // The files are compared first. Otherwise time would go to an answer that the edit makes worthless.
       const note = await lackOf(startUpdate(place));
       try {
         return withNote(await ask(), note);
       } catch (error) {
         if (!isProblem(error) || error.code !== "not_indexed") throw error;
-        // There is none, or it cannot be read, which only an index notices.
+        // There is no index, or it cannot be read, which only an index job finds out.
         await graph.index({ force: false, seed: place.seed });
         return ask();
       }
@@ -101,7 +107,7 @@ export function createFreshAnswers(
 
 const withNote = (text: string, note: string): string => (note === "" ? text : `${text}\n\n${note}`);
 
-/** What settles within that time, ms; undefined for what takes longer. */
+/** Waits for a result up to this long, ms. @returns undefined if the time is over */
 async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const patience = new Promise<undefined>((done) => {

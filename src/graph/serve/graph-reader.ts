@@ -1,4 +1,7 @@
-/** The current generation of a stored graph, opened for questions. Switches to a new generation by itself. */
+/**
+ * Opens the current generation of a stored graph for questions. When a new generation is written, the reader switches
+ * to it.
+ */
 import type { CodeGraph } from "../code-graph.ts";
 import { GraphError } from "../graph-error.ts";
 import { type KeptNodes, keptByBoth } from "../kept-nodes.ts";
@@ -10,26 +13,26 @@ import { unpackGraph } from "../store/snapshot.ts";
 interface OpenedGraph {
   generation: number;
   graph: CodeGraph;
-  /** What searches read; made by the first one, or by `warm`. */
+  /** The index for searches. The first search builds it, or `warm` does. */
   words: Stepwise<WordIndex>;
-  /** What they are made from, where edits came since words were made. */
+  /** What the word index will be made from, if edits came since the last one was made. */
   patched?: { known: KnownWords; kept: KeptNodes | undefined } | undefined;
   kuzuPath: string;
 }
 
 export interface GraphReader {
-  /** The current generation. Throws GraphError `not_indexed` when there is none that can be read. */
+  /** The current generation. Throws GraphError `not_indexed` if there is none that can be read. */
   open(): OpenedGraph;
   /**
-   * Opens the current generation with all that questions need, in short steps; until it is ready, the one before
-   * answers. So that nobody who asks pays for it after an index.
+   * Opens the current generation with everything that questions need, in short steps. Until it is ready, the generation
+   * before answers. So no question after an index has to wait for it.
    */
   warm(): Promise<void>;
-  /** The current generation itself, also while `warm` opens it. */
+  /** The current generation itself, even while `warm` is opening it. */
   openCurrent(): OpenedGraph;
   /**
-   * Answers from another graph from now on, which is that of the current generation, or newer than it.
-   * @param kept nodes that are as they were, for what searches read; "all" where only clusters and flows are others
+   * From now on, answers from another graph: that of the current generation, or one that edits have made newer.
+   * @param kept unchanged nodes, for reusing the word index; "all" if only clusters and flows changed
    */
   replace(graph: CodeGraph, kept: KeptNodes | "all" | undefined): void;
   close(): void;
@@ -37,10 +40,10 @@ export interface GraphReader {
 
 export function createGraphReader(store: GraphStore): GraphReader {
   let opened: OpenedGraph | undefined;
-  /** Generation that is being opened while the one before answers. */
+  /** The generation that is being opened while the one before answers. */
   let warming: number | undefined;
 
-  /** Tried again when an index swapped the generation in between. */
+  /** Tries again if an index job replaced the generation meanwhile. */
   function open(attempts = 3): OpenedGraph {
     const [manifest, files] = [store.manifest(), store.current()];
     if (!manifest || !files) throw new GraphError("not_indexed", "there is no index yet");
@@ -66,14 +69,14 @@ export function createGraphReader(store: GraphStore): GraphReader {
         try {
           const next = read(store, manifest.generation, files);
           await new Stepwise(next.graph.prepare()).unhurried();
-          // An edit may have opened it meanwhile, and gone on from there.
+          // An edit may have opened this generation meanwhile, and built on it.
           if (opened?.generation !== next.generation) opened = next;
         } finally {
           warming = undefined;
         }
       }
       const words = opened?.words;
-      // After an edit nobody needs those of the graph before, whose memory further edits use again.
+      // After an edit, the earlier graph's words are not needed. Its memory may even be reused by further edits.
       await words?.unhurried(() => words === opened?.words);
     },
     openCurrent() {
@@ -84,7 +87,7 @@ export function createGraphReader(store: GraphStore): GraphReader {
     replace(graph, kept) {
       const [manifest, files] = [store.manifest(), store.current()];
       if (!manifest || !files) return;
-      // A search makes its words: answers to other questions do not wait for them.
+      // The word index is made by the next search, so that answers to other questions do not wait for it.
       const patched = kept && opened && patchOf(opened, kept);
       if (kept && opened) graph.takeNames(opened.graph, kept);
       opened = {

@@ -1,4 +1,7 @@
-/** An index in memory: what it takes in, what it leaves to a whole index, and what becomes of it. That it is true: incremental.test.ts. */
+/**
+ * An index in memory: which edits it applies, which it leaves to a whole index, and when it is dropped.
+ * incremental.test.ts checks its results.
+ */
 import { afterEach, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -71,7 +74,7 @@ test("an edit that is only expected takes nothing from a session that has one, n
   await second.session.status();
   second.session.expectEdit();
   await Bun.sleep(600);
-  // What the first has is on no disk: it is there as long as nobody takes its place.
+  // The edits of the first session are not on disk. They last as long as no other session takes its place.
   expect(callersOf(first.session, "gross")).toEqual(["withTax"]);
   first.session.close();
   second.tree.write("src/tax.ts", GROSS);

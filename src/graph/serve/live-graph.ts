@@ -1,6 +1,7 @@
 /**
- * The live index of a session: opened by the first edit, and dropped when none comes for a while, when it cannot take one
- * in, or when another process wrote a newer generation. What fails here is left to a whole index, which says why.
+ * The live index of a session. The first edit opens it. It is dropped if no edit comes for a while, if it cannot apply
+ * one, or if another process wrote a newer generation. After a failure here, a whole index is made, which reports the
+ * reason.
  */
 import { headCommit } from "../index/git.ts";
 import type { IndexReport } from "../index/indexer.ts";
@@ -17,28 +18,34 @@ import type { GraphReader } from "./graph-reader.ts";
 import type { LiveSlot } from "./live-slot.ts";
 import type { GraphPlace } from "./session.ts";
 
-/** Without an edit for this long, its memory is given back, ms. */
+/** After this long without an edit, the memory is freed, ms. */
 const IDLE_MS = 2 * 60_000;
-/** So long after a question the answer is there, and the next question as well where one follows it at once, ms. */
+/**
+ * How long after a question the index is opened for an expected edit, ms. By then the answer has been sent, and a
+ * question that follows at once has arrived.
+ */
 const EXPECT_MS = 300;
 
 interface LiveGraph {
-  /** What is known of the graph that answers: the disk may lack it. */
+  /** The manifest of the graph that answers. It may be newer than the one on disk. */
   manifest(): Manifest | undefined;
-  /** Keeps a look, and the commit that the folder was on then, for the edit that follows it. */
+  /** Keeps a look, and the commit at that time, for the edit that follows. */
   keepLook(look: Look, commit: string): void;
   /**
-   * @param looked the edit was found by a look that is kept
-   * @returns undefined where a whole index is needed
+   * @param looked whether the kept look found the edit
+   * @returns undefined if a whole index is needed
    */
   edit(looked: boolean): Promise<IndexReport | undefined>;
-  /** Opens the index soon, where the kept look found no edit and nobody else has one: the first edit then takes no longer than others. */
+  /**
+   * Opens the index soon, unless the kept look found an edit or another session has an index open. This makes the first
+   * edit as fast as later ones.
+   */
   expectEdit(): void;
-  /** Finds clusters and flows where an edit left those of before. */
+  /** Finds new clusters and flows, if an edit left the earlier ones in place. */
   settleGroups(): void;
-  /** The names of keys, where the disk lacks the latest. */
+  /** The key index, if the one on disk is out of date. */
   keys(): KeyIndex | undefined;
-  /** Writes to disk what it lacks. Nothing where the graph was removed or replaced. */
+  /** Writes edits to disk that it lacks. Does nothing if the graph was removed or replaced. */
   write(): void;
   drop(): void;
 }
@@ -57,13 +64,14 @@ export function createLiveGraph({ place, store, reader, looker, grammars, slot }
   let kept: { look: Look; commit: string } | undefined;
   let idle: ReturnType<typeof setTimeout> | undefined;
   let expecting: ReturnType<typeof setTimeout> | undefined;
-  /** The generation that cannot be opened: it is too large, or damaged. */
+  /** The generation that could not be opened because it is too large or damaged. */
   let unfit: number | undefined;
 
   function drop(): void {
     clearTimeout(idle);
     slot.leave(drop);
-    // The graph that answers went on from one that nobody can go on from now.
+    // The graph that answers has edits that are not on disk, and nothing can continue it. The next question reads the
+    // disk.
     if (index?.isAhead) reader.close();
     index = undefined;
     kept = undefined;
@@ -81,7 +89,7 @@ export function createLiveGraph({ place, store, reader, looker, grammars, slot }
     if (!known || known.fingerprint === look.fingerprint) return undefined;
     const opened = live ? undefined : reader.openCurrent();
     const opening = opened && openLiveIndex(place.root, store, look, opened.graph);
-    // Grammars are compiled by other threads meanwhile.
+    // Other threads compile grammars meanwhile.
     const [next, loaded] = await Promise.all([live ?? opening, loadNewest(grammars(), look)]);
     if (!next) return undefined;
     const { graph, generation } = reader.openCurrent();
@@ -108,7 +116,7 @@ export function createLiveGraph({ place, store, reader, looker, grammars, slot }
     const { graph } = reader.openCurrent();
     const [opened] = await Promise.all([openLiveIndex(place.root, store, look, graph), loadNewest(grammars(), look)]);
     if (!opened) unfit = known.generation;
-    // Meanwhile there may have been an edit, or a whole index.
+    // Meanwhile an edit or a whole index may have been made.
     if (opened && opened.generation === store.manifest()?.generation && !current() && slot.isFree) keep(opened);
   }
 
@@ -160,13 +168,16 @@ export function createLiveGraph({ place, store, reader, looker, grammars, slot }
   };
 }
 
-/** Looks at the files while git is asked for the commit that they are on. */
+/** Looks at the files, and at the same time asks git for the current commit. */
 export async function lookWithCommit(place: GraphPlace, looker: Looker): Promise<{ look: Look; commit: string }> {
   const commit = headCommit(place);
   return { look: await looker.look(), commit: await commit };
 }
 
-/** Loads the grammar of the file that changed last, as it is part of the edit, as a rule. Any other is loaded by the edit. */
+/**
+ * Loads the grammar of the file that changed last, which is usually part of the edit. The edit loads other grammars
+ * itself.
+ */
 async function loadNewest(grammars: Promise<Grammars>, { walk }: Look): Promise<Grammars> {
   const loaded = await grammars;
   let [newest] = walk.files;

@@ -1,8 +1,11 @@
-/** The one index that a process keeps in memory, for its size. */
+/** Allows a process to keep only one live index in memory, because of its size. */
 export interface LiveSlot {
-  /** Nobody has it. */
+  /** Whether no session holds the slot. */
   readonly isFree: boolean;
-  /** @param drop gives the index back when another one takes its place; the same function for the same graph. */
+  /**
+   * Takes the slot.
+   * @param drop called to release the index when another session takes the slot; always the same function for one graph
+   */
   take(drop: () => void): void;
   leave(drop: () => void): void;
 }

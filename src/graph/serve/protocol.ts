@@ -1,8 +1,8 @@
-/** What the server and the graph worker say to each other. */
+/** Messages between the server and the graph worker. */
 import type { PhaseReport } from "../index/phases.ts";
 import type { GraphPlace } from "./session.ts";
 
-/** Operations that a session offers over the wire; `index` answers with progress on the way. */
+/** Operations of a session that can be called over IPC. `index` also sends progress. */
 export type GraphOperation =
   | "index"
   | "edit"
@@ -28,14 +28,14 @@ export interface GraphRequest {
   operation: GraphOperation;
   place: GraphPlace;
   args: readonly unknown[];
-  /** The answer is wanted as the endpoint's JSON. */
+  /** Asks for the answer as the endpoint's JSON. */
   json?: true;
 }
 
 export type GraphReply =
   | { id: number; kind: "value"; value: unknown }
-  /** A piece of the endpoint's JSON; `next` where a list goes on. */
+  /** A piece of the endpoint's JSON. `next` is where the next window of a list starts. */
   | { id: number; kind: "json"; bytes: Uint8Array<ArrayBuffer>; last: boolean; next: number | null }
-  /** `code` is a GraphError's; "failed" for anything unexpected. */
+  /** `code` is that of a GraphError, or "failed" for an unexpected error. */
   | { id: number; kind: "error"; code: string; message: string; data?: Record<string, unknown> }
   | { id: number; kind: "progress"; phases: readonly PhaseReport[] };

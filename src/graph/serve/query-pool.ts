@@ -1,4 +1,6 @@
-/** Queries in Cypher, each alone in a process while it runs; one query of a project at a time. */
+/**
+ * Runs queries in Cypher. Each query has a process to itself while it runs, and each project has one query at a time.
+ */
 import { unavailable } from "../../core/errors.ts";
 import { createWorkerPool } from "../../process/worker-pool.ts";
 import { type LostHow, WorkerLost } from "../../process/worker-process.ts";
@@ -8,19 +10,19 @@ import type { GraphPlace } from "./session.ts";
 import { askWorker, type GraphJson, type GraphWorker } from "./worker-calls.ts";
 
 interface QueryPoolOptions {
-  /** Longest a query may take, in its process. */
+  /** Longest time that a query may take in its process. */
   timeoutMs: number;
-  /** Longest it may take to make the database that is asked. */
+  /** Longest time for making the database of a graph. */
   prepareTimeoutMs: number;
-  /** Resident bytes of a process at rest; one that holds more is replaced. */
+  /** Limit of an idle process's resident memory, bytes. A process that holds more is replaced. */
   keptBytes: number;
   spawn(): GraphWorker;
 }
 
 interface QueryPool {
-  /** @throws GraphError when the query is refused, too slow or too large, Problem 503 when too many wait. */
+  /** @throws GraphError if the query is refused, too slow or too large; Problem 503 if too many queries wait */
   ask(place: GraphPlace, args: readonly unknown[]): Promise<GraphJson>;
-  /** To be called when a process has ended. */
+  /** Must be called when a process has ended. */
   forget(worker: GraphWorker): void;
 }
 

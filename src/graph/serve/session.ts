@@ -1,6 +1,6 @@
 /**
- * One repository and its graph, opened for questions and indexing. Switches to a new generation by itself; keeps only
- * what can be read again.
+ * A repository and its graph, opened for questions and indexing. The session switches to a new generation by itself. It
+ * keeps only data that can be read again.
  */
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { messageOf } from "../../core/errors.ts";
@@ -40,7 +40,7 @@ import { createGraphReader } from "./graph-reader.ts";
 import { createLiveGraph, lookWithCommit } from "./live-graph.ts";
 import { createLiveSlot, type LiveSlot } from "./live-slot.ts";
 
-/** A repository and where its graph is kept. */
+/** A repository, and the folder in which its graph is kept. */
 export interface GraphPlace extends GitPlace {
   /** Folder of the graph. */
   store: string;
@@ -56,20 +56,20 @@ export interface GraphStatus {
   processes: number;
   files: number;
   skipped: Manifest["skipped"];
-  /** How many were skipped, named or not. */
+  /** How many files were skipped. `skipped` names the first of them. */
   skipped_count: number;
   failed: Manifest["failed"];
-  /** Lines that a parser could not read: what stands there may be missing. */
+  /** Lines that a parser could not read. Symbols in them may be missing. */
   unread: Manifest["unread"];
-  /** Files whose calls a compiler knows, by a SCIP index, and how many edges come from it. */
+  /** How many files and edges come from a SCIP index, and why the set-up's index is not used. */
   exact: Manifest["exact"] & { error?: string };
   languages: Record<string, number>;
   /** ISO time. */
   indexed_at?: string;
-  /** Commit of the index, and of the working tree now. */
+  /** The commit of the index (`commit`), and that of the working tree now (`head`). */
   commit?: string;
   head?: string;
-  /** True when files differ from what was indexed. */
+  /** True if files differ from the index. */
   dirty: boolean;
   duration_ms?: number;
 }
@@ -86,42 +86,45 @@ export interface GraphSession {
     force: boolean;
     progress?: (phases: readonly PhaseReport[]) => void;
     signal?: AbortSignal;
-    /** Folder of another graph of the same sources, to start from when there is none yet. */
+    /** Folder of another graph of the same sources. The index starts from it if there is no graph yet. */
     seed?: string | undefined;
-    /** Path in the sources of a SCIP index to take in, from the set-up. */
+    /** Path in the sources of a SCIP index to import, from the set-up. */
     scip?: string | undefined;
   }): Promise<ScipIndexReport>;
   /**
-   * Takes an edit of a few files into the graph that answers. Its clusters and flows follow when they are asked for.
-   * @param looked the last `status` found it: files are not looked at again
-   * @returns undefined where an index is needed
+   * Applies an edit of a few files to the graph that answers. Its new clusters and flows are found when they are asked
+   * for.
+   * @param looked the last `status` found the edit, so that files are not looked at again
+   * @returns undefined if a whole index is needed
    */
   edit(looked: boolean): Promise<ScipIndexReport | undefined>;
-  /** Gets ready for an edit while nobody waits, where the last `status` found none and no other session is ready for one. */
+  /**
+   * Prepares for an edit in the background, if the last `status` found none and no other session is prepared for one.
+   */
   expectEdit(): void;
-  /** Writes to disk what edits made. */
+  /** Writes edits that are only in memory to disk. */
   write(): void;
   status(): Promise<GraphStatus>;
   query(options: SearchOptions): SearchAnswer;
-  /** @param limit neighbours in each list */
+  /** @param limit the most neighbors in each list */
   context(symbol: string, filePath?: string, limit?: number): ContextAnswer;
-  /** A part of one of the context's lists. */
+  /** A part of one of the lists in `context`. */
   related(symbol: string, relation: Relation, window: Window, filePath?: string): RelatedAnswer;
   impact(options: ImpactOptions): ImpactAnswer;
-  /** A question about the graph as a whole, or about several symbols. @throws GraphError when its subject is missing. */
+  /** Answers a question about several symbols or the graph as a whole. @throws GraphError if the subject is missing */
   ask(options: AskOptions): AskAnswer;
   changes(base?: string): Promise<Changes>;
   cypher(query: string, params: Readonly<Record<string, unknown>>, limit: number): Promise<CypherAnswer>;
   graphData(options: GraphDataOptions): GraphData;
-  /** @throws GraphError for a focus that names none or several. */
+  /** @throws GraphError if the focus names no symbol or several */
   graphColumns(options: GraphColumnsOptions): GraphColumns;
   communities(window: Window): Windowed<CommunityDetail>;
   processes(window: Window, symbol?: string): Windowed<ProcessDetail>;
-  /** The graph itself, for exports; to be read before a second edit follows. Throws when there is none. */
+  /** The graph itself, for exports. It must be read before a second edit follows. Throws if there is no graph. */
   graph(): CodeGraph;
-  /** Makes the Kuzu database of the current graph if it is missing. */
+  /** Makes the Kuzu database of the current graph, unless it exists. */
   prepareCypher(): void;
-  /** Opens a new generation in short steps, while the one before answers. */
+  /** Opens a new generation in short steps, while the generation before answers. */
   warm(): Promise<void>;
   close(): void;
 }
@@ -129,13 +132,13 @@ export interface GraphSession {
 const CYPHER_TIMEOUT_MS = 10_000;
 const MAX_ROWS = 1_000;
 
-/** @param slot of all sessions of the process */
+/** @param slot shared by all sessions of the process */
 export function createGraphSession(place: GraphPlace, slot: LiveSlot = createLiveSlot()): GraphSession {
   const { root } = place;
   const store = createGraphStore(place.store);
   const reader = createGraphReader(store);
   const graph = () => reader.open().graph;
-  /** With the clusters and flows that it has now. */
+  /** The graph with up-to-date clusters and flows. */
   const settled = () => {
     live.settleGroups();
     return graph();
@@ -163,11 +166,11 @@ export function createGraphSession(place: GraphPlace, slot: LiveSlot = createLiv
     return found;
   };
 
-  /** The database of the current generation, made when it is missing. */
+  /** The path of the current generation's database. It is made if it does not exist. */
   function cypherPath(): { generation: number; path: string } {
     live.write();
     const [manifest, files] = [store.manifest(), store.current()];
-    // The graph itself is not opened where its database is there already.
+    // If the database exists, the graph itself need not be opened.
     if (manifest && files && existsSync(files.kuzu)) return { generation: manifest.generation, path: files.kuzu };
     const { generation, graph, kuzuPath } = reader.open();
     const aside = `${kuzuPath}.${process.pid}`;
@@ -199,7 +202,7 @@ export function createGraphSession(place: GraphPlace, slot: LiveSlot = createLiv
       if (!live.manifest()) return emptyStatus();
       const { look, commit: head } = await lookWithCommit(place, looker);
       live.keepLook(look, head);
-      // As it is after the look: an index may have ended meanwhile.
+      // Read after the look, as an index job may have ended meanwhile.
       const manifest = live.manifest();
       if (!manifest) return emptyStatus();
       const dirty = look.fingerprint !== manifest.fingerprint;
@@ -225,7 +228,7 @@ export function createGraphSession(place: GraphPlace, slot: LiveSlot = createLiv
       }
     },
     async changes(base) {
-      // Throws where there is none.
+      // Throws if there is no graph.
       graph();
       const loaded = await grammars();
       const now = (paths: readonly string[]) => structureOnDisk(root, paths, loaded);
@@ -311,7 +314,7 @@ function statusOf(manifest: Manifest, head: string, dirty: boolean): GraphStatus
   };
 }
 
-/** A value of the graph database as JSON can hold it. */
+/** Converts a value of the graph database into one that JSON can represent. */
 function plainValue(value: unknown): unknown {
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (value instanceof Date) return value.toISOString();

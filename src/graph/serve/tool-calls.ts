@@ -1,11 +1,11 @@
-/** A call of one of the agent tools, from its arguments to its text. */
+/** Calls of the agent tools: checks the arguments and returns the answer as text. */
 import { isOneOf } from "../../core/typed-keys.ts";
 import { GraphError } from "../graph-error.ts";
 import { QUESTIONS, type Question } from "../model.ts";
 import type { GraphSession } from "./session.ts";
 import { askText, changesText, contextText, impactText, queryText } from "./tools.ts";
 
-/** Answers one tool call as text. Throws on wrong arguments and when there is no index. */
+/** Answers one tool call as text. Throws if arguments are wrong, or if there is no index. */
 export async function toolText(session: GraphSession, name: string, args: Record<string, unknown>): Promise<string> {
   switch (name) {
     case "code_graph_query":

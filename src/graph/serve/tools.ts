@@ -1,6 +1,6 @@
 /**
- * The agent tools: schemas, and answers as compact text made for a context window (at most 4 kB unless asked),
- * with what was left out counted. The same data as the endpoints.
+ * The agent tools: their schemas, and their answers as compact text for a context window (at most 4 kB unless asked for
+ * more). What is left out is counted. The data are those of the endpoints.
  */
 import { isAbsolute } from "node:path";
 import { QUESTIONS } from "../model.ts";
@@ -11,7 +11,7 @@ import type { ImpactAnswer } from "../query/impact.ts";
 import type { SearchAnswer } from "../query/search.ts";
 import type { RelatedSymbol, SymbolView } from "../query/symbols.ts";
 
-/** Bytes of an answer unless the caller asks for more: 4 kB with a note on how old the index is. */
+/** Limit of an answer by default, bytes. Together with a note on how old the index is, it is 4 kB. */
 const DEFAULT_ANSWER_BYTES = 3_850;
 
 export interface ToolSchema {
@@ -85,10 +85,13 @@ const TOOLS = [
   },
 ] as const;
 
-/** For a server of many projects: which one, the work's own when absent. */
+/** The argument that names a project, on a server with several projects. By default, the project of the work. */
 const PROJECT = { type: "string", maxLength: 100, description: "Id of the project; the one you work on when absent." };
 
-/** The tools as agents and MCP clients see them; without `project` for a server of one repository. */
+/**
+ * The tools as agents and MCP clients see them.
+ * @param project whether to add the argument `projectId`; false for a server of one repository
+ */
 export const toolSchemas = (project: boolean): ToolSchema[] =>
   TOOLS.map(({ name, description, properties, required }) => ({
     name,
@@ -101,7 +104,7 @@ export const toolSchemas = (project: boolean): ToolSchema[] =>
     },
   }));
 
-/** Lines joined until the limit; the rest is counted. */
+/** Collects lines up to a limit. Lines that do not fit are counted. */
 class Answer {
   private readonly lines: string[] = [];
   private left = 0;
@@ -129,14 +132,16 @@ function declaredAt(symbol: SymbolView): string {
   return isAbsolute(path) ? path : symbol.start_line > 0 ? `${path}:${symbol.start_line}` : path;
 }
 
-/** Where a symbol is. What is implemented apart is where its body is: there are the lines of its calls. */
+/**
+ * The place of a symbol. If its implementation is separate, that comes first, because the lines of its calls are there.
+ */
 function place(symbol: SymbolView): string {
   const { implementation } = symbol;
   if (!implementation) return declaredAt(symbol);
   return `${implementation.file_path}:${implementation.start_line} (declared ${declaredAt(symbol)})`;
 }
 
-/** A symbol's name and where it is. The name of a file is its place. */
+/** A symbol's name and place. A file's name is its place. */
 function nameSymbol(symbol: SymbolView): string {
   return symbol.label === "File" ? symbol.qualified_name : `${symbol.qualified_name} ${place(symbol)}`;
 }
@@ -170,7 +175,7 @@ export function queryText(result: SearchAnswer, limit = DEFAULT_ANSWER_BYTES): s
   return answer.text();
 }
 
-/** The answer to a name that means none or several symbols. */
+/** The answer for a name that means none or several symbols. */
 function unclear(
   result: { found: "several"; candidates: readonly SymbolView[] } | { found: "none"; near: readonly string[] },
   limit: number,

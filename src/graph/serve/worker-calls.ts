@@ -1,4 +1,4 @@
-/** Calls of a graph worker, and how its replies are joined. */
+/** Calls of a graph worker, and how the parts of a reply are joined. */
 import type { Taken, WorkerCall, WorkerProcess } from "../../process/worker-process.ts";
 import { GraphError, isGraphErrorCode } from "../graph-error.ts";
 import type { PhaseReport } from "../index/phases.ts";
@@ -7,11 +7,11 @@ import type { GraphPlace } from "./session.ts";
 
 export type GraphWorker = WorkerProcess<GraphReply>;
 
-/** An endpoint's answer as JSON. */
+/** The answer of an endpoint, as JSON. */
 export interface GraphJson {
-  /** UTF-8, in order. */
+  /** The JSON in UTF-8, in order. */
   pieces: Uint8Array<ArrayBuffer>[];
-  /** Start of the next window of a list; null at its end. */
+  /** Where the next window of a list starts; null at its end. */
   next: number | null;
 }
 
@@ -19,12 +19,12 @@ export interface Asked {
   operation: GraphOperation;
   args: readonly unknown[];
   json?: true;
-  /** Longest without an answer or progress; the process is killed then. */
+  /** Longest time without an answer or progress. Then the process is killed. */
   timeoutMs: number;
   progress?: ((phases: readonly PhaseReport[]) => void) | undefined;
 }
 
-/** @throws WorkerLost, GraphError, or what went wrong inside. */
+/** @throws WorkerLost, GraphError, or an Error with the worker's message for any other failure */
 export function askWorker(worker: GraphWorker, place: GraphPlace, asked: Asked): Promise<unknown> {
   const { operation, args, json, timeoutMs, progress } = asked;
   const pieces: GraphJson["pieces"] = [];

@@ -1,8 +1,9 @@
 /**
- * The graph worker: a process of its own for parsing, resolving and asking, so that native code that crashes, blocks or
- * grows costs one restart and never the server. Speaks `protocol.ts` over IPC; ends when the parent goes away.
+ * The graph worker: a process that parses, resolves and answers questions. If native code in it crashes, blocks or uses
+ * too much memory, only this process is restarted, never the server. It speaks `protocol.ts` over IPC and ends when the
+ * parent does.
  *
- * It leaves without running destructors: Kuzu may crash when it is closed late, and everything on disk is complete
+ * It exits without running destructors, because Kuzu may crash when it is closed late. Everything on disk is complete
  * before an answer is sent.
  */
 
@@ -19,12 +20,12 @@ import { toolText } from "./tool-calls.ts";
 
 const MAX_SESSIONS = 8;
 
-/** Keeps an index from slowing the server on the same machine; -20 to 19. */
+/** Niceness of an index job, so that it does not slow the server on the same machine; -20 to 19. */
 const INDEX_PRIORITY = 10;
 
 /**
- * Runs until the parent disconnects. Throws when the process was not started with an IPC channel.
- * @param addons folder where native add-ons are kept; a private one when not given
+ * Runs until the parent disconnects. Throws if the process was started without an IPC channel.
+ * @param addons folder for native add-ons; if not given, a private folder is used
  */
 export function runGraphWorker(addons?: string): void {
   if (!process.send) throw new Error("graph-worker is started by the server, over IPC");
@@ -39,7 +40,7 @@ export function runGraphWorker(addons?: string): void {
     const key = JSON.stringify([place.root, place.store, place.gitDir]);
     const known = sessions.get(key);
     if (known) {
-      // The most recently used session stays longest.
+      // Moved to the end: the sessions that were used most recently are kept longest.
       sessions.delete(key);
       sessions.set(key, known);
       return known;
@@ -59,7 +60,7 @@ export function runGraphWorker(addons?: string): void {
       const value = await answer(sessionOf(message.place), message, reply);
       if (message.json) await replyJson(message, value, reply);
       else reply({ id: message.id, kind: "value", value });
-      // Who asks with an agent's tool is changing files, as a rule.
+      // An agent that uses a tool is usually changing files.
       if (message.operation === "tool") sessionOf(message.place).expectEdit();
     } catch (error) {
       const known = isProblem(error) && isGraphErrorCode(error.code) ? error : undefined;
@@ -90,7 +91,7 @@ async function answer(
   return (method as (...values: unknown[]) => unknown)(...args);
 }
 
-/** Sends JSON made here, in pieces: the server only passes them on. */
+/** Sends the answer as pieces of JSON that are made here, so that the server only passes them on. */
 async function replyJson(
   { id, operation }: GraphRequest,
   value: unknown,
@@ -107,7 +108,7 @@ async function replyJson(
   }
 }
 
-/** Ends the process at once: nothing is left to write. */
+/** Ends the process at once. Nothing is left to write. */
 function leave(): never {
   const { reallyExit } = process as { reallyExit?: (code: number) => never };
   if (reallyExit) return reallyExit(0);

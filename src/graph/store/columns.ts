@@ -1,7 +1,9 @@
 /**
- * A file of named columns: typed arrays and string lists, read back as views without copying.
+ * A binary format for named columns: typed arrays and lists of strings. Typed arrays are read back as views, without
+ * copying.
  *
- * Layout: magic, JSON header length, header (name, kind, byte offset, length), then the columns, 8-byte aligned.
+ * Layout: magic number, length of the JSON header, header (name, kind, byte offset, length), then the columns, 8-byte
+ * aligned.
  */
 import { ownJson } from "../../core/own-json.ts";
 
@@ -15,12 +17,12 @@ interface Entry {
   name: string;
   kind: "u8" | "i32" | "f64" | "str";
   offset: number;
-  /** Elements; for strings, bytes. */
+  /** Number of elements; for strings, of bytes. */
   length: number;
   count: number;
 }
 
-/** Packs columns and a JSON value into one buffer. Strings lose the NUL that they may contain: it parts them. */
+/** Packs columns and a JSON value into one buffer. NUL separates strings, so any NUL inside a string is dropped. */
 export function packColumns(columns: ReadonlyMap<string, Column>, meta: unknown): Uint8Array {
   const entries: Entry[] = [];
   const parts: { bytes: Uint8Array; offset: number }[] = [];
@@ -67,7 +69,7 @@ interface ColumnReader {
   strings(name: string): string[];
 }
 
-/** Reads what `packColumns` made; undefined when it is something else or cut short. */
+/** Reads what `packColumns` made. @returns undefined for other or incomplete data */
 export function readColumns(packed: Uint8Array): ColumnReader | undefined {
   if (packed.length < 8) return undefined;
   const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);

@@ -1,9 +1,9 @@
 /**
- * Facts of every file of the last index, so that only changed files are parsed again.
+ * The facts of every file of the last index, so that only changed files are parsed again.
  *
- * A small table of files, and segments of packed facts. A segment never changes: the next generation links those it
- * still needs and writes new facts into another one. Too many segments, or mostly stale ones, are merged. A broken or
- * older cache counts as empty.
+ * The cache is a small table of files plus segments of packed facts. A segment never changes: the next generation links
+ * the segments that it still needs, and writes new facts to a new segment. If there are too many segments, or mostly
+ * stale ones, all facts are written to one segment. A broken or older cache counts as empty.
  */
 import { copyFileSync, linkSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,17 +13,17 @@ import { type Place, Segment, SegmentWriter } from "./fact-segment.ts";
 
 export interface CachedFile {
   path: string;
-  /** Bytes of the file as it was read. */
+  /** Size of the file when it was read, bytes. */
   size: number;
-  /** Milliseconds since 1970 of its last change. */
+  /** When the file was last changed, ms since 1970. */
   modified: number;
   /** Hash of the content. */
   hash: string;
-  /** Why there are no facts: skipped or failed; "" when there are. */
+  /** "" if there are facts. Otherwise why there are none: the file was skipped or failed. */
   note: string;
-  /** Packed facts, read on demand; empty with a note. */
+  /** Reads the packed facts; empty if `note` is set. */
   facts(): Uint8Array;
-  /** Where the facts lie on disk; undefined for those that are in memory alone. */
+  /** Where the facts are on disk; undefined if they are only in memory. */
   stored?: Stored;
 }
 
@@ -34,14 +34,14 @@ interface Stored extends Place {
 
 const NO_FACTS = new Uint8Array(0);
 
-/** Facts of a file that are read where they are stored. */
+/** The facts of a file that are stored on disk, read on demand. */
 export function factsIn(stored: Stored | undefined): Pick<CachedFile, "facts" | "stored"> {
   return stored ? { stored, facts: () => stored.segment.read(stored) } : { facts: () => NO_FACTS };
 }
 
 export interface FactCache {
   files: Map<string, CachedFile>;
-  /** Hash over the configuration files that the index was made with. */
+  /** Hash of the configuration files with which the index was made. */
   configs: string;
   segments: Segment[];
 }
@@ -55,13 +55,13 @@ interface Meta {
 }
 
 const CACHE_FORMAT = 2;
-/** More segments than this are merged, and so are those of which less than half is still needed. */
+/** If there are this many segments, or less than half of their content is still needed, all are merged into one. */
 const MAX_SEGMENTS = 16;
 
 const tablePath = (folder: string): string => join(folder, "files.bin");
 const segmentPath = (folder: string, segment: number): string => join(folder, `facts-${segment}.bin`);
 
-/** The cache in a generation's folder; an empty one when there is none that can be used. */
+/** Reads the cache in a generation's folder. It is empty if there is none that can be used. */
 export function readFactCache(folder: string | undefined): FactCache {
   const cache: FactCache = { files: new Map(), configs: "", segments: [] };
   if (folder === undefined) return cache;
@@ -123,7 +123,7 @@ export function writeFactCache(folder: string, files: readonly CachedFile[], con
   writeFileSync(tablePath(folder), packColumns(columns, meta));
 }
 
-/** Segments worth keeping: none when there are too many, or when most of their content is stale. */
+/** The segments to keep. There are none if too many would remain, or if most of their content is stale. */
 function chooseSegments(files: readonly CachedFile[]): Segment[] {
   const used = new Map<Segment, number>();
   for (const { stored } of files)
@@ -138,7 +138,7 @@ function linkOrCopy(from: string, to: string): void {
   try {
     linkSync(from, to);
   } catch {
-    // A file system without links.
+    // The file system has no hard links.
     copyFileSync(from, to);
   }
 }

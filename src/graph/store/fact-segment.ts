@@ -1,7 +1,7 @@
-/** Segments of packed facts: files that are written once, and of which parts are read. */
+/** Segments of packed facts: files that are written once and read in parts. */
 import { closeSync, openSync, readFileSync, writevSync } from "node:fs";
 
-/** What stands in a segment begins at multiples of so many bytes: facts hold integers. */
+/** Alignment in a segment, bytes. Packed facts hold integers, so they must be aligned. */
 const UNIT = 8;
 const EMPTY = new Uint8Array(0);
 
@@ -12,7 +12,7 @@ export interface Place {
 }
 
 export class Segment {
-  /** Bytes that are not in memory before somebody asks for them. */
+  /** The file's bytes. The first read maps the file. */
   private bytes: Uint8Array | undefined;
 
   /** @param length in units of eight bytes */
@@ -27,44 +27,47 @@ export class Segment {
     return this.bytes.subarray(offset * UNIT, (offset + length) * UNIT);
   }
 
-  /** Whether a file of so many bytes has all of it. One that a process wrote and died may have more. */
+  /**
+   * Whether a file of this many bytes holds the whole segment. If a process died while writing, its file may be longer.
+   */
   isWholeIn(fileBytes: number): boolean {
     return fileBytes >= this.length * UNIT;
   }
 }
 
 /**
- * A file's bytes, of which those are loaded that somebody reads: an edit reads a fraction of them. Of a map of its own,
- * no write would reach the file. The file must not become shorter while it is in use, and a segment never changes.
+ * Maps a file into memory. Only the parts that are read get loaded, and an edit reads a small part. The map is private,
+ * so that writes to it do not reach the file. The file must not be shortened while it is mapped; a segment never
+ * changes.
  */
 function mapFile(path: string): Uint8Array {
   try {
     return Bun.mmap(path, { shared: false });
   } catch {
-    // A file system without maps, or one that nobody may write to.
+    // The file system cannot map files, or the file is not writable.
     return readFileSync(path);
   }
 }
 
-/** Parts that one system call takes. */
+/** How many parts one system call writes. */
 const PARTS_AT_ONCE = 1_000;
 
 /** Writes a new segment. */
 export class SegmentWriter implements Disposable {
   private readonly file: number;
-  /** What is written, in units. */
+  /** Length of the written part, in units. */
   private end = 0;
 
   constructor(readonly path: string) {
     this.file = openSync(path, "w");
   }
 
-  /** The segment as far as it is written. */
+  /** A segment with everything that is written so far. */
   get segment(): Segment {
     return new Segment(this.path, this.end);
   }
 
-  /** Writes facts one after another, without joining them in memory. @returns where each of them stands */
+  /** Appends facts one after another, without joining them in memory. @returns the place of each */
   append(all: readonly Uint8Array[]): Place[] {
     const parts: Uint8Array[] = [];
     const places = all.map((facts) => {

@@ -1,6 +1,7 @@
 /**
- * A project's graph on disk. Each index is a generation folder, written aside; `manifest.json` names the current one
- * and is replaced in one rename, so readers see the old graph or the new, never half. All of it can be rebuilt.
+ * A project's graph on disk. Each index is written to a new generation folder. `manifest.json` names the current
+ * generation and is replaced by one rename, so readers see either the old graph or the new one. All of it can be built
+ * again.
  */
 
 import { randomUUID } from "node:crypto";
@@ -22,17 +23,19 @@ import { FACTS_VERSION } from "../language/fact-layout.ts";
 import { shareExactReferences } from "../scip/exact-references.ts";
 import { SNAPSHOT_FORMAT } from "./snapshot.ts";
 
-/** What is known about the current graph without opening it. */
+/** What is known of the current graph without opening it. */
 export interface Manifest {
-  /** Versions of manifest, snapshot and facts, joined: another one means rebuild. */
+  /** Versions of manifest, snapshot and facts, joined. If it differs, the graph is built again. */
   format: string;
   generation: number;
   /** Milliseconds since 1970. */
   indexedAt: number;
   durationMs: number;
-  /** Commit the working tree was on; "" outside git. */
+  /** Commit of the working tree; "" outside git. */
   commit: string;
-  /** Hash over the listed files' paths, sizes and times, and over configuration files. */
+  /**
+   * A hash of all that the index depends on: paths, sizes and times of files, configuration files, exact references.
+   */
   fingerprint: string;
   files: number;
   nodes: number;
@@ -42,32 +45,32 @@ export interface Manifest {
   byLabel: Record<string, number>;
   byType: Record<string, number>;
   languages: Record<string, number>;
-  /** The first of them; `skippedCount` counts all. */
+  /** The first skipped files. `skippedCount` counts all. */
   skipped: SkippedFile[];
   skippedCount: number;
   failed: { path: string; error: string }[];
   unread: Unread;
-  /** Files whose calls a compiler knows, by a SCIP index, and how many edges come from it. */
+  /** How many files have their calls from a SCIP index, and how many of the graph's calls that index gave. */
   exact: { files: number; calls: number };
   /** Hash of the snapshot. */
   checksum: string;
 }
 
-/** Lines that a parser could not read, over all files. */
+/** The lines that parsers could not read, in all files. */
 export interface Unread {
-  /** Files with such lines, and how many lines in all. */
+  /** How many files have such lines, and how many lines there are. */
   files: number;
   lines: number;
-  /** Their share of all lines, 0–1. */
+  /** Share of these lines among all lines, 0–1. */
   share: number;
-  /** Files with most of them first. */
+  /** Files with such lines, those with the most first. */
   worst: { path: string; lines: number; of: number }[];
 }
 
 const MANIFEST_FORMAT = 4;
 const FORMAT = `${MANIFEST_FORMAT}.${SNAPSHOT_FORMAT}.${FACTS_VERSION}`;
 
-/** What names of folders begin with that an index needs for a while, and how long one may be in use, ms. */
+/** Prefix of folders that an index job needs temporarily, and the age from which one counts as left behind, ms. */
 const SCRATCH = "new-";
 const SCRATCH_MS = 24 * 60 * 60_000;
 
@@ -79,32 +82,32 @@ export interface Generation {
   kuzu: string;
 }
 
-/** Its files are removed when it is disposed of; there is no folder before the first. */
+/** Temporary files of an index job, removed when this is disposed of. The folder is created with the first file. */
 export interface Scratch extends Disposable {
-  /** The path of another file, which is not there yet. */
+  /** The path of a new file, which does not exist yet. */
   newPath(): string;
 }
 
 export interface GraphStore {
-  /** Where all generations are. */
+  /** The folder that holds all generations. */
   folder: string;
-  /** The current manifest; undefined when there is none that this version can use. */
+  /** The current manifest; undefined if there is none that this version can use. */
   manifest(): Manifest | undefined;
   current(): Generation | undefined;
-  /** The current generation's snapshot as it was written; undefined when it is gone or damaged. */
+  /** The current generation's snapshot, as it was written; undefined if it is missing or damaged. */
   snapshot(): Uint8Array | undefined;
-  /** A new, empty generation folder beside the current one. */
+  /** Creates an empty generation folder beside the current one. */
   begin(): Generation & { number: number };
-  /** A place for files that a generation is made of. */
+  /** A place for temporary files from which a generation is made. */
   scratch(): Scratch;
-  /** Makes a generation the current one and removes the others. */
+  /** Makes a generation the current one and removes older ones. */
   commit(generation: Generation & { number: number }, manifest: Omit<Manifest, "format" | "generation">): Manifest;
   /**
-   * Takes over the current generation of another store if this one has none. Its files never change, so they are
-   * linked, not copied. If that fails, the folder is indexed again.
+   * Adopts the current generation of another store, if this one has none. The files never change, so they are hard
+   * links, not copies. If linking fails, the folder must be indexed anew.
    */
   seedFrom(other: string): void;
-  /** Removes a generation that will not be used. */
+  /** Removes a generation that is not used. */
   discard(generation: Generation): void;
 }
 
@@ -119,13 +122,16 @@ function generationAt(root: string, number: number): Generation & { number: numb
   };
 }
 
-/** The store in a folder, which the first generation makes: a question after it was removed does not bring it back. */
+/**
+ * Opens the store in a folder. Only an index job creates the folder, so that a question does not bring back a removed
+ * store.
+ */
 export function createGraphStore(root: string): GraphStore {
   const manifestPath = join(root, "manifest.json");
 
   let lastRead: { stamp: string; manifest: Manifest } | undefined;
 
-  /** Asked before every answer: the text is parsed again only when the file is another one. */
+  /** Called before every answer, so the file is parsed again only if it changed. */
   function manifest(): Manifest | undefined {
     try {
       const { ino, mtimeMs, size } = statSync(manifestPath);
@@ -163,7 +169,7 @@ export function createGraphStore(root: string): GraphStore {
     };
   };
 
-  /** Removes what indexes left that were killed. */
+  /** Removes folders that killed index jobs left behind. */
   function dropLeftScratch(): void {
     if (!existsSync(root)) return;
     for (const name of readdirSync(root)) {

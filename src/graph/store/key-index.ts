@@ -1,24 +1,24 @@
-/** Which files may read a key, by the names that they hold, and which configuration files there are. */
+/** Which source files may mention a key, and which configuration files there are. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ANY_KEY } from "../language/key-names.ts";
 import { type Column, packColumns, readColumns } from "./columns.ts";
 
 export interface KeyIndex {
-  /** Source files that hold a name where a key may stand, in their order. */
+  /** Source files that contain a name in a place where a key can stand, in the order of the files. */
   filesWith(name: string): string[];
   /** Paths of configuration files. */
   settings: readonly string[];
 }
 
-/** What one file holds. */
+/** The key names in one file. */
 interface FileKeys {
   path: string;
-  /** As `keyNamesOf` gives them. */
+  /** The names in the format of `keyNamesOf`. */
   keys: Uint8Array;
 }
 
-/** Names of all files together; the files beyond are looked at whatever the name is. */
+/** Limit of the names of all files together, bytes. Files beyond it count as containing every name. */
 const MAX_BYTES = 64 * 1024 * 1024;
 const ANY = new TextEncoder().encode(ANY_KEY);
 const pathIn = (folder: string): string => join(folder, "keys.bin");
@@ -27,7 +27,7 @@ export function writeKeyIndex(folder: string, files: readonly FileKeys[], settin
   writeFileSync(pathIn(folder), packKeys(files, settings));
 }
 
-/** The same without a file. */
+/** A key index in memory. */
 export const keyIndexOf = (files: readonly FileKeys[], settings: readonly string[]): KeyIndex =>
   openKeyIndex(packKeys(files, settings));
 
@@ -51,7 +51,7 @@ function packKeys(files: readonly FileKeys[], settings: readonly string[]): Uint
 
 export const hasKeyIndex = (folder: string): boolean => existsSync(pathIn(folder));
 
-/** @returns undefined when there is none that can be read; it is removed, so that the next index makes it again */
+/** @returns undefined if the index cannot be read; it is then removed, so that the next index job makes it again */
 export function readKeyIndex(folder: string): KeyIndex | undefined {
   try {
     return openKeyIndex(readFileSync(pathIn(folder)));
@@ -81,7 +81,7 @@ function openKeyIndex(packed: Uint8Array): KeyIndex {
   };
 }
 
-/** The file whose names hold an offset. */
+/** The row of the file whose names are at an offset. */
 function rowAt(start: Int32Array, offset: number): number {
   let [low, high] = [0, start.length - 1];
   while (low + 1 < high) {

@@ -1,8 +1,9 @@
 /**
- * The only place that knows Kuzu. A database is written once from a graph (bulk load, integer keys) and then opened
- * read-only; it is a projection of the snapshot and can be made again at any time.
+ * The only file that knows Kuzu. A database is written once from a graph (bulk load, integer keys) and then opened
+ * read-only. It is derived from the snapshot and can be made again at any time.
  *
- * Every result is closed. Databases are not closed at process end: the worker leaves without running destructors.
+ * Every query result is closed. Databases stay open until the process ends: the worker exits without running
+ * destructors.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,7 +12,7 @@ import type { CodeGraph } from "../code-graph.ts";
 import { CONFIDENCE, EDGE_TYPES, type EdgeType, NODE_LABELS, REASONS } from "../model.ts";
 
 const BUFFER_BYTES = 64 * 1024 * 1024;
-/** Address space that Kuzu maps; its default of 8 TiB fails in containers. */
+/** Limit of the address space that Kuzu maps, bytes. Its default of 8 TiB fails in containers. */
 const MAX_DATABASE_BYTES = 16 * 1024 * 1024 * 1024;
 const THREADS = 1;
 
@@ -29,8 +30,8 @@ const EDGE_COLUMNS: Partial<Record<EdgeType, string>> = {
 const FOUND_COLUMNS = ", confidence DOUBLE, reason STRING";
 
 /**
- * Labels that edges of a type may connect even if a repository has no such edge, so that a query about them is not an
- * error.
+ * Labels that edges of a type commonly connect. They are declared even if the repository has no such edge, so that a
+ * query about them is not an error.
  */
 const USUAL_PAIRS: readonly [string, string, string][] = [
   ["CALLS", "Function", "Function"],
@@ -85,7 +86,7 @@ interface KuzuAnswer {
 }
 
 export interface KuzuReader {
-  /** Runs a query that was checked to be read-only. Throws with Kuzu's message. `limit` bounds the rows read. */
+  /** Runs a query that was checked to be read-only. At most `limit` rows are read. Throws with Kuzu's message. */
   query(text: string, params: Readonly<Record<string, unknown>>, limit: number): Promise<KuzuAnswer>;
 }
 
@@ -210,7 +211,7 @@ function writeAll(folder: string, lines: ReadonlyMap<string, string[]>, prefix: 
   return files;
 }
 
-/** Opens a database read-only. Throws when there is none. */
+/** Opens a database read-only. Throws if it does not exist. */
 export function openKuzu(path: string, timeoutMs: number): KuzuReader {
   const { connection } = open(path, true);
   connection.setQueryTimeout(timeoutMs);

@@ -1,10 +1,10 @@
-/** The graph as one file, and back. */
+/** Packs the graph into one file, and reads it back. */
 import { CodeGraph, type Community, type EdgeColumns, type Implementation, type Process } from "../code-graph.ts";
 import { EDGE_TYPES } from "../model.ts";
 import { Texts } from "../texts.ts";
 import { type Column, packColumns, readColumns } from "./columns.ts";
 
-/** Raise it whenever the meaning of a snapshot changes: older ones are then rebuilt. */
+/** Raise this number whenever the meaning of a snapshot changes. Older snapshots are then built again. */
 export const SNAPSHOT_FORMAT = 4;
 
 const FOUND = ["type", "reason", "from", "to", "line", "found"] as const;
@@ -18,13 +18,16 @@ interface Meta {
   implementations: readonly Implementation[];
 }
 
-/** What resolution found, before symbols of several files became one: the next index takes it over by its rows. */
+/**
+ * The edges that resolution found, before declarations were joined with implementations. The next index reuses them by
+ * row.
+ */
 export interface Found extends EdgeColumns {
-  /** First edge of each file. */
+  /** The index of the first edge of each file. */
   found: Int32Array;
 }
 
-/** @param found given where it is not what the graph itself has */
+/** @param found only given if it differs from the graph's own edges */
 export function packGraph(graph: CodeGraph, found?: Found): Uint8Array {
   const { nodes, edges } = graph;
   const columns = new Map<string, Column>([
@@ -52,7 +55,7 @@ export function packGraph(graph: CodeGraph, found?: Found): Uint8Array {
   return packColumns(columns, meta);
 }
 
-/** Reads a snapshot; undefined when it is of another format, broken or cut short. */
+/** Reads a snapshot. @returns undefined if it has another format, is damaged, or is incomplete */
 export function unpackGraph(packed: Uint8Array): CodeGraph | undefined {
   try {
     const reader = readColumns(packed);
@@ -87,20 +90,20 @@ export function unpackGraph(packed: Uint8Array): CodeGraph | undefined {
   }
 }
 
-/** What resolution found in each file of a snapshot, without reading the rest of it. */
+/** The edges that resolution found in each file, from a snapshot. The rest of the snapshot is not read. */
 export interface FoundEdges extends EdgeColumns {
-  /** First edge of each file, and the end of the last. */
+  /** The index of the first edge of each file, and one more entry: the end of the last file. */
   start: Int32Array;
 }
 
-/** The end of the edges that resolution found. */
+/** The index after the last edge that resolution found. */
 export function foundEnd({ edges: { type }, found }: { edges: Pick<EdgeColumns, "type">; found: Int32Array }): number {
   let end = found.at(-1) ?? 0;
   while (end < type.length && type[end] !== BELONGS_TO && type[end] !== PARTICIPATES_IN) end++;
   return end;
 }
 
-/** @returns undefined when the snapshot cannot be read. */
+/** @returns undefined if the snapshot cannot be read */
 export function readFoundEdges(packed: Uint8Array): FoundEdges | undefined {
   try {
     const reader = readColumns(packed);

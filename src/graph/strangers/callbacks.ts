@@ -1,4 +1,4 @@
-/** Parameters of callbacks, typed by whom they are handed to. */
+/** Cases: parameters of callbacks, whose types come from the function that the callback is passed to. */
 import { type Case, depot } from "./case.ts";
 
 const HANDLE = "type Handle = (parcel: Parcel) => void;\n";

@@ -1,17 +1,20 @@
-/** A small repository in the manner of a stranger's, and the calls that its compiler sees. */
+/** A small repository that resembles real-world code, and the calls that its compiler sees. */
 export interface Case {
-  /** What is written, in a few words. */
+  /** What the case shows, in a few words. */
   title: string;
   files: Readonly<Record<string, string>>;
-  /** `caller > callee`, names qualified as far as needed; `@ file:line` where a caller has several. */
+  /**
+   * Calls as `caller > callee`. Names are qualified as far as needed. `@ file:line` tells several calls of a caller
+   * apart.
+   */
   calls: readonly string[];
-  /** Calls that must not be found. */
+  /** Calls that the graph must not contain. */
   not?: readonly string[];
 }
 
 const PARCEL = "export class Parcel { stamp(mark: string): Parcel { return this; } weight(): number { return 0; } }\n";
 
-/** A depot whose `send` is a property of the type `Send`, used with one or more callbacks. */
+/** A case with a class whose `send` is a property of the type `Send`, called with one or more callbacks. */
 export function depot(
   title: string,
   types: string,

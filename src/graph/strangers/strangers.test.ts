@@ -1,4 +1,4 @@
-/** Code as strangers write it: each case has the calls that its compiler sees. */
+/** Code that resembles real-world programs. Each case lists the calls that its compiler sees. */
 import { describe, expect, test } from "bun:test";
 import { createSourceTree } from "../../testing/source-tree.ts";
 import type { CodeGraph } from "../code-graph.ts";

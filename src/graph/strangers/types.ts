@@ -1,4 +1,4 @@
-/** Results of calls, computed types, and names that only look alike. */
+/** Cases: results of calls, computed types, and names that only look alike. */
 import type { Case } from "./case.ts";
 
 export const TYPES: readonly Case[] = [

@@ -1,6 +1,6 @@
-/** Pieces of a text that are left out, while every other character stays in its place. */
+/** Blanks out pieces of a text. All other characters keep their offsets. */
 
-/** A piece of text to leave out; `with` is written at its beginning instead. */
+/** A piece of text to blank out. `with` is written at its beginning. */
 export interface Blank {
   start: number;
   end: number;

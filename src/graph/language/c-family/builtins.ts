@@ -1,4 +1,4 @@
-/** The library of C++: its containers, the names of its members, and how its types convert. */
+/** The library of C++: its containers, the names of its members, and the conversions between its types. */
 import { type Conversions, type LanguageLibrary, wordSet, wordTable } from "../library.ts";
 
 /** Members of strings, containers, smart pointers, streams, threads and futures. */

@@ -1,4 +1,6 @@
-/** C: what headers declare, and the definitions it stands for. Headers may be C++'s too, and are read as such. */
+/**
+ * C: declarations in headers stand for definitions elsewhere. Headers may belong to C++ too, so they are parsed as C++.
+ */
 import cWasm from "tree-sitter-c/tree-sitter-c.wasm" with { type: "file" };
 import cppWasm from "tree-sitter-cpp/tree-sitter-cpp.wasm" with { type: "file" };
 import type { LanguageModule } from "../language.ts";

@@ -1,19 +1,19 @@
 /**
- * Preprocessor conditions that cut through brackets, as in `#ifdef X` `if (a) {` `#else` `if (b) {` `#endif`, or stand in
- * the middle of an expression: of each, one branch is kept and the lines themselves are left out. Conditions around
- * whole declarations and statements stay.
+ * Preprocessor conditions that the parser cannot read: those that cut through brackets, as in `#ifdef X` `if (a) {`
+ * `#else` `if (b) {` `#endif`, and those inside of an expression. One branch of each is kept; the other branches and
+ * the directives are blanked. Conditions around whole declarations and statements stay.
  */
 import type { Blank } from "./blanks.ts";
 import { type Directive, TokenKind, type Tokens } from "./tokens.ts";
 
 interface Branch {
-  /** The directive that begins it. */
+  /** Index of the directive that begins the branch. */
   from: number;
-  /** The directive that ends it. */
+  /** Index of the directive that ends the branch. */
   to: number;
 }
 
-/** What the branches of one condition, whose directives are given, hold of whole brackets. */
+/** Finds what to blank out, so that the parser can read the rest. */
 export function conditionalBlanks(text: string, tokens: Tokens): Blank[] {
   const { directives } = tokens;
   const blanks: Blank[] = [];
@@ -47,10 +47,10 @@ function group(text: string, tokens: Tokens, marks: readonly number[], inside: b
   blanks.push({ start: last.start, end: last.end });
 }
 
-/** Words with which no declaration ends: `#if CPP_14` `constexpr` `#endif` is the beginning of what follows it. */
+/** Words that cannot end a declaration: in `#if CPP_14` `constexpr` `#endif`, the word belongs to what follows. */
 const SPECIFIERS = new Set("constexpr inline static extern virtual explicit friend const volatile typedef".split(" "));
 
-/** Whether what stands between two directives opens and closes its own brackets. */
+/** Whether the text between two directives closes all brackets that it opens, and no others. */
 function isWhole(text: string, tokens: Tokens, from: Directive, to: Directive): boolean {
   let braces = 0;
   let parens = 0;
@@ -75,7 +75,7 @@ function isWhole(text: string, tokens: Tokens, from: Directive, to: Directive): 
   return braces === 0 && parens === 0 && !SPECIFIERS.has(last);
 }
 
-/** How many parentheses are open where each directive stands. */
+/** How many parentheses are open at each directive. */
 function parenDepths(text: string, tokens: Tokens): number[] {
   const depths: number[] = [];
   let depth = 0;
@@ -85,7 +85,7 @@ function parenDepths(text: string, tokens: Tokens): number[] {
       if (tokens.kind[i] !== TokenKind.Mark) continue;
       const mark = text[tokens.start[i]!];
       if (mark === "(") depth++;
-      // Braces start their own count; a parenthesis left open before them is a mistake of this count.
+      // Braces start a new count. If a parenthesis is still open before one, the count was wrong.
       else if (mark === ")") depth = Math.max(0, depth - 1);
       else if (mark === "{" || mark === "}" || mark === ";") depth = 0;
     }
@@ -99,20 +99,20 @@ function isBoundary(text: string, tokens: Tokens, token: number): boolean {
   if (token < 0) return true;
   if (tokens.kind[token] !== TokenKind.Mark) return tokens.kind[token] === TokenKind.Word;
   const mark = text[tokens.start[token]!]!;
-  // An initializer's brace.
+  // The brace of an initializer does not begin statements.
   if (mark === "{") return token === 0 || !"=,({".includes(text[tokens.start[token - 1]!]!);
-  // `public:` and `case x:`, not what begins a constructor's initializers.
+  // True for `public:` and `case x:`, but not for the colon before a constructor's initializers.
   if (mark === ":") return tokens.kind[token - 1] !== TokenKind.Mark;
   return ";})>".includes(mark);
 }
 
-/** `__has_include(<x>)` in a condition: no expression that the parser knows. */
+/** Replaces `__has_include(<x>)` in a condition, which the parser cannot read. */
 function conditionBlanks(line: string, start: number, blanks: Blank[]): void {
   for (const found of line.matchAll(/\((<[\w./+-]+>|"[\w./+-]+")\)/g))
     blanks.push({ start: start + found.index + 1, end: start + found.index + found[0].length - 1, with: "0" });
 }
 
-/** Comments inside a macro's text: the parser takes them for its end. */
+/** Blanks comments inside of a macro's text. The parser would take them for the end of the macro. */
 function commentBlanks(line: string, start: number, blanks: Blank[]): void {
   if (!line.includes("/*")) return;
   for (const found of line.matchAll(/\/\*[\s\S]*?(?:\*\/|$)/g))

@@ -1,4 +1,4 @@
-/** C++: name spaces, classes whose members are defined elsewhere, overloads, templates, smart pointers seen through. */
+/** C++: name spaces, classes whose members are defined elsewhere, overloads, templates, transparent smart pointers. */
 import cppWasm from "tree-sitter-cpp/tree-sitter-cpp.wasm" with { type: "file" };
 import type { LanguageModule } from "../language.ts";
 import { C_FAMILY_LIBRARY } from "./builtins.ts";

@@ -1,4 +1,4 @@
-/** What C and C++ declare: functions, classes, enums, fields, variables, aliases. */
+/** Declarations of C and C++: functions, classes, enums, fields, variables, aliases. */
 
 import type { SymbolLabel } from "../../model.ts";
 import {
@@ -26,12 +26,12 @@ const LABELS: Record<string, SymbolLabel> = {
 };
 
 export abstract class CFamilyDeclarations extends CFamilyExpressions {
-  /** Inside a name space without a name: visible in this file only. */
+  /** How many unnamed name spaces are around. Symbols in them are visible in this file only. */
   protected hiddenSpace = 0;
-  /** The template parameters of the declaration that follows. */
+  /** The template parameters of the next declaration. */
   protected template: TreeNode = NONE;
 
-  /** `[[nodiscard]]`, `[[ns::name]]`, `__attribute__((name))`. */
+  /** Attributes such as `[[nodiscard]]`, `[[ns::name]]` and `__attribute__((name))`. */
   protected override decoratorsOf(node: TreeNode): readonly DecoratorInput[] {
     const { tree } = this;
     const found: DecoratorInput[] = [];
@@ -57,7 +57,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     return flags;
   }
 
-  /** Whether members of a class are declared here. */
+  /** Whether declarations here are members of a class. */
   private inType(at: Place): boolean {
     return exists(at.thisScope) && at.thisScope === at.scope;
   }
@@ -83,7 +83,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     }
     const body = tree.child(node, "body");
     const name = this.text(found.name);
-    // `MACRO(x) if (…) {…}` is read as a function of that name.
+    // The parser reads `MACRO(x) if (…) {…}` as a function named `if`.
     if (KEYWORDS.test(name)) {
       this.template = NONE;
       this.statements(body, this.block({ ...at, names: at.names ?? new Set() }));
@@ -97,7 +97,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     this.functionSymbol(node, found, body, given, at);
   }
 
-  /** `TEST(suite, name) { … }`: a function that a macro makes; its name is the macro's argument. */
+  /** `TEST(suite, name) { … }` is a function that a macro makes. Its name consists of the macro's arguments. */
   private macroFunction(node: TreeNode, found: Declarator, body: TreeNode, at: Place): void {
     const { tree } = this;
     const list = tree.child(found.functionNode, "parameters");
@@ -134,7 +134,8 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     const qualifier = outside ? names.slice(0, -1) : [];
     const owner = member ? facts.text(facts.symbols.name(at.parent)) : this.partName(qualifier.at(-1) ?? NONE);
     if ((member || outside) && name === owner) flags |= SymbolFlag.Constructor;
-    // `Type::member` or `space::function`: the name alone does not say which; members are attached, and found either way.
+    // `Type::member` and `space::function` look the same. Such symbols are attached to the qualifier and found in
+    // either case.
     const label = member || outside ? "Method" : "Function";
     const symbol = this.declare({ label, name, node, body, flags, bound: !member && !outside }, at);
     const inside = this.open(symbol, outside ? { ...at, thisScope: NONE } : at);
@@ -160,14 +161,14 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     facts.local(inside.scope, "this", type, NONE, BindingKind.Parameter);
   }
 
-  /** `Base(x)` or `field(x)` before a constructor's body. */
+  /** Walks `Base(x)` or `field(x)` before a constructor's body. */
   private initializer(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const [target = NONE, list = NONE] = tree.namedChildren(node);
     const args = tree.namedChildren(list);
     const kind = tree.kind(target);
     if (kind === "field_identifier") {
-      // A base class or a field: resolution sees what the name stands for.
+      // The name may be that of a base class or of a field. Resolution decides.
       const row = facts.expr(Expr.New, facts.exprName(this.text(target), at.scope));
       facts.exprs.setArgs(row, facts.list(args.map((argument) => this.expression(argument, at))));
       facts.call(row, at.symbol, tree.line(target), CallFlag.New);
@@ -209,7 +210,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     );
   }
 
-  /** A struct, class, union or enum where a type is written; `alias` names one that has no name of its own. */
+  /** Walks a struct, class, union or enum in the place of a type. `alias` names one without a name of its own. */
   protected specifier(node: TreeNode, at: Place, alias: string): TypeRow {
     const { tree, facts } = this;
     const body = tree.child(node, "body");
@@ -222,7 +223,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     const label = isEnum ? "Enum" : LABELS[tree.kind(node)]!;
     let flags = this.hiddenSpace > 0 ? SymbolFlag.FileLocal : SymbolFlag.Exported;
     if (name === "") flags |= SymbolFlag.Hidden;
-    // In C a type declared inside a struct is visible outside it; binding it there does no harm in C++.
+    // In C, a type declared inside a struct is visible outside of it. Binding it there does no harm in C++.
     const symbol = this.declare({ label, name, node, body, flags }, at);
     const inside = this.openClass(symbol, at);
     this.takeTemplate(symbol, inside);
@@ -255,7 +256,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     }
   }
 
-  /** `int a, *b = x, f(int);` at the top of a file, in a class or in a function. */
+  /** Walks `int a, *b = x, f(int);` at the top of a file, in a class, or in a function. */
   protected declaration(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const typeNode = tree.child(node, "type");
@@ -289,7 +290,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     this.template = NONE;
   }
 
-  /** `Foo x(y);` in a function is read as a declaration of a function when its arguments could be types. */
+  /** Whether the parser read a construction in a function, `Foo x(y);`, as the declaration of a function. */
   private isConstruction(found: Declarator, at: Place): boolean {
     if (at.names === undefined) return false;
     const { tree } = this;
@@ -305,7 +306,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     });
   }
 
-  /** A construction that was read as the declaration of a function: `Cart cart(makeItem());`. -1 for plain types. */
+  /** The construction in a text that was parsed as a function: `Cart cart(makeItem());`. None for plain types. */
   private readAsParameters(functionNode: TreeNode, built: TypeRow, typeNode: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const list = tree.child(functionNode, "parameters");
@@ -329,7 +330,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     if (exists(value)) facts.setSymbol(symbol, "value", this.expression(value, { ...at, symbol }));
   }
 
-  /** `T x(a)`, `T x{a}` construct; `T x = v` has a value. */
+  /** The initial value of a variable: `T x(a)` and `T x{a}` construct, while `T x = v` has the value v. */
   private initialValue(node: TreeNode, type: TypeRow, typeNode: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const kind = tree.kind(node);
@@ -337,7 +338,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     const args = tree.namedChildren(node);
     const op = facts.types.op(type);
     const before = tree.text.slice(Math.max(0, tree.startIndex(node) - 3), tree.startIndex(node));
-    // `T x = {…}` fills in fields in C as in C++.
+    // `T x = {…}` fills in fields, in C++ as in C.
     if (/=\s*$/.test(before) || (op !== Type.Ref && op !== Type.Qualified)) {
       for (const argument of args) this.expression(argument, at);
       return NONE;
@@ -360,7 +361,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
       const found = this.declarator(one);
       if (isNone(found.name) || (named !== "" && this.text(found.name) === named)) continue;
       const name = this.text(found.name);
-      // `typedef struct s s;`: the struct has the name already.
+      // In `typedef struct s s;`, the struct has this name already.
       const op = facts.types.op(type);
       if (op === Type.Ref && facts.text(facts.types.name(type)) === name) continue;
       const pointer = exists(found.pointerTo) ? found : { ...found, pointerTo: found.functionNode };

@@ -148,7 +148,7 @@ export abstract class CFamilyExpressions extends CFamilyTypes {
   }
 
   /**
-   * `a::b::c`. What stands before `::` is a name space or a class; one that is not declared here belongs to a
+   * Walks `a::b::c`. The part before `::` is a name space or class. If nothing here declares it, it belongs to a
    * library.
    */
   protected path(node: TreeNode, at: Place): ExprRow {
@@ -192,7 +192,7 @@ export abstract class CFamilyExpressions extends CFamilyTypes {
     return this.callOf(callee, args, at, tree.line(nameNode), typeArgs);
   }
 
-  /** `static_cast<T>(x)` and its like, `std::make_unique<T>(…)`; none for any other call. */
+  /** Walks `static_cast<T>(x)` and other casts, and `std::make_unique<T>(…)`. None for any other call. */
   private castOrMake(callee: TreeNode, kind: string, args: readonly TreeNode[], at: Place): ExprRow {
     const { tree, facts } = this;
     const template = kind === "qualified_identifier" ? (this.parts(callee).names.at(-1) ?? NONE) : callee;

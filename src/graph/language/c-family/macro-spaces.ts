@@ -1,7 +1,7 @@
 /** Name spaces that macros open and close: `LIB_BEGIN_NAMESPACE`, `LIB_END_NAMESPACE`. */
 
 export interface MacroSpace {
-  /** `#` and the macro: which name space it opens is said where it is defined. */
+  /** `#` and the macro's name. The macro's definition says which name space it opens. */
   name: string;
   start: number;
   end: number;
@@ -10,7 +10,7 @@ export interface MacroSpace {
 const OPENING = /(^|_)(BEGIN|OPEN|ENTER|START)(_|$)/;
 const CLOSING = /(^|_)(END|CLOSE|EXIT|LEAVE)(_|$)/;
 
-/** The pieces of a text that stand between two such macros, each on a line of its own. */
+/** The parts of a text between an opening and a closing macro, each of which stands on a line of its own. */
 export function macroSpaces(text: string): readonly MacroSpace[] {
   if (!text.includes("NAMESPACE")) return [];
   const found: MacroSpace[] = [];
@@ -26,7 +26,9 @@ export function macroSpaces(text: string): readonly MacroSpace[] {
   return found;
 }
 
-/** The name space that a macro's text opens, "" for none; inline ones are the one around. */
+/**
+ * The name space that a macro's text opens; "" if it opens none. Inline name spaces count as part of the one around.
+ */
 export function spaceOfMacro(value: string): string {
   const names: string[] = [];
   for (const [, inline, name] of value.matchAll(/(\binline\s+)?\bnamespace\s+([A-Za-z_][\w:]*)\s*\{/g))

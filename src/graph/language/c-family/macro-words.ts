@@ -1,12 +1,12 @@
-/** Words, marks and names by which macros, and what the grammar does not know, are told from what stands around. */
+/** Words and characters by which macros, and code that the grammar cannot read, are recognized. */
 export const SHOUTED = /^_*[A-Z][A-Z0-9_]{2,}$/;
-/** Words that only a declaration goes on with. */
+/** Words that can only be part of a declaration. */
 export const DECLARES = new Set(
   "static inline constexpr consteval constinit extern virtual explicit friend const volatile typedef unsigned signed void bool char short int long float double auto class struct union enum template typename using namespace operator mutable thread_local register".split(
     " ",
   ),
 );
-/** Words that a declaration begins with, and after which it goes on. */
+/** Words that begin a declaration and are followed by more of it. */
 export const BEFORE = new Set(
   "static inline constexpr consteval extern virtual explicit friend typedef mutable thread_local register".split(" "),
 );
@@ -16,7 +16,7 @@ export const SIZES = new Set(["unsigned", "signed", "long", "short"]);
 export const HANDLES = /(?:^|_)(?:TRY|CATCH|FINALLY)(?:_[A-Z]+)?$/;
 export const COLON = 58;
 export const OPERATOR = /^[-+*/%^&|~!=<>,[\]]+$/;
-/** Of a macro's arguments that are looked at. */
+/** At most this many tokens of a macro's arguments are looked at. */
 export const MACRO_TOKENS = 64;
 export const ASTERISK = 42;
 export const AMPERSAND = 38;

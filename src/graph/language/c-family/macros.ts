@@ -1,9 +1,9 @@
 /**
- * Makes C and C++ readable for a parser that does not expand macros: what stands in a declaration's or statement's way
- * is blanked, so that every offset stays. The parser sees the result; names and signatures are read from the source.
+ * Makes C and C++ readable for a parser that does not expand macros. Macros in the way of a declaration or statement
+ * are blanked, so that every offset stays. The parser sees the result; names and signatures are read from the source.
  *
- * A macro is known by its shape, a name in capitals, and by a place in which no such name could stand for anything else:
- * `API int f()`, `class API C {`, `void f() NOEXCEPT {`, `BEGIN_NAMESPACE` on a line of its own.
+ * A macro is recognized by its name in capitals, and by a place where such a name could not mean anything else: `API
+ * int f()`, `class API C {`, `void f() NOEXCEPT {`, `BEGIN_NAMESPACE` on a line of its own.
  */
 import { applied, type Blank } from "./blanks.ts";
 import { conditionalBlanks } from "./conditionals.ts";
@@ -33,19 +33,19 @@ export function withoutMacros(text: string): string {
 }
 
 class MacroFinder {
-  /** Previous tokens, nearest last; blanked ones do not count. */
+  /** The two tokens before the current one. Blanked tokens do not count. */
   private previous = -1;
   private beforePrevious = -1;
-  /** Names of the classes around, "" for other braces. */
+  /** For each open brace the class whose body it begins; "" for other braces. */
   private readonly braces: string[] = [];
   private className = "";
-  /** For each open brace whether statements stand in it. */
+  /** For each open brace whether it contains statements. */
   private readonly code: boolean[] = [];
   /** For each open parenthesis the token before it. */
   private readonly parens: number[] = [];
   /** The token before the parenthesis that was closed last. */
   private closedBy = -1;
-  /** How deep in `template <…>` the current token stands. */
+  /** The depth of the current token in `template <…>`. */
   private angle = 0;
 
   constructor(
@@ -81,7 +81,7 @@ class MacroFinder {
     }
   }
 
-  /** Follows classes, brackets and template headers. */
+  /** Keeps track of classes, brackets and template headers. */
   private step(i: number): void {
     if (this.isWord(i)) {
       if (this.isWord(this.previous) && CLASS_WORDS.has(this.word(this.previous))) this.className = this.word(i);
@@ -118,12 +118,12 @@ class MacroFinder {
     }
   }
 
-  /** Whether a function's body may follow. */
+  /** Whether a function's body may follow this word. */
   private endsHead(before: string): boolean {
     return before === ")" || TRAILING.has(before) || before === "do" || before === "try" || before === "else";
   }
 
-  /** What the grammar does not know, though it is not a macro; returns the next token to read. */
+  /** Blanks code that the grammar cannot read, though it is no macro. @returns the next token to read */
   private unreadable(i: number): number {
     if (this.tokens.kind[i] === TokenKind.Literal) return i;
     const code = this.text.charCodeAt(this.tokens.start[i]!);
@@ -184,7 +184,7 @@ class MacroFinder {
     return to;
   }
 
-  /** `COMPARE(==, a, b)`: an operator alone as an argument of a macro. */
+  /** Replaces an operator that is an argument of a macro: `COMPARE(==, a, b)`. */
   private operatorArguments(i: number, after: number): void {
     const most = Math.min(after - 1, i + MACRO_TOKENS);
     for (let at = i + 2; at < most; at++) {
@@ -196,7 +196,7 @@ class MacroFinder {
     }
   }
 
-  /** `decltype(f(x), void())`: the grammar knows one expression there, so a comma behind a call becomes a sum. */
+  /** In `decltype(f(x), void())`, the grammar allows only one expression, so a comma after a call becomes `+`. */
   private decltype(i: number): number {
     const after = this.end(i);
     if (after <= i + 1) return i;
@@ -232,7 +232,7 @@ class MacroFinder {
     return this.word(i + 1) === "(" ? afterParen(this.tokens, this.text, i + 1) : i + 1;
   }
 
-  /** Blanks the macro at `i` if it stands in the way; returns the next token to read, `i` itself if it does not. */
+  /** Blanks the macro at `i` if it is in the way. @returns the next token to read; `i` if nothing was blanked */
   private macro(i: number): number {
     const before = this.word(this.previous);
     const after = this.end(i);
@@ -242,13 +242,13 @@ class MacroFinder {
     if (this.angle > 0 && after > i + 1 && (before === "," || before === "<")) return this.blank(i, after, "class");
     if (this.isWord(this.previous) && CLASS_WORDS.has(before)) return this.ofClass(i, after);
     if (this.follows(before, i, after)) return this.blank(i, after);
-    // `const REF_WRAP(T) name`: the name of the macro is left as that of the type.
+    // `const REF_WRAP(T) name`: the macro's name is kept as the type's name.
     if (before === "const" && after > i + 1 && (this.isWord(after) || this.word(after) === ")")) {
       this.beforePrevious = this.previous;
       this.previous = i;
       return this.blank(i + 1, after);
     }
-    // `PRIVATE_UNLESS_TESTED:` among the members of a class.
+    // `PRIVATE_UNLESS_TESTED:` is a macro between members of a class.
     if (after === i + 1 && this.word(after) === ":" && this.isMember() && this.begins(before))
       return this.blank(i, after + 1);
     // `JSON_TRY { … } JSON_CATCH (error&) { … }`
@@ -257,7 +257,7 @@ class MacroFinder {
     return this.begins(before) ? this.atBeginning(i, after) : i;
   }
 
-  /** `class API Name {`. */
+  /** Whether to blank the macro in `class API Name {`. */
   private ofClass(i: number, after: number): number {
     if (!this.isWord(after)) return i;
     const next = this.word(after + 1);
@@ -265,7 +265,7 @@ class MacroFinder {
     return defines || after > i + 1 ? this.blank(i, after) : i;
   }
 
-  /** Behind a function's parameters or a name: `void f() NOEXCEPT {`, `int n GUARDED_BY(m);`, `bool x UNUSED)`. */
+  /** Whether a macro follows parameters or a name: `void f() NOEXCEPT {`, `int n GUARDED_BY(m);`, `bool x UNUSED)`. */
   private follows(before: string, i: number, after: number): boolean {
     const next = this.word(after);
     if (before === ")") {
@@ -279,7 +279,7 @@ class MacroFinder {
       return this.word(this.beforePrevious) === ")" && (next === "{" || next === ";" || next === "->");
     if (!this.isWord(this.previous) || DECLARES.has(before)) return false;
     if (next !== ";" && next !== "," && next !== ")" && next !== "=") return false;
-    // Two words before it already say type and name.
+    // The two words before are the type and the name already.
     const type = this.word(this.beforePrevious);
     if (type === "*" || type === "&" || type === ">") return next !== "," || after > i + 1;
     return (
@@ -291,7 +291,7 @@ class MacroFinder {
     );
   }
 
-  /** Whether a declaration or statement begins after this. */
+  /** Whether a declaration or statement may begin after this token. */
   private begins(before: string): boolean {
     if (this.previous < 0 || before === ";" || before === "{" || before === "}") return true;
     if (before === ":") return /^(public|private|protected)$/.test(this.word(this.beforePrevious));
@@ -311,14 +311,14 @@ class MacroFinder {
     return false;
   }
 
-  /** One or more macros where a declaration begins. */
+  /** One or more macros at the beginning of a declaration. */
   private atBeginning(i: number, after: number): number {
     if (this.declares(after)) return this.blank(i, after);
     if (this.alone(i, after)) return this.ownLine(i, after);
     if (!this.isShouted(after)) return i;
     const inner = this.end(after);
     if (inner < 0) return i;
-    // `DWORD CALLBACK f(…)`: the first is the type.
+    // `DWORD CALLBACK f(…)`: the first macro is the return type.
     if (after === i + 1 && this.isWord(inner) && this.word(inner + 1) === "(" && !this.isClass(inner)) {
       this.previous = i;
       return this.blank(after, inner);
@@ -326,7 +326,7 @@ class MacroFinder {
     return this.declares(inner) || this.isShouted(inner) ? this.blank(i, after) : i;
   }
 
-  /** A macro on a line of its own: what it says is not a declaration; with arguments, it may be a call. */
+  /** Blanks a macro on a line of its own. With arguments and outside of a class, it may be a call: it gets a `;`. */
   private ownLine(i: number, after: number): number {
     const next = this.word(after);
     if (!this.isWord(after) && next !== "}" && next !== "" && next !== "~") return i;
@@ -336,7 +336,7 @@ class MacroFinder {
     return after;
   }
 
-  /** Whether members of a class stand around. */
+  /** Whether the current place is among the members of a class. */
   private isMember(): boolean {
     return (this.braces.at(-1) ?? "") !== "" && this.code.at(-1) !== true;
   }
@@ -346,7 +346,7 @@ class MacroFinder {
     return around !== "" && this.word(i) === around;
   }
 
-  /** Whether a macro and its arguments stand on a line, or lines, of their own. */
+  /** Whether a macro and its arguments have a line, or lines, to themselves. */
   private alone(i: number, after: number): boolean {
     const { start, end, count } = this.tokens;
     const line = this.text.lastIndexOf("\n", start[i]!);
@@ -355,7 +355,7 @@ class MacroFinder {
     return this.text.slice(end[after - 1], to).includes("\n");
   }
 
-  /** Whether a declaration that needs no more words stands at `i`: `int f`, `ns::Type<x> f`, `~C`, `C(` in C. */
+  /** Whether a complete declaration begins at `i`: `int f`, `ns::Type<x> f`, `~C`, `C(` in C. */
   private declares(i: number): boolean {
     if (!this.isWord(i)) return this.word(i) === "~" || (this.word(i) === "[" && this.word(i + 1) === "[");
     if (DECLARES.has(this.word(i))) return true;

@@ -1,9 +1,9 @@
-/** Where includes lead, and the name spaces that `using` names. */
+/** Resolves includes, and the name spaces in `using`. */
 import { EXTERNAL, findInSpaces, inFolder, rememberTargets } from "../import-targets.ts";
 import type { ImportResolver, ImportTarget, ProjectFiles } from "../language.ts";
 import { basename, dirname, join, sharedFolders } from "../paths.ts";
 
-/** Headers of the C library: a file of that name in the repository is not what angle brackets mean. */
+/** Headers of the C library. In angle brackets, these names do not mean a file of the repository. */
 const STANDARD =
   /^(assert|complex|ctype|errno|fenv|float|inttypes|iso646|limits|locale|math|setjmp|signal|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|stdnoreturn|string|strings|tgmath|threads|time|uchar|unistd|wchar|wctype|dirent|fcntl|getopt|grp|netdb|poll|pthread|pwd|regex|sched|semaphore|syslog|termios|utime|dlfcn|endian|alloca|malloc|memory)\.h$/;
 

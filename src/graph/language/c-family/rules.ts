@@ -1,4 +1,4 @@
-/** How names behave in C and C++: one set of rules, because a header may belong to both. */
+/** The rules for names in C and C++. Both share one set, because a header may belong to either. */
 import type { LanguageRules } from "../language.ts";
 import { C_FAMILY_CONVERSIONS } from "./builtins.ts";
 

@@ -1,4 +1,4 @@
-/** Cuts C and C++ text into tokens, as far as reading around macros needs it: comments and directives are left out. */
+/** Cuts C and C++ text into tokens, as far as recognizing macros requires. Comments and directives are left out. */
 
 export enum TokenKind {
   Word,
@@ -7,7 +7,7 @@ export enum TokenKind {
   Mark,
 }
 
-/** Tokens of a text as columns, in order; `directives` are the preprocessor lines between them. */
+/** The tokens of a text as columns, in order. `directives` are the preprocessor lines between them. */
 export interface Tokens {
   count: number;
   kind: Uint8Array;
@@ -20,9 +20,9 @@ export interface Directive {
   /** `if`, `ifdef`, `else`, `endif`, … */
   name: string;
   start: number;
-  /** After the last character of the last continued line. */
+  /** Offset after the last character, including continued lines. */
   end: number;
-  /** How many tokens stand before it. */
+  /** How many tokens come before the directive. */
   token: number;
 }
 
@@ -43,7 +43,7 @@ function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
 }
 
-/** The end of a line, lines continued by a backslash taken as one. */
+/** The end of a line. Lines continued by a backslash count as one. */
 function lineEnd(text: string, from: number): number {
   let at = text.indexOf("\n", from);
   while (at > 0 && text.charCodeAt(text.charCodeAt(at - 1) === 13 ? at - 2 : at - 1) === BACKSLASH)
@@ -61,7 +61,7 @@ function quotedEnd(text: string, from: number, quote: number): number {
   return text.length;
 }
 
-/** `R"mark(…)mark"`, `from` at its quote. */
+/** The end of a raw string `R"mark(…)mark"`. `from` is the offset of its quote. */
 function rawEnd(text: string, from: number): number {
   const open = text.indexOf("(", from);
   if (open < 0 || open - from > 18) return quotedEnd(text, from, QUOTE);
@@ -69,7 +69,7 @@ function rawEnd(text: string, from: number): number {
   return close < 0 ? text.length : close + (open - from) + 1;
 }
 
-/** A directive ends before a comment that goes on over the line. */
+/** Reads a directive. It ends before a comment that continues on the next line. */
 function directive(text: string, at: number, token: number): Directive {
   let end = lineEnd(text, at);
   const comment = text.indexOf("/*", at);
@@ -150,7 +150,7 @@ function isWordOrDigit(code: number): boolean {
   return isWordStart(code) || isDigit(code);
 }
 
-/** The token after the bracket that `open` (a `(`) begins, or -1 when it is not closed. */
+/** The token after the parenthesis that is opened at `open`; -1 if it is not closed. */
 export function afterParen(tokens: Tokens, text: string, open: number): number {
   let depth = 0;
   for (let i = open; i < tokens.count && i < open + 4_000; i++) {

@@ -18,16 +18,16 @@ const SEQUENCES =
   /^(vector|list|deque|forward_list|set|multiset|unordered_set|array|span|initializer_list|stack|queue|priority_queue|valarray)$/;
 const MAPS = /^(map|multimap|unordered_map|unordered_multimap)$/;
 
-/** What a declarator declares. */
+/** The parts of a declarator. */
 export interface Declarator {
-  /** The node that names it, none when it has no name. */
+  /** The node with the name; none if it has no name. */
   name: TreeNode;
-  /** The `function_declarator` when it is a function, else -1. */
+  /** The `function_declarator` of a function; otherwise none. */
   functionNode: TreeNode;
-  /** The `function_declarator` when it is a pointer to a function, else -1. */
+  /** The `function_declarator` of a pointer to a function; otherwise none. */
   pointerTo: TreeNode;
   array: boolean;
-  /** What it declares is reached through a pointer. */
+  /** Whether the declared value is reached through a pointer. */
   pointer: boolean;
 }
 
@@ -81,7 +81,7 @@ export abstract class CFamilyTypes extends BlockWalk {
     return /char/.test(word) ? "char" : /long long|int64|uint64/.test(word) ? "long" : "int";
   }
 
-  /** A path of names, from the left: `a::B<C>::d`; `rooted` when it begins with `::`. */
+  /** The names of a path from left to right: `a::B<C>::d`. `rooted` if it begins with `::`. */
   protected parts(node: TreeNode): { names: TreeNode[]; rooted: boolean } {
     const { tree } = this;
     const names: TreeNode[] = [];
@@ -98,7 +98,7 @@ export abstract class CFamilyTypes extends BlockWalk {
     return { names, rooted };
   }
 
-  /** The plain name of a part of a path: of `B<C>` it is `B`. */
+  /** The plain name of a part of a path: `B` for `B<C>`. */
   protected partName(node: TreeNode): string {
     const { tree } = this;
     const named = tree.child(node, "name");
@@ -186,7 +186,7 @@ export abstract class CFamilyTypes extends BlockWalk {
     return children.at(-1) ?? NONE;
   }
 
-  /** The type that a declarator makes of the declared one. */
+  /** The type of what a declarator declares, given the type before it. */
   protected declaredType(found: Declarator, type: TypeRow, at: Place): TypeRow {
     const { facts } = this;
     if (exists(found.pointerTo)) {
@@ -203,7 +203,7 @@ export abstract class CFamilyTypes extends BlockWalk {
     return found.array && exists(type) ? facts.type(Type.Array, type) : type;
   }
 
-  /** A pointer to a number is not a number; to what a library declares, it is transparent. */
+  /** A pointer to a number or `void` is of type `pointer`. Pointers to other library types are transparent. */
   private pointed(plain: string, type: TypeRow): TypeRow {
     return /^(void|bool|int|long|float|double)$/.test(plain) ? this.builtinType("pointer") : type;
   }

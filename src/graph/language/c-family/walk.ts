@@ -1,11 +1,11 @@
-/** Statements, name spaces and preprocessor lines of C and C++. */
+/** Statements, name spaces and preprocessor directives of C and C++. */
 import { exists, FILE_SCOPE, isNone, NONE, ROOT, type SymbolRow, type TreeNode } from "../../rows.ts";
 import type { Place } from "../block-walk.ts";
 import { Expr, ImportKind, ScopeKind, SymbolFlag } from "../fact-layout.ts";
 import { CFamilyDeclarations } from "./declarations.ts";
 import { type MacroSpace, macroSpaces, spaceOfMacro } from "./macro-spaces.ts";
 
-/** Words that a parenthesis may follow, though they are not functions. */
+/** Words that may stand before a parenthesis without being functions. */
 const MACRO_WORDS =
   /^(if|for|while|switch|return|sizeof|defined|do|else|case|_?_?[Aa]lignof|typeof|__typeof__|__attribute__|__builtin_\w+|_Pragma|decltype|static_cast|catch)$/;
 
@@ -147,11 +147,11 @@ export class CFamilyWalk extends CFamilyDeclarations {
       { ...at, scope: FILE_SCOPE },
     );
     if (kind === "preproc_function_def") this.macroCalls(node, value, symbol);
-    // A preprocessor line ends where the next begins.
+    // The node of a directive extends to the next line, so its own text gives the end.
     facts.setSymbol(symbol, "endLine", tree.lineAt(tree.startIndex(node) + this.text(node).trimEnd().length - 1));
   }
 
-  /** What the text of a macro calls by plain names, its own parameters apart. */
+  /** Records the calls in a macro's text, by plain names. The macro's own parameters are left out. */
   private macroCalls(node: TreeNode, value: string, symbol: SymbolRow): void {
     const { tree, facts } = this;
     const parameters = new Set(this.field(node, "parameters").match(/\w+/g));
@@ -182,14 +182,14 @@ export class CFamilyWalk extends CFamilyDeclarations {
       const whole = outer ? `${outer}.${name}` : name;
       this.spaceNames.set(scope, whole);
       facts.space(scope, whole);
-      // What an inline name space declares, the one around it offers too.
+      // Names in an inline name space also belong to the name space around it.
       if (outer && /^\s*inline\b/.test(this.text(node))) facts.space(scope, outer);
       place = { ...place, scope, parent: symbol };
     }
     this.statements(body, place);
   }
 
-  /** The name space that a macro before a node opened, and none closed. */
+  /** The name space that a macro before a node opened, if it is still open. */
   private macroSpaceAt(node: TreeNode): string | undefined {
     const start = this.tree.startIndex(node);
     return this.macroSpaces.find((one) => one.start < start && start < one.end)?.name;

@@ -1,4 +1,4 @@
-/** C#'s library: its containers, the names of its members, and how its types convert. */
+/** C#'s library: its containers, the names of its members, and the conversions between its types. */
 import { type Conversions, type LanguageLibrary, wordSet, wordTable } from "../library.ts";
 
 /** Members of Object, String, collections, LINQ, tasks, streams and writers. */
@@ -54,7 +54,7 @@ export const C_SHARP_CONVERSIONS: Conversions = {
     ["long", 3],
     ["float", 4],
     ["double", 5],
-    // A constant converts into these too, if it is small enough.
+    // A constant that is small enough converts into these too.
     ...["sbyte", "ushort", "uint", "nint", "ulong", "decimal"].map((name) => [name, -1] as const),
   ]),
   fractions: wordSet("float double decimal"),

@@ -1,17 +1,19 @@
 /**
- * Conditions of the preprocessor that cut through a statement or a list of base types are nothing that the grammar reads:
- * what follows is lost to the end of the file. For the second reading, of each condition the longest branch is kept.
+ * The grammar cannot read preprocessor conditions that cut through a statement or a list of base types: everything to
+ * the end of the file is lost. For the second reading, the longest branch of each condition is kept.
  */
 
 const DIRECTIVE = /^[ \t\uFEFF]*#[ \t]*(if|elif|else|endif)\b/;
 
 interface Branch {
   first: number;
-  /** The line after its last one. */
+  /** The line after the branch's last line. */
   end: number;
 }
 
-/** The text with directives and all branches but one blanked, of the same length; undefined without conditions. */
+/**
+ * Blanks directives and all branches but one. The text keeps its length. @returns undefined if there are no conditions
+ */
 export function oneBranch(text: string): string | undefined {
   const lines = text.split("\n");
   const open: Branch[][] = [];

@@ -5,7 +5,7 @@ import { Expr, SymbolFlag, Type } from "../fact-layout.ts";
 import { CSharpTypes } from "./types.ts";
 
 export abstract class CSharpExpressions extends CSharpTypes {
-  /** The value before the `?.` of a member binding. */
+  /** The value before `?.`, to which a member binding belongs. */
   private conditional: ExprRow = NONE;
 
   protected abstract switchSections(node: TreeNode, at: Place): void;
@@ -208,7 +208,7 @@ export abstract class CSharpExpressions extends CSharpTypes {
     return this.callOf(callee, this.argumentsOf(node), at, tree.line(nameNode), typeArgs);
   }
 
-  /** A called name is not also used as a value. */
+  /** Walks the callee of a call. A called name does not also count as used. */
   private callee(node: TreeNode, at: Place): ExprRow {
     return this.tree.kind(node) === "identifier"
       ? this.facts.exprName(this.text(node), at.scope)
@@ -223,7 +223,7 @@ export abstract class CSharpExpressions extends CSharpTypes {
     return this.construction(type, typeNode, this.argumentsOf(node), at);
   }
 
-  /** `new(…)`: of the type that is declared where it stands. */
+  /** Walks `new(…)`, whose type is that of the declaration in which it stands. */
   protected implicitCreation(node: TreeNode, at: Place, type: TypeRow): ExprRow {
     const { tree, facts } = this;
     this.initializer(tree.child(node, "initializer"), at);
@@ -253,7 +253,7 @@ export abstract class CSharpExpressions extends CSharpTypes {
     return facts.exprLiteral("bool");
   }
 
-  /** Binds what a pattern names. */
+  /** Binds the names in a pattern. */
   protected pattern(node: TreeNode, at: Place): void {
     const { tree } = this;
     const kind = tree.kind(node);

@@ -1,11 +1,11 @@
-/** What C#'s statements declare: variables, loops, cases, caught exceptions. */
+/** Declarations in C#'s statements: variables, loops, cases, caught exceptions. */
 import { type ExprRow, exists, isNone, NONE, type TreeNode, type TypeRow } from "../../rows.ts";
 import type { Place } from "../block-walk.ts";
 import { Expr } from "../fact-layout.ts";
 import { CSharpExpressions } from "./expressions.ts";
 
 export abstract class CSharpLocals extends CSharpExpressions {
-  /** Walks named children and keyword expressions; comments apart. */
+  /** Walks the named children as statements, one after the other. @returns the place after them */
   protected children(node: TreeNode, at: Place): Place {
     let place = at;
     for (const child of this.tree.namedChildren(node)) place = this.statement(child, place);

@@ -1,4 +1,4 @@
-/** Where C# usings lead: name spaces of the repository, and for `using static` the classes inside them. */
+/** Resolves C# usings: to name spaces of the repository and, for `using static`, to classes in them. */
 import { findInSpaces, rememberTargets } from "../import-targets.ts";
 import type { ImportResolver, ProjectFiles } from "../language.ts";
 

@@ -18,7 +18,7 @@ const MAPS =
   /^(I?Dictionary|SortedDictionary|ConcurrentDictionary|IReadOnlyDictionary|ReadOnlyDictionary|SortedList|ImmutableDictionary)$/;
 
 export abstract class CSharpTypes extends BlockWalk {
-  /** The child that is the operand: named, or one of the keywords that are expressions. */
+  /** The child that is the operand: a named node, or one of the keywords that are expressions (`this`, `base`). */
   protected inner(node: TreeNode): TreeNode {
     const { tree } = this;
     let found: TreeNode = NONE;
@@ -103,7 +103,10 @@ export abstract class CSharpTypes extends BlockWalk {
     return facts.typeRef(this.text(node), at.scope);
   }
 
-  /** Parameters of a function-like node; `extension` is called with the type of a `this` parameter. */
+  /**
+   * Walks the parameters of a function. If the first one is marked `this`, the function is an extension method of its
+   * type.
+   */
   protected parameters(
     list: TreeNode,
     symbol: SymbolRow,
@@ -131,7 +134,7 @@ export abstract class CSharpTypes extends BlockWalk {
         exists(tree.childOfKind(parameter, "=")) || tree.fieldName(children.at(-1) ?? NONE) === "default";
       if (!optional) required = rows.length;
     }
-    // `params T[] rest` has no node of its own in this grammar: type and name are children of the list.
+    // In this grammar `params T[] rest` has no node of its own: its type and name are children of the list.
     const variadic = !single && exists(tree.childOfKind(list, "params"));
     if (variadic) {
       const type = this.type(tree.child(list, "type"), inside);

@@ -18,7 +18,7 @@ const LABELS: Record<string, SymbolLabel> = {
 };
 
 export class CSharpWalk extends CSharpLocals {
-  /** Name space of the place, by scope. */
+  /** The full name of the name space that each scope opens. */
   private readonly spaceNames = new Map<number, string>();
 
   file(): void {
@@ -105,7 +105,7 @@ export class CSharpWalk extends CSharpLocals {
       .replace(/<[\s\S]*$/, "");
     if (path === "" || target === alias) return;
     const line = tree.line(node);
-    // `global using` holds for the whole project.
+    // `global using` applies to the whole project.
     const everywhere = exists(tree.childOfKind(node, "global"));
     const statement = this.importStatement(node, path, at.scope);
     if (isNone(alias))
@@ -158,7 +158,7 @@ export class CSharpWalk extends CSharpLocals {
       tree.namedChildren(list).flatMap((one) => {
         const name = this.field(one, "name");
         if (tree.kind(one) !== "attribute" || name === "") return [];
-        // `[Route]` may stand for the class RouteAttribute.
+        // `[Route]` may also name the class RouteAttribute.
         const types = /\W/.test(name) ? [] : [name, `${name}Attribute`].map((each) => facts.typeRef(each, at.scope));
         return [this.decorator(one, name, { type: facts.type(Type.Union, facts.list(types)) })];
       }),
@@ -207,14 +207,14 @@ export class CSharpWalk extends CSharpLocals {
       .replace(/<[\s\S]*$/s, "")
       .split(".")
       .pop()!;
-    // The language does not say which bases are interfaces; their names do.
+    // The syntax does not tell which bases are interfaces, but their names do (`I…`).
     const isInterface = label !== "Interface" && (/^I\p{Lu}/u.test(text) || label === "Struct");
     const kind = isInterface ? HeritageKind.Implements : HeritageKind.Extends;
     if (label === "Enum") this.type(typeNode, at);
     else facts.heritage(symbol, kind, this.type(typeNode, at), tree.line(node));
   }
 
-  /** Parameters of a record or primary constructor: of a record they are properties. */
+  /** Walks the parameters of a record or primary constructor. For a record, they are properties. */
   private components(list: TreeNode, symbol: SymbolRow, at: Place): void {
     const { tree, facts } = this;
     const isRecord = tree.kind(tree.parent(list)).startsWith("record");

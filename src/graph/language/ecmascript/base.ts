@@ -1,4 +1,4 @@
-/** What every part of the walk through a TypeScript or JavaScript file shares. */
+/** Shared by all parts of the walk through a TypeScript or JavaScript file. */
 import type { SymbolLabel } from "../../model.ts";
 import { type ExprRow, isNone, type ScopeRow, type SymbolRow, type TreeNode, type TypeRow } from "../../rows.ts";
 import { Expr, SymbolFlag } from "../fact-layout.ts";
@@ -7,7 +7,7 @@ import type { FlatTree } from "../flat-tree.ts";
 import { oneLine } from "../one-line.ts";
 import { type Context, type Expected, expect, type FunctionOptions } from "./context.ts";
 
-/** A decorator whose expression was walked. */
+/** A decorator whose expression was already walked. */
 interface Written {
   node: TreeNode;
   /** Row of its expression. */
@@ -19,9 +19,9 @@ export abstract class EcmascriptBase {
   protected readonly overloads = new Map<string, SymbolRow>();
   /** Functions, classes and variables at the top of the file, by name. */
   protected readonly tops = new Map<string, SymbolRow>();
-  /** Nodes whose value is awaited although the `await` stands deeper in the tree: see `misplacedPrefix`. */
+  /** Nodes whose value is awaited, although the parser put the `await` deeper in the tree. See `misplacedPrefix`. */
   protected readonly awaited = new Set<number>();
-  /** Decorators that stand before what they decorate, until it is declared. */
+  /** Decorators that were walked before the declaration which they decorate. */
   protected decorators: Written[] = [];
 
   constructor(
@@ -30,15 +30,15 @@ export abstract class EcmascriptBase {
   ) {}
 
   protected abstract expression(node: TreeNode, context: Context): ExprRow;
-  /** The same, where something is expected of the expression. */
+  /** Like `expression`, with the type that is expected of the expression. */
   protected abstract expected(node: TreeNode, context: Context, expected: Expected | undefined): ExprRow;
   protected abstract statement(node: TreeNode, context: Context): void;
   protected abstract statements(node: TreeNode, context: Context): void;
-  /** Declares a function-like node's scope, parameters and body under an existing symbol. */
+  /** Walks the parameters and body of a function whose symbol exists. */
   protected abstract functionBody(node: TreeNode, symbol: SymbolRow, context: Context, options: FunctionOptions): void;
-  /** Declares a class under a name; returns its symbol. */
+  /** Declares a class under a name. @returns its symbol */
   protected abstract classLike(node: TreeNode, name: string, context: Context, flags: number): SymbolRow;
-  /** Declares a function under a name; returns its symbol. */
+  /** Declares a function under a name. @returns its symbol */
   protected abstract functionDeclaration(node: TreeNode, context: Context, name: string, flags: number): SymbolRow;
   /** Declares an interface, alias, enum or namespace. */
   protected abstract typeDeclaration(node: TreeNode, context: Context, flags: number): void;
@@ -54,7 +54,7 @@ export abstract class EcmascriptBase {
     return written;
   }
 
-  /** Declares the nodes of a symbol's decorators. */
+  /** Declares Decorator nodes for a symbol. */
   protected noteDecorators(owner: SymbolRow, scope: ScopeRow, written: readonly Written[]): void {
     const { tree, facts } = this;
     if (written.length === 0 || isNone(owner) || facts.symbols.flags(owner) & SymbolFlag.Hidden) return;
@@ -71,19 +71,19 @@ export abstract class EcmascriptBase {
     }
   }
 
-  /** Decorators that stood before the declaration that follows them: taken once. */
+  /** Takes the decorators that stood before a declaration. A second call returns none. */
   protected takeDecorators(): Written[] {
     const { decorators } = this;
     this.decorators = [];
     return decorators;
   }
 
-  /** A declared type as an expectation; undefined where nothing is declared. */
+  /** A declared type as an expectation; undefined if no type is declared. */
   protected expectType(type: TypeRow): Expected | undefined {
     return isNone(type) ? undefined : expect(() => this.facts.expr(Expr.Typed, type));
   }
 
-  /** How a function is typed where it stands for `expected`. */
+  /** Options that type a function by what is expected where it stands. */
   protected functionOf(expected: Expected | undefined): Pick<FunctionOptions, "contextual" | "returning"> {
     if (!expected) return {};
     const { facts } = this;
@@ -93,7 +93,7 @@ export abstract class EcmascriptBase {
     };
   }
 
-  /** A symbol without a name that holds the members of a literal, of values or of a type. */
+  /** A hidden symbol for the members of an object literal or type literal. */
   protected literalHolder(label: SymbolLabel, node: TreeNode, context: Context): SymbolRow {
     return this.facts.symbol({
       label,

@@ -5,7 +5,7 @@ import { type Context, docBefore, isLambda, signatureOf } from "./context.ts";
 import { EcmascriptDocumented } from "./jsdoc.ts";
 
 export abstract class EcmascriptClasses extends EcmascriptDocumented {
-  /** Declares a class with its members; binds its name. Returns its symbol. */
+  /** Declares a class with its members, and binds its name. @returns its symbol */
   classLike(node: TreeNode, name: string, context: Context, flags: number): SymbolRow {
     const { tree, facts } = this;
     const body = tree.child(node, "body");
@@ -57,7 +57,7 @@ export abstract class EcmascriptClasses extends EcmascriptDocumented {
           facts.heritage(symbol, HeritageKind.Implements, this.type(base, context), line);
         continue;
       }
-      // TypeScript wraps the base in a clause, JavaScript does not.
+      // The TypeScript grammar wraps the base in a clause; the JavaScript grammar does not.
       const base = kind === "extends_clause" ? tree.child(clause, "value") : clause;
       const args = kind === "extends_clause" ? this.typeArguments(tree.child(clause, "type_arguments"), context) : [];
       const outer = { ...context, scope: context.scope };
@@ -136,7 +136,7 @@ export abstract class EcmascriptClasses extends EcmascriptDocumented {
     if (flags & SymbolFlag.Constructor) this.parameterProperties(node, symbol, context);
   }
 
-  /** `constructor(private x: X)` declares the property x. */
+  /** Declares properties for parameters with modifiers: `constructor(private x: X)`. */
   private parameterProperties(node: TreeNode, owner: SymbolRow, context: Context): void {
     const { tree, facts } = this;
     const list = tree.child(node, "parameters");
@@ -198,7 +198,7 @@ export abstract class EcmascriptClasses extends EcmascriptDocumented {
     }
   }
 
-  /** Interfaces, aliases, enums and namespaces. Returns the symbol. */
+  /** Declares an interface, alias, enum or namespace. @returns its symbol */
   typeDeclaration(node: TreeNode, context: Context, flags: number): SymbolRow {
     const { tree, facts } = this;
     const kind = tree.kind(node);

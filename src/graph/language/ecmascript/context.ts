@@ -1,4 +1,7 @@
-/** The current place in the walk of an ECMAScript file, and how its declarations are described. Contexts are values: each scope has a new one. */
+/**
+ * The current place in the walk of an ECMAScript file, and how declarations are described. Contexts are immutable: each
+ * scope has a new one.
+ */
 
 import { type ExprRow, exists, isNone, NONE, type ScopeRow, type SymbolRow, type TreeNode } from "../../rows.ts";
 import type { FlatTree } from "../flat-tree.ts";
@@ -6,31 +9,31 @@ import type { FlatTree } from "../flat-tree.ts";
 export interface Context {
   /** Innermost scope. */
   scope: ScopeRow;
-  /** Innermost function, namespace or file scope, where `var` lives. */
+  /** The innermost function, namespace or file scope, to which `var` belongs. */
   varScope: ScopeRow;
-  /** Where `infer` declares its names: the scope of the innermost conditional type. */
+  /** The scope of the innermost conditional type, in which `infer` declares names. */
   inferScope?: ScopeRow;
-  /** Nearest enclosing symbol that is a node, none at the top: who a call belongs to. */
+  /** The nearest enclosing symbol that is a node; it owns the calls made here. None at the top of the file. */
   symbol: SymbolRow;
-  /** Nearest enclosing symbol, hidden ones included: the parent of what is declared here. */
+  /** The nearest enclosing symbol, including hidden ones; it is the parent of symbols declared here. */
   parent: SymbolRow;
-  /** Scope of the class or object that `this` is, or none. */
+  /** The scope of the class or object that `this` refers to, or none. */
   thisScope: ScopeRow;
-  /** Collects returned expressions of the innermost function; undefined at the top. */
+  /** Collects the returned expressions of the innermost function; undefined at the top. */
   returns: ExprRow[] | undefined;
   /** What the innermost function is expected to return. */
   returning?: Expected | undefined;
-  /** True where constants are nodes: the top of a file or a namespace. */
+  /** True at the top of a file or namespace, where constants are nodes. */
   top: boolean;
 }
 
 /**
- * The expression row of what is expected where an expression stands: a declared type, a parameter of a called function.
- * Made when it is first asked for, which is where a function without declared parameters stands.
+ * Makes an expression row that stands for the expected type of an expression: a declared type, or a parameter of the
+ * called function. It is called only where needed: at a function without declared parameter types.
  */
 export type Expected = () => ExprRow;
 
-/** An expectation that is made at most once. */
+/** Makes an expectation that creates its row at most once. */
 export function expect(make: () => ExprRow): Expected {
   let row: ExprRow = NONE;
   return () => {
@@ -40,21 +43,21 @@ export function expect(make: () => ExprRow): Expected {
 }
 
 export interface FunctionOptions {
-  /** Arrow functions keep the `this` of where they stand. */
+  /** An arrow function keeps the `this` of the place where it stands. */
   arrow: boolean;
-  /** Scope that `this` is for a method; none for a plain function. */
+  /** The scope that `this` refers to in a method; none for a plain function. */
   thisScope: ScopeRow;
-  /** A constructor function: `this` is an instance of the function itself. */
+  /** The function is a constructor function: `this` is an instance of the function itself. */
   constructs?: boolean;
-  /** Types the parameters of a lambda by its context: makes the expression for parameter i. */
+  /** Makes the expression that types the nth parameter of a lambda by its context. */
   contextual?: ((parameter: number) => ExprRow) | undefined;
-  /** What the context expects the function to return, where it declares nothing. */
+  /** What the context expects the function to return, if the function declares no type. */
   returning?: Expected | undefined;
 }
 
 const MAX_TEXT = 240;
 
-/** True for the node kinds of functions as values. */
+/** Whether nodes of this kind are functions as values. */
 export function isLambda(kind: string): boolean {
   return (
     kind === "arrow_function" || kind === "function_expression" || kind === "generator_function" || kind === "function"
@@ -72,9 +75,9 @@ export function signatureOf(tree: FlatTree, node: TreeNode, body: TreeNode): str
   return line.slice(0, Math.min(length, MAX_TEXT));
 }
 
-/** White space that is not one blank. */
+/** White space other than single blanks. */
 const IS_SPREAD = /[^\S ]| {2}/;
-/** What stands between a declaration and its body: a blank, `=`, `{`. */
+/** Characters between a declaration and its body: blank, `=` and `{`. */
 const OPENS_BODY = new Set([32, 61, 123]);
 
 /** The first sentence or line of the documentation comment before a declaration. */
@@ -95,12 +98,12 @@ export function docBefore(tree: FlatTree, node: TreeNode): string {
   return firstSentence(before.slice(open + 3, -2).replace(/^[\s*]+/gm, ""));
 }
 
-/** The last characters before a place, without the white space there. */
+/** The text before a place, without trailing white space. It is "" unless it ends in `/`, as a comment does. */
 function textBefore(text: string, place: number): string {
   const start = Math.max(0, place - 600);
   let end = place;
   while (end > start && isBlank(text, end - 1)) end--;
-  // As a rule it is the end of something that is no comment.
+  // Most declarations do not follow a comment, so the last character is checked first.
   return text.charCodeAt(end - 1) === 47 ? text.slice(start, end) : "";
 }
 

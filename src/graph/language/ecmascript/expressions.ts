@@ -1,4 +1,4 @@
-/** Expressions of TypeScript and JavaScript, as expression facts; call sites and uses are noted on the way. */
+/** Walks expressions of TypeScript and JavaScript. Call sites and uses are recorded on the way. */
 import { type ExprRow, exists, isNone, NONE, type TreeNode } from "../../rows.ts";
 import { CallFlag, Expr, ImportKind, SymbolFlag } from "../fact-layout.ts";
 import { type Context, expect, isLambda, stringValue } from "./context.ts";
@@ -6,7 +6,7 @@ import { EcmascriptAssignments } from "./member-assignments.ts";
 import { computedName } from "./types.ts";
 
 export abstract class EcmascriptExpressions extends EcmascriptAssignments {
-  /** Turns an expression node into an expression row; none for no node. */
+  /** Walks an expression. @returns its row; none if there is no node */
   expression(node: TreeNode, context: Context): ExprRow {
     if (isNone(node)) return NONE;
     const row = this.expressionOf(node, context);
@@ -166,8 +166,8 @@ export abstract class EcmascriptExpressions extends EcmascriptAssignments {
   }
 
   /**
-   * The callee of `await f<T>()` and `!f<T>()`, which the grammar reads as `(await f)<T>()`: the prefix is taken off, and
-   * an `await` is noted for the end of the chain of calls and members that begins here.
+   * The grammar misreads `await f<T>()` and `!f<T>()` as `(await f)<T>()`. This returns the callee without the prefix,
+   * and records an `await` for the end of the chain of calls and members that begins here.
    */
   private misplacedPrefix(node: TreeNode, callee: TreeNode): TreeNode {
     const { tree } = this;
@@ -196,7 +196,7 @@ export abstract class EcmascriptExpressions extends EcmascriptAssignments {
       const row = facts.import(ImportKind.Module, module, "*", "", tree.line(node), context.scope, statement);
       return facts.expr(Expr.Module, row);
     }
-    // The call records the called name; recording a use as well would count it twice.
+    // The call records the called name. A use of the same name would count it twice.
     const isName = tree.kind(calleeNode) === "identifier" && !this.awaited.has(calleeNode);
     const callee = isName
       ? facts.exprName(tree.source(calleeNode), context.scope)
@@ -209,7 +209,7 @@ export abstract class EcmascriptExpressions extends EcmascriptAssignments {
     return row;
   }
 
-  /** The line of the called name, which in a chain of calls is not where the call begins. */
+  /** The line of the called name. In a chain of calls, the call may begin on an earlier line. */
   private callLine(callee: TreeNode): number {
     const { tree } = this;
     let bare = callee;
@@ -274,7 +274,7 @@ export abstract class EcmascriptExpressions extends EcmascriptAssignments {
     const rightNode = tree.child(node, "right");
     const leftKind = tree.kind(leftNode);
     if (exists(tree.childOfKind(node, "using"))) {
-      // `using x = …` declares, though the grammar reads an assignment.
+      // The grammar reads the declaration `using x = …` as an assignment.
       const resource = this.expression(rightNode, context);
       this.bindPattern(leftNode, resource, NONE, context, context.scope);
       return resource;

@@ -1,4 +1,4 @@
-/** Types that JavaScript states in documentation comments, as far as they name something. */
+/** Types that JavaScript declares in documentation comments. Only types that name something are read. */
 import { exists, isNone, NONE, type TreeNode, type TypeRow } from "../../rows.ts";
 import { ImportKind, Type } from "../fact-layout.ts";
 import type { Context } from "./context.ts";
@@ -7,7 +7,7 @@ import { EcmascriptExpressions } from "./expressions.ts";
 interface DocumentedTypes {
   /** Type rows of parameters, by name. */
   parameters: ReadonlyMap<string, TypeRow>;
-  /** Type row of what is returned, or none. */
+  /** Type row of the return value, or none. */
   returns: TypeRow;
 }
 
@@ -15,13 +15,13 @@ const NOTHING: DocumentedTypes = { parameters: new Map(), returns: NONE };
 
 const MAX_COMMENT = 3_000;
 
-/** What stands between a comment and the function that it documents. */
+/** Nodes that may stand between a comment and the function that it documents. */
 const BETWEEN = new Set(
   `export_statement lexical_declaration variable_declaration variable_declarator assignment_expression
   expression_statement pair field_definition parenthesized_expression`.split(/\s+/),
 );
 
-/** Type names that say only that there is a value. */
+/** Type names that say nothing more than that there is a value. */
 const VAGUE = /^(Object|Function|Any|String|Number|Boolean|Symbol|BigInt)$/;
 
 const PARAMETER = /@param\s+\{([^{}]+)\}\s+\[?([\w$]+)/g;
@@ -31,7 +31,7 @@ const RETURNS = /@returns?\s+\{([^{}]+)\}/;
 const IMPORTED = /@typedef\s+\{\s*import\(\s*["']([^"']+)["']\s*\)(?:\.([\w$]+))?\s*\}\s+([\w$]+)/g;
 
 export abstract class EcmascriptDocumented extends EcmascriptExpressions {
-  /** The types that the comment before a function gives its parameters and result. */
+  /** Reads the types of parameters and of the result from the comment before a function. */
   protected readTypes(node: TreeNode, context: Context): DocumentedTypes {
     const { tree, facts } = this;
     if (facts.language !== "javascript") return NOTHING;
@@ -61,7 +61,7 @@ export abstract class EcmascriptDocumented extends EcmascriptExpressions {
     }
   }
 
-  /** `Name`, `?Name`, `Name[]`, `Promise<Name>`, `Name | null`; none for what names nothing in particular. */
+  /** The type row of `Name`, `?Name`, `Name[]`, `Promise<Name>` or `Name | null`; none for anything less specific. */
   private typeOf(written: string, context: Context): TypeRow {
     const { facts } = this;
     const parts = written

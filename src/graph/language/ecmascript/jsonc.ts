@@ -6,13 +6,13 @@ export function parseJsonc(text: string): unknown {
     try {
       return readJson(read());
     } catch {
-      // With comments perhaps, or it is none.
+      // The text may have comments. If it cannot be read without them either, it is not JSON.
     }
   }
   return undefined;
 }
 
-/** Texts, comments, and commas before what may be a closing bracket. A comment that never ends is one to the end. */
+/** Strings and comments. An unclosed comment extends to the end of the text. */
 const TOKEN = /"(?:\\[\s\S]|[^"\\])*"?|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?/g;
 
 function withoutComments(text: string): string {

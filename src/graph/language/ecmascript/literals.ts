@@ -1,6 +1,6 @@
 /**
- * Expressions where a type is expected of them. What is expected is handed down through literals to the functions in
- * them, whose parameters it types: `const c: Config = { hooks: [({ request }) => …] }`.
+ * Expressions of which a type is expected. The expected type is passed down through literals to the functions in them,
+ * whose parameters it types: `const c: Config = { hooks: [({ request }) => …] }`.
  */
 import { type ExprRow, exists, isNone, NONE, type ScopeRow, type TreeNode } from "../../rows.ts";
 import { Expr, HeritageKind, ScopeKind, SymbolFlag } from "../fact-layout.ts";
@@ -8,14 +8,14 @@ import { type Context, type Expected, expect, type FunctionOptions, isLambda, si
 import { EcmascriptPatterns } from "./patterns.ts";
 
 export abstract class EcmascriptLiterals extends EcmascriptPatterns {
-  /** Turns the expression of a value that is kept or given away into an expression row; `expected` says what it should be. */
+  /** Walks a value that is kept or passed on. @param expected what the value should be, if that is known */
   expected(node: TreeNode, context: Context, expected: Expected | undefined): ExprRow {
     const { tree, facts } = this;
     if (isNone(node)) return NONE;
     const kind = tree.kind(node);
     if (kind === "member_expression") {
       const row = this.expression(node, context);
-      // It may be a method: `{ enter: this.open }`, `onClick={this.save}`, `return this.stop`.
+      // The member may be a method: `{ enter: this.open }`, `onClick={this.save}`, `return this.stop`.
       if (facts.exprs.op(row) === Expr.Member) facts.useValue(row, context.symbol, tree.line(node));
       return row;
     }
@@ -47,7 +47,7 @@ export abstract class EcmascriptLiterals extends EcmascriptPatterns {
     return facts.expr(Expr.Array, facts.list(items));
   }
 
-  /** An anonymous function as a value: a hidden symbol, whose calls belong to the symbol around it. */
+  /** An anonymous function as a value: a hidden symbol. Calls inside of it belong to the symbol around it. */
   protected lambda(
     node: TreeNode,
     context: Context,
@@ -70,7 +70,7 @@ export abstract class EcmascriptLiterals extends EcmascriptPatterns {
     return facts.expr(Expr.Function, symbol);
   }
 
-  /** An object literal: a hidden symbol with its members below it; functions in it are methods. */
+  /** An object literal: a hidden symbol with its members as children. Functions in it are methods. */
   protected objectLiteral(node: TreeNode, context: Context, expected?: Expected): ExprRow {
     const { tree, facts } = this;
     const symbol = this.literalHolder("Variable", node, context);
@@ -107,7 +107,7 @@ export abstract class EcmascriptLiterals extends EcmascriptPatterns {
     });
   }
 
-  /** What is expected of a member of an object of which something is expected. */
+  /** The expectation for a member, derived from the expectation for the whole object. */
   private expectMember(name: string, expected: Expected | undefined): Expected | undefined {
     return expected && name !== "" ? expect(() => this.facts.exprMember(expected(), name)) : undefined;
   }
@@ -152,7 +152,7 @@ export abstract class EcmascriptLiterals extends EcmascriptPatterns {
     this.functionBody(node, symbol, inside, { arrow, thisScope: arrow ? context.thisScope : scope, ...typed });
   }
 
-  /** JSX: a component named in a tag is used, not called: its caller is the framework. */
+  /** Walks JSX. A component in a tag counts as used, not called, because the framework calls it. */
   protected jsx(node: TreeNode, context: Context): void {
     const { tree, facts } = this;
     let component: ExprRow = NONE;

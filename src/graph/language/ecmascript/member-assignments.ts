@@ -1,5 +1,5 @@
 /**
- * Methods that are assigned to a function, class or object, and parents that are assigned to a constructor function.
+ * Methods that are assigned to a function, class or object, and prototypes that are assigned to a constructor function.
  */
 import { type ExprRow, exists, isNone, NONE, type ScopeRow, type SymbolRow, type TreeNode } from "../../rows.ts";
 import { Expr, HeritageKind, SymbolFlag } from "../fact-layout.ts";
@@ -8,9 +8,9 @@ import { EcmascriptModules } from "./modules.ts";
 
 export abstract class EcmascriptAssignments extends EcmascriptModules {
   /**
-   * `F.prototype.m = function () {}`, `F.m = function () {}`, and in JavaScript `this.m = function () {}`: the function
-   * becomes a method. Also notes `F.prototype = Object.create(G.prototype)` as inheritance.
-   * Returns the value's row, or undefined for any other assignment.
+   * Handles `F.prototype.m = function () {}`, `F.m = function () {}` and, in JavaScript, `this.m = function () {}`: the
+   * function becomes a method. `F.prototype = Object.create(G.prototype)` is recorded as inheritance.
+   * @returns the value's row; undefined for any other assignment
    */
   protected memberAssignment(left: TreeNode, right: TreeNode, context: Context): ExprRow | undefined {
     const { tree, facts } = this;
@@ -50,18 +50,21 @@ export abstract class EcmascriptAssignments extends EcmascriptModules {
     return facts.expr(Expr.Function, symbol);
   }
 
-  /** The symbol at the top of the file that an identifier names, or none. */
+  /** The top-level symbol that an identifier names, or none. */
   private topNamed(node: TreeNode): SymbolRow {
     return this.tree.kind(node) === "identifier" ? (this.tops.get(this.tree.source(node)) ?? NONE) : NONE;
   }
 
-  /** The class or constructor function that `this` is an instance of, where its members need not be declared. */
+  /** The class or constructor function whose instance `this` is, if its members need not be declared (JavaScript). */
   private constructedHere(context: Context): SymbolRow {
     const { facts } = this;
     return facts.language === "javascript" && exists(context.thisScope) ? facts.scopes.symbol(context.thisScope) : NONE;
   }
 
-  /** The scope that `this` is in a method of an object: its literal's. Of a class or function, `this` is not an instance. */
+  /**
+   * The scope of `this` in a method that is assigned to an object: that of the object literal. None for a class or
+   * function, since `this` is not an instance there.
+   */
   private scopeOf(owner: SymbolRow): ScopeRow {
     const { facts } = this;
     let value = facts.symbols.value(owner);
@@ -70,7 +73,7 @@ export abstract class EcmascriptAssignments extends EcmascriptModules {
     return facts.symbols.inner(facts.exprs.symbol(value));
   }
 
-  /** The name G of `Object.create(G.prototype)`, `new G()`; none for anything else. */
+  /** The name G in `Object.create(G.prototype)` or `new G()`; none for anything else. */
   private createdFrom(node: TreeNode): TreeNode {
     const { tree } = this;
     if (tree.kind(node) === "new_expression") {
@@ -82,7 +85,7 @@ export abstract class EcmascriptAssignments extends EcmascriptModules {
     return this.prototypeOf(tree.firstNamed(tree.child(node, "arguments")));
   }
 
-  /** The name G of `G.prototype`, or none. */
+  /** The name G in `G.prototype`, or none. */
   private prototypeOf(node: TreeNode): TreeNode {
     const { tree } = this;
     if (isNone(node) || tree.kind(node) !== "member_expression") return NONE;
@@ -92,7 +95,10 @@ export abstract class EcmascriptAssignments extends EcmascriptModules {
       : NONE;
   }
 
-  /** `inherits(F, G)`, `util.inherits(F, G)`, `Object.setPrototypeOf(F.prototype, G.prototype)`: F extends G. */
+  /**
+   * Records that F extends G for `inherits(F, G)`, `util.inherits(F, G)` and `Object.setPrototypeOf(F.prototype,
+   * G.prototype)`.
+   */
   protected inheritanceCall(callee: TreeNode, args: TreeNode, context: Context): void {
     const { tree } = this;
     if (this.tops.size === 0 || isNone(args)) return;

@@ -6,7 +6,7 @@ import { type Context, isLambda, stringValue } from "./context.ts";
 import { EcmascriptLiterals } from "./literals.ts";
 
 export abstract class EcmascriptModules extends EcmascriptLiterals {
-  /** The node of a module's import as it is written. */
+  /** Declares the Import node of an import in the source. */
   protected statementOf(node: TreeNode, module: string, context: Context): SymbolRow {
     const { tree, facts } = this;
     const { scope } = context;
@@ -54,7 +54,7 @@ export abstract class EcmascriptModules extends EcmascriptLiterals {
     }
   }
 
-  /** `import A = B.C`: a local name for a path. */
+  /** Binds a local name for a path: `import A = B.C`. */
   protected importAlias(node: TreeNode, context: Context): void {
     const { tree, facts } = this;
     const [name, path] = tree.namedChildren(node);
@@ -102,7 +102,7 @@ export abstract class EcmascriptModules extends EcmascriptLiterals {
       }
       return;
     }
-    // `export = value`
+    // Handles `export = value`.
     const assigned = tree.firstNamed(node);
     if (exists(assigned)) facts.export(ExportKind.Value, "=", this.expression(assigned, context));
   }
@@ -160,7 +160,7 @@ export abstract class EcmascriptModules extends EcmascriptLiterals {
     }
   }
 
-  /** `export default expression`: functions, classes and object literals become nodes called "default" unless named. */
+  /** Handles `export default expression`. Functions and classes without a name become nodes with the name "default". */
   private exportDefault(value: TreeNode, context: Context): void {
     const { tree, facts } = this;
     const kind = tree.kind(value);
@@ -181,8 +181,9 @@ export abstract class EcmascriptModules extends EcmascriptLiterals {
   }
 
   /**
-   * CommonJS: `module.exports = v`, `module.exports.x = v`, `exports.x = v`, and chains of them. Returns the row of the
-   * value, or undefined for any other assignment. Functions assigned like this become nodes.
+   * Handles CommonJS exports: `module.exports = v`, `module.exports.x = v`, `exports.x = v`, and chains of them.
+   * Functions that are assigned like this become nodes.
+   * @returns the value's row; undefined for any other assignment
    */
   commonJsExport(left: TreeNode, right: TreeNode, context: Context): ExprRow | undefined {
     const name = this.exportName(left);
@@ -192,7 +193,7 @@ export abstract class EcmascriptModules extends EcmascriptLiterals {
     return value;
   }
 
-  /** The name that an assignment to `left` exports: "=" for the whole module; undefined for none. */
+  /** The name that an assignment to `left` exports. "=" stands for the whole module, undefined for no export. */
   private exportName(left: TreeNode): string | undefined {
     const { tree } = this;
     if (tree.kind(left) !== "member_expression") return undefined;
@@ -204,7 +205,7 @@ export abstract class EcmascriptModules extends EcmascriptLiterals {
     const { tree, facts } = this;
     const kind = tree.kind(right);
     if (kind === "parenthesized_expression") return this.exportValue(tree.firstNamed(right), name, context);
-    // What is exported stands at the top, also within `const f = (exports.f = …)`.
+    // An exported value is a top-level symbol, even inside of `const f = (exports.f = …)`.
     const top = { ...context, parent: NONE };
     if (isLambda(kind)) {
       const own = tree.source(tree.child(right, "name"));

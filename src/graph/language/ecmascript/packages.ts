@@ -1,6 +1,6 @@
 /**
- * Modules of a repository by their path or by the name of their package. What package.json names is often what a build makes:
- * it is found as the source that it is made from.
+ * Finds modules of a repository by their path or by the name of their package. A package.json often names built files;
+ * they are mapped back to the sources that they are built from.
  */
 import { membersOf } from "../../../core/is-object.ts";
 import type { ProjectFiles } from "../language.ts";
@@ -9,7 +9,7 @@ import { parseJsonc } from "./jsonc.ts";
 import type { Build, Tsconfigs } from "./tsconfig.ts";
 
 const ENDINGS = [".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"];
-/** What a compiled ending may stand for in sources. */
+/** For the ending of a built file, the endings that its source may have. */
 const SOURCE_OF: ReadonlyMap<string, readonly string[]> = new Map([
   [".js", [".ts", ".tsx", ".d.ts", ".js", ".jsx"]],
   [".jsx", [".tsx", ".jsx"]],
@@ -23,23 +23,23 @@ interface WorkspacePackage {
   exports: unknown;
   imports: unknown;
   entries: string[];
-  /** Where its sources are: found when it is first asked for. */
+  /** Where the package's sources are; found when first asked for. */
   sources: PackageSources | undefined;
 }
 
 interface PackageSources {
-  /** What its tsconfig files make of which folder. */
+  /** Folders that its tsconfig files build, and from which folders. */
   builds: Build[];
-  /** Folders that hold its sources, the likeliest first. */
+  /** Folders that contain its sources, likeliest first. */
   roots: string[];
 }
 
-/** Folders that a build makes for each form of its output, which sources do not have. */
+/** Folders that a build adds for each format of its output. Sources do not have them. */
 const FORMS = /^(esm|cjs|es|mjs|types|src)$/;
 
-/** Files as modules name them: an ending may be missing, or stand for that of a source. */
+/** Finds files by the names that modules use: the ending may be missing, or be that of the built file. */
 function createFileLookup(project: ProjectFiles) {
-  /** A path without certain ending → file row, or -1. */
+  /** @returns the file row for a path with an inexact ending, or -1 */
   function fileLike(path: string): number {
     const exact = project.fileAt(path);
     if (exact >= 0) return exact;
@@ -66,7 +66,7 @@ function createFileLookup(project: ProjectFiles) {
 export function createPackageModules(project: ProjectFiles, tsconfigs: Tsconfigs) {
   const packages = readPackages(project);
   const byName = new Map(packages.map((entry) => [entry.name, entry]));
-  // From the last on: of several in a folder, the first counts.
+  // In reverse, so that of several packages in a folder the first one counts.
   const byFolder = new Map(packages.toReversed().map((entry) => [entry.folder, entry]));
   const { fileLike, moduleLike } = createFileLookup(project);
 
@@ -98,7 +98,7 @@ export function createPackageModules(project: ProjectFiles, tsconfigs: Tsconfigs
     return -1;
   }
 
-  /** A file named by package.json: as it is, or the source that it is built from. */
+  /** The file that package.json names or, if that does not exist, the source that it is built from. */
   function sourceOf(entry: WorkspacePackage, path: string): number {
     const whole = join(entry.folder, path);
     const direct = moduleLike(whole);
@@ -111,7 +111,7 @@ export function createPackageModules(project: ProjectFiles, tsconfigs: Tsconfigs
     return builtElsewhere(entry, source);
   }
 
-  /** What a bundler makes in a folder that the repository does not hold is made from the package's sources. */
+  /** Finds the source of a bundled file in a folder that the repository does not contain. */
   function builtElsewhere(entry: WorkspacePackage, whole: string): number {
     const parts = whole.slice(entry.folder === "" ? 0 : entry.folder.length + 1).split("/");
     if (parts.length < 2 || project.folderExists(join(entry.folder, parts[0]!))) return -1;
@@ -177,7 +177,7 @@ function readPackages(project: ProjectFiles): WorkspacePackage[] {
   return found.sort((a, b) => a.folder.length - b.folder.length || (a.folder < b.folder ? -1 : 1));
 }
 
-/** Where a package's sources are: what its builds read, else `src` or the package's own folder. */
+/** Finds where a package's sources are: the inputs of its builds, then `src`, then the package's own folder. */
 function findSources(project: ProjectFiles, tsconfigs: Tsconfigs, folder: string): PackageSources {
   const builds = tsconfigs.buildsIn(folder);
   const usual = [join(folder, "src"), folder];
@@ -185,7 +185,7 @@ function findSources(project: ProjectFiles, tsconfigs: Tsconfigs, folder: string
   return { builds, roots: [...roots] };
 }
 
-/** The paths an `exports` or `imports` field gives for a name, in the order they should be tried. */
+/** The paths that an `exports` or `imports` field gives for a name, in the order in which to try them. */
 function conditionTargets(field: unknown, name: string): string[] {
   if (typeof field === "string") return name === "." ? [field] : [];
   const record = membersOf(field);

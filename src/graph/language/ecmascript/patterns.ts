@@ -1,4 +1,4 @@
-/** Destructuring: each name of a pattern becomes a local whose value is a path into the source. */
+/** Destructuring. Each name in a pattern becomes a local variable whose value is a path into the source value. */
 import { type ExprRow, exists, isNone, NONE, type ScopeRow, type TreeNode, type TypeRow } from "../../rows.ts";
 import { Expr, ScopeKind } from "../fact-layout.ts";
 import type { Context } from "./context.ts";
@@ -7,9 +7,9 @@ import { EcmascriptTypes } from "./types.ts";
 export abstract class EcmascriptPatterns extends EcmascriptTypes {
   /**
    * Binds the names of a pattern in a scope.
-   * @param value expression row the pattern takes apart, or none
-   * @param type declared type row of the whole, or none
-   * @returns the names bound
+   * @param value expression row of the value that the pattern takes apart, or none
+   * @param type declared type row of the whole value, or none
+   * @returns the bound names
    */
   protected bindPattern(pattern: TreeNode, value: ExprRow, type: TypeRow, context: Context, scope: ScopeRow): string[] {
     const { tree, facts } = this;
@@ -64,8 +64,8 @@ export abstract class EcmascriptPatterns extends EcmascriptTypes {
   }
 
   /**
-   * A context that knows what a condition tests: `x instanceof C`, `isC(x)`, joined by `&&`. The given context if the
-   * condition tests nothing like that.
+   * A context with the narrowings that a condition implies: `x instanceof C` and `isC(x)`, also joined by `&&`. Without
+   * any of these, the given context is returned.
    */
   protected narrow(condition: TreeNode, context: Context): Context {
     const { tree, facts } = this;
@@ -74,7 +74,7 @@ export abstract class EcmascriptPatterns extends EcmascriptTypes {
     if (tests.length === 0) return context;
     const scope = facts.scope(context.scope, ScopeKind.Block);
     for (const test of tests) {
-      // The condition itself has been walked; its parts are described again without recording calls or uses.
+      // The condition itself was already walked. Its parts are described again, without recording calls or uses.
       if (tree.kind(test) === "binary_expression") {
         const right = tree.child(test, "right");
         facts.narrow(scope, tree.source(tree.child(test, "left")), NONE, this.readPath(right, context));
@@ -104,7 +104,7 @@ export abstract class EcmascriptPatterns extends EcmascriptTypes {
     }
   }
 
-  /** A name or a path of members as an expression row, noting nothing; none for anything else. */
+  /** A name or path of members as an expression row, without recording uses. None for any other expression. */
   private readPath(node: TreeNode, context: Context): ExprRow {
     const { tree, facts } = this;
     switch (tree.kind(node)) {

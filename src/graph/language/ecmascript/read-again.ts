@@ -1,11 +1,14 @@
-/** What the grammars lack, put right for the second reading of a file that they gave up in part. Every offset stays. */
+/**
+ * Prepares a file for a second reading, if the grammar could not read all of it. What the grammar lacks is replaced;
+ * offsets stay.
+ */
 import { separateMembers } from "./members-by-line.ts";
 
 /** `export type * from "./shapes"`, since TypeScript 5.0. */
 const TYPES_OF_ALL = /^([ \t]*export[ \t]+)type(?=[ \t]*\*)/gm;
-/** `<p class="wide">`: an attribute named with a word of the language. */
+/** In `<p class="wide">`, the attribute's name is a reserved word. */
 const RESERVED = /\s(?:class|for)(?==["'{])/g;
-/** Names of the same length that are no words of the language. */
+/** Replacements of the same length that are not reserved. */
 const NAMES = new Map([
   ["class", "klass"],
   ["for", "fur"],

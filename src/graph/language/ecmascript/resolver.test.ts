@@ -1,9 +1,9 @@
-/** Where imports of packages lead is read from their own configuration, whatever their folders are called. */
+/** Imports of packages are resolved by the packages' own configuration, whatever their folders are called. */
 import { expect, test } from "bun:test";
 import { createProjectFiles } from "../project-files.ts";
 import { createEcmascriptResolver } from "./resolver.ts";
 
-/** The path that a module's name leads to from `app/main.ts`; "" for outside. */
+/** Resolves a module's name from `app/main.ts` to a path; "" for a module outside of the repository. */
 function resolver(paths: readonly string[], configs: Readonly<Record<string, unknown>>) {
   const files = [...paths, "app/main.ts"];
   const project = createProjectFiles({

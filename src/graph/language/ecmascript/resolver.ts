@@ -1,7 +1,7 @@
 /**
- * Where an ECMAScript import leads: relative paths (with `.js` standing for `.ts`), tsconfig `paths` and `baseUrl`,
- * packages of the same repository by their package.json, and `#imports`. What package.json names is often what a build
- * makes: tsconfig's `outDir` and `rootDir` say what it is made from.
+ * Resolves ECMAScript imports: relative paths (`.js` may stand for `.ts`), tsconfig `paths` and `baseUrl`, packages of
+ * the same repository by their package.json, and `#imports`. A package.json often names built files; tsconfig's
+ * `outDir` and `rootDir` tell what they are built from.
  */
 import { EXTERNAL, inFolder, rememberTargets } from "../import-targets.ts";
 import type { ImportResolver, ImportTarget, ProjectFiles } from "../language.ts";
@@ -9,7 +9,7 @@ import { dirname, join } from "../paths.ts";
 import { createPackageModules } from "./packages.ts";
 import { createTsconfigs, type PathMap } from "./tsconfig.ts";
 
-/** A file as a module. One of JavaScript and the declarations beside it are one thing: the declarations go first. */
+/** The target for a file. JavaScript and the declarations beside it are one module; the declarations come first. */
 function moduleOf(project: ProjectFiles, file: number): ImportTarget {
   const path = project.pathOf(file);
   const made = /\.d\.([mc]?)ts$/.exec(path);
@@ -23,7 +23,7 @@ function moduleOf(project: ProjectFiles, file: number): ImportTarget {
 
 interface FolderMaps {
   maps: readonly PathMap[];
-  /** The file of each module that was looked for in them; -1 for none. */
+  /** The file for each module that was looked up; -1 if there is none. */
   files: Map<string, number>;
 }
 
@@ -33,7 +33,7 @@ export function createEcmascriptResolver(project: ProjectFiles): ImportResolver 
   const mapsByFolder = new Map<string, FolderMaps>();
   const mapsByFolders = new Map<string, FolderMaps>();
 
-  /** The maps that hold for the files of a folder: the same for all folders below the same ones that have maps. */
+  /** The path maps that apply to the files of a folder. Folders with the same maps share one result. */
   function mapsFor(folder: string): FolderMaps {
     const known = mapsByFolder.get(folder);
     if (known) return known;

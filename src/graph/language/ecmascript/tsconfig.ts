@@ -1,4 +1,4 @@
-/** What tsconfig.json and jsconfig.json say about where modules are, `extends` followed. */
+/** Where modules are, according to tsconfig.json and jsconfig.json. `extends` is followed. */
 import { membersOf } from "../../../core/is-object.ts";
 import type { ProjectFiles } from "../language.ts";
 import { dirname, join } from "../paths.ts";
@@ -7,11 +7,13 @@ import { parseJsonc } from "./jsonc.ts";
 export interface PathMap {
   folder: string;
   baseUrl: string | undefined;
-  /** The patterns in the order in which they are tried: whole names, then the longest beginning first. */
+  /** The patterns in the order in which to try them: exact names first, then the longest prefix. */
   paths: { prefix: string; suffix: string; exact: boolean; targets: string[] }[];
 }
 
-/** A folder that a build fills, and the folder that it is made from. Paths are the repository's. */
+/**
+ * A folder that a build fills (`made`), and the folder of its sources (`from`). Paths are relative to the repository.
+ */
 export interface Build {
   made: string;
   from: string;
@@ -21,33 +23,33 @@ interface Options extends PathMap {
   /** Folders that a build fills. */
   made: string[];
   rootDir: string | undefined;
-  /** Folders whose files belong to the project; undefined where nothing says so. */
+  /** Folders whose files belong to the project; undefined if none are given. */
   include: string[] | undefined;
 }
 
-/** Configurations whose `paths` hold for what lies in their folder. */
+/** Configuration files whose `paths` apply to all files in their folder and below. */
 const MAPS = ["tsconfig.json", "tsconfig.base.json", "jsconfig.json"];
-/** Configurations of a build. */
+/** Configuration files of builds. */
 const BUILDS = ["tsconfig.build.json", "tsconfig.json"];
 const MAX_EXTENDS = 8;
 
 export const TSCONFIG_NAMES = [...new Set([...MAPS, ...BUILDS])];
 
 export interface Tsconfigs {
-  /** The maps that hold for the files of a folder: the nearest folder's first. */
+  /** The path maps that apply to the files of a folder, nearest folder first. */
   readPathMaps(folder: string): PathMap[];
-  /** What the configurations of a folder build, and from where. */
+  /** The builds that the configuration files of a folder describe. */
   buildsIn(folder: string): Build[];
 }
 
 /**
- * Reads a configuration when something depends on it, and once: many extend the same one, and one is asked for its paths
- * and its builds.
+ * Reads each configuration file once, when it is first needed. Many files may extend the same one, and the same file is
+ * asked for its paths and its builds.
  */
 export function createTsconfigs(project: ProjectFiles): Tsconfigs {
   const mapping = new Set(MAPS.flatMap((name) => project.configsNamed(name)));
   const known = new Map<string, Options>();
-  // How deep it is counts too: of those that extend each other in a circle, each ends it elsewhere.
+  // The depth is part of the key: a circle of `extends` ends at a different file for each starting point.
   const optionsAt: OptionsAt = (path, depth) => {
     const key = `${depth} ${path}`;
     const options = known.get(key) ?? readOptions(project, path, depth, optionsAt);
@@ -73,7 +75,7 @@ export function createTsconfigs(project: ProjectFiles): Tsconfigs {
         const path = join(folder, name);
         if (project.readConfig(path) === undefined) continue;
         const { made, rootDir, include } = optionsAt(path, 0);
-        // Without `rootDir` the compiler takes the folder that all inputs share.
+        // Without `rootDir`, the compiler uses the deepest folder that contains all inputs.
         const from = rootDir ?? commonFolder(include ?? [folder]);
         for (const one of made) if (one !== from) builds.push({ made: one, from });
       }
@@ -114,7 +116,7 @@ function readOptions(project: ProjectFiles, path: string, depth: number, options
   if (typeof options["rootDir"] === "string") result.rootDir = join(folder, options["rootDir"]);
   const made = strings([options["outDir"], options["declarationDir"]]).map((one) => join(folder, one));
   if (made.length > 0) result.made = made;
-  // The part of a pattern before its first wildcard, without a file's name.
+  // The folder part of each pattern, up to its first wildcard.
   const include = strings(json["include"]).map((one) => join(folder, folderPart(one)));
   if (include.length > 0) result.include = include;
   const paths = membersOf(options["paths"]);
@@ -135,7 +137,7 @@ function pathsOf(paths: Record<string, unknown>, base: string): PathMap["paths"]
   return found.sort((a, b) => Number(b.exact) - Number(a.exact) || b.prefix.length - a.prefix.length);
 }
 
-/** `src/` of `src/*.ts`, `src` of `src/main.ts`. */
+/** `src` for `src/*.ts` and for `src/main.ts`. */
 function folderPart(pattern: string): string {
   const wildcard = pattern.search(/[*?]/);
   const end = wildcard === -1 ? pattern.length : wildcard;

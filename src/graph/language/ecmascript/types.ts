@@ -1,4 +1,4 @@
-/** Type annotations of TypeScript, as type facts. */
+/** Walks type annotations of TypeScript. */
 import {
   type BindingList,
   type BindingRow,
@@ -27,13 +27,16 @@ const BUILT_IN = new Set([
   "object",
 ]);
 
-/** A member's name that is written as a constant, `[kOpen]`, `[Symbol.iterator]`; "" for any other expression. */
+/**
+ * The name of a computed member that is written as a constant: `[kOpen]`, `[Symbol.iterator]`. "" for any other
+ * expression.
+ */
 export function computedName(text: string): string {
   return /^[\p{L}_$][\p{L}\p{N}_$.]*$/u.test(text) ? `[${text}]` : "";
 }
 
 export abstract class EcmascriptTypes extends EcmascriptBase {
-  /** Turns a type node into a type row; none for no node. */
+  /** Walks a type. @returns its row; none if there is no node */
   type(node: TreeNode, context: Context): TypeRow {
     const { tree, facts } = this;
     if (isNone(node)) return NONE;
@@ -153,7 +156,7 @@ export abstract class EcmascriptTypes extends EcmascriptBase {
     return row;
   }
 
-  /** The types within `<…>`, or none. */
+  /** The type arguments in `<…>`; empty if there are none. */
   protected typeArguments(node: TreeNode, context: Context): TypeRow[] {
     return isNone(node) ? [] : this.typesIn(node, context);
   }
@@ -178,7 +181,7 @@ export abstract class EcmascriptTypes extends EcmascriptBase {
     return row;
   }
 
-  /** A function type is a hidden symbol with parameters and a return type. */
+  /** A function type: a hidden symbol with parameters and a return type. */
   private functionType(node: TreeNode, context: Context): TypeRow {
     const { tree, facts } = this;
     const constructs = tree.kind(node) === "constructor_type" || tree.kind(node) === "construct_signature";
@@ -203,7 +206,7 @@ export abstract class EcmascriptTypes extends EcmascriptBase {
     return facts.type(Type.Object, symbol);
   }
 
-  /** Members of an interface body or type literal, declared under `context.parent`. */
+  /** Declares the members of an interface body or type literal under `context.parent`. */
   protected typeMembers(body: TreeNode, context: Context): void {
     const { tree, facts } = this;
     const declared = new Map<string, SymbolRow>();
@@ -212,7 +215,7 @@ export abstract class EcmascriptTypes extends EcmascriptBase {
       if (kind === "method_signature" || kind === "property_signature") {
         this.typeMember(member, kind === "method_signature", context, declared);
       } else if (kind === "call_signature" || kind === "construct_signature") {
-        // The callable itself: members named "()" and "new()" that calls of the value reach.
+        // Call and construct signatures become members named "()" and "new()". Calls of the value reach them.
         const symbol = facts.symbol({
           label: "Method",
           name: kind === "call_signature" ? "()" : "new()",
@@ -271,7 +274,7 @@ export abstract class EcmascriptTypes extends EcmascriptBase {
     }
   }
 
-  /** The written name of a member, "" when it is computed. */
+  /** The name of a member as written; "" if it is computed. */
   protected memberName(node: TreeNode): string {
     const { tree } = this;
     switch (tree.kind(node)) {
@@ -293,7 +296,7 @@ export abstract class EcmascriptTypes extends EcmascriptBase {
     }
   }
 
-  /** Declares `<T extends C = D>` in a scope; returns the list of bindings. */
+  /** Declares `<T extends C = D>` in a scope. @returns the list of bindings */
   protected typeParameters(node: TreeNode, context: Context): BindingList {
     const { tree, facts } = this;
     if (isNone(node)) return NONE;
@@ -310,7 +313,7 @@ export abstract class EcmascriptTypes extends EcmascriptBase {
     return facts.list(rows);
   }
 
-  /** An expression row that only carries a written type. */
+  /** An expression row that carries a written type. */
   protected typedExpression(type: TypeRow, value: ExprRow = NONE): ExprRow {
     return this.facts.expr(Expr.Typed, type, value);
   }

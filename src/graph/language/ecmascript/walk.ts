@@ -23,7 +23,7 @@ import {
   signatureOf,
 } from "./context.ts";
 
-/** The name space of what stands in `declare global`. */
+/** The name space of declarations in `declare global`. */
 const GLOBAL_SPACE = "globalThis";
 
 function isStatementHolder(kind: string): boolean {
@@ -89,7 +89,7 @@ export class EcmascriptWalk extends EcmascriptClasses {
         return;
       case "ambient_declaration":
         if (exists(tree.childOfKind(node, "global"))) {
-          // `declare global`: names that every file sees.
+          // Every file can see the names in `declare global`.
           const scope = facts.scope(context.scope, ScopeKind.Namespace);
           facts.space(scope, GLOBAL_SPACE);
           this.statements(tree.childOfKind(node, "statement_block"), { ...context, scope, varScope: scope, top: true });
@@ -162,7 +162,7 @@ export class EcmascriptWalk extends EcmascriptClasses {
     this.statement(tree.child(node, "body"), inside);
   }
 
-  /** Declares a function, joining overload signatures of one name into its first row. */
+  /** Declares a function. Earlier overload signatures of the name become hidden. */
   functionDeclaration(node: TreeNode, context: Context, name: string, flags: number): SymbolRow {
     const { tree, facts } = this;
     const signature = tree.kind(node) === "function_signature";
@@ -180,7 +180,7 @@ export class EcmascriptWalk extends EcmascriptClasses {
       doc: docBefore(tree, node),
     });
     if (open !== undefined) {
-      // The later declaration is the node; the signature before it stays as a hidden overload.
+      // The later declaration becomes the node. The signature before it stays as a hidden overload.
       facts.addFlag(open, SymbolFlag.Hidden | SymbolFlag.Signature);
       if (exists(facts.symbols.doc(open))) facts.setSymbol(symbol, "doc", facts.symbols.doc(open));
     }
@@ -188,13 +188,13 @@ export class EcmascriptWalk extends EcmascriptClasses {
     else this.overloads.delete(key);
     facts.bind(symbol);
     if (context.scope === 0) this.tops.set(name, symbol);
-    // A JavaScript function named like a class is a constructor: `this` is what it makes.
+    // In JavaScript, a function named like a class is a constructor: `this` is the instance that it makes.
     const constructs = facts.language === "javascript" && /^\p{Lu}/u.test(name);
     this.functionBody(node, symbol, { ...context, symbol }, { arrow: false, thisScope: NONE, constructs });
     return symbol;
   }
 
-  /** Parameters, type parameters, return type and body of anything function-like. */
+  /** Walks the parameters, type parameters, return type and body of a function. */
   functionBody(node: TreeNode, symbol: SymbolRow, context: Context, options: FunctionOptions): void {
     const { tree, facts } = this;
     const scope = facts.scope(context.scope, ScopeKind.Function, symbol);
@@ -241,7 +241,7 @@ export class EcmascriptWalk extends EcmascriptClasses {
     facts.setSymbol(symbol, "returns", facts.list(returns));
   }
 
-  /** What a function's `return` should give: its declared type, else what its context expects of it. */
+  /** The expectation for returned values: the declared return type, otherwise what the context expects. */
   private expectReturn(symbol: SymbolRow, options: FunctionOptions): Expected | undefined {
     const { facts } = this;
     const flags = facts.symbols.flags(symbol);
@@ -250,7 +250,10 @@ export class EcmascriptWalk extends EcmascriptClasses {
     return whole && flags & SymbolFlag.Async ? expect(() => facts.expr(Expr.Await, whole())) : whole;
   }
 
-  /** Declares one parameter; returns its binding row (the first, for a pattern), none for the pseudo-parameter `this`. */
+  /**
+   * Declares a parameter. @returns its binding row; for a pattern that of the whole value, for the parameter `this`
+   * none
+   */
   private declareParameter(
     node: TreeNode,
     context: Context,
@@ -285,7 +288,9 @@ export class EcmascriptWalk extends EcmascriptClasses {
     return whole;
   }
 
-  /** `const`, `let`, `var`. Functions are Function nodes anywhere; other names are nodes at the top only. */
+  /**
+   * Declares `const`, `let` and `var`. Functions and classes become nodes anywhere, other variables only at the top.
+   */
   variableDeclaration(node: TreeNode, context: Context, flags: number): void {
     const { tree, facts } = this;
     const kind = tree.kind(tree.first(node));

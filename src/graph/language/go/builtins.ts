@@ -1,4 +1,4 @@
-/** Names of members of Go's library. */
+/** Names of common members in Go's library. */
 import { plainLibrary, wordSet } from "../library.ts";
 
 export const GO_LIBRARY = plainLibrary(`
@@ -15,7 +15,10 @@ const IMPLEMENTED = wordSet(`
   MarshalXML UnmarshalXML MarshalYAML UnmarshalYAML ServeHTTP RoundTrip Header WriteHeader Flush Hijack Open Stat
   Mode ModTime IsDir Sys
 `);
-/** Methods of interfaces of the library that programs implement; a common name with one that such a type has, too. */
+/**
+ * Methods of library interfaces that programs implement, by name. Names that are too common count only if the type also
+ * has a second method, which is the value.
+ */
 export const GO_LIBRARY_METHODS: ReadonlyMap<string, string> = new Map([
   ...Array.from(IMPLEMENTED, (name) => [name, name] as const),
   ["Set", "String"],

@@ -92,7 +92,7 @@ export abstract class GoExpressions extends BlockWalk {
     return this.ref(this.text(named), at, tree.line(node), args);
   }
 
-  /** Type parameters, parameters and result of a function-like node; `inside` is its scope. */
+  /** Declares the type parameters, parameters and result of a function. `inside` is its scope. */
   protected signatureOf(node: TreeNode, symbol: SymbolRow, inside: Place): void {
     const { tree, facts } = this;
     this.typeParameters(tree.child(node, "type_parameters"), symbol, inside);
@@ -174,7 +174,7 @@ export abstract class GoExpressions extends BlockWalk {
       }
       case "type_conversion_expression": {
         const typeNode = tree.child(node, "type");
-        // `f[T](x)` looks the same for a type and for a function: resolution sees what the name stands for.
+        // `f[T](x)` looks the same for a type and a function. Resolution decides by what the name stands for.
         if (tree.kind(typeNode) === "generic_type") return this.instantiatedCall(node, typeNode, at);
         const value = this.expression(tree.child(node, "operand"), at);
         return facts.expr(Expr.Typed, this.type(typeNode, at), value);
@@ -235,13 +235,13 @@ export abstract class GoExpressions extends BlockWalk {
         continue;
       }
       const key = tree.firstNamed(tree.child(element, "key"));
-      // A plain name before the colon is more often a field than a map's key.
+      // A plain name before the colon is usually a field, and rarely a map's key.
       if (tree.kind(key) !== "identifier") this.expression(key, at);
       this.kept(this.elementOf(tree.child(element, "value")), at);
     }
   }
 
-  /** The grammar puts the elements of a literal into nodes of their own. */
+  /** The value of a literal's element, for which the grammar has a node of its own. */
   private elementOf(node: TreeNode): TreeNode {
     return this.tree.kind(node) === "literal_element" ? this.tree.firstNamed(node) : node;
   }
@@ -293,7 +293,7 @@ export abstract class GoExpressions extends BlockWalk {
     return row;
   }
 
-  /** The first argument of `append`, described again without recording its calls. */
+  /** Describes the first argument of `append` again, without recording its calls. */
   private firstArgument(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     switch (tree.kind(node)) {

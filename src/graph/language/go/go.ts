@@ -1,4 +1,4 @@
-/** Go: packages are folders, methods stand outside their types, embedded fields lend their members. */
+/** Go: packages are folders, methods are declared outside of their types, embedded fields provide their members. */
 import goWasm from "tree-sitter-go/tree-sitter-go.wasm" with { type: "file" };
 import type { LanguageModule } from "../language.ts";
 import { GO_LIBRARY, GO_LIBRARY_METHODS } from "./builtins.ts";

@@ -1,4 +1,4 @@
-/** Where Go imports lead: packages of the repository's modules, `replace` directives included. */
+/** Resolves Go imports to packages of the repository's modules. `replace` directives are followed. */
 import { EXTERNAL, rememberTargets } from "../import-targets.ts";
 import type { ImportResolver, ImportTarget, ProjectFiles } from "../language.ts";
 import { dirname, join } from "../paths.ts";
@@ -45,7 +45,7 @@ function modulesOf(project: ProjectFiles): Module[] {
   return modules.sort((a, b) => b.path.length - a.path.length);
 }
 
-/** Without go.mod (GOPATH, vendored trees): nothing is known but `src/`. */
+/** Modules without a go.mod (GOPATH, vendored trees): the folders in `src/`. */
 function guessedModules(project: ProjectFiles): Module[] {
   return project.folderExists("src") ? topFolders(project).map((path) => ({ path, folder: `src/${path}` })) : [];
 }

@@ -114,7 +114,7 @@ export class GoWalk extends GoExpressions {
     const entry = /^(main|init|(Test|Benchmark|Example|Fuzz)([^a-z].*)?)$/.test(name) && isNone(receiver);
     const flags = exportedFlag(name) | (entry ? SymbolFlag.Entry : 0);
     const label = exists(receiver) ? "Method" : "Function";
-    // Any number of init functions may stand in a file; they cannot be called.
+    // A file may have several init functions, and none of them can be called.
     const bound = isNone(receiver) && name !== "init" && name !== "_";
     const symbol = this.declare({ label, name, node, body, flags, bound }, at);
     const inside = this.open(symbol, at);
@@ -184,7 +184,7 @@ export class GoWalk extends GoExpressions {
     }
   }
 
-  /** `type A B`: A has B's fields. */
+  /** For `type A B`, A has the fields of B. */
   private fieldsOf(symbol: SymbolRow, underlying: TypeRow, node: TreeNode): void {
     if (this.facts.types.op(underlying) !== Type.Literal)
       this.facts.heritage(symbol, HeritageKind.Mixin, underlying, this.tree.line(node));
@@ -233,7 +233,7 @@ export class GoWalk extends GoExpressions {
       if (this.tree.kind(spec) === "const_spec") last = this.variables(spec, at, "Const", last);
   }
 
-  /** Returns the type of the specification, for the constants after it that repeat it. */
+  /** Declares variables or constants. @returns their type, for constants after them that repeat it */
   private variables(node: TreeNode, at: Place, label: "Variable" | "Const", repeated: TypeRow): TypeRow {
     const { tree, facts } = this;
     const declared = tree.child(node, "type");
@@ -257,7 +257,7 @@ export class GoWalk extends GoExpressions {
     return type;
   }
 
-  /** The value that the i-th of several names is given. */
+  /** The value of the i-th name in a declaration of several names. */
   private valueFor(rows: readonly ExprRow[], i: number, names: number): ExprRow {
     const { facts } = this;
     if (rows.length !== 1 || names === 1) return rows[i] ?? NONE;
@@ -274,7 +274,7 @@ export class GoWalk extends GoExpressions {
     }
   }
 
-  /** `a, b := …`; a name that shadows what its own value reads opens a scope. */
+  /** Declares `a, b := …`. If a name also occurs in its own value, a new scope is opened for it. */
   private shortVariables(node: TreeNode, at: Place): Place {
     const { tree } = this;
     const left = tree.child(node, "left");
@@ -309,7 +309,7 @@ export class GoWalk extends GoExpressions {
     const names = tree.namedChildren(left);
     const place = this.block(at);
     const element = facts.expr(Expr.Index, over, -1);
-    // A single name is the index, except over a channel; the members of an index are never needed.
+    // A single name is the index, except over a channel. Members of an index are never needed.
     const [first, second] = names;
     if (first !== undefined && tree.kind(first) === "identifier" && this.text(first) !== "_")
       this.local(this.text(first), place, NONE, second === undefined ? element : NONE);
@@ -346,7 +346,7 @@ function exportedFlag(name: string): number {
   return /^\p{Lu}/u.test(name) ? SymbolFlag.Exported : 0;
 }
 
-/** The name a package is known by unless its clause says otherwise: the last element that is not a version. */
+/** The name by which a package is probably known: the last element of its path that is not a version. */
 function packageName(path: string): string {
   const parts = path.split("/");
   let last = parts.pop() ?? "";
@@ -358,7 +358,7 @@ function packageName(path: string): string {
     .replaceAll("-", "_");
 }
 
-/** The node of an embedded field's name: the last name of its type. */
+/** The name of an embedded field: the last name of its type. */
 function embeddedName(walk: GoExpressions, node: TreeNode): TreeNode {
   const { tree } = walk;
   switch (tree.kind(node)) {

@@ -5,15 +5,15 @@ import { Expr, HeritageKind, SymbolFlag, Type } from "../fact-layout.ts";
 import { containerOf, plainValue } from "./library.ts";
 
 export abstract class JavaExpressions extends BlockWalk {
-  /** Simple names that the file imports from the language's library, and from elsewhere. */
+  /** Simple names that the file imports: those from the language's library, and those from elsewhere. */
   protected readonly libraryNames = new Set<string>();
   protected readonly importedNames = new Set<string>();
-  /** Scope of the innermost class of each name, for `Outer.this`. */
+  /** The scope of the innermost class with each name, for `Outer.this`. */
   protected readonly classScopes = new Map<string, number>();
 
   /** Declares the members of a class body under `at.parent`. */
   protected abstract classBody(node: TreeNode, at: Place): void;
-  /** Declares the parameters of a function-like node and sets the symbol's columns. */
+  /** Declares a function's parameters, and sets the symbol's columns for them. */
   protected abstract parameters(list: TreeNode, symbol: SymbolRow, inside: Place): void;
   protected abstract switchBody(node: TreeNode, at: Place): ExprRow[];
 
@@ -232,7 +232,7 @@ export abstract class JavaExpressions extends BlockWalk {
     return name === "getClass" && args.length === 0 ? facts.exprLiteral("Class") : row;
   }
 
-  /** `Outer.super.m()` has a class before `super`: an interface's default method is meant. */
+  /** The receiver of a call. In `Outer.super.m()`, a default method of the interface `Outer` is meant. */
   private receiver(node: TreeNode, object: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const superNode = tree.childOfKind(node, "super");
@@ -244,7 +244,7 @@ export abstract class JavaExpressions extends BlockWalk {
     const { tree, facts } = this;
     const typeNode = tree.child(node, "type");
     const outer = tree.firstNamed(node);
-    // `outer.new Inner()`
+    // Handles `outer.new Inner()`.
     if (
       exists(outer) &&
       tree.endIndex(outer) < tree.startIndex(typeNode) &&
@@ -259,7 +259,7 @@ export abstract class JavaExpressions extends BlockWalk {
     return this.construction(type, typeNode, this.argumentsOf(node), at);
   }
 
-  /** The body of an anonymous class or of an enum constant: a hidden class that extends its type. */
+  /** Declares the body of an anonymous class or enum constant: a hidden class that extends its type. */
   protected anonymous(node: TreeNode, body: TreeNode, base: TypeRow, at: Place): void {
     const hidden = this.declare({ label: "Class", name: "", node, body, flags: SymbolFlag.Hidden }, at);
     if (exists(base)) this.facts.heritage(hidden, HeritageKind.Extends, base, this.tree.line(node));
@@ -301,7 +301,7 @@ export abstract class JavaExpressions extends BlockWalk {
     return facts.exprLiteral("bool");
   }
 
-  /** `Item q`, `Point(int x, var y)`. */
+  /** Binds the names of a pattern: `Item q`, `Point(int x, var y)`. */
   protected pattern(node: TreeNode, at: Place): void {
     const { tree } = this;
     if (tree.kind(node) === "type_pattern" || tree.kind(node) === "record_pattern_component") {
@@ -318,7 +318,7 @@ export abstract class JavaExpressions extends BlockWalk {
   }
 }
 
-/** `List` of `List<String>`. */
+/** Removes type arguments: `List<String>` → `List`. */
 function withoutTypeArguments(part: string): string {
   const [open, close] = [part.indexOf("<"), part.lastIndexOf(">")];
   return open === -1 || close < open ? part : part.slice(0, open) + part.slice(close + 1);

@@ -1,4 +1,7 @@
-/** Java: packages are name spaces, members of enclosing and inherited classes are plain names, overloads by arguments. */
+/**
+ * Java: packages are name spaces, members of enclosing and inherited classes are plain names, overloads are chosen by
+ * arguments.
+ */
 import javaWasm from "tree-sitter-java/tree-sitter-java.wasm" with { type: "file" };
 import type { LanguageModule } from "../language.ts";
 import { JAVA_LIBRARY } from "./builtins.ts";

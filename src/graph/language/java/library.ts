@@ -1,4 +1,4 @@
-/** Java's library types by their simple names: containers, and how values convert. */
+/** Java's library types by their simple names: containers, and the conversions between types. */
 import { type Conversions, wordSet } from "../library.ts";
 
 /** Containers whose element is their only type argument. */
@@ -50,17 +50,17 @@ const HOLDERS = new Set([
   "WeakReference",
   "SoftReference",
 ]);
-/** Boxes keep their names: overloads distinguish them from the scalars they hold. */
+/** Boxes keep their names, because overloads distinguish them from the scalars that they hold. */
 const PLAIN: Record<string, string> = { String: "string", boolean: "bool" };
 
-/** The built-in that carries the type arguments of a library type, or undefined. */
+/** The built-in type that carries the type arguments of a library type, or undefined. */
 export function containerOf(name: string): "List" | "Map" | "Option" | undefined {
   if (SEQUENCES.has(name)) return "List";
   if (MAPS.has(name)) return "Map";
   return HOLDERS.has(name) ? "Option" : undefined;
 }
 
-/** The name that a type of plain values has in all languages, where it differs; or undefined. */
+/** The common name in all languages for a type of plain values, if it differs from Java's; otherwise undefined. */
 export function plainValue(name: string): string | undefined {
   return Object.hasOwn(PLAIN, name) ? PLAIN[name] : undefined;
 }

@@ -51,7 +51,7 @@ export class JavaWalk extends JavaExpressions {
         this.localVariables(node, at);
         return at;
       case "if_statement": {
-        // A pattern that is negated binds its name for what follows the statement.
+        // A negated pattern binds its name for the statements after the `if`.
         const negated = /^\(\s*!/.test(this.field(node, "condition"));
         this.statements(node, negated ? at : this.block(at));
         return at;
@@ -202,7 +202,7 @@ export class JavaWalk extends JavaExpressions {
     facts.setSymbol(symbol, "typeParameters", facts.list(rows));
   }
 
-  /** A record's components: fields, and accessors that no one writes. */
+  /** A record's components: fields, and accessors that are not written in the source. */
   private components(list: TreeNode, at: Place): void {
     const { tree, facts } = this;
     if (isNone(list)) return;
@@ -337,7 +337,7 @@ export class JavaWalk extends JavaExpressions {
     }
   }
 
-  /** A lambda as an initial value has its parameters typed by the declared type. */
+  /** Walks an initial value. The parameters of a lambda are typed by the declared type. */
   private initial(node: TreeNode, at: Place, type: TypeRow): ExprRow {
     if (isNone(node)) return NONE;
     if (!this.isLambda(this.tree.kind(node)) || isNone(type)) return this.expression(node, at);
@@ -376,7 +376,7 @@ export class JavaWalk extends JavaExpressions {
     this.local(this.text(name), at, type, this.expression(tree.child(node, "value"), at));
   }
 
-  /** Walks the branches of a switch; returns the values that they yield. */
+  /** Walks the branches of a switch. @returns the values that they yield */
   protected switchBody(body: TreeNode, at: Place): ExprRow[] {
     const { tree } = this;
     const values: ExprRow[] = [];

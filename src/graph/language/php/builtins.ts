@@ -1,4 +1,4 @@
-/** Names of members of PHP's library and of the interfaces of its standards. */
+/** Names of members of PHP's library, and of the interfaces in PHP's standard recommendations (PSR). */
 import { plainLibrary } from "../library.ts";
 
 export const PHP_LIBRARY = plainLibrary(`

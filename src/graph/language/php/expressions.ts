@@ -16,7 +16,7 @@ export abstract class PhpExpressions extends PhpTypes {
     );
   }
 
-  /** Binds a variable; a second binding is an assignment. */
+  /** Binds a variable. A second binding of the same name is recorded as an assignment. */
   protected bindVariable(name: string, at: Place, type: TypeRow, value: ExprRow): void {
     const { facts } = this;
     const scope = this.home(at.scope);
@@ -160,7 +160,7 @@ export abstract class PhpExpressions extends PhpTypes {
     }
   }
 
-  /** What stands before `::`. */
+  /** The expression before `::`. */
   private scope(node: TreeNode, at: Place): ExprRow {
     const kind = this.tree.kind(node);
     return kind === "name" || kind === "qualified_name" || kind === "relative_scope"
@@ -255,7 +255,7 @@ export abstract class PhpExpressions extends PhpTypes {
     return value;
   }
 
-  /** Assigns a value to what stands on the left. */
+  /** Assigns a value to the left side of an assignment. */
   protected bind(node: TreeNode, at: Place, value: ExprRow): void {
     const { tree, facts } = this;
     const kind = tree.kind(node);
@@ -270,7 +270,7 @@ export abstract class PhpExpressions extends PhpTypes {
     else if (exists(node)) facts.assign(this.expression(node, at), value, at.scope);
   }
 
-  /** The type that a doc comment with `@var` gives to the variable that the statement after it sets. */
+  /** The type in a `@var` doc comment before the statement that assigns the variable. */
   private varComment(node: TreeNode, at: Place): TypeRow {
     const { tree } = this;
     let statement = node;
@@ -312,7 +312,7 @@ export abstract class PhpExpressions extends PhpTypes {
     return facts.expr(Expr.Either, facts.list(rows.filter((row) => exists(row))));
   }
 
-  /** A place in which what a condition tests is known: `$x instanceof C`, joined by `&&`. */
+  /** A place with the narrowings that a condition implies: `$x instanceof C`, also joined by `&&`. */
   protected narrowed(condition: TreeNode, at: Place): Place {
     const tests: TreeNode[] = [];
     this.collectTests(condition, tests);

@@ -1,4 +1,4 @@
-/** PHP: name spaces and `use`, traits, promoted properties, types that doc comments give. */
+/** PHP: name spaces and `use`, traits, promoted properties, types in doc comments. */
 import phpWasm from "tree-sitter-php/tree-sitter-php.wasm" with { type: "file" };
 import type { LanguageModule } from "../language.ts";
 import { PHP_LIBRARY } from "./builtins.ts";

@@ -1,4 +1,4 @@
-/** Where PHP's names lead: name spaces of the repository; and included files, as far as their paths are written out. */
+/** Resolves PHP's names to name spaces of the repository, and includes to files if their path is written out. */
 import type { ImportResolver, ImportTarget, ProjectFiles } from "../language.ts";
 import { dirname, join } from "../paths.ts";
 

@@ -1,4 +1,4 @@
-/** PHP's names and types, written or in doc comments. */
+/** PHP's names and types, in code and in doc comments. */
 import { type ExprRow, FILE_SCOPE, isNone, NONE, type ScopeRow, type TreeNode, type TypeRow } from "../../rows.ts";
 import { BlockWalk, type Place } from "../block-walk.ts";
 import { Expr, ImportKind, ScopeKind, Type } from "../fact-layout.ts";
@@ -8,16 +8,16 @@ const PLAIN =
 const SEQUENCES =
   /^(array|list|iterable|non-empty-array|non-empty-list|Traversable|Iterator|IteratorAggregate|Generator|Collection)$/i;
 
-/** A tag of a documentation comment with its type, and what follows on the line. */
+/** A tag of a doc comment with its type, and the rest of the line. */
 const DOC_TAG = /@(?:phpstan-|psalm-)?(\w+)[ \t]+([^\s<({]+(?:<[^\n]*>)?[^\s]*)([^\n]*)/g;
-/** The variable that a tag is about. */
+/** The variable that a tag describes. */
 const SUBJECT = /^[ \t]+(?:&|\.\.\.)*\$(\w+)/;
 
 export abstract class PhpTypes extends BlockWalk {
-  /** The name space of the code, "" for the global one, and the scope that holds its names. */
+  /** The current name space ("" is the global one), and the scope of its names. */
   protected space = "";
   protected spaceScope = FILE_SCOPE;
-  /** Full names by what `use` calls them, in lower case. */
+  /** Full names by the name that `use` gives them, in lower case. */
   protected readonly aliases = new Map<string, string>();
   private readonly written = new Set<string>();
 
@@ -46,7 +46,7 @@ export abstract class PhpTypes extends BlockWalk {
     }
   }
 
-  /** The type of a class's instances by its name as written. */
+  /** The type of a class's instances, by the class's name as written. */
   protected className(text: string, at: Place, line: number): TypeRow {
     const { facts } = this;
     const lower = text.toLowerCase();
@@ -56,12 +56,12 @@ export abstract class PhpTypes extends BlockWalk {
     return this.ref(this.localName(text), { ...at, scope: this.nameScope(at) }, line);
   }
 
-  /** The scope that class names are looked up from: variables never hide them. */
+  /** The scope from which class names are looked up. Variables never hide them. */
   protected nameScope(_at: Place): ScopeRow {
     return this.spaceScope;
   }
 
-  /** A name that a lookup in the name space finds; a path of names becomes an import of its own. */
+  /** A name that can be looked up in the name space. A qualified name becomes an import of its own. */
   protected localName(text: string): string {
     if (!text.includes("\\")) return text;
     const full = this.fullName(text);
@@ -89,7 +89,7 @@ export abstract class PhpTypes extends BlockWalk {
     return alias ? [alias, ...rest].join("\\") : [this.space, text].filter(Boolean).join("\\");
   }
 
-  /** A class as a value: what stands before `::` and after `new`. One that nothing here declares is a library's. */
+  /** A class as a value, before `::` or after `new`. If nothing here declares the class, it is a library's. */
   protected classValue(text: string, at: Place): ExprRow {
     const { facts } = this;
     const lower = text.toLowerCase();
@@ -99,7 +99,7 @@ export abstract class PhpTypes extends BlockWalk {
     return facts.exprName(this.localName(text), this.nameScope(at));
   }
 
-  /** A type written in a doc comment; none when it says nothing. */
+  /** The type that a doc comment gives; none if it says nothing. */
   protected docType(text: string, at: Place, line: number, depth = 0): TypeRow {
     const { facts } = this;
     if (depth > 4) return NONE;
@@ -119,7 +119,7 @@ export abstract class PhpTypes extends BlockWalk {
     return rows.length === 0 ? NONE : rows.length === 1 ? rows[0]! : facts.type(Type.Union, facts.list(rows));
   }
 
-  /** The doc comment right before a declaration, "" without one. */
+  /** The doc comment directly before a declaration; "" if there is none. */
   protected docComment(node: TreeNode): string {
     const { tree } = this;
     const before = tree.text.slice(Math.max(0, tree.startIndex(node) - 3000), tree.startIndex(node)).trimEnd();
@@ -128,7 +128,7 @@ export abstract class PhpTypes extends BlockWalk {
     return open < 0 ? "" : before.slice(open);
   }
 
-  /** The type that a tag gives: `@return T`, `@var T`, `@param T $name`. */
+  /** The type in a tag of a doc comment: `@return T`, `@var T`, `@param T $name`. */
   protected tagType(doc: string, tag: string, name: string, at: Place, line: number): TypeRow {
     if (doc === "") return NONE;
     for (const [, found, type, rest = ""] of doc.matchAll(DOC_TAG)) {
@@ -138,7 +138,7 @@ export abstract class PhpTypes extends BlockWalk {
     return NONE;
   }
 
-  /** The scope that variables live in: PHP's blocks have none. */
+  /** The scope of variables. PHP's blocks have no scope of their own. */
   protected home(scope: ScopeRow): ScopeRow {
     let at = scope;
     while (this.facts.scopes.kind(at) === ScopeKind.Block) at = this.facts.scopes.parent(at);

@@ -125,7 +125,7 @@ export class PhpWalk extends PhpExpressions {
     this.space = name;
     this.spaceScope = scope;
     this.aliases.clear();
-    // A function that is not in the name space is the global one.
+    // A function that the name space does not have is looked up among the global ones.
     if (name !== "") facts.import(ImportKind.Wildcard, "", "*", "", tree.line(node), scope);
     const inside = { ...at, scope };
     if (isNone(body)) return inside;
@@ -243,7 +243,7 @@ export class PhpWalk extends PhpExpressions {
     this.close(symbol, inside);
   }
 
-  /** Types of which a doc comment may say more. */
+  /** Whether a declared type is so general that a doc comment may say more. */
   private isVague(node: TreeNode): boolean {
     return /^\??\s*(array|iterable|object|mixed|Generator|\\?Traversable|\\?Iterator)$/i.test(this.text(node));
   }

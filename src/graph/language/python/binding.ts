@@ -1,16 +1,16 @@
-/** Where Python's assignments bind names. */
+/** Binds the names that Python's assignments declare. */
 import { type ExprRow, exists, NONE, type ScopeRow, type TreeNode, type TypeRow } from "../../rows.ts";
 import type { Place } from "../block-walk.ts";
 import { Expr, ScopeKind } from "../fact-layout.ts";
 import { PythonTypes } from "./types.ts";
 
 export abstract class PythonBinding extends PythonTypes {
-  /** Scopes in which names are bound, though they are blocks: comprehensions. */
+  /** Scopes of comprehensions. They are blocks, but names are bound in them. */
   protected readonly comprehensions = new Set<number>();
-  /** Names that a scope's code binds, by scope. */
+  /** The names that the code of each scope binds. */
   protected readonly bound = new Map<number, Set<string>>();
 
-  /** The scope that an assignment binds names in: blocks have none of their own. */
+  /** The scope in which an assignment binds names. Blocks have no names of their own. */
   protected home(scope: ScopeRow): ScopeRow {
     let at = scope;
     while (this.facts.scopes.kind(at) === ScopeKind.Block && !this.comprehensions.has(at))
@@ -18,7 +18,7 @@ export abstract class PythonBinding extends PythonTypes {
     return at;
   }
 
-  /** Binds a name; a second binding in the scope is an assignment to the first. */
+  /** Binds a name. A second binding in the same scope is recorded as an assignment. */
   protected bindName(name: string, at: Place, type: TypeRow, value: ExprRow): void {
     const { facts } = this;
     const scope = this.home(at.scope);
@@ -71,6 +71,6 @@ export abstract class PythonBinding extends PythonTypes {
     }
   }
 
-  /** `object.name = value`. */
+  /** Handles `object.name = value`. */
   protected abstract assignAttribute(node: TreeNode, at: Place, value: ExprRow, type: TypeRow): void;
 }

@@ -1,4 +1,4 @@
-/** Python's functions, classes, and the variables and attributes that assignments declare. */
+/** Python's functions and classes, and the variables and attributes that assignments declare. */
 import {
   type BindingRow,
   type ExprRow,
@@ -20,14 +20,14 @@ import { PythonTypeVariables } from "./type-variables.ts";
 const ENTRY = /\.(route|get|post|put|delete|patch|websocket|command|task|event|listener|handler)\b/;
 
 export abstract class PythonDeclarations extends PythonTypeVariables {
-  /** Attributes by class scope and name. */
+  /** Attributes, by class scope and name. */
   private readonly attributes = new Map<string, SymbolRow>();
   private readonly enumScopes = new Set<number>();
   protected readonly fixtures = new TestFixtures(this.facts);
-  /** The function whose parameters are fixtures, while they are read. */
+  /** The function whose parameters are being read, if its parameters are fixtures. */
   private taker: Taker | undefined;
 
-  /** Decorators of the definition that follows. */
+  /** Decorators of the next definition. */
   private decorators: DecoratorInput[] = [];
 
   protected override decoratorsOf(): readonly DecoratorInput[] {
@@ -72,14 +72,14 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
     const yields = this.yields(body);
     if (yields) flags |= SymbolFlag.Generator;
     const fixture = has(/(^|\.)fixture(\(|$)/);
-    // A parameter that names a fixture gets what the fixture yields or awaits.
+    // A parameter that names a fixture gets the value that the fixture yields, or that is awaited.
     if (fixture) flags &= ~(SymbolFlag.Generator | SymbolFlag.Async);
     const label = getter ? "Property" : inClass ? "Method" : "Function";
     const home = this.home(at.scope);
     const symbol = this.declare({ label, name, node: whole, body, flags }, { ...at, scope: home });
     this.namesOf(home).add(name);
     this.describe(symbol, node, body);
-    // A class's names are not visible in its methods.
+    // The names of a class are not visible in its methods.
     const outer = inClass ? facts.scopes.parent(home) : at.scope;
     const inside = { ...this.open(symbol, { ...at, scope: outer }), thisScope: inClass ? home : at.thisScope };
     if (inClass && !has(/(^|\.)staticmethod$/)) this.receiverOf(node, home, inside, name, has(/(^|\.)classmethod$/));
@@ -103,7 +103,7 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
     this.close(symbol, inside);
   }
 
-  /** Docstring and signature of a definition. */
+  /** Sets the docstring and signature of a definition. */
   private describe(symbol: SymbolRow, node: TreeNode, body: TreeNode): void {
     const { tree, facts } = this;
     const text = tree.text
@@ -125,7 +125,7 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
     if (doc !== "") facts.setSymbol(symbol, "doc", facts.name(doc));
   }
 
-  /** Whether a body yields, apart from functions and classes inside it. */
+  /** Whether a body contains a `yield`, apart from nested functions and classes. */
   private yields(body: TreeNode): boolean {
     const { tree } = this;
     if (isNone(body)) return false;
@@ -192,7 +192,7 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
     const symbol = this.declare({ label: "Class", name, node: whole, body, flags }, { ...at, scope: home });
     this.namesOf(home).add(name);
     this.describe(symbol, node, body);
-    // A class in a class sees what that class sees, not its members.
+    // A nested class sees what the outer class sees, but not the outer class's members.
     const inClass = facts.scopes.kind(home) === ScopeKind.Class;
     const outer = { ...at, scope: inClass ? facts.scopes.parent(home) : at.scope };
     const bases = tree.child(node, "superclasses");
@@ -215,7 +215,7 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
     } else facts.heritage(symbol, HeritageKind.Extends, NONE, line, this.expression(node, at));
   }
 
-  /** The symbol that an assignment to a plain name declares: at the top of a file or of a class; -1 elsewhere. */
+  /** The symbol that an assignment to a plain name declares, at the top of a file or class; none elsewhere. */
   protected declaredVariable(nameNode: TreeNode, node: TreeNode, at: Place): SymbolRow {
     const { facts } = this;
     const home = this.home(at.scope);
@@ -236,7 +236,7 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
     return symbol;
   }
 
-  /** `self.name = value` declares an attribute of the class, once. */
+  /** Handles `self.name = value`, which declares an attribute of the class the first time. */
   protected assignAttribute(node: TreeNode, at: Place, value: ExprRow, type: TypeRow): void {
     const { tree, facts } = this;
     const object = this.expression(tree.child(node, "object"), at);

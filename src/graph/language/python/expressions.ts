@@ -6,7 +6,7 @@ import { PythonBinding } from "./binding.ts";
 import { KEEPS_ELEMENTS, OPERATORS } from "./library.ts";
 
 export abstract class PythonExpressions extends PythonBinding {
-  /** The name of the receiver in a method's scope, and whether it is the class itself. */
+  /** For each method's scope the name of the receiver, and whether it is the class itself. */
   protected readonly receivers = new Map<number, { name: string; isClass: boolean; thisScope: ScopeRow }>();
   protected abstract parameters(list: TreeNode, symbol: number, inside: Place): void;
 
@@ -14,7 +14,7 @@ export abstract class PythonExpressions extends PythonBinding {
     return kind === "lambda";
   }
 
-  /** What `self` or `cls` is here, or none when the name is neither. */
+  /** The meaning of `self` or `cls`; none if the name is neither. */
   private receiver(name: string, at: Place): ExprRow {
     const { facts } = this;
     for (let scope = at.scope; exists(scope); scope = facts.scopes.parent(scope)) {
@@ -113,7 +113,7 @@ export abstract class PythonExpressions extends PythonBinding {
     }
   }
 
-  /** Literals, displays and comprehensions. */
+  /** Walks literals, displays and comprehensions. */
   private display(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     switch (tree.kind(node)) {
@@ -184,7 +184,7 @@ export abstract class PythonExpressions extends PythonBinding {
     return this.typed(this.builtinType("dict", [this.builtinType("string"), value]));
   }
 
-  /** Walks a comprehension in a scope of its own; returns what it yields. */
+  /** Walks a comprehension, in a scope of its own. @returns the value that it yields */
   private comprehension(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     const scope = facts.scope(at.scope, ScopeKind.Block);
@@ -203,7 +203,7 @@ export abstract class PythonExpressions extends PythonBinding {
     return this.expression(tree.child(body, "value"), inside);
   }
 
-  /** Binds what a `for` binds. */
+  /** Binds the variables of a `for`. */
   protected bindLoop(node: TreeNode, at: Place): void {
     const { tree, facts } = this;
     const left = tree.child(node, "left");
@@ -220,7 +220,7 @@ export abstract class PythonExpressions extends PythonBinding {
     else this.bindPattern(left, at, facts.expr(Expr.Iterate, over));
   }
 
-  /** Arguments of calls, by row, for the built-in functions that pass them on. */
+  /** Arguments of calls by row, for built-in functions that pass their arguments on. */
   private readonly argumentRows = new Map<ExprRow, readonly ExprRow[]>();
 
   private attribute(node: TreeNode, at: Place): ExprRow {
@@ -231,7 +231,7 @@ export abstract class PythonExpressions extends PythonBinding {
     return facts.exprMember(object, name);
   }
 
-  /** The class of `self`, as far as the text says. */
+  /** The class of `self`, as it is written. */
   private classOf(self: ExprRow): ExprRow {
     const { facts } = this;
     const owner = facts.scopes.symbol(facts.exprs.thisScope(self));
@@ -275,7 +275,7 @@ export abstract class PythonExpressions extends PythonBinding {
     return name === "" ? row : this.builtinResult(name, row, values, at);
   }
 
-  /** What built-in functions give back of what they are given. */
+  /** The result of built-in functions whose result type depends on their arguments. */
   private builtinResult(name: string, row: ExprRow, args: readonly TreeNode[], at: Place): ExprRow {
     const { tree, facts } = this;
     const first = this.passed(row)[0] ?? NONE;
@@ -314,14 +314,14 @@ export abstract class PythonExpressions extends PythonBinding {
     return row;
   }
 
-  /** A called name is not also used as a value. */
+  /** Walks the callee of a call. A called name does not also count as used. */
   private callee(node: TreeNode, at: Place): ExprRow {
     if (this.tree.kind(node) !== "identifier") return this.expression(node, at);
     const receiver = this.receiver(this.text(node), at);
     return exists(receiver) ? receiver : this.plainName(this.text(node), at);
   }
 
-  /** A place in which what a condition tests is known: `isinstance(x, C)`, joined by `and`. */
+  /** A place with the narrowings that a condition implies: `isinstance(x, C)`, also joined by `and`. */
   protected narrowed(condition: TreeNode, at: Place): Place {
     const tests: TreeNode[] = [];
     this.collectTests(condition, tests);
@@ -347,7 +347,7 @@ export abstract class PythonExpressions extends PythonBinding {
     } else if (kind === "call" && this.field(node, "function") === "isinstance") tests.push(node);
   }
 
-  /** A chain of names as narrowing knows it, "" for anything else. */
+  /** A chain of names in the form that narrowing uses; "" for any other expression. */
   private path(node: TreeNode, at: Place): string {
     const { tree } = this;
     if (tree.kind(node) === "attribute") {

@@ -1,9 +1,9 @@
-/** What of Python's own library says something about types: the names of `typing` and the built-in containers. */
+/** The part of Python's library that describes types: the names of `typing`, and the built-in containers. */
 
-/** Modules whose names are words for types. */
+/** Modules whose names describe types. */
 export const TYPING_MODULES = new Set(["typing", "typing_extensions", "collections.abc", "collections", "types"]);
 
-/** Words that stand for their first argument. */
+/** Names that stand for their first argument. */
 export const TRANSPARENT = new Set([
   "Optional",
   "Final",
@@ -49,10 +49,10 @@ const MAPS = new Set([
 ]);
 const PLAIN: Record<string, string> = { str: "string", int: "int", float: "float", bool: "bool", bytes: "bytes" };
 
-/** Built-in types that may be subscripted without any import. */
+/** Built-in types that can be subscripted without an import. */
 export const BUILTIN_GENERICS = new Set(["list", "set", "frozenset", "dict", "tuple", "type"]);
 
-/** The built-in kind that carries the type arguments of a container, or undefined. */
+/** The built-in type that carries the type arguments of a container, or undefined. */
 export function containerOf(name: string): "list" | "dict" | "Generator" | "AsyncGenerator" | "Promise" | undefined {
   if (SEQUENCES.has(name)) return "list";
   if (MAPS.has(name)) return "dict";
@@ -61,12 +61,12 @@ export function containerOf(name: string): "list" | "dict" | "Generator" | "Asyn
   return name === "Awaitable" || name === "Coroutine" ? "Promise" : undefined;
 }
 
-/** The plain value a built-in type is, or undefined. */
+/** The common name in all languages for a built-in type of plain values, or undefined. */
 export function plainValue(name: string): string | undefined {
   return Object.hasOwn(PLAIN, name) ? PLAIN[name] : undefined;
 }
 
-/** Built-in functions whose result has the elements of what they are given. */
+/** Built-in functions whose result has the same elements as their argument. */
 export const KEEPS_ELEMENTS = new Set(["list", "sorted", "reversed", "set", "tuple", "frozenset", "iter"]);
 
 /** The methods that operators call. */

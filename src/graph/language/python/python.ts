@@ -1,4 +1,6 @@
-/** Python: modules and packages, classes called to construct, attributes inferred from what methods assign to `self`. */
+/**
+ * Python: modules and packages, classes that are called to construct, attributes inferred from assignments to `self`.
+ */
 import pythonWasm from "tree-sitter-python/tree-sitter-python.wasm" with { type: "file" };
 import type { LanguageModule } from "../language.ts";
 import { PYTHON_LIBRARY } from "./builtins.ts";

@@ -1,6 +1,7 @@
 /**
- * Where Python imports lead: relative ones from the importing file's package, absolute ones from the folders that
- * programs of the repository are started in: the importing file's own, the root, `src`, and wherever a package begins.
+ * Resolves Python imports. Relative imports start at the importing file's package. Absolute ones start at folders from
+ * which programs of the repository may run: the importing file's own root, the repository's root, `src`, `lib`, and
+ * every folder that contains a package.
  */
 import { EXTERNAL, inFolder, rememberTargets } from "../import-targets.ts";
 import type { ImportResolver, ImportTarget, ProjectFiles } from "../language.ts";
@@ -13,7 +14,7 @@ export function createPythonResolver(project: ProjectFiles): ImportResolver {
 
   const isPackage = (folder: string) => project.fileAt(join(folder, "__init__.py")) >= 0;
 
-  /** Folders that hold a package that is no part of another, by the package's name. */
+  /** Folders that contain a top-level package, by the package's name. */
   function rootsOf(name: string): readonly string[] {
     if (!packageRoots) {
       packageRoots = new Map();
@@ -27,7 +28,7 @@ export function createPythonResolver(project: ProjectFiles): ImportResolver {
     return packageRoots.get(name) ?? [];
   }
 
-  /** The nearest folder above a file that is not a package: where its program's modules are found. */
+  /** The nearest folder above a file that is not a package. The modules of the file's program are found there. */
   function ownRoot(path: string): string {
     let folder = dirname(path);
     while (folder !== "" && isPackage(folder)) folder = dirname(folder);
@@ -56,7 +57,7 @@ export function createPythonResolver(project: ProjectFiles): ImportResolver {
       const target = at(root, parts);
       if (target) return target;
     }
-    // A folder without __init__.py is a package too, if nothing better has the name.
+    // A folder without __init__.py is a package too, unless something better has the name.
     for (const root of roots) {
       const target = at(root, first) ? at(root, parts) : undefined;
       if (target && (target.kind === "file" || parts.length === 1)) return target;
@@ -64,7 +65,7 @@ export function createPythonResolver(project: ProjectFiles): ImportResolver {
     return EXTERNAL;
   }
 
-  /** The `conftest.py` files of a file's folder and of those above, the nearest first. */
+  /** The `conftest.py` files in a file's folder and in the folders above it, nearest first. */
   function conftests(from: string): ImportTarget {
     const files: number[] = [];
     for (let folder = dirname(from); ; folder = dirname(folder)) {

@@ -1,4 +1,4 @@
-/** Python's standard modules: `import` of one of these names never means a folder elsewhere in the repository. */
+/** Python's standard modules. An import of such a name never means a folder elsewhere in the repository. */
 export const STANDARD_MODULES: ReadonlySet<string> = new Set(
   `
 abc aifc antigravity argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii

@@ -1,45 +1,45 @@
 /**
- * What pytest passes to tests: a parameter is the fixture of its name, of the test's class, its file, or a `conftest.py`
- * in a folder above.
+ * The values that pytest passes to tests. A parameter gets the fixture with its name: that of the test's class, of its
+ * file, or of a `conftest.py` in a folder above.
  */
 import { type ExprRow, exists, isNone, NONE, type ScopeRow } from "../../rows.ts";
 import type { Place } from "../block-walk.ts";
 import { Expr, ImportKind, ScopeKind } from "../fact-layout.ts";
 import type { FactsBuilder } from "../facts-builder.ts";
 
-/** The module that the fixtures of all `conftest.py` above a file are imported from. */
+/** The module from which the fixtures of all `conftest.py` files above a file are imported. */
 export const CONFTEST = ":conftest";
 
 interface Request {
-  /** The row of the fixture's name, filled in when all fixtures of the file are known. */
+  /** The row of the fixture's name. It is completed when all fixtures of the file are known. */
   row: ExprRow;
   name: string;
   thisScope: ScopeRow;
 }
 
-/** A function that is passed fixtures: a test, or a fixture itself. */
+/** A function that takes fixtures: a test, or another fixture. */
 export interface Taker {
   at: Place;
   line: number;
-  /** Names of parameters that something else provides. */
+  /** Text that names the parameters which something else provides. */
   given: string;
 }
 
 export class TestFixtures {
   private readonly requests: Request[] = [];
-  /** Names of fixtures by the scope that declares them. */
+  /** Names of fixtures, by the scope that declares them. */
   private readonly declared = new Map<number, Set<string>>();
 
   constructor(private readonly facts: FactsBuilder) {}
 
-  /** Notes a function that `@fixture` decorates. */
+  /** Records a function that `@fixture` decorates. */
   declare(name: string, scope: ScopeRow): void {
     const names = this.declared.get(scope);
     if (names) names.add(name);
     else this.declared.set(scope, new Set([name]));
   }
 
-  /** A parameter's value: what the fixture of its name gives. -1 when something else provides it. */
+  /** The value of a parameter: the result of the fixture with its name. None if something else provides it. */
   request(name: string, taker: Taker): ExprRow {
     const { facts } = this;
     if (taker.given.includes(name)) return NONE;
@@ -49,7 +49,7 @@ export class TestFixtures {
     return facts.exprCall(row, []);
   }
 
-  /** Resolves each requested fixture; call at the end of the file. */
+  /** Resolves each requested fixture. Must be called at the end of the file. */
   finish(): void {
     const { facts } = this;
     let above: ScopeRow = NONE;

@@ -1,4 +1,4 @@
-/** Python's type parameters: those in brackets, and the older variables that `TypeVar` makes. */
+/** Python's type parameters: those in brackets, and older ones that `TypeVar` creates. */
 import { type BindingRow, exists, isNone, NONE, type SymbolRow, type TreeNode, type TypeRow } from "../../rows.ts";
 import type { Place } from "../block-walk.ts";
 import { BindingKind, ScopeKind, Type } from "../fact-layout.ts";
@@ -7,12 +7,12 @@ import { PythonExpressions } from "./expressions.ts";
 export abstract class PythonTypeVariables extends PythonExpressions {
   /** Bounds of the file's type variables, by name. */
   private readonly bounds = new Map<string, TypeRow>();
-  /** Type variables that a scope's function or class is generic over. */
+  /** The type variables over which the function or class of each scope is generic. */
   private readonly declared = new Map<number, Set<string>>();
-  /** The type variable that a method declares its receiver to be of, by the method's scope. */
+  /** The type variable that a method declares as its receiver's type, by the method's scope. */
   private readonly receiverTypes = new Map<number, string>();
 
-  /** `T = TypeVar("T", bound=Base)`: names a type variable of the file. */
+  /** Records a type variable of the file: `T = TypeVar("T", bound=Base)`. */
   protected noteTypeVariable(name: string, value: TreeNode, at: Place): void {
     const { tree } = this;
     if (tree.kind(value) !== "call" || this.typingWord(tree.child(value, "function")) !== "TypeVar") return;
@@ -24,8 +24,8 @@ export abstract class PythonTypeVariables extends PythonExpressions {
   }
 
   /**
-   * The place in which a class's type parameters are known: a scope around the class's own, because the methods see
-   * them and not the class's names. `at` itself when there are none.
+   * The place in which a class's type parameters are bound. It is a scope around the class's scope, because methods see
+   * the type parameters but not the class's names. If there are none, `at` is returned.
    */
   protected classTypeParameters(list: TreeNode, bases: TreeNode, symbol: SymbolRow, at: Place): Place {
     const names = isNone(bases) ? [] : this.variablesIn([bases], at);
@@ -35,7 +35,7 @@ export abstract class PythonTypeVariables extends PythonExpressions {
     return around;
   }
 
-  /** The type parameters of a function, declared in its own scope. */
+  /** Declares the type parameters of a function in its own scope. */
   protected functionTypeParameters(node: TreeNode, symbol: SymbolRow, inside: Place): void {
     const { tree } = this;
     const parts = [tree.child(node, "parameters"), tree.child(node, "return_type")].filter((part) => exists(part));
@@ -59,7 +59,7 @@ export abstract class PythonTypeVariables extends PythonExpressions {
     facts.setSymbol(symbol, "typeParameters", facts.list(rows));
   }
 
-  /** Type variables of the file that nodes mention and nothing around declares, in the order they are written. */
+  /** The file's type variables that the nodes mention and that are not bound yet, in the order in which they occur. */
   private variablesIn(nodes: readonly TreeNode[], at: Place): string[] {
     const found = new Set<string>();
     if (this.bounds.size === 0) return [];
@@ -75,7 +75,7 @@ export abstract class PythonTypeVariables extends PythonExpressions {
     return false;
   }
 
-  /** `def copy(self: T) -> T`, `def make(cls: type[T]) -> T`: T is the receiver's own type. */
+  /** In `def copy(self: T) -> T` and `def make(cls: type[T]) -> T`, T is the receiver's own type. */
   private noteReceiverType(parameters: TreeNode, inside: Place): void {
     const { tree } = this;
     const first = isNone(parameters) ? NONE : tree.firstNamed(parameters);

@@ -1,15 +1,15 @@
-/** Python's annotations. */
+/** Walks Python's annotations. */
 import { type ExprRow, exists, isNone, NONE, type TreeNode, type TypeRow } from "../../rows.ts";
 import { arity, BlockWalk, type Place } from "../block-walk.ts";
 import { BindingKind, Expr, SymbolFlag, Type } from "../fact-layout.ts";
 import { BUILTIN_GENERICS, containerOf, plainValue, TRANSPARENT, TYPING_MODULES } from "./library.ts";
 
 export abstract class PythonTypes extends BlockWalk {
-  /** Names of `typing` by the name that the file gives them. */
+  /** Names in `typing`, by the local name in the file. */
   protected readonly typingNames = new Map<string, string>();
   /** Local names of modules like `typing`. */
   protected readonly typingModules = new Set<string>();
-  /** Type of what the innermost function is sent at a `yield`, or none. */
+  /** The type that is sent to the innermost function at a `yield`, or none. */
   protected sent = -1;
 
   protected noteTypingImport(module: string, name: string, local: string): void {
@@ -54,7 +54,7 @@ export abstract class PythonTypes extends BlockWalk {
     }
   }
 
-  /** The word of `typing` that a name or `module.name` is, or undefined. */
+  /** The name in `typing` that a name or `module.name` means, or undefined. */
   protected typingWord(node: TreeNode): string | undefined {
     const { tree } = this;
     if (tree.kind(node) === "identifier") {
@@ -75,7 +75,7 @@ export abstract class PythonTypes extends BlockWalk {
     return plain ? this.builtinType(plain) : this.plainRef(name, at, this.tree.line(node));
   }
 
-  /** The type of a plain name that is none of the language's own. */
+  /** The type of a plain name that is not one of the language's own. */
   protected plainRef(name: string, at: Place, line: number): TypeRow {
     return this.ref(name, at, line);
   }
@@ -129,13 +129,16 @@ export abstract class PythonTypes extends BlockWalk {
     return facts.type(Type.Function, hidden);
   }
 
-  /** The list that `Callable[[A, B], R]` begins with, or none. */
+  /** The list in `Callable[[A, B], R]`, or none. */
   private bracketed(node: TreeNode): TreeNode {
     const inner = this.tree.kind(node) === "type" ? this.tree.firstNamed(node) : node;
     return this.tree.kind(inner) === "list" ? inner : NONE;
   }
 
-  /** Type of what a generator that is annotated `Generator[T, S, R]` is sent, the value of its `yield`, or none. */
+  /**
+   * The type that is sent to a generator with the annotation `Generator[T, S, R]`, which is the value of its `yield`,
+   * or none.
+   */
   protected sentType(node: TreeNode, at: Place): TypeRow {
     const { tree } = this;
     const inner = tree.kind(node) === "type" ? tree.firstNamed(node) : node;
@@ -145,7 +148,7 @@ export abstract class PythonTypes extends BlockWalk {
     return listed[1] === undefined ? NONE : this.type(listed[1], at);
   }
 
-  /** Of `Iterator[T]`, `Generator[T, S, R]` … what is yielded. */
+  /** The type that is yielded, for annotations such as `Iterator[T]` and `Generator[T, S, R]`. */
   protected yieldedType(node: TreeNode, at: Place): TypeRow {
     const { tree } = this;
     const inner = tree.kind(node) === "type" ? tree.firstNamed(node) : node;
@@ -185,7 +188,7 @@ export abstract class PythonTypes extends BlockWalk {
     return this.builtinType(word, args);
   }
 
-  /** A type written as a string, because it is declared later. */
+  /** A type in quotes, because it is declared later. */
   private quoted(node: TreeNode, at: Place): TypeRow {
     const text = this.text(node).replace(/^[a-zA-Z]*("""|'''|"|')|("""|'''|"|')$/g, "");
     return this.quotedType(text, at, this.tree.line(node), 0);
@@ -216,7 +219,7 @@ export abstract class PythonTypes extends BlockWalk {
     return plain ? this.builtinType(plain) : this.dotted(name, at, line, rows);
   }
 
-  /** A class as it is named in an expression (`except E`, `isinstance(x, (A, B))`), as the type of its instances. */
+  /** A class that an expression names (`except E`, `isinstance(x, (A, B))`), as the type of its instances. */
   protected namedClass(node: TreeNode, at: Place): TypeRow {
     const { tree, facts } = this;
     const kind = tree.kind(node);
@@ -239,13 +242,13 @@ export abstract class PythonTypes extends BlockWalk {
     return this.facts.exprName(name, at.scope);
   }
 
-  /** A value of which only the type is known. */
+  /** An expression of which only the type is known. */
   protected typed(type: TypeRow): ExprRow {
     return this.facts.expr(Expr.Typed, type);
   }
 }
 
-/** Splits a text where a separator stands outside brackets. */
+/** Splits a text at separators outside of brackets. */
 function splitOutside(text: string, separator: string): string[] {
   const parts: string[] = [];
   let depth = 0;

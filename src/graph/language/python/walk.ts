@@ -5,7 +5,7 @@ import { Expr, ImportKind, ScopeKind, Type } from "../fact-layout.ts";
 import { PythonDeclarations } from "./declarations.ts";
 import { TYPING_MODULES } from "./library.ts";
 
-/** How deep blocks may stand in each other for names that are assigned again. */
+/** How deep the blocks for reassigned names may be nested. */
 const MAX_REASSIGNED = 40;
 
 export class PythonWalk extends PythonDeclarations {
@@ -122,7 +122,7 @@ export class PythonWalk extends PythonDeclarations {
       const [managed = NONE] = tree.namedChildren(value);
       const manager = this.expression(managed, at);
       const target = tree.child(value, "alias");
-      // What a context manager gives: what `__enter__` returns, or what a generator made into one yields.
+      // The value that a context manager gives: the result of `__enter__`, or what its generator yields.
       const entered = facts.exprCall(facts.exprMember(manager, "__enter__"), []);
       const asyncEntered = facts.expr(Expr.Await, facts.exprCall(facts.exprMember(manager, "__aenter__"), []));
       const yielded = facts.expr(Expr.Iterate, manager);
@@ -239,7 +239,7 @@ export class PythonWalk extends PythonDeclarations {
     facts.setSymbol(symbol, "type", this.type(tree.child(node, "right"), { ...at, scope, symbol }));
   }
 
-  /** Returns the place of what follows: there a name that is assigned again holds the new value. */
+  /** @returns the place of the statements after it, in which a reassigned name has its new type */
   private assignment(node: TreeNode, at: Place): Place {
     const { tree, facts } = this;
     const left = tree.child(node, "left");
@@ -272,9 +272,10 @@ export class PythonWalk extends PythonDeclarations {
 
   private reassigned(name: string, value: ExprRow, at: Place): Place {
     const { facts } = this;
-    // What a loop or a function makes of the value before is not followed.
+    // Only calls are followed. A value that a loop or function derives from the earlier value is not.
     if (facts.exprs.op(value) !== Expr.Call) return at;
-    // Blocks hold no names: one nested too deeply starts again under the function.
+    // Blocks hold no names of their own. If they are nested too deeply, the next one starts directly under the
+    // function.
     let depth = 0;
     const home = this.home(at.scope);
     for (let scope = at.scope; scope !== home && depth < MAX_REASSIGNED; depth++) scope = facts.scopes.parent(scope);
@@ -283,7 +284,7 @@ export class PythonWalk extends PythonDeclarations {
     return inside;
   }
 
-  /** The assigned value; `a = b = value` binds every one of them. */
+  /** The assigned value. In `a = b = value`, every name is bound. */
   private assigned(node: TreeNode, at: Place): ExprRow {
     if (this.tree.kind(node) !== "assignment") return this.kept(node, at);
     const value = this.assigned(this.tree.child(node, "right"), at);

@@ -1,4 +1,4 @@
-/** Rust's library: containers, the wrappers that are seen through, and the names of its members. */
+/** Rust's library: containers, transparent wrappers, and the names of its members. */
 import { type LanguageLibrary, wordSet, wordTable } from "../library.ts";
 
 /** Members of strings, slices, vectors, maps, iterators, options and results. */
@@ -14,7 +14,10 @@ const COMMON_MEMBERS = `
   spawn
 `;
 
-/** `Option<T>`, `Result<T, E>`, `Box<T>`, `Arc<T>` … are `T`. */
+/**
+ * Methods that return the inner value of a wrapper. `Option<T>`, `Result<T, E>`, `Box<T>`, `Arc<T>` and others count as
+ * `T`.
+ */
 const INSIDE = `unwrap expect unwrap_or unwrap_or_else unwrap_or_default unwrap_unchecked ok ok_or ok_or_else err_into or or_else
   as_ref as_mut as_deref as_deref_mut as_slice cloned copied clone take replace get_or_insert get_or_insert_with
   insert borrow borrow_mut lock read write get get_mut into_inner to_owned into_owned to_mut as_pin_mut deref deref_mut

@@ -153,7 +153,7 @@ export abstract class RustExpressions extends RustPatterns {
     }
   }
 
-  /** A condition; what `let` in it binds is known in the place. */
+  /** Walks a condition. Names that its `let` binds are bound in the place. */
   private condition(node: TreeNode, at: Place): void {
     const { tree } = this;
     const kind = tree.kind(node);
@@ -164,7 +164,7 @@ export abstract class RustExpressions extends RustPatterns {
     else this.expression(node, at);
   }
 
-  /** The statements of a block; its value is its last expression. */
+  /** Walks the statements of a block. @returns its value, that of its last expression */
   protected blockValue(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     if (isNone(node)) return NONE;
@@ -174,7 +174,7 @@ export abstract class RustExpressions extends RustPatterns {
       if (/(_item|_declaration|_statement|^label|^macro_definition)$/.test(tree.kind(child))) {
         const inner = tree.kind(child) === "expression_statement" ? tree.firstNamed(child) : NONE;
         const ends = tree.endIndex(child) === tree.endIndex(isNone(inner) ? child : inner);
-        // An `if` or `match` that ends a block without a semicolon is its value.
+        // An `if` or `match` at the end of a block, without a semicolon, is the block's value.
         if (exists(inner) && ends) value = this.expression(inner, place);
         else {
           place = this.statement(child, place);
@@ -201,7 +201,7 @@ export abstract class RustExpressions extends RustPatterns {
     return facts.expr(Expr.Either, facts.list(rows.filter((row) => exists(row))));
   }
 
-  /** `a::b::c`, `T::<X>::f`, `<T as Trait>::f`. */
+  /** Walks a path: `a::b::c`, `T::<X>::f`, `<T as Trait>::f`. */
   protected path(node: TreeNode, at: Place): ExprRow {
     const { tree, facts } = this;
     if (tree.kind(node) === "generic_function") {
@@ -248,7 +248,7 @@ export abstract class RustExpressions extends RustPatterns {
     const args = tree.namedChildren(list).filter((child) => tree.kind(child) !== "attribute_item");
     const kind = tree.kind(calleeNode);
     const name = kind === "identifier" ? this.text(calleeNode) : "";
-    // Wrappers are seen through, and so is making one.
+    // Wrappers are transparent, and so are calls that make them.
     const bare = kind === "scoped_identifier" ? this.text(calleeNode) : name;
     if (/^(Some|Ok|(Box|Rc|Arc|RefCell|Cell|Mutex|RwLock|Cow|Pin)::(new|from|clone|pin|Owned|Borrowed))$/.test(bare))
       return this.expression(args[0] ?? NONE, at);
@@ -276,7 +276,7 @@ export abstract class RustExpressions extends RustPatterns {
       if (tree.kind(child) === "shorthand_field_initializer") this.expression(tree.firstNamed(child), at);
       else this.kept(exists(value) ? value : tree.firstNamed(child), at);
     }
-    // `Enum::Variant { … }` makes the enum.
+    // `Enum::Variant { … }` makes a value of the enum.
     const path = tree.child(node, "name");
     if (tree.kind(path) === "scoped_type_identifier" && facts.types.op(type) === Type.Qualified)
       return facts.expr(Expr.New, this.classExpression(type));

@@ -1,11 +1,11 @@
-/** Rust's `use`. */
+/** Walks Rust's `use`. */
 import { isNone, type TreeNode } from "../../rows.ts";
 import type { Place } from "../block-walk.ts";
 import { ImportKind } from "../fact-layout.ts";
 import { RustExpressions } from "./expressions.ts";
 
 export abstract class RustImports extends RustExpressions {
-  /** `use a::{b, c as d, self, e::*}`; `prefix` is the path that stands before. */
+  /** Walks `use a::{b, c as d, self, e::*}`. `prefix` is the path before it. */
   protected use(node: TreeNode, prefix: string, at: Place, line: number): void {
     const { tree } = this;
     const under = (path: string) => (prefix === "" ? path : `${prefix}::${path}`);
@@ -55,7 +55,10 @@ export abstract class RustImports extends RustExpressions {
     }
   }
 
-  /** A module's path for the resolver; a path that begins with something declared in this file stays in this file. */
+  /**
+   * A module's path for the resolver. If it begins with a name that this file declares, it is made relative to this
+   * file.
+   */
   private usePath(path: string): string {
     const canonical = this.canonical(path.replace(/^::/, ""));
     const first = canonical.split("::")[0]!;

@@ -1,27 +1,30 @@
 /**
- * Macros that are given items: `cfg_net! { pub fn connect() { … } }`. To the grammar what stands in their braces is loose
- * tokens, so the functions in it would be lost. For the parser the macro's name and braces are blanked.
+ * Macros that contain items: `cfg_net! { pub fn connect() { … } }`. The grammar reads the text in their braces as loose
+ * tokens, so their functions would be lost. For the parser, the macro's name and braces are blanked.
  */
 
 /** A macro call at the start of a line, up to its brace. */
 const CALL = /(?:^|\n)[ \t]*(?:\w+::)*(\w+)![ \t]*$/;
 const MAY_HAVE = /^[ \t]*[\w:]+![ \t]*\{/m;
-/** Braces, and what may hold any number of them: comments, texts and characters. */
+/** Braces, and everything that may contain braces: comments, strings and character literals. */
 const TOKEN = /\/\/[^\n]*|\/\*|\br#{0,9}"|"|'[^'\\\n]'|'\\[^\n]{1,9}?'|[{}]/g;
-/** How an item begins; what other macros take (`static ref A: B = c;`, `struct Flags: u32`) begins otherwise. */
+/**
+ * The beginning of an item. The contents of other macros (`static ref A: B = c;`, `struct Flags: u32`) begin
+ * differently.
+ */
 const ITEM =
   /^(?:pub(?:\([^()\n]{1,80}\))?\s+)?(?:(?:(?:unsafe|const|async|default)\s+|extern\s+(?:"[^"\n]{0,20}"\s+)?){0,4}(?:fn|trait)\s+\w+\s*[(<:{]|(?:unsafe\s+)?impl\s*[^\s(]|mod\s+\w+\s*[;{]|use\s+[\w:{]|(?:struct|enum)\s+\w+\s*[<{(;])/;
 /** Comments and attributes before an item. */
 const BEFORE = /^(?:\s+|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|#!?\[[^\]\n]*\])/;
-/** Longest name of a macro with its path, in characters. */
+/** Longest name of a macro including its path, in characters. */
 const MAX_NAME = 120;
 const MAX_BEFORE = 200;
 
-/** The text with the macros blanked that hold items, of the same length. */
+/** Blanks the macros that contain items. The text keeps its length. */
 export function openItemMacros(text: string): string {
   if (!MAY_HAVE.test(text)) return text;
   const cuts: [from: number, to: number][] = [];
-  /** For each open brace, where the macro's name begins, or -1. */
+  /** For each open brace the offset of its macro's name, or -1. */
   const open: number[] = [];
   TOKEN.lastIndex = 0;
   for (let found = TOKEN.exec(text); found; found = TOKEN.exec(text)) {
@@ -41,14 +44,14 @@ export function openItemMacros(text: string): string {
   return cuts.length === 0 ? text : withoutMarks(blank(text, cuts), cuts);
 }
 
-/** What follows the quote that ends a text. */
+/** The offset after the quote that ends a string. */
 function endOfText(text: string, start: number): number {
   let at = start;
   while (at < text.length && text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
   return at + 1;
 }
 
-/** Where the macro begins whose items the brace opens, or -1. */
+/** The offset of the macro whose items a brace opens; -1 if there is none. */
 function macroAt(text: string, brace: number): number {
   if (!/!\s?$/.test(text.slice(Math.max(0, brace - 2), brace))) return -1;
   const before = text.slice(Math.max(0, brace - MAX_NAME), brace);
@@ -74,7 +77,7 @@ function blank(text: string, cuts: readonly (readonly [number, number])[]): stri
   return parts.join("") + text.slice(at);
 }
 
-/** Blanks lines that begin with `@`, which only the macro reads. */
+/** Blanks lines that begin with `@`. Only the macro reads them. */
 function withoutMarks(text: string, cuts: readonly (readonly [number, number])[]): string {
   const [first, last] = [Math.min(...cuts.map(([from]) => from)), Math.max(...cuts.map(([from]) => from))];
   const inside = text.slice(first, last).replace(/^[ \t]*@[^\n]*/gm, (line) => " ".repeat(line.length));

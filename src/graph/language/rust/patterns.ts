@@ -1,17 +1,17 @@
-/** Rust's patterns, and the expressions that stand in the tokens of a macro call. */
+/** Rust's patterns, and the expressions in the tokens of a macro call. */
 import { type ExprRow, exists, isNone, NONE, type TreeNode } from "../../rows.ts";
 import type { Place } from "../block-walk.ts";
 import { Expr } from "../fact-layout.ts";
 import { RustTypes } from "./types.ts";
 
 export abstract class RustPatterns extends RustTypes {
-  /** Binds the names of a pattern to a value (none: not known). */
+  /** Binds the names of a pattern to a value, which may be none if it is unknown. */
   protected pattern(node: TreeNode, at: Place, value: ExprRow): void {
     const { tree, facts } = this;
     if (isNone(node)) return;
     switch (tree.kind(node)) {
       case "identifier":
-        // A name that begins with a capital is a constant or a variant.
+        // A capitalized name is a constant or a variant.
         if (!/^[A-Z]/.test(this.text(node))) this.local(this.text(node), at, NONE, value);
         return;
       case "shorthand_field_identifier":
@@ -56,7 +56,7 @@ export abstract class RustPatterns extends RustTypes {
     }
   }
 
-  /** The parts of a pattern by place: `_` is one, though it names nothing. */
+  /** The parts of a pattern by position. `_` is one of them, though it binds nothing. */
   private places(node: TreeNode): TreeNode[] {
     const { tree } = this;
     const found: TreeNode[] = [];
@@ -79,7 +79,7 @@ export abstract class RustPatterns extends RustTypes {
       this.pattern(part, at, name === "Err" ? NONE : facts.expr(Expr.Member, path, facts.name(String(i)), 0));
   }
 
-  /** Expressions among the tokens of a macro call: chains of names, members, calls and indexes. */
+  /** Finds expressions among the tokens of a macro call: chains of names, members, calls and indexes. */
   protected tokens(tree: TreeNode, around: Place): ExprRow[] {
     const at = this.block(around);
     const rows: ExprRow[] = [];
@@ -95,7 +95,10 @@ export abstract class RustPatterns extends RustTypes {
     return rows;
   }
 
-  /** What `let name = …` and a closure's `name: Type` bind; the item at which the value of a `let` begins, else `i`. */
+  /**
+   * Binds names in `let name = …` and in a closure's `name: Type`. @returns the index of the value of a `let`,
+   * otherwise `i`
+   */
   private boundName(items: readonly TreeNode[], i: number, at: Place): number {
     const { tree } = this;
     const [item, next = NONE] = [items[i]!, items[i + 1]];
@@ -161,7 +164,7 @@ export abstract class RustPatterns extends RustTypes {
     return item !== undefined && this.text(item) === token;
   }
 
-  /** Whether the item is a bracketed group that stands right after the one before. */
+  /** Whether the item is a bracketed group directly after the previous item. */
   private opens(items: readonly TreeNode[], i: number, bracket: string): boolean {
     const { tree } = this;
     const item = items[i];

@@ -1,4 +1,6 @@
-/** Where Rust paths lead: modules of the crate by their files, other crates of the workspace by their manifests. */
+/**
+ * Resolves Rust paths: to modules of the crate by their files, and to other crates of the workspace by their manifests.
+ */
 import { EXTERNAL, rememberTargets } from "../import-targets.ts";
 import type { ImportResolver, ImportTarget, ProjectFiles } from "../language.ts";
 import { basename, dirname, join } from "../paths.ts";
@@ -8,7 +10,7 @@ const ROOTS = new Set(["lib.rs", "main.rs", "mod.rs"]);
 export function createRustResolver(project: ProjectFiles): ImportResolver {
   const crates = cratesOf(project);
 
-  /** The file of a module's child, or -1. */
+  /** The file of a module's child module, or -1. */
   function child(file: number, name: string): number {
     const path = project.pathOf(file);
     const folder = dirname(path);
@@ -21,7 +23,7 @@ export function createRustResolver(project: ProjectFiles): ImportResolver {
     return -1;
   }
 
-  /** The file that a module file is declared in, or the file itself at a crate's root. */
+  /** The file that declares a module file; for the root of a crate, the file itself. */
   function parent(file: number): number {
     const path = project.pathOf(file);
     let folder = dirname(path);
@@ -34,7 +36,7 @@ export function createRustResolver(project: ProjectFiles): ImportResolver {
     return file;
   }
 
-  /** Crates' first files: lib.rs, main.rs, and each file of tests, examples, benches and bin. */
+  /** Whether a file is the root of a crate: lib.rs, main.rs, and each file in tests, examples, benches and bin. */
   function isRoot(path: string): boolean {
     const name = basename(path);
     if (name === "lib.rs" || name === "main.rs") return true;
@@ -51,7 +53,7 @@ export function createRustResolver(project: ProjectFiles): ImportResolver {
     return at;
   }
 
-  /** Follows a path of modules from a file; what is not a module is inside the last one. */
+  /** Follows a path of modules from a file. The rest of the path is inside of the last module. */
   function walk(start: number, parts: readonly string[]): ImportTarget {
     let file = start;
     for (const [i, part] of parts.entries()) {
@@ -78,7 +80,7 @@ export function createRustResolver(project: ProjectFiles): ImportResolver {
 const NAMED_PACKAGE = /^\[package\][^[]*?^name\s*=\s*"([^"]+)"/m;
 const NAMED_LIBRARY = /^\[lib\][^[]*?^name\s*=\s*"([^"]+)"/m;
 
-/** The library's first file of every crate that a manifest of the repository describes. */
+/** For every crate with a manifest in the repository, the root file of its library. */
 function cratesOf(project: ProjectFiles): Map<string, number> {
   const found = new Map<string, number>();
   for (const config of project.configsNamed("Cargo.toml")) {

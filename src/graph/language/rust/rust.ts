@@ -1,4 +1,4 @@
-/** Rust: modules as files, members in impls, traits as bases, wrappers seen through. */
+/** Rust: modules as files, members in impls, traits as bases, transparent wrappers. */
 import rustWasm from "tree-sitter-rust/tree-sitter-rust.wasm" with { type: "file" };
 import type { LanguageModule } from "../language.ts";
 import { RUST_LIBRARY } from "./builtins.ts";

@@ -12,7 +12,7 @@ import {
 import { BlockWalk, type Place } from "../block-walk.ts";
 import { BindingKind, ImportKind, SymbolFlag, Type } from "../fact-layout.ts";
 
-/** Wrappers that are seen through: what they hold is what counts. */
+/** Transparent wrappers: they count as the type that they hold. */
 const TRANSPARENT =
   /^(Box|Rc|Arc|Weak|Cow|Pin|Option|Result|Mutex|RwLock|RefCell|Cell|OnceCell|OnceLock|LazyLock|Lazy|Ref|RefMut|MutexGuard|RwLockReadGuard|RwLockWriteGuard|ManuallyDrop|MaybeUninit|Saturating|Wrapping)$/;
 const SEQUENCES =
@@ -20,16 +20,18 @@ const SEQUENCES =
 const MAPS = /^(HashMap|BTreeMap|IndexMap)$/;
 
 export abstract class RustTypes extends BlockWalk {
-  /** Modules around the place, the file's first: the scope that holds its names, and its path from the file. */
+  /**
+   * The modules around the place, beginning with the file's: the scope of their names, and their path from the file.
+   */
   protected readonly modules: { scope: ScopeRow; path: string }[] = [];
-  /** Self's type row by the scope of the impl. */
+  /** The type row of `Self`, by the scope of the impl. */
   protected readonly selfTypes = new Map<number, TypeRow>();
-  /** Names the file binds at its top, so that other first words of paths are known to be crates. */
+  /** Names that are bound at the top of the file. Other names at the beginning of a path are crates. */
   protected readonly topNames = new Set<string>();
-  /** Names that the file itself or its crate declares: not the library's. */
+  /** Names that the file or its crate declares, so that they are not the library's. */
   protected readonly ownNames = new Set<string>();
   private readonly roots = new Set<string>();
-  /** Names of type parameters by the scope that declares them. */
+  /** Names of type parameters, by the scope that declares them. */
   private readonly parametersOf = new Map<number, Set<string>>();
 
   protected abstract functionTypeParts(node: TreeNode, symbol: SymbolRow, inside: Place): void;
@@ -116,7 +118,7 @@ export abstract class RustTypes extends BlockWalk {
       if (SEQUENCES.test(name)) return this.facts.type(Type.Array, args[0]!);
       if (MAPS.test(name)) return this.builtinType("Map", args);
     }
-    // An alias of the crate or of a library (`io::Result<T>`).
+    // An alias, declared in the crate or in a library (`io::Result<T>`).
     if (name === "Result" && args.length > 0) return args[0]!;
     return name === "String" ? this.builtinType("string") : undefined;
   }
@@ -155,7 +157,7 @@ export abstract class RustTypes extends BlockWalk {
     return this.type(node, at);
   }
 
-  /** The first word of a path: `crate`, `self`, `super` and other crates become imports when they are first used. */
+  /** The first word of a path. `crate`, `self`, `super` and other crates are imported when they are first used. */
   protected root(word: string, at: Place): string {
     const { facts } = this;
     const module = this.modules.at(-1)!;
@@ -170,7 +172,7 @@ export abstract class RustTypes extends BlockWalk {
   }
   protected readonly pathRoots = new Set<string>();
 
-  /** Whether a name is a type parameter of an item around the place. */
+  /** Whether a name is a type parameter of an enclosing item. */
   protected isTypeParameter(name: string, at: Place): boolean {
     const { scopes } = this.facts;
     for (let scope = at.scope; exists(scope); scope = scopes.parent(scope))
@@ -178,7 +180,7 @@ export abstract class RustTypes extends BlockWalk {
     return false;
   }
 
-  /** A path's first words as seen from the file rather than from a module written inside it. */
+  /** A path as seen from the file, and not from a module inside of the file. */
   protected canonical(path: string): string {
     const inner = this.modules.length - 1;
     if (inner === 0) return path;
@@ -213,7 +215,7 @@ export abstract class RustTypes extends BlockWalk {
       const type = isNone(node) ? NONE : this.type(node, at);
       if (row !== undefined && exists(type)) found.set(row, [...(found.get(row) ?? []), type]);
     }
-    // `T: A` and `where T: B` both hold.
+    // The bounds in `T: A` and `where T: B` both apply.
     for (const [row, types] of found)
       facts.bindings.setConstraint(row, types.length === 1 ? types[0]! : facts.type(Type.Union, facts.list(types)));
     if (rows.size > 0) this.parametersOf.set(at.scope, new Set(rows.keys()));

@@ -25,9 +25,9 @@ const LABELS: Record<string, SymbolLabel> = {
 
 export class RustWalk extends RustImports {
   private test = false;
-  /** Scopes of the impls that implement a trait. */
+  /** Scopes of impls that implement a trait. */
   private readonly traitImpls = new Set<number>();
-  /** Attributes that stand before the item that follows. */
+  /** Attributes of the next item. */
   private attributes: DecoratorInput[] = [];
 
   file(): void {
@@ -37,12 +37,12 @@ export class RustWalk extends RustImports {
     this.modules.push({ scope: at.scope, path: "" });
     this.noteNames(ROOT);
     this.statements(ROOT, at);
-    // First words of paths that nothing here declares are crates: of the workspace, or from outside.
+    // Undeclared names at the beginning of a path are crates: of the workspace, or from outside.
     for (const name of this.pathRoots)
       if (!this.topNames.has(name)) facts.import(ImportKind.Module, name, "*", name, 1, at.scope);
   }
 
-  /** Records the names that the top of the file declares; imported names are added when their `use` is read. */
+  /** Records the names that the top of the file declares. Imported names are added when their `use` is walked. */
   private noteNames(node: TreeNode): void {
     const { tree } = this;
     for (const child of tree.namedChildren(node)) {
@@ -156,7 +156,7 @@ export class RustWalk extends RustImports {
     this.modules.pop();
   }
 
-  /** Whether what is declared here belongs to a trait or an impl. */
+  /** Whether declarations here belong to a trait or an impl. */
   private inType(at: Place): boolean {
     const label = this.facts.labelOf(at.parent);
     return label === "Trait" || label === "Impl";
@@ -356,7 +356,7 @@ export class RustWalk extends RustImports {
     this.expression(tree.child(node, "alternative"), at);
     const pattern = tree.child(node, "pattern");
     const known = exists(type) ? facts.expr(Expr.Typed, type, value) : value;
-    // A later `let` of the same name hides the earlier one for what follows.
+    // A later `let` of the same name hides the earlier one in the statements after it.
     const inside = this.block(at);
     this.pattern(pattern, inside, known);
     return inside;

@@ -1,54 +1,54 @@
-/** Expressions: what stands at the places 1 to 3 depends on `op`; each column says for which it is. See `Expr`. */
+/** Expressions. The meaning of values 1 to 3 depends on `op`; each column says for which ops it is. See `Expr`. */
 import type { ExprList, ExprRow, ImportRow, NameRow, ScopeRow, SymbolRow, TypeList, TypeRow } from "../../rows.ts";
 import { at, tableOf } from "./fact-table.ts";
 
 const EXPR = {
   op: at(0),
-  /** Of Name and Literal. */
+  /** For Name and Literal. */
   name: at<NameRow>(1),
-  /** Of Name: where it is looked up from. */
+  /** For Name: the scope of the lookup. */
   nameScope: at<ScopeRow>(2),
-  /** Of Member and Index. */
+  /** For Member and Index. */
   object: at<ExprRow>(1),
-  /** Of Member: its name. */
+  /** For Member: the member's name. */
   member: at<NameRow>(2),
-  /** Of Index: a literal key, or none. */
+  /** For Index: a literal key, or none. */
   key: at<NameRow>(2),
-  /** Of Call and New. */
+  /** For Call and New. */
   callee: at<ExprRow>(1),
-  /** Of Call and New: a list. */
+  /** For Call and New: the list of arguments. */
   args: at<ExprList>(2),
-  /** Of Call and New: a list. */
+  /** For Call and New: the list of type arguments. */
   typeArgs: at<TypeList>(3),
-  /** Of This and Super. */
+  /** For This and Super. */
   thisScope: at<ScopeRow>(1),
-  /** Of This: where it is written. */
+  /** For This: the scope in which it is written. */
   readScope: at<ScopeRow>(2),
-  /** Of Iterate, Await and Rest. */
+  /** For Iterate, Await and Rest. */
   operand: at<ExprRow>(1),
-  /** Of Either and Array. */
+  /** For Either and Array. */
   list: at<ExprList>(1),
-  /** Of Object, Function and Class. */
+  /** For Object, Function and Class. */
   symbol: at<SymbolRow>(1),
-  /** Of Typed. */
+  /** For Typed. */
   type: at<TypeRow>(1),
-  /** Of Typed and Assign. */
+  /** For Typed and Assign. */
   value: at<ExprRow>(2),
-  /** Of Contextual. */
+  /** For Contextual. */
   source: at<ExprRow>(1),
-  /** Of Contextual. */
+  /** For Contextual. */
   argument: at(2),
-  /** Of Contextual. */
+  /** For Contextual. */
   parameter: at(3),
-  /** Of Module. */
+  /** For Module. */
   importRow: at<ImportRow>(1),
 };
 
-/** Of Name and Member. */
+/** For Name and Member: the place of the value that `called` reads. */
 const CALLED = 3;
 
 export class ExprTable extends tableOf<ExprRow>()(EXPR) {
-  /** Makes a row another expression. */
+  /** Replaces a row by another expression. */
   become(row: ExprRow, op: number, a: number, b: number): void {
     this.cells.set([op, a, b], row * this.size);
   }
@@ -61,7 +61,10 @@ export class ExprTable extends tableOf<ExprRow>()(EXPR) {
     this.cells[row * this.size + EXPR.typeArgs] = list;
   }
 
-  /** Of Name and Member: whether it is called, where methods have names of their own; undefined where they have not. */
+  /**
+   * For Name and Member: whether the name is called, in languages where methods have separate names; otherwise
+   * undefined.
+   */
   called(row: ExprRow): boolean | undefined {
     const called: number = this.rows[row * this.size + CALLED]!;
     return called < 0 ? undefined : called === 1;

@@ -1,14 +1,14 @@
 import { asRows, type None, type Rows, rowAt } from "../../rows.ts";
 
-/** A table of facts: rows of integers, side by side. Only its subclasses know what stands where in a row. */
+/** A table of facts: rows of integers, one after the other. Only its subclasses know which value is where in a row. */
 export abstract class FactTable<R extends number = number> {
-  /** The rows; while the table grows, with room for more behind them. */
+  /** The rows. While the table grows, there is unused room after them. */
   cells: Int32Array;
-  /** The same integers, as what reads of them give. */
+  /** The same integers, typed for reading. */
   protected rows: Rows<None>;
-  /** Number of rows. A read of a row that is not there, such as -1, gives undefined, whatever its type says. */
+  /** Number of rows. Reading a missing row, such as -1, gives undefined, whatever its type says. */
   length: number;
-  /** Integers in a row. */
+  /** Number of integers in a row. */
   readonly size: number;
 
   constructor(cells: Int32Array, size: number) {
@@ -19,8 +19,10 @@ export abstract class FactTable<R extends number = number> {
   }
 
   /**
-   * Appends a row of values in the order of the columns; those left out are -1. Returns the row. Parameters of their own
-   * make no array at each call: a repository has millions of rows.
+   * Appends a row. Values are in the order of the columns; missing ones are -1. @returns the row
+   *
+   * There is one parameter for each value because a rest parameter would create an array at each call, and a repository
+   * has millions of rows.
    */
   add(a = -1, b = -1, c = -1, d = -1, e = -1, f = -1, g = -1): R {
     const { size } = this;
@@ -36,12 +38,12 @@ export abstract class FactTable<R extends number = number> {
     return rowAt<R>(this.length++);
   }
 
-  /** Where a walk over all rows begins; `rowAfter` leads on, to `length`. */
+  /** The first row, for a loop over all rows with `rowAfter` up to `length`. */
   get first(): R {
     return rowAt<R>(0);
   }
 
-  /** Makes room for another row. Returns the place of its first integer. */
+  /** Makes room for another row. @returns the index of its first integer */
   protected startRow(): number {
     const at = this.length * this.size;
     if (at + this.size > this.cells.length) {
@@ -53,41 +55,44 @@ export abstract class FactTable<R extends number = number> {
     return at;
   }
 
-  /** Drops all rows, and keeps the room. */
+  /** Drops all rows, but keeps the memory. */
   clear(): void {
     this.length = 0;
   }
 
-  /** Integers of all rows. */
+  /** Number of integers in all rows. */
   get cellCount(): number {
     return this.length * this.size;
   }
 
-  /** Writes the rows into `into`; returns the place after them. One by one: most tables are too short for a view of them. */
+  /**
+   * Copies the rows into `into`. @returns the index after them. Copied one by one: most tables are too short for a
+   * view.
+   */
   copyTo(into: Int32Array, place: number): number {
     const { cells, cellCount } = this;
     for (let i = 0; i < cellCount; i++) into[place + i] = cells[i]!;
     return place + cellCount;
   }
 
-  /** The rows without the room behind them. */
+  /** The rows without the unused room. */
   packed(): Int32Array {
     return this.cells.subarray(0, this.cellCount);
   }
 }
 
 declare const held: unique symbol;
-/** The place of an integer in a row, and what it holds. */
+/** The place of a value in a row, and the type of that value. */
 type Column<Value extends number> = number & { readonly [held]: Value };
 type Columns = Record<string, Column<number>>;
 export type ValueIn<C> = C extends Column<infer Value> ? Value : never;
 type Reads<R extends number, C extends Columns> = { [Name in keyof C]: (row: R) => ValueIn<C[Name]> };
 type TableClass<R extends number, C extends Columns> = new (cells: Int32Array) => FactTable<R> & Reads<R, C>;
 
-/** The column at a place. Several may share a place, where another column says which of them a row has. */
+/** The column at a place. Several columns may share a place, if another column says which of them a row has. */
 export const at = <Value extends number = number>(place: number): Column<Value> => rowAt<Column<Value>>(place);
 
-/** Makes the class of a table whose rows are `R`, which reads a column by its name. */
+/** Makes the class of a table with rows of type `R`. Each column is read by a method with its name. */
 export const tableOf = <R extends number = number>() => {
   return <C extends Columns>(columns: C): TableClass<R, C> => {
     const size = Math.max(...Object.values(columns)) + 1;

@@ -1,4 +1,4 @@
-/** What a file takes from others and gives to them. */
+/** The imports and exports of a file. */
 import type { ExprRow, ImportRow, NameRow, ScopeRow, SymbolRow } from "../../rows.ts";
 import { at, tableOf } from "./fact-table.ts";
 
@@ -9,16 +9,16 @@ export const ImportTable = tableOf<ImportRow>()({
   local: at<NameRow>(3),
   line: at(4),
   scope: at<ScopeRow>(5),
-  /** The Import symbol that stands for what is written; none for names that need no import. */
+  /** The Import symbol of the statement in the source; none for names that need no import. */
   statement: at<SymbolRow>(6),
 });
 
 export const ExportTable = tableOf()({
   kind: at(0),
   name: at<NameRow>(1),
-  /** Of Local and ReExport: a name. */
+  /** For Local and ReExport: a name. */
   from: at<NameRow>(2),
-  /** Of Value. */
+  /** For Value. */
   value: at<ExprRow>(2),
   importRow: at<ImportRow>(3),
 });

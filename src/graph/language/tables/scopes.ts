@@ -8,17 +8,17 @@ const BINDING = {
   scope: at<ScopeRow>(0),
   name: at<NameRow>(1),
   kind: at(2),
-  /** Of Symbol. */
+  /** For Symbol. */
   symbol: at<SymbolRow>(3),
-  /** Of Import. */
+  /** For Import. */
   importRow: at<ImportRow>(3),
-  /** Of Local and Parameter: the declared type, or none. */
+  /** For Local and Parameter: the declared type, or none. */
   type: at<TypeRow>(3),
-  /** Of Local and Parameter: the initial expression, or none. */
+  /** For Local and Parameter: the initial expression, or none. */
   value: at<ExprRow>(4),
-  /** Of TypeParameter, or none. */
+  /** For TypeParameter: its constraint, or none. */
   constraint: at<TypeRow>(3),
-  /** Of TypeParameter: its default type, or none. */
+  /** For TypeParameter: its default type, or none. */
   fallback: at<TypeRow>(4),
 };
 

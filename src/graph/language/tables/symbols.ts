@@ -1,4 +1,4 @@
-/** What a file declares. */
+/** The symbols that a file declares. */
 import {
   type BindingList,
   type ExprList,
@@ -15,18 +15,18 @@ import { at, tableOf, type ValueIn } from "./fact-table.ts";
 const SYMBOL = {
   label: at(0),
   name: at<NameRow>(1),
-  /** Enclosing symbol row, or none. */
+  /** Row of the enclosing symbol, or none. */
   parent: at<SymbolRow>(2),
-  /** Scope the symbol is declared in. */
+  /** The scope in which the symbol is declared. */
   scope: at<ScopeRow>(3),
-  /** Scope the symbol opens (its parameters, its members), or none. */
+  /** The scope that the symbol opens for its parameters or members, or none. */
   inner: at<ScopeRow>(4),
   startLine: at(5),
   endLine: at(6),
   flags: at(7),
-  /** Declared type of a value; declared return type of a function; aliased type of an alias. */
+  /** The declared type of a value, the declared return type of a function, or the type that an alias stands for. */
   type: at<TypeRow>(8),
-  /** Initial value of a variable or property; what a decorator names or calls. */
+  /** The initial value of a variable or property, or the expression that a decorator names or calls. */
   value: at<ExprRow>(9),
   /** List of parameter binding rows, or none. */
   parameters: at<BindingList>(10),
@@ -36,7 +36,7 @@ const SYMBOL = {
   typeParameters: at<BindingList>(12),
   signature: at<NameRow>(13),
   doc: at<NameRow>(14),
-  /** Fewest and most arguments: `min * 1000 + max`; 999 is any number. -1 when not known. */
+  /** Fewest and most arguments, packed as `min * 1000 + max`. 999 means any number; -1 means unknown. */
   arity: at(15),
 };
 
@@ -52,10 +52,11 @@ export class SymbolTable extends tableOf<SymbolRow>()(SYMBOL) {
   }
 
   /**
-   * Numbers the rows that have none of some flags, in their order.
-   * @param into gets the number of each row from a place on; -1 for the others
-   * @param first the number of the first
-   * @returns the number after the last
+   * Numbers the rows that have none of some flags, in ascending order.
+   * @param flags the flags
+   * @param into gets the number of each row, from `place` on; -1 for the other rows
+   * @param first the first number
+   * @returns the number after the last one
    */
   numberWithout(flags: number, into: Int32Array, place: number, first: number): number {
     const { cells, length, size } = this;
@@ -65,7 +66,7 @@ export class SymbolTable extends tableOf<SymbolRow>()(SYMBOL) {
     return next;
   }
 
-  /** A column by its name. */
+  /** The value in a column, by the column's name. */
   column<Column extends SymbolColumn>(row: SymbolRow, column: Column): SymbolValue<Column> {
     return rowAt(this.rows[row * this.size + SYMBOL[column]]!);
   }

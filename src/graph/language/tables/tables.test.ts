@@ -1,4 +1,4 @@
-/** Facts are read and written by the names of their columns; where a column stands in a row only its table knows. */
+/** Facts are read and written by column names. Only a table knows where a column is in its rows. */
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ test("no table gives away the places of its columns", () => {
   expect(giving).toEqual([]);
 });
 
-/** Names of what a table has beside what all tables have. */
+/** Names of a table's own methods, apart from those that all tables have. */
 function readsOf(table: FactTable): string[] {
   const own = (part: object): string[] =>
     part === FactTable.prototype ? [] : [...Object.getOwnPropertyNames(part), ...own(Object.getPrototypeOf(part))];

@@ -9,10 +9,10 @@ import { BindingTable, ScopeTable } from "./scopes.ts";
 import { SymbolTable } from "./symbols.ts";
 import { TypeTable } from "./types.ts";
 
-/** A view of a longer list costs less than its copy. */
+/** Longer lists are returned as views. For shorter ones a copy is cheaper. */
 const COPIED = 8;
 
-/** Lists of rows or names, each after its length. A list is the place of its length; -1 is the empty one. */
+/** Lists of rows or names. Each is preceded by its length. A list is the index of its length; -1 is the empty list. */
 class ListTable extends FactTable {
   constructor(cells: Int32Array) {
     super(cells, 1);
@@ -30,7 +30,7 @@ class ListTable extends FactTable {
 
 const NO_ITEMS = new Int32Array(0);
 
-/** In the order in which facts are packed. */
+/** The tables, in the order in which facts are packed. */
 const TABLES = {
   symbols: SymbolTable,
   scopes: ScopeTable,
@@ -58,22 +58,22 @@ export const TABLE_NAMES: readonly TableName[] = keysOf(TABLES);
 
 export const emptyTables = (): FactTables => factTables(() => NO_ITEMS);
 
-/** @param cells the integers of a table by its name */
+/** @param cells gives the integers of a table, by its name */
 export function factTables(cells: (name: TableName) => Int32Array): FactTables {
   return Object.fromEntries(TABLE_NAMES.map((name) => [name, new TABLES[name](cells(name))])) as FactTables;
 }
 
 const PLACES = recordOf(TABLE_NAMES, (name) => TABLE_NAMES.indexOf(name));
 
-/** What the lengths of tables say, without a look at the tables. */
+/** What the lengths of packed tables tell, without reading the tables. */
 interface Layout {
-  /** Where the tables end. */
+  /** The index after the tables. */
   end: number;
   /** A bit for each table that has rows. */
   filled: number;
 }
 
-/** Reads the lengths of tables that stand behind them; undefined if they cannot be true. */
+/** Reads the lengths of packed tables, which precede the tables. @returns undefined if they cannot be right */
 export function readLengths(words: Int32Array, lengths: number): Layout | undefined {
   let end = lengths + TABLE_NAMES.length;
   let filled = 0;
@@ -86,14 +86,14 @@ export function readLengths(words: Int32Array, lengths: number): Layout | undefi
   return { end, filled };
 }
 
-/** The number of symbols by the lengths of tables. */
+/** The number of symbols, derived from the tables' lengths. */
 export const countSymbols = (words: Int32Array, lengths: number): number =>
   (words[lengths + PLACES.symbols] ?? 0) / EMPTY.symbols.size;
 
-/** @param filled as `readLengths` gives it */
+/** @param filled the tables with rows, as returned by `readLengths` */
 export const hasRows = (name: TableName, filled: number): boolean => (filled & (1 << PLACES[name])) !== 0;
 
-/** One of the tables that stand behind their lengths. */
+/** Reads one packed table. The lengths of all tables precede it. */
 export function readTable<Name extends TableName>(name: Name, words: Int32Array, lengths: number): FactTables[Name] {
   const place = PLACES[name];
   let at = lengths + TABLE_NAMES.length;
@@ -102,7 +102,7 @@ export function readTable<Name extends TableName>(name: Name, words: Int32Array,
   return length > 0 ? new CLASSES[name](words.subarray(at, at + length)) : EMPTY[name];
 }
 
-/** Tables that stand behind their lengths. */
+/** Reads all packed tables. Their lengths precede them. */
 export function readTables(words: Int32Array, lengths: number): FactTables {
   const tables = { ...EMPTY };
   let at = lengths + TABLE_NAMES.length;
@@ -118,5 +118,5 @@ function putTable<Name extends TableName>(tables: FactTables, name: Name, cells:
   tables[name] = new CLASSES[name](cells);
 }
 
-/** Most files have no rows in most tables: those are the same for all files. */
+/** Shared empty tables: most files have no rows in most tables. */
 const EMPTY: Readonly<FactTables> = emptyTables();

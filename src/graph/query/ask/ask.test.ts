@@ -1,4 +1,7 @@
-/** What agents ask about code as a whole, over a session as the API, the command line and the tools have it. */
+/**
+ * Questions of agents about the code as a whole, asked through a session, as the API, the command line and the tools
+ * do.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

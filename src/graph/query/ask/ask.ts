@@ -1,6 +1,6 @@
 /**
- * Questions about the graph as a whole, or about several symbols: one operation, a mode for each question. Every answer is
- * a list of symbols in groups, bounded, with what was left out counted.
+ * Questions about several symbols or the graph as a whole: one operation with a mode for each question. Every answer
+ * lists symbols in groups. The lists are bounded, and what they leave out is counted.
  */
 import type { Question } from "../../model.ts";
 import { findSymbols, type SymbolView, type Unclear, unclear } from "../symbols.ts";
@@ -14,23 +14,23 @@ import { findTests } from "./tests.ts";
 
 export interface AskOptions {
   question: Question;
-  /** A symbol (`path`, `tests`), the name of a key or variable (`reads`), words (`flow`). */
+  /** The subject: a symbol for `path` and `tests`, the name of a key or variable for `reads`, words for `flow`. */
   subject?: string | undefined;
-  /** The other end of a path. */
+  /** The other end of a path, for `path`. */
   to?: string | undefined;
-  /** Only symbols of files below this folder: `dead_code`, `cycles`. */
+  /** A folder, for `dead_code` and `cycles`: only symbols of files below it. */
   path?: string | undefined;
-  /** Most entries, 1–200. */
+  /** At most this many entries in each group, 1–200. */
   limit: number;
 }
 
-/** A symbol, or a place in a file, and how the entry before it is related to it. */
+/** A symbol, or a place in a file, and its relation to the entry before. */
 export interface AskEntry {
   symbol: SymbolView;
-  /** Where the relation is written, in the file of the entry before; for `reads` in the symbol's own file. */
+  /** The line of the relation, in the file of the entry before. For `reads`, the line is in the symbol's own file. */
   line?: number;
   via?: string;
-  /** How far away: calls between a test and what it covers. */
+  /** How many calls lie between a test and the symbol that it covers. */
   depth?: number;
   text?: string;
 }
@@ -38,7 +38,7 @@ export interface AskEntry {
 export interface AskGroup {
   title: string;
   entries: AskEntry[];
-  /** How many there are, shown or not. */
+  /** How many entries there are, including those left out. */
   total: number;
 }
 
@@ -52,7 +52,7 @@ export interface AskResult {
 
 export type AskAnswer = { found: "one"; answer: AskResult } | Unclear;
 
-/** What the modes give; `truncated` follows from the totals. */
+/** The result of one mode. `truncated` is derived from the totals. */
 export type Groups = Omit<AskResult, "question" | "truncated">;
 
 interface Sources extends Pick<KeySources, "graph" | "readText"> {
@@ -60,7 +60,7 @@ interface Sources extends Pick<KeySources, "graph" | "readText"> {
   keys(): KeySources["keys"];
 }
 
-/** @throws RangeError when a question lacks what it is about. */
+/** @throws RangeError if the question lacks its subject */
 export function ask({ graph, words, keys, readText }: Sources, options: AskOptions): AskAnswer {
   const { question, limit } = options;
   const subject = options.subject?.trim() ?? "";

@@ -1,4 +1,4 @@
-/** Modules that import each other in a circle. */
+/** Files that import each other in a circle. */
 import type { CodeGraph } from "../../code-graph.ts";
 import { EDGE_TYPES } from "../../model.ts";
 import type { Groups } from "./ask.ts";
@@ -7,7 +7,7 @@ import { shortestPath, stepsOf, typeSet } from "./path.ts";
 const IMPORTS = EDGE_TYPES.indexOf("IMPORTS");
 const IMPORT_ONLY = typeSet("IMPORTS");
 
-/** Groups of files that reach each other by imports, with the shortest circle of each; the largest groups first. */
+/** Finds groups of files that reach each other by imports, largest groups first. Each comes with a shortest circle. */
 export function findCycles(graph: CodeGraph, folder: string, limit: number): Groups {
   const isFile = (row: number) => graph.label(row) === "File";
   const rings = componentsOf(graph, isFile)
@@ -29,7 +29,7 @@ export function isBelow(path: string, folder: string): boolean {
   return folder === "" || path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
 }
 
-/** Files from which the shortest circle is looked for. */
+/** A shortest circle is looked for from at most this many files of a group. */
 const MAX_STARTS = 50;
 
 function shortestCircle(graph: CodeGraph, files: readonly number[], inside: ReadonlySet<number>): number[] {
@@ -83,7 +83,7 @@ function componentsOf(graph: CodeGraph, wanted: (row: number) => boolean): numbe
   return found;
 }
 
-/** The file that the next import of a file leads to; -1 after the last. */
+/** The file that the next import of a file leads to; -1 if there is none left. `call.at` counts the edges looked at. */
 function nextImport(graph: CodeGraph, row: number, call: { at: number }, wanted: (row: number) => boolean): number {
   const edges = graph.outgoing(row);
   while (call.at < edges.length) {
@@ -91,7 +91,7 @@ function nextImport(graph: CodeGraph, row: number, call: { at: number }, wanted:
     const to = graph.edges.to[edge]!;
     if (graph.edges.type[edge] === IMPORTS && to !== row && wanted(to)) return to;
   }
-  // Asked again, the row must not look new.
+  // `at` 0 means that the row was not visited, so it becomes at least 1.
   call.at = Math.max(1, call.at);
   return -1;
 }

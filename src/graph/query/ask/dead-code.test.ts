@@ -1,4 +1,7 @@
-/** What is called without being named is not taken for dead: of each language what programs of strangers do. */
+/**
+ * Code that is called without being named is not reported as dead. The cases resemble real-world programs in each
+ * language.
+ */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { createSourceTree } from "../../../testing/source-tree.ts";
 import { createGraphSession } from "../../serve/session.ts";

@@ -1,4 +1,4 @@
-/** Functions, methods and classes that nothing reaches. */
+/** Functions, methods and classes that no code reaches. */
 import type { CodeGraph } from "../../code-graph.ts";
 import type { LanguageRules } from "../../language/language.ts";
 import { languageOf } from "../../language/languages.ts";
@@ -12,11 +12,16 @@ const REACHING = typeSet("CALLS", "USES", "EXTENDS", "IMPLEMENTS", "IMPORTS", "M
 const CONTAINS = EDGE_TYPES.indexOf("CONTAINS");
 const INHERITS = typeSet("EXTENDS", "IMPLEMENTS");
 const JUDGED = new Set(["Function", "Class", "Method", "Struct", "Interface"]);
-/** In these languages functions stand in objects, too, which are handed over and called through a member. */
+/**
+ * In these languages, functions can be members of object literals, which are handed over and called through a member.
+ */
 const OBJECTS = new Set(["typescript", "javascript"]);
 const TYPES = new Set(["Class", "Interface", "Enum"]);
 
-/** Not exported ones nothing mentions, then exported ones only others may use, then what only tests reach. */
+/**
+ * Finds dead code, in three groups: symbols that nothing mentions, symbols that only tests use, and exported symbols
+ * that nothing in this repository uses.
+ */
 export function findDeadCode(graph: CodeGraph, folder: string, limit: number): Groups {
   const declared = readImpliedMethods(graph);
   const found: { row: number; reached: "tests" | "nothing" }[] = [];
@@ -56,7 +61,7 @@ export function findDeadCode(graph: CodeGraph, folder: string, limit: number): G
 const nameOf = (graph: CodeGraph, row: number): string => graph.nodes.name.get(row) ?? "";
 const signatureOf = (graph: CodeGraph, row: number): string => graph.nodes.signature.get(row) ?? "";
 
-/** Who mentions a symbol or, of a type, one of its members. */
+/** Who reaches a symbol or, for a type, one of its members. */
 function reachedBy(graph: CodeGraph, row: number): "product" | "tests" | "nothing" {
   let tests = false;
   const file = graph.nodes.file[row]!;
@@ -65,7 +70,7 @@ function reachedBy(graph: CodeGraph, row: number): "product" | "tests" | "nothin
       if (!REACHING.has(graph.edges.type[edge]!)) continue;
       const from = graph.edges.from[edge]!;
       if (from === row || isWithin(graph, from, row)) continue;
-      // A file that imports a name need not use it, but the compiler would say so.
+      // A file that imports a name need not use it. Unused imports are for the compiler to report.
       if (from === file && graph.edges.type[edge] === EDGE_TYPES.indexOf("IMPORTS")) continue;
       if (!isTestPath(graph.filePath(from))) return "product";
       tests = true;
@@ -96,15 +101,15 @@ function isDecorated(graph: CodeGraph, row: number): boolean {
     .some((edge) => graph.edges.type[edge] === CONTAINS && graph.label(graph.edges.to[edge]!) === "Decorator");
 }
 
-/** What stands around a symbol; undefined for what a file holds itself. */
+/** The node that contains a symbol: another symbol or the file; undefined if there is none. */
 function ownerOf(graph: CodeGraph, row: number): number | undefined {
   const holding = graph.incoming(row).find((edge) => graph.edges.type[edge] === CONTAINS);
   return holding === undefined ? undefined : graph.edges.from[holding];
 }
 
 /**
- * A method may be called as another one: as that of a type which its own extends or implements, also of one from outside,
- * as a declaration's, or as the member of an object that a program hands over.
+ * Whether a method may be called as another one. That is so if its type extends or implements another type, even one of
+ * a library; if it implements a declaration; or if it is a member of an object that the program hands over.
  */
 function mayOverride(graph: CodeGraph, row: number, rules: LanguageRules, declared: ReadonlySet<string>): boolean {
   if (graph.label(row) !== "Method") return false;
@@ -116,7 +121,7 @@ function mayOverride(graph: CodeGraph, row: number, rules: LanguageRules, declar
   if (owner === undefined) return false;
   return (
     (OBJECTS.has(language) && !TYPES.has(graph.label(owner))) ||
-    // Who makes one calls the type.
+    // A method named like its type is a constructor. It is called through the type.
     graph.nodes.name.get(owner) === name ||
     graph.implementation(owner) !== undefined ||
     graph.label(owner) === "Interface" ||
@@ -126,7 +131,10 @@ function mayOverride(graph: CodeGraph, row: number, rules: LanguageRules, declar
   );
 }
 
-/** Where types implement interfaces without saying so: names of their methods, and keys of methods that make a type one. */
+/**
+ * For languages whose types implement interfaces implicitly (Go): the names of all interfaces' methods, and the keys of
+ * methods that have the name of a library interface's method.
+ */
 function readImpliedMethods(graph: CodeGraph): Set<string> {
   const found = new Set<string>();
   for (let row = 0; row < graph.nodeCount; row++) {
@@ -140,28 +148,31 @@ function readImpliedMethods(graph: CodeGraph): Set<string> {
   return found;
 }
 
-/** A class that a program begins in. */
+/** Whether a class holds the `main` that starts the program. */
 const holdsMain = (graph: CodeGraph, row: number): boolean =>
   membersOf(graph, row).some((member) => /^[mM]ain$/.test(nameOf(graph, member)));
 
-/** Rust has tests beside the code, in a module of that name. */
+/** Whether a symbol is in a module `test` or `tests`, where Rust keeps the tests of a file. */
 const isOfTests = (graph: CodeGraph, row: number): boolean =>
   /^tests?\./.test(graph.nodes.qualified.get(row) ?? "") && graph.node(row).language === "rust";
 
-/** `declare module "other"` adds to types of another module, which are used there. */
+/** Whether a symbol stands in `declare module "other"`. It adds to a type of that module, where it is used. */
 function completesModule(graph: CodeGraph, row: number): boolean {
   const owner = ownerOf(graph, row);
   return owner !== undefined && /^module ['"]/.test(signatureOf(graph, owner));
 }
 
-/** The same for the variants of a symbol that is written more than once, for several platforms: in Go anywhere in its package. */
+/**
+ * A key that is equal for all variants of a symbol, such as those for several platforms. In Go, variants may be in any
+ * file of the package; elsewhere they are in one file.
+ */
 function variantKey(graph: CodeGraph, row: number): string {
   const { label, qualified_name, file_path, language } = graph.node(row);
   const place = language === "go" ? file_path.slice(0, file_path.lastIndexOf("/") + 1) : file_path;
   return `${label} ${place} ${qualified_name}`;
 }
 
-/** Keys of those among the found symbols that another variant of is reached. */
+/** The keys of found symbols of which another variant is reached. */
 function reachedVariants(graph: CodeGraph, found: readonly { row: number }[]): Set<string> {
   const names = new Set(found.map(({ row }) => nameOf(graph, row)));
   const rows = new Set(found.map(({ row }) => row));

@@ -1,4 +1,4 @@
-/** A flow asked in words: "how does a request get to the transport". */
+/** Finds a flow that is asked for in words: "how does a request get to the transport". */
 import type { CodeGraph } from "../../code-graph.ts";
 import { isTestPath } from "../../test-paths.ts";
 import { wordsOf } from "../../words.ts";
@@ -8,10 +8,13 @@ import type { AskEntry, Groups } from "./ask.ts";
 import { shortestPath, stepsOf, typeSet } from "./path.ts";
 
 const CALLS = typeSet("CALLS");
-/** Symbols that may stand for a word. */
+/** At most this many symbols are taken for the meaning of a word. */
 const MAX_MEANT = 25;
 
-/** The shortest chain of calls from what the first words mean to what the last mean, in product code. */
+/**
+ * The shortest chain of calls in product code between symbols that two of the words name. The chain whose names hold
+ * most of the words wins.
+ */
 export function findFlow(graph: CodeGraph, index: WordIndex, question: string, limit: number): Groups {
   const words = contentWords(question);
   const meant = words.map((word) => rowsFor(graph, index, word)).filter((rows) => rows.length > 0);
@@ -43,7 +46,7 @@ function rowsFor(graph: CodeGraph, index: WordIndex, word: string): number[] {
   return named.slice(0, MAX_MEANT);
 }
 
-/** How many of the words the names on a path hold; shorter paths first among equals. */
+/** How many of the words occur in the names on a path. A fraction below 1 is added, larger for shorter paths. */
 function covers(graph: CodeGraph, path: readonly number[], words: readonly string[]): number {
   const names = new Set<string>();
   for (const edge of path)

@@ -1,4 +1,4 @@
-/** Keys as ten languages and configuration files name them. */
+/** Keys in ten languages and in configuration files. */
 import { expect, test } from "bun:test";
 import { expectWork, processorMs } from "../../../testing/busy-machine.ts";
 import { isKeyName, keyNamesOf } from "../../language/key-names.ts";

@@ -2,22 +2,22 @@
 import { basename } from "../../language/paths.ts";
 
 interface KeyPlace {
-  /** Counts from 1. */
+  /** Line number, counted from 1. */
   line: number;
-  /** The line, without space around it; of a file of secrets only the name. */
+  /** The line without surrounding white space. For a file of secrets, only the name is shown. */
   text: string;
-  /** It gives the key a value or declares it, rather than reads it. */
+  /** True if the line sets or declares the key, false if it reads the key. */
   sets: boolean;
 }
 
 const MAX_TEXT = 160;
-/** Places of one file. */
+/** At most this many places are found in one file. */
 const MAX_PLACES = 500;
 
-/** What a place of a text is: a reading, a setting, or none of both. */
+/** Tells what a place in a text is: a read, an assignment, or neither (undefined). */
 type Judge = (before: string, after: string) => "reads" | "sets" | undefined;
 
-/** Characters that are looked at before and after a name. */
+/** How many characters before and after a name a `Judge` sees. */
 const BEFORE = 48;
 const AFTER = 400;
 
@@ -40,14 +40,17 @@ function* placesOf(content: string, name: string, judge: Judge): Generator<KeyPl
 
 const WORD_BEFORE = /[\p{L}\p{N}_$]$/u;
 const WORD_AFTER = /^[\p{L}\p{N}_$]/u;
-/** What stands before a name where a variable of the environment is read by member, and where a setting is. */
+/** Text before a name that is read as a member of the environment (ENVIRONMENT) or of settings (SETTINGS). */
 const ENVIRONMENT = /\b(env|environ|getenv|environment)[^\p{L}\p{N}_\n]{1,3}$/iu;
 const SETTINGS = /\b(config|configuration|settings|options|conf|cfg)\w{0,20}\.$/i;
 const GETS_VALUE = /^["'`]?\]?\s{0,8}=(?![=>])/;
-/** `const { NAME, other } = process.env`. */
+/** Matches what follows the name in `const { NAME, other } = process.env`. */
 const TAKEN_OUT = /^[^{}()]{0,300}\}\s{0,8}=\s{0,8}[\w.]{0,60}\b(env|environ)\b/i;
 
-/** Places of source: the name in quotes, a member of an environment or of settings, a key in capitals. */
+/**
+ * Finds a key in source code: its name in quotes, as a member of an environment or of settings, or as a key in
+ * capitals.
+ */
 export function keyPlaces(content: string, name: string): Generator<KeyPlace> {
   const isCapital = /^[A-Z][A-Z0-9]*_[A-Z0-9_]*$/.test(name);
   return placesOf(content, name, (before, after) => {
@@ -61,10 +64,10 @@ export function keyPlaces(content: string, name: string): Generator<KeyPlace> {
   });
 }
 
-/** Of a base name. */
+/** Base names of files that hold secrets: `.env` and its variants. */
 const SECRETS = /(^|\.)env(\.|$)/i;
 
-/** Places of a configuration file: `$NAME`, `${NAME}`, or the name as a key at the start of a line or in quotes. */
+/** Finds a key in a configuration file: as `$NAME` or `${NAME}`, or as a key at the start of a line or in quotes. */
 export function* settingPlaces(path: string, content: string, name: string): Generator<KeyPlace> {
   if (!content.includes(name)) return;
   const places = placesOf(content, name, (before, after) => {

@@ -1,9 +1,9 @@
-/** The shortest way from one symbol to another. */
+/** The shortest path from one symbol to another. */
 import type { CodeGraph } from "../../code-graph.ts";
 import { EDGE_TYPES, type EdgeType } from "../../model.ts";
 import type { AskEntry, Groups } from "./ask.ts";
 
-/** Nodes that a search looks at, at most. */
+/** A search visits at most this many nodes. */
 const MAX_VISITED = 200_000;
 const CALLS = typeSet("CALLS");
 const WIDER = typeSet("CALLS", "USES", "EXTENDS", "IMPLEMENTS", "CONTAINS");
@@ -13,8 +13,10 @@ export function typeSet(...types: EdgeType[]): ReadonlySet<number> {
 }
 
 /**
- * Edges from any of some rows to any of others, in order; undefined when there is no way. Breadth first, so that each node
- * is looked at once, however many ways lead to it.
+ * Finds the shortest path from any of some rows to any of others, breadth first.
+ * @param types the types of edges that the path may use
+ * @param passes whether the path may lead on from a node
+ * @returns the edges in order; undefined if there is no path
  */
 export function shortestPath(
   graph: CodeGraph,
@@ -45,7 +47,7 @@ function edgesBack(graph: CodeGraph, edgeTo: ReadonlyMap<number, number>, end: n
   return path.reverse();
 }
 
-/** A path as its steps, the first without an edge. */
+/** The steps of a path. The first one has no edge. */
 export function stepsOf(graph: CodeGraph, path: readonly number[]): AskEntry[] {
   const [first] = path;
   if (first === undefined) return [];
@@ -60,7 +62,10 @@ export function stepsOf(graph: CodeGraph, path: readonly number[]): AskEntry[] {
   ];
 }
 
-/** By calls alone, else by uses, inheritance and membership too; forwards, else backwards. */
+/**
+ * Finds a path by calls alone, or else by uses, inheritance and membership too. If there is none, a path back is looked
+ * for.
+ */
 export function findPath(graph: CodeGraph, from: readonly number[], to: readonly number[]): Groups {
   const [start, end] = [new Set(from), new Set(to)];
   if (from.some((row) => end.has(row))) return { summary: "Both are the same symbol.", groups: [] };

@@ -1,6 +1,6 @@
 /**
- * Who reads a configuration key or an environment variable, and where it is set. The index says which files hold the
- * name; these are read as they are now.
+ * Finds who reads a configuration key or an environment variable, and where it is set. The index knows which files
+ * mention the name. These files are read as they are now.
  */
 import type { CodeGraph } from "../../code-graph.ts";
 import { isKeyName, MAX_KEY } from "../../language/key-names.ts";
@@ -14,15 +14,15 @@ import { keyPlaces, settingPlaces } from "./key-places.ts";
 export interface KeySources {
   graph: CodeGraph;
   keys: KeyIndex;
-  /** Text of a file, "" when it cannot be read. */
+  /** The text of a file; "" if it cannot be read. */
   readText(path: string): string;
 }
 
-/** Files of source that one question reads, and characters of configuration files. */
+/** Limits of one question: source files, and characters of configuration files. */
 const MAX_FILES = 2_000;
 const MAX_SETTINGS = 16 * 1024 * 1024;
 
-/** @throws RangeError for what no key is called. */
+/** @throws RangeError if the name cannot be that of a key */
 export function findReaders(sources: KeySources, name: string, limit: number): Groups {
   if (!isKeyName(name))
     throw new RangeError(
@@ -42,7 +42,7 @@ export function findReaders(sources: KeySources, name: string, limit: number): G
   return describe(name, lists, unseen, limit);
 }
 
-/** @returns how many configuration files were not looked at */
+/** Adds places in configuration files. @returns how many files were not looked at */
 function addSettings(
   { keys, readText }: KeySources,
   name: string,
@@ -61,7 +61,7 @@ function addSettings(
   return 0;
 }
 
-/** A configuration file as an answer shows it; it is no node of the graph. */
+/** A configuration file as an answer shows it. It is not a node of the graph. */
 const settingsFile = (path: string): SymbolView => ({
   id: `File:${path}`,
   label: "File",
@@ -100,7 +100,7 @@ function describe(
 
 const AROUND = /^(Function|Method|Class|Struct|Const|Variable|Property)$/;
 
-/** The innermost symbol around a line, or the file. */
+/** The innermost symbol around a line, or the file itself. */
 function enclosing(graph: CodeGraph, file: number, line: number): number {
   let found = file;
   let size = Number.POSITIVE_INFINITY;

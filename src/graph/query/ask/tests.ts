@@ -1,4 +1,4 @@
-/** Tests that reach a symbol, apart from the product code that calls it. */
+/** Finds the tests that reach a symbol, and the product code that calls it. */
 import type { CodeGraph } from "../../code-graph.ts";
 import { EDGE_TYPES } from "../../model.ts";
 import { holdsTests, isTestPath } from "../../test-paths.ts";
@@ -10,7 +10,7 @@ const CONTAINS = EDGE_TYPES.indexOf("CONTAINS");
 const MAX_DEPTH = 6;
 const TYPES = /^(Class|Struct|Interface|Trait|Enum)$/;
 
-/** Whether something else calls or uses it. */
+/** Whether any other symbol calls or uses this one. */
 const isCalled = (graph: CodeGraph, row: number): boolean =>
   graph.incoming(row).some((edge) => FOLLOWED.has(graph.edges.type[edge]!) && graph.edges.from[edge] !== row);
 
@@ -30,7 +30,7 @@ export function findTests(graph: CodeGraph, target: number, limit: number): Grou
         seen.add(from);
         const entry: AskEntry = { symbol: graph.node(from), depth, line: graph.edges.line[edge]! };
         const path = graph.filePath(from);
-        // Nothing calls a test. What stands beside tests and is called helps them: the tests are among its callers.
+        // Nothing calls a test. A called symbol in a file of tests is a helper: the tests are among its callers.
         if (holdsTests(path) && !isCalled(graph, from)) tests.push(entry);
         else {
           if (depth === 1 && !isTestPath(path)) product.push(entry);

@@ -1,4 +1,4 @@
-/** Results of calls: return types, inferred type parameters, and the parameters of lambdas by context. */
+/** Results of calls: return types, inferred type parameters, and the types of lambdas' parameters by context. */
 
 import { Expr, SymbolFlag } from "../../language/fact-layout.ts";
 import { type ExprRow, exists, isNone, mapRows, NONE } from "../../rows.ts";
@@ -22,14 +22,14 @@ import {
 } from "../types/value-type.ts";
 
 const MAX_CALL_DEPTH = 40;
-/** Type parameters bounded by one another, and interfaces called through one another. */
+/** How many steps are followed from a type parameter to its bound, or from an interface to its call signature. */
 const MAX_BOUNDS = 4;
 
 export class Calls {
   private readonly repo: Repository;
-  /** What functions return, by symbol. */
+  /** The return types of functions, by symbol. */
   private readonly returnMemo: TypeMemo<number>;
-  /** Calls under evaluation, one in another. */
+  /** How many calls are being evaluated, one inside another. */
   private depth = 0;
 
   constructor(private readonly engine: Engine) {
@@ -37,7 +37,10 @@ export class Calls {
     this.returnMemo = new TypeMemo(this.repo.symbolTotal, engine.finding, (symbol) => this.findReturnType(symbol));
   }
 
-  /** The functions that calling a value may reach: itself, the call signatures of its type, those of what bounds it. */
+  /**
+   * The functions that calling a value may reach: the value itself, its type's call signatures, and those of a type
+   * parameter's bound.
+   */
   private callablesOf(type: ValueType | undefined, depth = 0): (ValueType & { kind: "function" })[] {
     return partsOf(type).flatMap((part) => {
       if (part.kind === "function") return [part];
@@ -47,7 +50,7 @@ export class Calls {
     });
   }
 
-  /** The environment of a call: what is written in `<…>`, else what the arguments say. */
+  /** The type arguments of a call: those written in `<…>`, otherwise those inferred from the arguments. */
   private inferEnv(symbol: number, typeParameterOwner: number, site: CallSite, lambdas: boolean): TypeEnv | undefined {
     const { engine, repo } = this;
     const file = repo.fileOf(typeParameterOwner);
@@ -119,7 +122,7 @@ export class Calls {
     return flags & SymbolFlag.Async ? builtin("Promise", engine.expressions.awaitType(result)) : result;
   }
 
-  /** What calling a value yields; `site` gives the arguments. */
+  /** The type that calling a value yields. `site` gives the arguments. */
   resultOf(type: ValueType | undefined, site: CallSite | undefined): ValueType | undefined {
     if (!type || this.depth > MAX_CALL_DEPTH) return undefined;
     this.depth++;
@@ -136,7 +139,7 @@ export class Calls {
           case "function": {
             const chosen = this.engine.signatures.choose(part.symbol, site);
             const returned = this.returnTypeOf(chosen);
-            // What the arguments say is not asked where nothing depends on it.
+            // The return type depends on no type parameter, so the arguments need not be evaluated.
             if (isClosed(returned)) return returned;
             const inferred = site ? this.inferEnv(chosen, chosen, site, true) : undefined;
             const env = withSelf(mergeEnv(inferred, part.env), part.self);
@@ -148,7 +151,7 @@ export class Calls {
               engine.members.typeOfMember(part, "()") ??
               (member === undefined ? undefined : engine.members.typeOfMember(part, member));
             if (callable) return this.resultOf(callable, site);
-            // `Enum::Variant(payload)` is a value of the enum.
+            // In Rust, `Enum::Variant(payload)` makes a value of the enum.
             return repo.label(part.symbol) === "Enum" && repo.rules(repo.fileOf(part.symbol)).callConstructs
               ? part
               : undefined;
@@ -166,7 +169,7 @@ export class Calls {
     );
   }
 
-  /** What a function from outside makes: of `f<T>(…)` it is known that it holds a T. */
+  /** The result of a function from outside. For `f<T>(…)`, the result is known to hold a T. */
   private typeHeldOutside(site: CallSite): ValueType {
     const { exprs, lists } = this.repo.facts(site.file);
     const written = lists.items(exprs.typeArgs(site.expr));
@@ -174,7 +177,7 @@ export class Calls {
     return holds && holds.kind !== "external" ? { kind: "external", holds } : EXTERNAL;
   }
 
-  /** The instance a constructor call makes, its type parameters from the arguments. */
+  /** The instance that a constructor call makes. Its type parameters are inferred from the arguments. */
   construct(symbol: number, site: CallSite): ValueType {
     const { engine, repo } = this;
     const plain = engine.types.instanceOf(symbol, []);
@@ -185,7 +188,7 @@ export class Calls {
     return plain.kind === "instance" ? { ...plain, key: undefined, env } : plain;
   }
 
-  /** The type of a Call row. */
+  /** The type of a `Call` expression. */
   typeOfCall(file: number, row: ExprRow): ValueType | undefined {
     const facts = this.repo.facts(file);
     const site = { file, expr: row };
@@ -237,7 +240,10 @@ export class Calls {
     );
   }
 
-  /** The one abstract method of an interface that a lambda may stand for: Java. */
+  /**
+   * The only abstract method of an interface, which a lambda may implement (Java). Undefined if there are several or
+   * none.
+   */
   private findOnlyMethod(symbol: number, env: TypeEnv | undefined): ValueType | undefined {
     const { repo } = this;
     if (!repo.rules(repo.fileOf(symbol)).overloads || repo.label(symbol) !== "Interface") return undefined;
@@ -252,7 +258,7 @@ export class Calls {
     return only < 0 ? undefined : { kind: "function", symbol: only, env, self: undefined };
   }
 
-  /** The type of a parameter of a function type, seen through an environment. */
+  /** The type of a parameter of a function type, with type parameters replaced. */
   private typeOfParameter(type: ValueType | undefined, parameter: number): ValueType | undefined {
     return unionOf(
       partsOf(type).map((part) => {
@@ -273,7 +279,7 @@ export class Calls {
     );
   }
 
-  /** The type of a lambda's parameter from the call it is passed to. */
+  /** The type of a lambda's parameter, from the call that the lambda is passed to. */
   typeFromContext(file: number, source: ExprRow, argument: number, parameter: number): ValueType | undefined {
     const { engine, repo } = this;
     if (argument < 0) return this.typeOfParameter(engine.expressions.typeAt(file, source), parameter);
@@ -313,7 +319,7 @@ export class Calls {
       }
     }
     const called = engine.expressions.typeAt(file, callee);
-    // What a function from outside hands to a callback comes from outside.
+    // A function from outside passes values from outside to its callbacks.
     if (called?.kind === "external") return EXTERNAL;
     return unionOf(
       this.callablesOf(called).map((part) => {

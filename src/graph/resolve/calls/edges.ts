@@ -1,4 +1,4 @@
-/** The edges of one file: targets of its calls, imports, uses and inheritance. */
+/** The edges of one file: imports, calls, uses, decorators and inheritance. */
 import { CallFlag, Expr, SymbolFlag, Type } from "../../language/fact-layout.ts";
 import type { EdgeType, Reason, SymbolLabel } from "../../model.ts";
 import { type ExprRow, exists, isNone, NOTHING, type SymbolRow, type TypeRow } from "../../rows.ts";
@@ -10,7 +10,7 @@ import { addHeritageEdges } from "./heritage-edges.ts";
 import { addDecoratorEdges, addImportEdges } from "./reference-edges.ts";
 import { CallTargets, reasonOf, type Target } from "./targets.ts";
 
-/** An edge between symbols; a negative end is a file: `-1 - file`. */
+/** An edge between symbols. A negative end stands for a file: `-1 - file`. */
 export interface RawEdge {
   type: EdgeType;
   from: number;
@@ -21,7 +21,7 @@ export interface RawEdge {
 
 type AddEdges = (finder: EdgeFinder, file: number, into: RawEdge[]) => void;
 
-/** What is looked for in a file, in this order, which is that of its edges. */
+/** The steps that find a file's edges. Their order is that of the edges. */
 export const EDGE_STEPS: readonly (readonly [name: string, add: AddEdges])[] = [
   ["imports", ({ engine }, file, into) => addImportEdges(engine, file, into)],
   ["calls", (finder, file, into) => finder.addCallEdges(file, into)],
@@ -30,7 +30,7 @@ export const EDGE_STEPS: readonly (readonly [name: string, add: AddEdges])[] = [
   ["inheritance", ({ engine }, file, into) => addHeritageEdges(engine, file, into)],
 ];
 
-/** Labels that a call can reach in a language that is strict about it. */
+/** Whether a call can reach a node with this label, in a language with strict calls. */
 function isCalled(label: SymbolLabel, constructing: boolean): boolean {
   if (label === "Function" || label === "Method") return true;
   return constructing && (label === "Class" || label === "Struct" || label === "Enum");
@@ -50,14 +50,14 @@ export class EdgeFinder {
     this.targets = new CallTargets(engine, unique);
   }
 
-  /** The edges that leave a file. */
+  /** All edges that leave a file. */
   edgesOf(file: number): RawEdge[] {
     const found: RawEdge[] = [];
     for (const [, add] of EDGE_STEPS) add(this, file, found);
     return found;
   }
 
-  /** The nearest symbol that is a node, or none. */
+  /** The nearest symbol that is a node: the symbol itself, its definition, or one around it; -1 if there is none. */
   private findVisible(symbol: number): number {
     const { repo } = this;
     let at = symbol;
@@ -69,21 +69,21 @@ export class EdgeFinder {
     return at;
   }
 
-  /** The node that a call or use belongs to: a symbol, or the file. */
+  /** The node that contains a call or use: a symbol, or the file. */
   private ownerOf(file: number, row: SymbolRow): number {
     if (isNone(row)) return -1 - file;
     const node = this.findVisible(this.repo.symbolAt(file, row));
     return node < 0 ? -1 - file : node;
   }
 
-  /** `super(…)`, `base(…)`: the parent's constructor. */
+  /** Whether a call is `super(…)` or `base(…)`, which calls the parent's constructor. */
   private callsParent(file: number, callRow: number): boolean {
     const { exprs, calls } = this.repo.facts(file);
     const callee = exprs.callee(calls.expr(callRow));
     return exists(callee) && exprs.op(callee) === Expr.Super;
   }
 
-  /** CALLS; where only the name of what is called is known, MAY_CALL. */
+  /** Adds CALLS edges, and MAY_CALL edges for calls of which only the called name is known. */
   addCallEdges(file: number, into: RawEdge[]): void {
     const { repo } = this;
     const { calls } = repo.facts(file);
@@ -106,7 +106,7 @@ export class EdgeFinder {
     }
   }
 
-  /** Methods of the name that is called on a value of which nothing is known, where they are several. */
+  /** Methods with the called name, if nothing is known of the receiver and there are several such methods. */
   private findPossible(file: number, callRow: number): readonly number[] {
     const { calls, exprs, strings } = this.repo.facts(file);
     const callee = exprs.callee(calls.expr(callRow));
@@ -117,14 +117,17 @@ export class EdgeFinder {
     return candidates.length === 0 || this.targets.isForeign(file, object) ? NOTHING : candidates;
   }
 
-  /** USES: from each symbol to each type, value and method that it names without a call, once. */
+  /**
+   * Adds USES edges from each symbol to the types, values and methods that it names without calling them. Each edge is
+   * added once.
+   */
   addUseEdges(file: number, into: RawEdge[]): void {
     const { repo } = this;
     const { uses } = repo.facts(file);
     const seen = new Set<number>();
     const add = (user: SymbolRow, to: number, line: number, reason: Reason) => {
       const from = this.ownerOf(file, user);
-      // Files are below zero.
+      // Files are negative numbers, so the key is shifted.
       const key = (from + repo.files.length) * repo.symbolTotal + to;
       if (from === to || seen.has(key)) return;
       seen.add(key);
@@ -148,7 +151,10 @@ export class EdgeFinder {
     }
   }
 
-  /** Functions and methods that a member stands for which is no callee: `on("end", this.close)`, `map(Shape::area)`. */
+  /**
+   * Functions and methods that a member expression names without calling it: `on("end", this.close)`,
+   * `map(Shape::area)`.
+   */
   private methodsAt(file: number, expr: ExprRow): readonly Target[] {
     if (isNone(expr) || this.repo.facts(file).exprs.op(expr) !== Expr.Member) return NOTHING;
     return this.keepMethods(this.targets.findCalleeTargets(file, expr, expr));
@@ -158,7 +164,7 @@ export class EdgeFinder {
     return targets.filter(({ symbol, reason }) => reason !== "unique_name" && isCalled(this.repo.label(symbol), false));
   }
 
-  /** What a mentioned type stands for. */
+  /** The symbol that a mentioned type stands for. */
   resolveUsedType(file: number, row: TypeRow): Entity | undefined {
     const { engine } = this;
     const { types } = this.repo.facts(file);

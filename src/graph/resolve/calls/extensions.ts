@@ -1,4 +1,7 @@
-/** Extension methods of types from outside: C#'s `"{0}".FormatWith(x)`, where a class here declares `FormatWith(this string …)`. */
+/**
+ * Extension methods for types from outside: C#'s `"{0}".FormatWith(x)`, if a class here declares `FormatWith(this
+ * string …)`.
+ */
 import { fewestArguments, mostArguments, SymbolFlag } from "../../language/fact-layout.ts";
 import type { CallSite, Engine } from "../engine.ts";
 import { pushTo, type Repository } from "../repository.ts";
@@ -7,13 +10,13 @@ import type { Target } from "./targets.ts";
 
 interface Extension {
   symbol: number;
-  /** What the extended type means here: undefined or external for a class from outside. */
+  /** The extended type, if it has a meaning here. It is undefined or external for a class from outside. */
   type: ValueType | undefined;
 }
 
 export class Extensions {
   private readonly repo: Repository;
-  /** By name; made when they are first needed. */
+  /** Extension methods by name; built when first needed. */
   private known: Map<string, Extension[]> | undefined;
 
   constructor(private readonly engine: Engine) {
@@ -37,7 +40,7 @@ export class Extensions {
     return this.known;
   }
 
-  /** What a call of a member reaches on a value from outside: one extension method, or nothing. */
+  /** The extension method that a call on a value from outside reaches; none if it is ambiguous. */
   find(receiver: ValueType | undefined, name: string, site: CallSite): Target[] {
     const { repo } = this;
     const { exprs, lists } = repo.facts(site.file);
@@ -53,7 +56,7 @@ export class Extensions {
   }
 }
 
-/** Whether an extension of one type from outside may be meant by a value of another. */
+/** Whether an extension of one type from outside can apply to a value of another type. */
 function mayExtend(extended: ValueType | undefined, receiver: ValueType | undefined): boolean {
   const from = (type: ValueType | undefined) => type === undefined || type.kind === "external";
   if (from(receiver)) return from(extended);

@@ -1,4 +1,4 @@
-/** What extends and implements what. */
+/** EXTENDS and IMPLEMENTS edges. */
 
 import { HeritageKind, SymbolFlag } from "../../language/fact-layout.ts";
 import type { Reason } from "../../model.ts";
@@ -7,7 +7,7 @@ import type { Engine } from "../engine.ts";
 import { partsOf } from "../types/value-type.ts";
 import type { RawEdge } from "./edges.ts";
 
-/** Appends the EXTENDS and IMPLEMENTS edges that a file states. */
+/** Adds the EXTENDS and IMPLEMENTS edges that a file declares. */
 export function addHeritageEdges(engine: Engine, file: number, into: RawEdge[]): void {
   const { repo } = engine;
   const { heritage } = repo.facts(file);

@@ -1,6 +1,6 @@
 /**
- * Chooses between functions of one name by their arguments: first by their number, then by the types that are known.
- * If several still fit, there is no answer.
+ * Chooses between functions of one name by the arguments of a call: first by their number, then by their known types.
+ * If several functions still fit, there is no answer.
  */
 
 import { BindingKind, Expr, fewestArguments, mostArguments, SymbolFlag } from "../../language/fact-layout.ts";
@@ -13,7 +13,7 @@ import { partsOf, typeKey, type ValueType } from "../types/value-type.ts";
 
 const MAX_BASES = 40;
 
-/** A candidate and how far up the inheritance it stands. */
+/** A candidate, and how many steps up the inheritance it was found. */
 interface Candidate {
   symbol: number;
   depth: number;
@@ -21,7 +21,7 @@ interface Candidate {
 
 type Builtin = ValueType & { kind: "builtin" };
 
-/** Whether a value of a type of the library is certainly no function. */
+/** Whether a value of this library type is certainly not a function. */
 const isNoFunction = (by: Conversions, name: string): boolean =>
   isClosed(by, name) || by.roots.has(name) || by.containers.has(name);
 
@@ -29,18 +29,18 @@ const isRoot = (by: Conversions, type: ValueType): boolean => type.kind === "bui
 
 export class Overloads {
   private readonly repo: Repository;
-  /** Every function that the name of one may mean. */
+  /** For a function, all functions that its name may mean. */
   private readonly memo = new Map<number, readonly Candidate[]>();
-  /** Types that members outside them belong to, by member. */
+  /** The type that a member declared outside it belongs to, by member. */
   private attachedTo: Map<number, number> | undefined;
-  /** Those members, by type. */
+  /** The members declared outside their type, by type. */
   private attached: Map<number, number[]> | undefined;
 
   constructor(private readonly engine: Engine) {
     this.repo = engine.repo;
   }
 
-  /** Types that have members outside them, and those members. */
+  /** Builds both indexes of members that are declared outside their type. */
   private indexOutside(): { owners: Map<number, number>; members: Map<number, number[]> } {
     const { repo } = this;
     if (!this.attachedTo || !this.attached) {
@@ -67,7 +67,7 @@ export class Overloads {
     return label === "Function" || label === "Method";
   }
 
-  /** Every function that the name may mean where this one was found. */
+  /** All functions that the name of this one may mean in the place where this one was found. */
   private candidatesOf(symbol: number): readonly Candidate[] {
     const { repo } = this;
     const known = this.memo.get(symbol);
@@ -101,7 +101,7 @@ export class Overloads {
     }
   }
 
-  /** Own members of a name, those of a type's other parts included. */
+  /** The type's own members of a name, including those of its other parts (partial types). */
   private findOwn(symbol: number, name: string): readonly number[] {
     const { repo } = this;
     const file = repo.fileOf(symbol);
@@ -133,7 +133,7 @@ export class Overloads {
     return count >= fewestArguments(known) && count <= mostArguments(known);
   }
 
-  /** How well arguments fit: -1 not at all, else how many are known to be just what is declared. */
+  /** Rates how well arguments fit the parameters: -1 if they certainly do not, otherwise the sum of `rateArgument`. */
   private rateTypes(symbol: number, site: CallSite, args: Rows<ExprRow>, skip: number): number {
     const { repo } = this;
     const file = repo.fileOf(symbol);
@@ -147,7 +147,7 @@ export class Overloads {
     for (let i = 0; i < args.length; i++) {
       const row = rows[Math.min(i + skip, rows.length - 1)];
       if (row === undefined) break;
-      // A parameter for any number of arguments is not compared.
+      // A parameter that takes any number of arguments is not compared.
       if (i + skip >= rows.length || (variadic && i + skip === rows.length - 1)) break;
       const wanted = this.engine.types.typeAt(file, bindings.type(row));
       const fit = this.rateArgument(conversions, wanted, site.file, args[i]!);
@@ -157,7 +157,7 @@ export class Overloads {
     return sure;
   }
 
-  /** -1 certainly not, 0 perhaps, more the nearer the argument is to what is declared. */
+  /** Rates one argument: -1 certainly does not fit, 0 may fit, higher the nearer its type is to the declared one. */
   private rateArgument(by: Conversions, wanted: ValueType | undefined, file: number, argument: ExprRow): number {
     const { repo } = this;
     const { exprs } = repo.facts(file);
@@ -171,7 +171,7 @@ export class Overloads {
     if (given.kind === "builtin") {
       if (wanted.kind === "builtin") return this.rateBuiltin(by, given, wanted, loose);
       if (given.name === "null") return wanted.kind === "instance" ? 1 : 0;
-      // What comes from a library cannot derive from what is here; it may be what a constructor takes.
+      // A library's type cannot derive from a type of the repository. In C++, it may be what a constructor takes.
       return wanted.kind !== "instance" || loose ? 0 : -1;
     }
     if (given.kind !== "instance") return 0;
@@ -180,7 +180,7 @@ export class Overloads {
     return isClosed(by, wanted.name) || (!loose && this.rateDerivation(given, -1) < 0) ? -1 : 0;
   }
 
-  /** Arrays of scalars only fit arrays of the same. */
+  /** Rates two library types. Arrays of scalars only fit arrays of the same scalars. */
   private rateBuiltin(by: Conversions, given: Builtin, wanted: Builtin, loose: boolean): number {
     const [from, to] = [given.args[0], wanted.args[0]];
     if (given.name !== "Array" || wanted.name !== "Array" || !from || !to || loose)
@@ -195,7 +195,10 @@ export class Overloads {
     return isNone(type.binding) || exists(this.repo.facts(type.file).bindings.constraint(type.binding));
   }
 
-  /** 10 the same type, less the farther it is derived, -1 not at all while all bases are known, else 0. */
+  /**
+   * Rates a derivation: 10 for the same type, less for each step away from it, -1 if all bases are known and none is
+   * the wanted type, otherwise 0.
+   */
   private rateDerivation(given: ValueType & { kind: "instance" }, wanted: number): number {
     if (given.symbol === wanted) return 10;
     const seen = new Set<number>();
@@ -214,7 +217,7 @@ export class Overloads {
     return unknown ? 0 : -1;
   }
 
-  /** The symbol among its overloads that fits a call; none when several do. The symbol itself where it has none. */
+  /** The overload that fits a call; -1 if none fits or several do. A symbol without overloads is returned itself. */
   choose(symbol: number, site: CallSite | undefined): number {
     const { repo } = this;
     if (!this.isFunctionLike(symbol)) return symbol;
@@ -241,7 +244,7 @@ export class Overloads {
     const depth = Math.min(...best.map((one) => one.depth));
     const nearest = new Set(best.filter((one) => one.depth === depth).map((one) => this.toDefinition(one.symbol)));
     if (nearest.size !== 1) {
-      // A function with exactly this many parameters goes before one that takes any number.
+      // A function with a fixed number of parameters takes precedence over a variadic one.
       const exact = best.filter(
         (one) => one.depth === depth && Number.isFinite(mostArguments(repo.column(one.symbol, "arity"))),
       );
@@ -251,7 +254,7 @@ export class Overloads {
     return [...nearest][0]!;
   }
 
-  /** The definition of a declared member among the candidates: it alone may leave out the default values. */
+  /** The definition of a declared member among the candidates. A definition may leave out the default values. */
   private bodyOf(one: Candidate, all: readonly Candidate[]): Candidate {
     const { repo } = this;
     if (!repo.has(one.symbol, SymbolFlag.Signature) || !repo.rules(repo.fileOf(one.symbol)).includes) return one;
@@ -264,7 +267,10 @@ export class Overloads {
     return bodies.length === 1 && declarations === 1 ? bodies[0]! : one;
   }
 
-  /** Of several that fit, the one that is not a declaration of another; none when there is no such one. */
+  /**
+   * The only candidate that is not hidden, or the first if all are alternatives of it; -1 if there is no such
+   * candidate.
+   */
   private choosePreferred(symbols: readonly number[]): number {
     const bodies = symbols.filter((symbol) => !this.repo.has(symbol, SymbolFlag.Hidden));
     return bodies.length === 1 || bodies.every((symbol) => this.isAlternative(symbol, bodies[0]!))
@@ -272,7 +278,9 @@ export class Overloads {
       : -1;
   }
 
-  /** Whether two definitions are one function to a caller: the same parameters, under different conditions. */
+  /**
+   * Whether two definitions are the same function to a caller: equal parameters, under different conditions (`#if`).
+   */
   private isAlternative(one: number, other: number): boolean {
     const { repo } = this;
     if (!repo.rules(repo.fileOf(one)).includes || repo.column(one, "arity") !== repo.column(other, "arity"))

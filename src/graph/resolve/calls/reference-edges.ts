@@ -1,4 +1,4 @@
-/** Edges of what refers to declarations without being called: imports, and decorators. */
+/** Edges of nodes that refer to declarations without calling them: imports and decorators. */
 
 import { Expr, SymbolFlag, Type } from "../../language/fact-layout.ts";
 import { exists, isNone, rowAfter, type TypeRow } from "../../rows.ts";
@@ -6,7 +6,10 @@ import type { Engine } from "../engine.ts";
 import { isReference } from "../repository.ts";
 import type { EdgeFinder, RawEdge } from "./edges.ts";
 
-/** IMPORTS: from the file to each file and symbol once, and from each import as written to what it brings in. */
+/**
+ * Adds IMPORTS edges: one from the file to each file and symbol, and one from each import statement to what it brings
+ * in.
+ */
 export function addImportEdges(engine: Engine, file: number, into: RawEdge[]): void {
   const { repo } = engine;
   const { imports, symbols } = repo.facts(file);
@@ -30,14 +33,14 @@ export function addImportEdges(engine: Engine, file: number, into: RawEdge[]): v
     for (const space of ["value", "type"] as const) {
       const entity = engine.names.followImport(file, row, space);
       if (entity?.kind === "symbol" && !repo.has(entity.symbol, SymbolFlag.Hidden)) add(entity.symbol);
-      // A module of a package, imported by its name.
+      // The import names a module of a package.
       if (entity?.kind === "type" && entity.type.kind === "module")
         for (const other of entity.type.files) if (other !== file) add(-1 - other);
     }
   }
 }
 
-/** USES: from each decorator to what it names. */
+/** Adds USES edges from each decorator to the symbols that it names. */
 export function addDecoratorEdges(finder: EdgeFinder, file: number, into: RawEdge[]): void {
   const { repo } = finder.engine;
   const { symbols, exprs } = repo.facts(file);
@@ -57,7 +60,7 @@ export function addDecoratorEdges(finder: EdgeFinder, file: number, into: RawEdg
   }
 }
 
-/** The symbol of an annotation's type, of several that it may be the first, or none. */
+/** The symbol of an annotation's type; -1 if there is none. Of a union, the first member that is a symbol. */
 function findUsed(finder: EdgeFinder, file: number, type: TypeRow): number {
   if (isNone(type)) return -1;
   const { repo } = finder.engine;

@@ -1,11 +1,13 @@
-/** Arguments of calls and declared parameters of functions, and which of the signatures of a name a call means. */
+/**
+ * The arguments of calls, the declared parameters of functions, and the choice between several signatures of one name.
+ */
 import { BindingKind, Expr, SymbolFlag } from "../../language/fact-layout.ts";
 import { type BindingRow, type ExprRow, exists, isNone, type Rows } from "../../rows.ts";
 import type { CallSite, Engine } from "../engine.ts";
 import type { Repository } from "../repository.ts";
 import { partsOf, type ValueType } from "../types/value-type.ts";
 
-/** Types of the library that no value of another type is. */
+/** Library types whose values belong to no other type. */
 const PLAIN = /^(string|number|boolean)$/;
 
 export class Signatures {
@@ -15,7 +17,7 @@ export class Signatures {
     this.repo = engine.repo;
   }
 
-  /** Expression rows of the arguments. */
+  /** Expression rows of a call's arguments. */
   argumentsOf(site: CallSite): Rows<ExprRow> {
     const facts = this.repo.facts(site.file);
     return facts.lists.items(facts.exprs.args(site.expr));
@@ -25,13 +27,13 @@ export class Signatures {
     return this.repo.facts(file).exprs.op(row) === Expr.Function;
   }
 
-  /** Parameter binding rows of a function symbol. */
+  /** Binding rows of a function's parameters. */
   private parametersOf(symbol: number): Rows<BindingRow> {
     const { repo } = this;
     return repo.facts(repo.fileOf(symbol)).lists.items(repo.column(symbol, "parameters"));
   }
 
-  /** What a function declares its parameter of that index to be. */
+  /** The declared type of a function's parameter. */
   declaredTypeOf(symbol: number, index: number): ValueType | undefined {
     const { engine, repo } = this;
     const rows = this.parametersOf(symbol);
@@ -42,18 +44,18 @@ export class Signatures {
     if (row === undefined) return undefined;
     const type = engine.types.typeAt(file, repo.facts(file).bindings.type(row));
     if (!variadic) return type;
-    // `...handlers: [First, Second]` says of each argument what it is.
+    // In `...handlers: [First, Second]`, the tuple gives the type of each argument.
     const places = type?.kind === "builtin" && type.name === "Tuple" ? type.args : [];
     return places[index - rows.length + 1] ?? engine.expressions.elementOf(type);
   }
 
-  /** What bounds a type parameter. */
+  /** The bound of a type parameter. */
   constraintOf(part: ValueType & { kind: "parameter" }): ValueType | undefined {
     if (isNone(part.binding)) return undefined;
     return this.engine.types.typeAt(part.file, this.repo.facts(part.file).bindings.constraint(part.binding));
   }
 
-  /** The overload that fits the arguments of a call, the symbol itself when it has no overloads. */
+  /** The overload that fits a call's arguments. A symbol without overloads is returned itself. */
   choose(symbol: number, site: CallSite | undefined): number {
     const { repo } = this;
     const file = repo.fileOf(symbol);
@@ -84,7 +86,7 @@ export class Signatures {
     return candidates[0]!;
   }
 
-  /** False only when an argument certainly does not fit a parameter. */
+  /** Whether an argument may fit a parameter. False only if it certainly does not. */
   private mayBe(declared: ValueType | undefined, file: number, argument: ExprRow): boolean {
     const wanted = declared?.kind === "parameter" ? this.constraintOf(declared) : declared;
     if (!wanted || wanted.kind === "external" || wanted.kind === "parameter") return true;

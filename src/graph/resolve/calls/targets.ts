@@ -1,6 +1,4 @@
-/**
- * What a call reaches. Precision before recall: a target that is ambiguous, or comes from outside, is none.
- */
+/** Finds what a call reaches. Precision goes before recall: an ambiguous target, or one from outside, is left out. */
 import { BindingKind, Expr, SymbolFlag } from "../../language/fact-layout.ts";
 import type { Reason } from "../../model.ts";
 import { type BindingRow, type ExprRow, exists, isNone, NONE } from "../../rows.ts";
@@ -18,7 +16,7 @@ export interface Target {
 const MAX_TARGETS = 4;
 const MAX_ALIASES = 4;
 
-/** Why a named symbol is what is meant. */
+/** The reason for an edge to a symbol that was found by name. */
 export function reasonOf(repo: Repository, file: number, entity: Entity & { kind: "symbol" }): Reason {
   if (entity.via === "import") return "import";
   return repo.fileOf(entity.symbol) === file ? "same_scope" : "import";
@@ -28,7 +26,7 @@ export class CallTargets {
   private readonly repo: Repository;
   private readonly unique: UniqueNames;
   private readonly extensions: Extensions;
-  /** Local names of local names under way. */
+  /** How many local names for other local names are being followed. */
   private aliases = 0;
 
   constructor(
@@ -40,7 +38,7 @@ export class CallTargets {
     this.extensions = new Extensions(engine);
   }
 
-  /** The node that stands for a hidden overload signature, or none. */
+  /** The node that stands for a hidden overload signature; -1 if there is none. */
   findDefinition(symbol: number): number {
     const { engine, repo } = this;
     if (!repo.has(symbol, SymbolFlag.Signature)) return -1;
@@ -55,7 +53,7 @@ export class CallTargets {
     return entity?.kind === "symbol" && !repo.has(entity.symbol, SymbolFlag.Hidden) ? entity.symbol : -1;
   }
 
-  /** Whether a symbol can be the end of a CALLS edge, and which node it is. */
+  /** The node that a CALLS edge to this symbol ends at; -1 if the symbol cannot be called. */
   private toCallable(symbol: number): number {
     const { repo } = this;
     if (!repo.has(symbol, SymbolFlag.Hidden)) return symbol;
@@ -63,7 +61,7 @@ export class CallTargets {
     if (definition >= 0) return definition;
     const holder = repo.parent(symbol);
     if (holder >= 0 && repo.has(symbol, SymbolFlag.Signature) && this.isTypeOf(holder, symbol)) return holder;
-    // A shorthand or plain member of an object literal: what it holds is called.
+    // For a shorthand or plain property of an object literal, the function that it holds is called.
     const value = repo.column(symbol, "value");
     if (repo.label(symbol) === "Property" && exists(value)) {
       const type = this.engine.expressions.typeAt(repo.fileOf(symbol), value);
@@ -73,7 +71,7 @@ export class CallTargets {
     return -1;
   }
 
-  /** The constant or variable that an expression names, or none. */
+  /** The constant or variable that an expression names; -1 if there is none. */
   private findNamedValue(file: number, value: ExprRow): number {
     const { repo } = this;
     const { exprs } = repo.facts(file);
@@ -82,7 +80,7 @@ export class CallTargets {
     return entity?.kind === "symbol" && !repo.has(entity.symbol, SymbolFlag.Hidden) ? entity.symbol : -1;
   }
 
-  /** Whether a property is declared to be the function that a hidden signature describes. */
+  /** Whether a hidden signature is the declared function type of a property. */
   private isTypeOf(property: number, signature: number): boolean {
     const { repo } = this;
     if (repo.label(property) !== "Property" || repo.has(property, SymbolFlag.Hidden)) return false;
@@ -90,7 +88,7 @@ export class CallTargets {
     return declared?.kind === "function" && declared.symbol === signature;
   }
 
-  /** Targets named by a plain name. */
+  /** Targets of a call by a plain name. */
   private findByName(file: number, expr: ExprRow, site: CallSite): Target[] {
     const { engine, repo } = this;
     const { exprs } = repo.facts(file);
@@ -103,7 +101,10 @@ export class CallTargets {
     return held.length > 0 || entity.kind !== "binding" ? held : this.findByAlias(entity.file, entity.binding, site);
   }
 
-  /** A local name of something that is a node though the function it holds is none: `const { start } = hooks`. */
+  /**
+   * Follows a local name to a node that is called through it, although the held function is no node: `const { start } =
+   * hooks`.
+   */
   private findByAlias(file: number, binding: BindingRow, site: CallSite): Target[] {
     const { bindings, exprs } = this.repo.facts(file);
     if (bindings.kind(binding) !== BindingKind.Local || this.aliases > MAX_ALIASES) return [];
@@ -116,7 +117,7 @@ export class CallTargets {
     return targets;
   }
 
-  /** A called symbol; a constant that holds a known function stands for that function. */
+  /** Targets of a call of a symbol. A constant that holds a known function stands for that function. */
   private findBySymbol(found: number, reason: Reason, site: CallSite): Target[] {
     const { engine, repo } = this;
     const symbol = repo.rules(repo.fileOf(found)).overloads ? engine.overloads.choose(found, site) : found;
@@ -134,12 +135,12 @@ export class CallTargets {
     return node < 0 ? [] : [{ symbol: node, reason }];
   }
 
-  /** Whether a property is another name of one function: `size = this.length`, `run: typeof run`. */
+  /** Whether a property is only another name of a function: `size = this.length`, `run: typeof run`. */
   private isAlias(type: ValueType | undefined): boolean {
     return type?.kind === "function" && !this.repo.has(type.symbol, SymbolFlag.Hidden);
   }
 
-  /** Whether a name stands for a module, or for something in it: `const assert = require("assert")`. */
+  /** Whether a symbol stands for a module, or for something in one: `const assert = require("assert")`. */
   private isModule(symbol: number): boolean {
     const { repo } = this;
     const { exprs } = repo.facts(repo.fileOf(symbol));
@@ -148,7 +149,7 @@ export class CallTargets {
     return exists(row) && exprs.op(row) === Expr.Module;
   }
 
-  /** Functions and classes that a value is known to be. */
+  /** The functions and classes that a value of this type can be. */
   private findByType(type: ValueType | undefined, reason: Reason): Target[] {
     const { repo } = this;
     const targets: Target[] = [];
@@ -165,14 +166,14 @@ export class CallTargets {
     return targets;
   }
 
-  /** Whether a receiver of unknown type certainly comes from outside, so that guessing its member would be wrong. */
+  /** Whether a receiver of unknown type certainly comes from outside. Guessing its member would then be wrong. */
   isForeign(file: number, object: ExprRow): boolean {
     const { engine } = this;
     const { exprs, strings } = this.repo.facts(file);
     const op = exprs.op(object);
-    // The parent of a class whose bases are not known may be anything.
+    // The class's bases are unknown, so its parent may be anything.
     if (op === Expr.Super) return true;
-    // What such a thing holds or gives is foreign too: `System.out.println()`.
+    // A member or result of something foreign is foreign too: `System.out.println()`.
     if (op === Expr.Member || op === Expr.Call) {
       const inner = op === Expr.Member ? exprs.object(object) : exprs.callee(object);
       const type = isNone(inner) ? undefined : engine.expressions.typeAt(file, inner);
@@ -180,7 +181,7 @@ export class CallTargets {
       return exists(inner) && this.isForeign(file, inner);
     }
     if (op !== Expr.Name || !/^\p{Lu}/u.test(strings[exprs.name(object)]!)) return false;
-    // A class, by its look, that nothing here declares.
+    // A capitalized name looks like a class; nothing here declares it.
     return engine.names.lookUp(file, exprs.nameScope(object), exprs.name(object), "value") === undefined;
   }
 
@@ -188,7 +189,7 @@ export class CallTargets {
     return this.repo.facts(file).exprs.op(object) === Expr.Super;
   }
 
-  /** What `super.name` means: the first parent that has it. */
+  /** The member that `super.name` means: that of the first parent which has it. */
   private searchParents(parents: ValueType, name: string, called: boolean | undefined): MemberSearch {
     let search: MemberSearch = { members: [], known: true };
     for (const parent of partsOf(parents)) {
@@ -210,7 +211,7 @@ export class CallTargets {
     }
     const calls = repo.language(file).library.functions?.get(name) === "called";
     if (receiver.kind === "function" && calls) return this.findByType(receiver, "receiver_type");
-    // A constant that holds a function from outside: `toString.call(x)`.
+    // A constant that holds a function from outside is called: `toString.call(x)`.
     if (receiver.kind === "external" && calls && facts.exprs.op(object) === Expr.Name)
       return this.dropRepeated(this.findByName(file, object, site));
     const called = facts.exprs.called(callee) || undefined;
@@ -248,14 +249,14 @@ export class CallTargets {
       );
   }
 
-  /** What one call of a file reaches. */
+  /** The targets of a call. */
   findCallTargets(file: number, callRow: number): Target[] {
     const { exprs, calls } = this.repo.facts(file);
     const row = calls.expr(callRow);
     return this.findCalleeTargets(file, exprs.callee(row), row);
   }
 
-  /** What a call of `callee` reaches; `row` is the call, or whatever else means the callee. */
+  /** The targets of a callee. `row` is the call, or another expression that names the callee. */
   findCalleeTargets(file: number, callee: ExprRow, row: ExprRow): Target[] {
     const { engine } = this;
     if (isNone(callee)) return [];
@@ -270,7 +271,7 @@ export class CallTargets {
       case Expr.Index:
         return this.findByIndex(file, callee, { file, expr: row });
       case Expr.Typed: {
-        // A cast changes what is known of a function, not which one is called.
+        // A cast changes the type of a function, but not which function is called.
         const uncast = this.findCalleeTargets(file, exprs.value(callee), row);
         if (uncast.length > 0) return uncast;
         return this.dropRepeated(this.findByType(engine.expressions.typeAt(file, callee), "receiver_type"));
@@ -280,7 +281,9 @@ export class CallTargets {
     }
   }
 
-  /** `object[key]()`: the member of that computed name, or what the value is known to hold. */
+  /**
+   * Targets of `object[key]()`: the member with that computed name, or the functions that the value is known to hold.
+   */
   private findByIndex(file: number, callee: ExprRow, site: CallSite): Target[] {
     const { engine } = this;
     const { exprs, strings } = this.repo.facts(file);

@@ -1,4 +1,4 @@
-/** What a file gives others: its list of exports, or all names at its top. */
+/** Resolves what a file exports: its list of exports or, in languages without lists, all its top-level names. */
 import { ExportKind, SymbolFlag } from "../../language/fact-layout.ts";
 import { basename, dirname } from "../../language/paths.ts";
 import { FILE_SCOPE, isNone } from "../../rows.ts";
@@ -7,33 +7,33 @@ import { FileIndex } from "../file-index.ts";
 import { pushTo, type Repository } from "../repository.ts";
 import { EXTERNAL_ENTITY, type Seen } from "./seen.ts";
 
-/** Where the rows stand that export all of another module; a name has no NUL. */
+/** The key of rows that re-export all of another module. No name contains NUL. */
 const STAR = "\u0000";
 
 const SPACES: readonly NameSpaceOf[] = ["value", "type", "call"];
 
 export class Exports {
   private readonly repo: Repository;
-  /** By name, and by file and space: what it stands for; null for nothing. */
+  /** Resolved exports by name, then by file and space; null if there is none. */
   private readonly exportCache = new Map<string, Map<number, Entity | null>>();
-  /** Export rows by name, by file. */
+  /** Export rows of a file, by name. */
   private readonly exports = new FileIndex((file) => this.indexExports(file));
 
   constructor(private readonly engine: Engine) {
     this.repo = engine.repo;
   }
 
-  /** A name as another file sees it. */
+  /** What a name means to another file. */
   findExport(file: number, name: string, space: NameSpaceOf): Entity | undefined {
     return this.findExported(file, name, space);
   }
 
-  /** The same, of what the file's own list of exports says, without the members of what it exports as a whole. */
+  /** Like `findExport`, but only through the file's own list of exports, without members of a whole export. */
   findOwnExport(file: number, name: string, space: NameSpaceOf): Entity | undefined {
     return this.repo.rules(file).exportLists ? this.searchOwnExports(file, name, space, new Set()) : undefined;
   }
 
-  /** Whether a file's list of exports names the file as a whole: `module.exports = …`. */
+  /** Whether a file exports one value as a whole: `module.exports = …`. */
   isGivenWhole(file: number): boolean {
     return this.repo.rules(file).exportLists && this.exports.of(file).has("=");
   }
@@ -46,7 +46,7 @@ export class Exports {
     return index;
   }
 
-  /** `findExport`, while names are followed. */
+  /** Like `findExport`, with the names that are being followed, as re-exports may form a circle. */
   findExported(file: number, name: string, space: NameSpaceOf, asked?: Seen): Entity | undefined {
     const place = file * SPACES.length + SPACES.indexOf(space);
     const cached = this.exportCache.get(name)?.get(place);
@@ -58,7 +58,7 @@ export class Exports {
     const found = this.repo.rules(file).exportLists
       ? this.searchExportList(file, name, space, seen)
       : this.searchTop(file, name, space, seen);
-    // A miss inside a cycle may be due to where the cycle was entered.
+    // A miss inside of a circle may depend on where the circle was entered, so it is not kept.
     if (found || seen.size === 1) this.remember(name, place, found ?? null);
     return found;
   }
@@ -139,7 +139,7 @@ export class Exports {
     return repo.rules(file).exportLists && !this.exports.of(file).has("default");
   }
 
-  /** Languages without export lists: every top-level name, and what the file itself imported. */
+  /** For languages without export lists: finds a top-level name, or a name that the file itself imported. */
   private searchTop(file: number, name: string, space: NameSpaceOf, seen: Seen): Entity | undefined {
     const { repo } = this;
     const row = repo.stringRow(file, name);

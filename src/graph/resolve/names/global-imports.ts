@@ -1,4 +1,7 @@
-/** Imports that hold for every file of a project, which is the folder they are in. */
+/**
+ * Imports that hold for every file of a project (C#'s `global using`). A project is the folder that the import's file
+ * is in.
+ */
 
 import { ImportKind } from "../../language/fact-layout.ts";
 import { EVERYWHERE } from "../../language/language.ts";
@@ -12,9 +15,9 @@ interface GlobalImport {
 }
 
 export class GlobalImports {
-  /** Made when it is first needed. */
+  /** The global imports by folder; built when first needed. */
   private byFolder: Map<string, GlobalImport[]> | undefined;
-  /** By file. */
+  /** The imports that hold in each file. */
   private readonly found: (readonly GlobalImport[] | undefined)[] = [];
 
   constructor(private readonly repo: Repository) {}
@@ -37,7 +40,7 @@ export class GlobalImports {
     return this.byFolder;
   }
 
-  /** Gives the imports of other files that hold in a file, the nearest folder's first. */
+  /** The imports of other files that hold in a file, those of the nearest folder first. */
   holdingIn(file: number): readonly GlobalImport[] {
     const known = this.found[file];
     if (known) return known;

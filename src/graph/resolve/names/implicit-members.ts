@@ -1,4 +1,6 @@
-/** Members that are visible as plain names: those of the class around, and of the class a method is defined for. */
+/**
+ * Members that are visible as plain names: those of the enclosing class, and of the class that a method is defined for.
+ */
 
 import { SymbolFlag } from "../../language/fact-layout.ts";
 import { isNone, NONE, type ScopeRow, type SymbolRow, type TypeRow } from "../../rows.ts";
@@ -10,16 +12,18 @@ import { labelsOf } from "./name-labels.ts";
 
 export class ImplicitMembers {
   private readonly repo: Repository;
-  /** Types that symbols of a file are attached to, by file. */
+  /** For each file, the types that its symbols are attached to. */
   private readonly attached = new FileIndex((file) => this.indexAttached(file));
-  /** Owners under evaluation: finding the type of a method looks names up around that method. */
+  /**
+   * Owners whose type is being found. Finding a method's type looks up names around that method, which may ask again.
+   */
   private readonly asking = new Set<number>();
 
   constructor(private readonly engine: Engine) {
     this.repo = engine.repo;
   }
 
-  /** The type that a symbol of a file is attached to, by its row; none when it is not. */
+  /** The type that a symbol is attached to, by the symbol's row; NONE if there is none. */
   private findAttached(file: number, symbol: SymbolRow): TypeRow {
     return this.attached.of(file).get(symbol) ?? NONE;
   }
@@ -45,7 +49,9 @@ export class ImplicitMembers {
     return type;
   }
 
-  /** Finds the member that a plain name means in a scope: a class's own, or that of a function which is its method. */
+  /**
+   * The member that a plain name means in a scope: one of the enclosing class, or of the class whose method is around.
+   */
   find(file: number, scope: ScopeRow, text: string, space: NameSpaceOf): Entity | undefined {
     const { repo } = this;
     const owner = repo.facts(file).scopes.symbol(scope);

@@ -1,13 +1,13 @@
-/** Where imports lead: asked of the importing file's language, once for each import. */
+/** Resolves imports. Each import is resolved once, by the importing file's language. */
 import type { ImportResolver, ImportTarget, LanguageModule } from "../../language/language.ts";
 import type { ImportRow } from "../../rows.ts";
 import type { Engine } from "../engine.ts";
 
-/** What finds where imports lead, by what makes it: languages may share one. */
+/** Import resolvers by the function that creates them. Several languages may share one. */
 export type ImportResolvers = Map<LanguageModule["createResolver"], ImportResolver>;
 
 export class ImportTargets {
-  /** By file and row. */
+  /** Resolved targets by file and row. */
   private readonly targets: (ImportTarget | undefined)[][] = [];
 
   constructor(

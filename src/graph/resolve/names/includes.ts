@@ -1,9 +1,9 @@
 /**
- * Languages with includes: the names that included files declare, and the definition of a declaration.
+ * For languages with includes: the names that included files declare, and the definitions of declarations.
  *
- * Includes paste text, so a file sees all that the files it reaches declare. A name is looked up in one index of the
- * repository, and only then is the file asked whether it reaches a file that declares it: an undeclared name costs
- * nothing, however many headers there are.
+ * An include pastes text, so a file sees everything that the files it reaches declare. A name is first looked up in one
+ * index of the repository. Only if it is found, the files that the including file reaches are computed. So an
+ * undeclared name costs nothing, however many headers there are.
  */
 
 import { BindingKind, ImportKind, SymbolFlag } from "../../language/fact-layout.ts";
@@ -17,18 +17,18 @@ const MAX_REACHED = 4_000;
 
 export class Includes {
   private readonly repo: Repository;
-  /** The files that each file includes, directly or not. */
+  /** For each file, the files that it includes, directly or indirectly. The file itself is one of them. */
   private readonly reached: (ReadonlySet<number> | undefined)[] = [];
-  /** Symbols at the top of files that can be included, by name. */
+  /** Top-level symbols of files that can be included, by name. */
   private topNames: Map<string, number[]> | undefined;
-  /** Of declarations, -1 for none. */
+  /** Definitions by declaration; -1 if there is none. */
   private readonly definitions = new Map<number, number>();
 
   constructor(private readonly engine: Engine) {
     this.repo = engine.repo;
   }
 
-  /** Symbols bound at the top of files that can be included, by name. */
+  /** Builds the index of top-level symbols of files that can be included. */
   private indexNames(): Map<string, number[]> {
     const { repo } = this;
     if (this.topNames) return this.topNames;
@@ -44,7 +44,7 @@ export class Includes {
     return this.topNames;
   }
 
-  /** The files a file includes, directly or not. */
+  /** The files that a file includes, directly or indirectly, and the file itself. */
   private reach(file: number): ReadonlySet<number> {
     const known = this.reached[file];
     if (known) return known;
@@ -67,7 +67,7 @@ export class Includes {
     return space === "type" ? TYPES.has(label) : label !== "TypeAlias";
   }
 
-  /** What the files that a file includes declare under a name. */
+  /** The symbol that a name means among those which the included files declare. */
   findIncluded(file: number, name: string, space: NameSpaceOf): Entity | undefined {
     const { repo } = this;
     const candidates = this.indexNames().get(name);
@@ -76,14 +76,17 @@ export class Includes {
     let best = -1;
     for (const symbol of candidates) {
       if (!this.fits(symbol, space) || !seen.has(repo.fileOf(symbol))) continue;
-      // A body goes before a declaration, a complete type before an incomplete one.
+      // A definition goes before a declaration, and a complete type before an incomplete one.
       if (best < 0 || (repo.has(best, SymbolFlag.Signature) && !repo.has(symbol, SymbolFlag.Signature))) best = symbol;
     }
     if (best < 0) return undefined;
     return { kind: "symbol", symbol: best, via: repo.fileOf(best) === file ? "scope" : "import" };
   }
 
-  /** How likely a definition belongs to a declaration: same stem, then same folder, then shared folders. */
+  /**
+   * Rates how likely a definition in one file belongs to a declaration in the other: by shared folders, then by equal
+   * names.
+   */
   private rateLikeness(a: number, b: number): number {
     const { repo } = this;
     const left = repo.pathOf(a);
@@ -93,7 +96,7 @@ export class Includes {
     return sharedFolders(left, right) * 4 + (stem(left) === stem(right) ? 3 : base(left) === base(right) ? 2 : 0);
   }
 
-  /** The definition that a declaration without a body stands for, or none. */
+  /** The definition of a declaration without a body; -1 if there is none. */
   definitionOf(symbol: number): number {
     const known = this.definitions.get(symbol);
     if (known !== undefined) return known;
@@ -117,7 +120,7 @@ export class Includes {
       return !repo.has(other, SymbolFlag.FileLocal) || repo.fileOf(other) === home;
     });
     if (bodies.length < 2) return bodies[0] ?? -1;
-    // Several programs in one repository may define one name: take the nearest, if one is nearest.
+    // Several programs in one repository may define the same name. The nearest definition is taken, if one is nearest.
     const ranked = bodies
       .map((other) => ({ other, near: this.rateLikeness(home, repo.fileOf(other)) }))
       .sort((a, b) => b.near - a.near);
@@ -126,7 +129,7 @@ export class Includes {
       : -1;
   }
 
-  /** Whether a file includes another, directly or not; itself counts. */
+  /** Whether a file includes another one, directly or indirectly. A file counts as including itself. */
   reaches(file: number, other: number): boolean {
     return this.reach(file).has(other);
   }

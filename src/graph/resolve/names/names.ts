@@ -1,4 +1,6 @@
-/** What a name stands for: scopes outwards, members of enclosing classes, name spaces, imports, exports. */
+/**
+ * Resolves names: through scopes from the inside out, members of enclosing classes, name spaces, imports and exports.
+ */
 import { BindingKind, ImportKind, ScopeKind, SymbolFlag } from "../../language/fact-layout.ts";
 import type { ImportTarget } from "../../language/language.ts";
 import { join, sharedFolders } from "../../language/paths.ts";
@@ -24,9 +26,9 @@ export class Names {
   private readonly indexes: ScopeIndexes;
   private readonly implicitMembers: ImplicitMembers;
   private readonly globalImports: GlobalImports;
-  /** Imports whose path is being followed. */
+  /** Import targets whose path is being followed. */
   private readonly entered = new Set<ImportTarget>();
-  /** How the repository's languages name the modules of a folder. */
+  /** How the repository's languages name the module files of a folder. */
   private readonly packages: ReadonlySet<{ index: string; ending: string }>;
 
   constructor(engine: Engine) {
@@ -39,7 +41,7 @@ export class Names {
     this.packages = new Set(repo.languages.flatMap(({ rules }) => rules.packages ?? []));
   }
 
-  /** The binding that a name means among those of one scope, or undefined. */
+  /** What a name means, given all bindings of that name in one scope. */
   chooseBinding(file: number, rows: readonly BindingRow[], space: NameSpaceOf, seen?: Seen): Entity | undefined {
     const { repo } = this;
     const facts = repo.facts(file);
@@ -51,17 +53,17 @@ export class Names {
         const symbol = repo.symbolAt(file, facts.bindings.symbol(row));
         const label = repo.label(symbol);
         if (labelsOf(space).has(label) && !(repo.has(symbol, SymbolFlag.Hidden) && rows.length > 1)) {
-          // An interface is a value only where nothing else of the name is one.
+          // An interface counts as a value only if nothing else of this name is one.
           if (space === "type" || label !== "Interface") return { kind: "symbol", symbol, via: "scope" };
           fallback ??= { kind: "symbol", symbol, via: "scope" };
         } else if (space !== "call")
-          // `Alias::member`, `Alias(x)`: what an alias stands for is a value where that is one.
+          // A type alias may be used as a value, in `Alias::member` and `Alias(x)`, if the aliased type can be.
           fallback ??= space === "type" || label === "TypeAlias" ? { kind: "symbol", symbol, via: "scope" } : undefined;
       } else if (kind === BindingKind.Import) {
         const found = this.followImport(file, facts.bindings.importRow(row), space, seen);
         if (found && (found.kind !== "external" || rows.length === 1)) return found;
         fallback ??= found;
-        // An imported name from outside the repository hides other declarations of that name.
+        // A name imported from outside hides other declarations of that name.
         if (repo.rules(file).overloads && space !== "call") return EXTERNAL_ENTITY;
       } else if (kind === BindingKind.TypeParameter) {
         if (space === "type") return { kind: "binding", file, binding: rows[i]! };
@@ -84,7 +86,7 @@ export class Names {
     return undefined;
   }
 
-  /** How near two files are; a file is nearest to itself. */
+  /** How near two files are: the number of folders that they share. A file is nearest to itself. */
   private rateNearness(a: number, b: number): number {
     const { repo } = this;
     return a === b ? 9_999 : sharedFolders(repo.pathOf(a), repo.pathOf(b));
@@ -97,8 +99,8 @@ export class Names {
     let near = -1;
     for (const symbol of symbols) {
       if (!wanted.has(repo.label(symbol))) continue;
-      // A definition goes before its declarations; of several, the one whose path is most like that of the asking
-      // file.
+      // A definition goes before its declarations. Among several, the one whose path is most like that of the asking
+      // file wins.
       const bodiless = repo.has(symbol, SymbolFlag.Signature) && repo.label(symbol) !== "Method";
       const several = symbols.length > 1;
       const seen = several && repo.rules(file).includes && this.engine.includes.reaches(file, repo.fileOf(symbol));
@@ -117,7 +119,7 @@ export class Names {
     const seen = asked ?? new Set();
     for (const row of rows) {
       const target = this.engine.imports.targetOf(file, row);
-      // Included files are seen all at once: see includes.ts.
+      // Included files are searched all at once, in includes.ts.
       if (target.kind === "file" && this.repo.rules(file).includes) continue;
       const found = this.findIn(target, text, space, file, seen);
       if (found && found.kind !== "external") return found;
@@ -137,7 +139,7 @@ export class Names {
     return this.search(file, scope, name, this.repo.facts(file).strings[name]!, space);
   }
 
-  /** @param name row of the text among the file's strings, or none */
+  /** @param name row of `text` in the file's strings, or none */
   private search(file: number, scope: ScopeRow, name: NameRow, text: string, space: NameSpaceOf): Entity | undefined {
     const { repo } = this;
     const facts = repo.facts(file);
@@ -168,7 +170,7 @@ export class Names {
     return undefined;
   }
 
-  /** A name of an import's target. */
+  /** Finds a name in the target of an import. */
   findIn(target: ImportTarget, name: string, space: NameSpaceOf, fromFile: number, asked?: Seen): Entity | undefined {
     switch (target.kind) {
       case "external":
@@ -192,7 +194,7 @@ export class Names {
     }
   }
 
-  /** A module by its place in a folder. */
+  /** Finds a module by its name in a folder. */
   findSubmodule(folder: string, name: string): Entity | undefined {
     const { project } = this.engine;
     const inside = join(folder, name);
@@ -205,9 +207,9 @@ export class Names {
     return { kind: "type", type: { kind: "module", files: [], folder: inside } };
   }
 
-  /** The class or module that an "inside" target leads to. */
+  /** The class or module that an `inside` target leads to. */
   private resolveInside(target: ImportTarget & { kind: "inside" }, fromFile: number): ValueType | undefined {
-    // The path of an import may begin with the name that it binds.
+    // The path of an import may begin with the name that the import itself binds.
     if (this.entered.has(target)) return undefined;
     this.entered.add(target);
     const type = this.findInside(target, fromFile);
@@ -279,14 +281,14 @@ export class Names {
     if (kind === ImportKind.Module || kind === ImportKind.Path) {
       const entity = this.toModule(target, file);
       if (kind === ImportKind.Module) {
-        // A CommonJS module that is one value: the module is that value.
+        // A CommonJS module that exports one value stands for that value.
         const value = filesOf(target).length > 0 ? this.findIn(target, "=", space, file, seen) : undefined;
         if (value && value.kind !== "external") return this.markImported(value);
       }
       return entity;
     }
     const found = this.markImported(this.findIn(target, name, space, file, seen));
-    // A default import of a module without one gives the module itself: this is how CommonJS modules are imported.
+    // A default import of a CommonJS module, which has no default export, imports the module itself.
     return !found && name === "default" && this.isCommonJs(target) ? this.toModule(target, file) : found;
   }
 
@@ -294,7 +296,7 @@ export class Names {
     return filesOf(target).some((file) => this.engine.exports.isCommonJs(file));
   }
 
-  /** A name by its text, from a scope outwards: what a module that is written inside a file has. */
+  /** Finds a name by its text, from a scope outwards. It is used for modules that are written inside a file. */
   findInModule(file: number, scope: ScopeRow, text: string, space: NameSpaceOf): Entity | undefined {
     return this.search(file, scope, this.repo.stringRow(file, text), text, space);
   }

@@ -1,4 +1,4 @@
-/** Wildcard imports and name spaces of each scope; built for a file when first asked. */
+/** Wildcard imports and name spaces of each scope, indexed for a file when first asked for. */
 
 import { ImportKind } from "../../language/fact-layout.ts";
 import { type ImportRow, NOTHING, rowAfter, type ScopeRow } from "../../rows.ts";
@@ -15,7 +15,7 @@ export class ScopeIndexes {
     return this.wildcards.of(file).size > 0;
   }
 
-  /** Import rows that make all names of something visible in a scope. */
+  /** Rows of imports that make all names of their target visible in a scope. */
   wildcardsOf(file: number, scope: ScopeRow): readonly ImportRow[] {
     const rows = this.wildcards.of(file);
     return rows.size > 0 ? (rows.get(scope) ?? NOTHING) : NOTHING;
@@ -27,12 +27,12 @@ export class ScopeIndexes {
     const { imports } = repo.facts(file);
     for (let row = imports.first; row < imports.length; row = rowAfter(row))
       if (imports.kind(row) === ImportKind.Wildcard) pushTo(index, imports.scope(row), row);
-    // Where imports run in order, a later one replaces the names of an earlier one.
+    // In languages that run imports in order, a later import replaces names of an earlier one.
     if (repo.rules(file).packages) for (const rows of index.values()) rows.reverse();
     return index;
   }
 
-  /** Name spaces that a scope shares its names with. */
+  /** The name spaces whose names a scope shares. */
   spacesOf(file: number, scope: ScopeRow): readonly string[] {
     return this.spaces.of(file).get(scope) ?? NOTHING;
   }

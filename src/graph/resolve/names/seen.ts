@@ -1,8 +1,8 @@
-/** What is known while a name is followed. */
+/** State while a name is being followed. */
 import type { Entity } from "../engine.ts";
 
-/** What was asked on the way: names may lead in a circle. */
+/** What was already asked while following a name, because names may lead in a circle. */
 export type Seen = Set<string>;
 
-/** A name from outside of the repository. */
+/** The entity for every name from outside of the repository. */
 export const EXTERNAL_ENTITY: Entity = { kind: "external" };

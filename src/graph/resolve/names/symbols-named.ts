@@ -1,4 +1,4 @@
-/** Symbols by their names, for what looks for one that no scope and no import leads to. */
+/** Finds symbols by name, for lookups that neither scopes nor imports answer. */
 import { SymbolFlag } from "../../language/fact-layout.ts";
 import type { FileFacts } from "../../language/facts.ts";
 import { type NodeLabel, SYMBOL_LABELS } from "../../model.ts";
@@ -8,20 +8,23 @@ import { isReference, pushTo, type Repository } from "../repository.ts";
 export interface NamedSymbol {
   file: number;
   label: NodeLabel;
-  /** Finds its row among the symbols of the file; it may read the file's facts for that. */
+  /** The symbol's row in its file. Finding it may read the file's facts. */
   findRow(): SymbolRow;
 }
 
-/** Gives the symbols of a name that declare something and are not hidden, in the order of their files and rows. */
+/** Returns the symbols with a name that declare something and are not hidden, ordered by file and row. */
 export type SymbolsNamed = (name: string) => readonly NamedSymbol[];
 
-/** Symbols by name: the first of each, and for each symbol the next of the same name; `NONE` ends. */
+/**
+ * Symbols by name, as linked lists: `first` holds the first of each name, `next` the next with the same name; `NONE`
+ * ends.
+ */
 interface NameIndex {
   first: ReadonlyMap<string, number>;
   next: Int32Array;
 }
 
-/** @returns what reads the names of all files when it is first asked */
+/** @returns a lookup that reads the names of all files when it is first called */
 export function createSymbolsNamed(repo: Repository): SymbolsNamed {
   let index: NameIndex | undefined;
   return (name) => {
@@ -38,7 +41,7 @@ export function createSymbolsNamed(repo: Repository): SymbolsNamed {
 function indexNames(repo: Repository): NameIndex {
   const first = new Map<string, number>();
   const next = new Int32Array(repo.symbolTotal).fill(NONE);
-  // From the end, so that the first of a name comes first.
+  // From the last to the first, so that each list is in ascending order.
   for (let file = repo.files.length - 1; file >= 0; file--) {
     const facts = repo.facts(file);
     for (const row of namedRows(facts).reverse()) {
@@ -51,7 +54,7 @@ function indexNames(repo: Repository): NameIndex {
   return { first, next };
 }
 
-/** Adds the symbols of one file by name. */
+/** Adds the named symbols of one file. */
 export function addSymbolsNamed(facts: FileFacts, file: number, into: Map<string, NamedSymbol[]>): void {
   for (const row of namedRows(facts)) pushTo(into, nameAt(facts, row), namedSymbol(facts, file, row));
 }

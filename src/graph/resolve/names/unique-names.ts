@@ -1,6 +1,6 @@
 /**
- * The last resort: a name that exists once in the repository. Only for calls of unknown receivers, only within
- * compatible languages, and never for names that libraries use everywhere.
+ * The last resort: a name that exists only once in the repository. It is used for calls on unknown receivers, between
+ * compatible languages, and never for names that are common in libraries.
  */
 
 import { SymbolFlag } from "../../language/fact-layout.ts";
@@ -11,12 +11,12 @@ import type { Target } from "../calls/targets.ts";
 import type { Repository } from "../repository.ts";
 import type { NamedSymbol, SymbolsNamed } from "./symbols-named.ts";
 
-/** Of more methods of a name than this, none is worth naming. */
+/** If more methods than this share a name, none of them is reported. */
 const MAX_CANDIDATES = 5;
 const MIN_LENGTH = 4;
 
 export class UniqueNames {
-  /** By name. */
+  /** Found symbols by name, for each of the three questions. */
   private readonly methods = new Map<string, readonly NamedSymbol[]>();
   private readonly functions = new Map<string, NamedSymbol | undefined>();
   private readonly members = new Map<string, boolean>();
@@ -26,21 +26,21 @@ export class UniqueNames {
     private readonly named: SymbolsNamed,
   ) {}
 
-  /** A plain name that no scope or import explains. */
+  /** The only function with a plain name that no scope or import explains. */
   findFunction(file: number, name: string): Target[] {
     // In languages where modules declare every name, an undeclared name belongs to the runtime.
     if (!this.repo.rules(file).guessNames || name.length < MIN_LENGTH) return [];
     return this.accept(this.onlyFunction(name), file);
   }
 
-  /** A member of a receiver of which nothing is known. */
+  /** The only method with a name, for a call on a receiver of which nothing is known. */
   findMethod(file: number, name: string): Target[] {
     if (name.length < MIN_LENGTH || this.isCommon(file, name)) return [];
     const [method, another] = this.methodsNamed(name);
     return !method || another || this.isMember(name) ? [] : this.accept(method, file);
   }
 
-  /** The few methods that a member of such a receiver may be, where there is more than one. */
+  /** The methods with a name, if there are several but only a few, for a call on an unknown receiver. */
   findCandidates(file: number, name: string): readonly number[] {
     if (name.length < MIN_LENGTH || this.isCommon(file, name)) return [];
     const methods = this.methodsNamed(name);
@@ -63,7 +63,7 @@ export class UniqueNames {
     return found;
   }
 
-  /** The one function of a name that stands in no other symbol. */
+  /** The only function with a name that is not declared inside another symbol. */
   private onlyFunction(name: string): NamedSymbol | undefined {
     if (this.functions.has(name)) return this.functions.get(name);
     let found: NamedSymbol | undefined;
@@ -82,11 +82,11 @@ export class UniqueNames {
   private isCallable({ file, findRow }: NamedSymbol): boolean {
     const { symbols } = this.repo.facts(file);
     const row = findRow();
-    // A macro is only visible through an include, and those calls are resolved already.
+    // A macro is visible only through an include, and calls of it are resolved already.
     return isNone(symbols.parent(row)) && !(symbols.flags(row) & SymbolFlag.FileLocal) && exists(symbols.inner(row));
   }
 
-  /** Whether something other than a method stands in a symbol under a name. */
+  /** Whether a name belongs to a member other than a method. */
   private isMember(name: string): boolean {
     let found = this.members.get(name);
     if (found === undefined) {
@@ -115,7 +115,7 @@ export class UniqueNames {
   }
 }
 
-/** Names of members that the libraries of every language have: too common to identify anything. */
+/** Names of members that libraries of every language have. They are too common to identify anything. */
 const COMMON = wordSet(`
   emit on once off write read close open send end destroy pipe log error warn info debug parse stringify json text
   format start stop run next done return throw abort append remove update insert items values get set put post

@@ -1,4 +1,4 @@
-/** Assignments apart from declarations: to variables, to members of `this`, to members of a name. */
+/** Assignments other than declarations: to variables, to members of `this`, and to members of a name. */
 
 import { Expr } from "../../language/fact-layout.ts";
 import { type BindingRow, exists, isNone, type NameRow, rowAfter, type ScopeRow } from "../../rows.ts";
@@ -7,14 +7,17 @@ import { FileIndex } from "../file-index.ts";
 import { pushTo, type Repository } from "../repository.ts";
 import { unionOf, type ValueType } from "./value-type.ts";
 
-/** What an assignment is found by: `x = e`, `this.x = e` in a scope, and `F.x = e` or `F.prototype = e` by the member. */
+/**
+ * Keys of assignments: `x = e` by name, `this.x = e` by scope and name, `F.x = e` and `F.prototype = e` by the member's
+ * name.
+ */
 const plain = (name: NameRow): string => `${name}`;
 const ofThis = (scope: ScopeRow, name: NameRow): string => `${scope}/${name}`;
 const ofName = (member: NameRow): string => `.${member}`;
 
 export class Assignments {
   private readonly repo: Repository;
-  /** Rows of the table. */
+  /** Rows of a file's assignments, by key. */
   private readonly indexes = new FileIndex((file) => this.indexAssigns(file));
 
   constructor(private readonly engine: Engine) {
@@ -41,7 +44,7 @@ export class Assignments {
     return this.indexes.of(file).get(key) ?? [];
   }
 
-  /** What is assigned to a property or variable beside its declaration. */
+  /** The type of the values that are assigned to a property or variable after its declaration. */
   typeAssignedTo(symbol: number): ValueType | undefined {
     const { repo } = this;
     const file = repo.fileOf(symbol);
@@ -52,7 +55,7 @@ export class Assignments {
     return this.findThroughThis(file, parent, name);
   }
 
-  /** What is assigned to a member of `this` in the bodies of a class or constructor function. */
+  /** The type of the values that a class or constructor function assigns to a member of `this`. */
   private findThroughThis(file: number, owner: number, name: NameRow): ValueType | undefined {
     const { repo } = this;
     const { assigns, symbols } = repo.facts(file);
@@ -80,7 +83,7 @@ export class Assignments {
     );
   }
 
-  /** What is assigned to `name` of a symbol by the symbol's own name, in its own file. */
+  /** The type of the values that are assigned to `symbol.name` in the symbol's own file. */
   private findNamed(file: number, symbol: number, name: NameRow): ValueType | undefined {
     const { engine } = this;
     const { assigns: table, exprs } = this.repo.facts(file);
@@ -95,14 +98,17 @@ export class Assignments {
     return unionOf(types);
   }
 
-  /** Whether a function, class or object literal is what its CommonJS module gives. */
+  /** Whether a symbol is the one value that its CommonJS module exports. */
   private isWhole(file: number, symbol: number): boolean {
     const whole = this.engine.exports.findOwnExport(file, "=", "value");
     if (whole?.kind === "symbol") return whole.symbol === symbol;
     return whole?.kind === "type" && whole.type.kind === "instance" && whole.type.symbol === symbol;
   }
 
-  /** What is assigned to a member that nothing declares: of a symbol itself (`F.x = e`), or of its instances. */
+  /**
+   * The type of a member that exists only by assignment.
+   * @param instance whether it is a member of the symbol's instances, and not of the symbol itself (`F.x = e`)
+   */
   typeAssignedToMember(symbol: number, text: string, instance: boolean): ValueType | undefined {
     const { engine, repo } = this;
     const file = repo.fileOf(symbol);
@@ -112,7 +118,7 @@ export class Assignments {
       const own = isNone(name) ? undefined : this.findNamed(file, symbol, name);
       if (own) return own;
     }
-    // `module.exports = F` and `exports.x = e` in one file: x is a member of F.
+    // After `module.exports = F`, an `exports.x = e` in the same file makes x a member of F.
     if (exists(name) && this.isWhole(file, symbol)) {
       const beside = engine.exports.findOwnExport(file, text, "value");
       if (beside) return engine.types.typeOfEntity(beside);

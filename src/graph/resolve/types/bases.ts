@@ -1,4 +1,4 @@
-/** Bases of types, and what belongs to a type though it is declared elsewhere. */
+/** Base types, and members that are declared outside their type. */
 import { BindingKind, HeritageKind, SymbolFlag } from "../../language/fact-layout.ts";
 import { type BindingRow, exists, isNone, NOTHING, type TypeRow } from "../../rows.ts";
 import type { Engine } from "../engine.ts";
@@ -12,18 +12,18 @@ interface OutsideIndex {
   members: Map<number, Map<string, number[]>>;
 }
 
-/** It has no other declarations. */
+/** The type has only one declaration. */
 const ALONE = 1;
-/** It has no bases. */
+/** The type has no bases. */
 const BASELESS = 2;
 
 export class Bases {
   private readonly repo: Repository;
   /** Heritage rows of each symbol, by file. */
   private readonly heritage = new FileIndex((file) => this.indexHeritage(file));
-  /** Bases given to a type elsewhere, and members declared elsewhere; both found once for the whole repository. */
+  /** Bases and members that are declared outside their type. They are found once for the whole repository. */
   private outside: OutsideIndex | undefined;
-  /** What is known of each symbol: `ALONE`, `BASELESS`. */
+  /** What is known of each symbol, as bits: `ALONE`, `BASELESS`. */
   private readonly known: Uint8Array;
 
   constructor(private readonly engine: Engine) {
@@ -41,7 +41,7 @@ export class Bases {
     return index;
   }
 
-  /** Members of a type that are declared outside it, by name. */
+  /** Members that are declared outside a type, by name. */
   attachedTo(symbol: number): ReadonlyMap<string, readonly number[]> | undefined {
     return this.indexOutside().members.get(symbol);
   }
@@ -49,7 +49,7 @@ export class Bases {
   private indexOutside(): OutsideIndex {
     const { repo } = this;
     if (this.outside) return this.outside;
-    // Set before it is filled: finding the subjects evaluates types, which may ask for members.
+    // Assigned before it is filled: finding the owners evaluates types, which may ask for members again.
     const index: OutsideIndex = { isComplete: false, bases: new Map(), members: new Map() };
     this.outside = index;
     for (const [file, { facts }] of repo.files.entries()) {
@@ -93,7 +93,7 @@ export class Bases {
         if (part.kind === "class") return engine.types.instanceOf(part.symbol, []);
         if (part.kind === "function" && !repo.has(part.symbol, SymbolFlag.Hidden))
           return engine.types.instanceOf(part.symbol, []);
-        // What a constructor type makes: `abstract new () => Base`.
+        // A constructor type yields the type that it makes: `abstract new () => Base`.
         if (part.kind === "function" && repo.has(part.symbol, SymbolFlag.Constructor))
           return substitute(engine.calls.returnTypeOf(part.symbol), part.env);
         return part;
@@ -103,21 +103,23 @@ export class Bases {
   }
 
   /**
-   * The bases of a class-like symbol, seen from an instance with that environment, in the order in which members are
-   * looked for: what is mixed in, what is extended, what is implemented. `parents`: only what `super` may mean.
+   * The bases of a class-like symbol, in the order in which members are searched: mixins, extended types, implemented
+   * types.
+   * @param env the type arguments of the instance from which the bases are seen
+   * @param parents whether to return only the types that `super` may mean
    */
   basesOf(symbol: number, env: TypeEnv | undefined, parents = false): readonly ValueType[] {
     const { known, repo } = this;
     if (known[symbol]! & BASELESS) return NOTHING;
     const file = repo.fileOf(symbol);
-    // While bases given elsewhere are being found, that there is none yet says nothing.
+    // While the outside index is still being built, finding no base in it proves nothing.
     const isComplete = this.outside?.isComplete;
     let byKind: ValueType[][] | undefined;
     const { partialTypes, mergedTypes } = repo.rules(file);
     for (const part of partialTypes || mergedTypes ? this.declarationsOf(symbol) : [symbol]) {
       const home = part === symbol ? file : repo.fileOf(part);
       for (const row of this.heritage.of(home).get(part - repo.base[home]!) ?? NOTHING) {
-        // A class has no member from what it implements: the member is its own, or its parent's.
+        // A TypeScript class inherits no member from an interface that it implements.
         if (mergedTypes && repo.facts(home).heritage.kind(row) === HeritageKind.Implements) continue;
         byKind ??= [[], [], []];
         this.addBases(home, row, env, byKind);
@@ -141,7 +143,7 @@ export class Bases {
     for (const part of partsOf(substitute(this.resolveHeritage(file, row), env))) found.push(part);
   }
 
-  /** Declarations of the same type under the same name: merged interfaces, partial classes. */
+  /** All declarations of the same type under one name: merged interfaces, partial classes. */
   declarationsOf(symbol: number): readonly number[] {
     if (this.known[symbol]! & ALONE) return [symbol];
     const found = this.findDeclarations(symbol);
@@ -168,7 +170,9 @@ export class Bases {
     return [symbol, ...merged];
   }
 
-  /** A type declared in parts: the other declarations of its name in its name spaces, of as many type parameters. */
+  /**
+   * The parts of a partial type: declarations of the same name in the same name spaces, with as many type parameters.
+   */
   private partsOfType(file: number, symbol: number): readonly number[] {
     const { repo } = this;
     const found = [symbol];

@@ -1,4 +1,4 @@
-/** Expression rows → types. */
+/** Finds the types of expressions. */
 
 import { Expr, SymbolFlag } from "../../language/fact-layout.ts";
 import { type ExprRow, exists, isNone, mapRows, type NameRow, NOTHING, type Rows, type ScopeRow } from "../../rows.ts";
@@ -12,18 +12,18 @@ const MAX_TUPLE = 8;
 const MAX_DEPTH = 150;
 const MAX_ITERATORS = 4;
 
-/** Rows of the narrowings of one name, by scope. */
+/** Rows that narrow one name, by scope. */
 type NarrowedScopes = Map<ScopeRow, number[]>;
 
 export class Expressions {
   private readonly repo: Repository;
-  /** Of expression rows, by file. */
+  /** Types of expression rows, by file. */
   private readonly memo: TypesByFile<ExprRow>;
-  /** Narrowings by what they narrow, by file. */
+  /** Narrowings of each file, by the narrowed name or path. */
   private readonly narrowings = new FileIndex((file) => this.indexNarrowings(file));
-  /** Expressions under evaluation, one in another. */
+  /** How many expressions are being evaluated, one inside another. */
   private depth = 0;
-  /** Nested iterators under evaluation. */
+  /** How many iterators are being evaluated, one inside another. */
   private iterators = 0;
 
   constructor(private readonly engine: Engine) {
@@ -49,18 +49,18 @@ export class Expressions {
     if (global) return global;
     if (repo.spaceExists(facts.strings[name]!))
       return this.seenFrom({ kind: "space", name: facts.strings[name]! }, file);
-    // CommonJS: what a module gives is a value in it. `module` stands for the same, as its member `exports` does.
+    // CommonJS: a name such as `exports` or `module` stands for the file's own module.
     const { moduleNames, foreignNames } = repo.rules(file);
     if (moduleNames?.has(facts.strings[name]!)) return { kind: "module", files: [file] };
     return foreignNames ? EXTERNAL : undefined;
   }
 
-  /** A name space as a file that includes others sees it. */
+  /** In a language with includes, records on a name space which file names it. */
   private seenFrom(type: ValueType | undefined, file: number): ValueType | undefined {
     return type?.kind === "space" && this.repo.rules(file).includes ? { ...type, key: undefined, from: file } : type;
   }
 
-  /** A variable that is declared for every file, or a variable of a type that is. */
+  /** A variable that is declared for every file, or one whose type is. */
   private evaluateGlobal(file: number, name: string): ValueType | undefined {
     const { engine, repo } = this;
     const { globals } = repo.rules(file);
@@ -85,7 +85,7 @@ export class Expressions {
     return index;
   }
 
-  /** What the tests around an expression say about a name, or about a path as it is written. */
+  /** The type to which the tests around an expression narrow a name, or a path of names. */
   private narrow(file: number, scope: ScopeRow, name: NameRow): ValueType | undefined {
     const { repo } = this;
     const facts = repo.facts(file);
@@ -117,13 +117,13 @@ export class Expressions {
     for (const callee of partsOf(this.typeAt(file, facts.exprs.callee(expr)))) {
       if (callee.kind !== "function" || !repo.has(callee.symbol, SymbolFlag.Guard)) continue;
       const type = engine.types.typeAt(repo.fileOf(callee.symbol), repo.column(callee.symbol, "type"));
-      // A guard of a type parameter says nothing by itself.
+      // A guard whose type is a type parameter says nothing by itself.
       if (type && type.kind !== "parameter") return type;
     }
     return undefined;
   }
 
-  /** The written path of a chain of names, "" for anything else, with the scope it is read in. */
+  /** A chain of names as it is written, with the scope in which it is read. Undefined for any other expression. */
   private pathOf(file: number, row: ExprRow): { path: string; scope: ScopeRow } | undefined {
     const facts = this.repo.facts(file);
     switch (facts.exprs.op(row)) {
@@ -154,7 +154,7 @@ export class Expressions {
     return this.engine.members.typeOfMember(object, name, facts.exprs.called(row));
   }
 
-  /** What a variant of an enum holds at a place, when an expression names the variant. */
+  /** The type that a variant of an enum holds at a position, if an expression names the variant. */
   private payloadOf(file: number, row: ExprRow, place: string): ValueType | undefined {
     const { engine, repo } = this;
     const { exprs, strings } = repo.facts(file);
@@ -212,7 +212,7 @@ export class Expressions {
     return this.engine.calls.construct(symbol, { file, expr: row });
   }
 
-  /** `new Map<K, V>()`: the library's own classes, by their name. */
+  /** The type of `new Map<K, V>()`: a class of the library, found by its name. */
   private evaluateLibraryNew(
     file: number,
     callee: ExprRow,
@@ -296,10 +296,10 @@ export class Expressions {
     return mapRows(rows, (row) => this.typeAt(file, row));
   }
 
-  /** Type of an expression row, likewise. */
+  /** The type of an expression row. */
   typeAt(file: number, row: ExprRow): ValueType | undefined {
     if (isNone(row)) return undefined;
-    // A type that is nested too deeply is not remembered as unknown: asked for directly, it may be found.
+    // Cut short because of the depth. The type is not stored as unknown, because a direct question may find it.
     if (this.depth > MAX_DEPTH && !this.memo.asked(file, row)) {
       this.engine.finding.cutShort();
       return undefined;
@@ -319,7 +319,7 @@ export class Expressions {
     this.memo.forget(file);
   }
 
-  /** The type of the elements a value yields when iterated or indexed. */
+  /** The type of the elements that a value yields when it is iterated or indexed. */
   elementOf(type: ValueType | undefined): ValueType | undefined {
     const { engine, repo } = this;
     return unionOf(
@@ -342,7 +342,7 @@ export class Expressions {
     );
   }
 
-  /** What an iterator yields: it may be its own iterator, or another's. */
+  /** The type that an iterator yields. The iterator may itself be iterable. */
   private elementOfIterator(type: ValueType | undefined): ValueType | undefined {
     const { engine, repo } = this;
     if (this.iterators > MAX_ITERATORS) return undefined;
@@ -358,7 +358,7 @@ export class Expressions {
     return found;
   }
 
-  /** A class that extends a container of the library: `class Items extends Array<Item>`. */
+  /** For a class that extends a container of the library: `class Items extends Array<Item>`. */
   private elementOfBases(part: ValueType & { kind: "instance" }): ValueType | undefined {
     const { engine } = this;
     return unionOf(
@@ -372,9 +372,9 @@ export class Expressions {
     const { engine, repo } = this;
     return unionOf(
       partsOf(type).map((part) => {
-        // `Generic[T]`: the class itself.
+        // `Generic[T]` is the class itself.
         if (part.kind === "class") return part;
-        // `f[T](x)`: a function with its type arguments.
+        // `f[T](x)` calls a function with explicit type arguments.
         if (part.kind === "function" && repo.rules(repo.fileOf(part.symbol)).strictCalls === "functions") return part;
         if (part.kind === "instance") {
           const named = key?.startsWith("[") ? engine.members.typeOfMember(part, key) : undefined;
@@ -382,7 +382,7 @@ export class Expressions {
           const { indexMember, includes } = repo.rules(repo.fileOf(part.symbol));
           const item = indexMember === undefined ? undefined : engine.members.typeOfMember(part, indexMember);
           if (item) return engine.calls.resultOf(item, undefined);
-          // Where values are reached through pointers, it is a pointer that is indexed.
+          // In C and C++, the indexed value is a pointer to its type.
           if (includes) return part;
         }
         return part.kind === "builtin" ? engine.library.indexInto(part, key) : this.elementOf(part);

@@ -1,6 +1,6 @@
 /**
- * How well a value of a library type fits a parameter of another: -1 not at all, 0 perhaps, else more the nearer it
- * is. Widening a number is nearer than boxing it, and every value has a root type.
+ * Rates how well a value of one library type fits a parameter of another: -1 not at all, 0 perhaps, otherwise higher
+ * the nearer the types are. Widening a number is nearer than boxing it, and every value fits a root type.
  */
 import type { Conversions } from "../../language/library.ts";
 
@@ -9,7 +9,7 @@ const SAME_SCALAR = 8;
 const SUPERTYPE = 5;
 const BOXED = 4;
 
-/** Whether only its own values fit a type of the library. */
+/** Whether a library type accepts only its own values. */
 export function isClosed({ scalars, closed, boxes }: Conversions, name: string): boolean {
   return scalars.has(name) || closed.has(name) || boxes.has(name);
 }
@@ -28,7 +28,7 @@ export function libraryFit(by: Conversions, given: string, wanted: string): numb
   return isClosed(by, given) && !by.interfaces?.test(wanted) ? -1 : 0;
 }
 
-/** How well a scalar fits; `wanted` may be a class, into which it is boxed. */
+/** Rates how well a scalar fits. `wanted` may be a class that boxes scalars. */
 function scalarFit(by: Conversions, given: string, wanted: string): number {
   if (by.scalars.has(wanted)) return numberFit(by, given, wanted);
   const held = by.boxes.get(wanted);
@@ -40,7 +40,7 @@ function scalarFit(by: Conversions, given: string, wanted: string): number {
   return by.interfaces?.test(wanted) ? 0 : -1;
 }
 
-/** Between scalars. */
+/** Rates how well one scalar fits another. */
 function numberFit(by: Conversions, given: string, wanted: string): number {
   if (wanted === given) return SAME_SCALAR;
   const from = by.numbers.get(given);

@@ -1,6 +1,6 @@
 /**
- * The libraries of the repository's languages, for resolution. Language modules give the names. A type's name means
- * the same in all of them, because values cross from one to another; methods are looked up in the calling file's
+ * Knowledge of the libraries of the repository's languages, which the language modules provide. The name of a type has
+ * one meaning in all languages, because values cross from one to another. Methods are looked up in the calling file's
  * language.
  */
 import type { LanguageModule } from "../../language/language.ts";
@@ -15,7 +15,7 @@ type Argument = (index: number) => ValueType | undefined;
 export class Library {
   /** What the names of library types mean. */
   private readonly meanings = new Map<string, string>(SHARED_TYPES);
-  /** Names of members that give what a cell holds. */
+  /** Names of members that return the value which a cell holds. */
   private readonly cellMembers = new Set<string>();
 
   constructor(private readonly engine: Engine) {
@@ -31,7 +31,7 @@ export class Library {
     return meaning === "sequence" || meaning === "map" || meaning === "promise" ? meaning : undefined;
   }
 
-  /** The element that a value yields when it is iterated, or indexed by number. */
+  /** The type of the elements when a value is iterated, or indexed by a number. */
   elementOf(type: ValueType): ValueType | undefined {
     if (type.kind !== "builtin") return undefined;
     if (type.name === "Tuple") return unionOf(type.args);
@@ -65,7 +65,7 @@ export class Library {
     return builtin("Promise", of && this.awaitType(of));
   }
 
-  /** The result of a method; `callback` is what a function argument returns. */
+  /** The result of a method. `callback` gives the return type of a function that is passed as an argument. */
   callMethod(
     { library }: LanguageModule,
     receiver: ValueType,
@@ -115,7 +115,7 @@ export class Library {
     return library.stringLists?.has(method) ? this.makeSequence(builtin("string")) : builtin("string");
   }
 
-  /** The result of a function of the library's own objects, named `Owner.name`. */
+  /** The result of a static function of the library, named `Owner.name`. */
   callStatic({ library }: LanguageModule, name: string, argument: Argument, callback: Given): ValueType | undefined {
     const { engine } = this;
     const first = () => argument(0);
@@ -147,7 +147,9 @@ export class Library {
     }
   }
 
-  /** The type that a library name stands for. Never undefined: an unknown name is at least not of the repository. */
+  /**
+   * The type that a library name stands for. An unknown name gives a builtin type too, as it is not of the repository.
+   */
   typeNamed(
     { library }: LanguageModule,
     name: string,
@@ -183,7 +185,7 @@ export class Library {
     return this.meanings.get(type.name) === "record" ? type.args[1] : undefined;
   }
 
-  /** A container whose constructor was given its elements; undefined if the constructor takes none. */
+  /** The type of a container whose constructor was given its elements; undefined if the constructor takes none. */
   copy({ library }: LanguageModule, name: string, from: ValueType | undefined): ValueType | undefined {
     if (!library.copies?.has(name)) return undefined;
     const inner = unionOf(partsOf(from).map((part) => this.engine.expressions.elementOf(part)));
@@ -191,17 +193,17 @@ export class Library {
     return inner?.kind === "builtin" && inner.name === "Tuple" ? builtin(name, ...inner.args) : builtin(name);
   }
 
-  /** Whether a member of this name gives what a cell holds: `ref.current`, `signal.value`. */
+  /** Whether a member with this name returns the value that a cell holds: `ref.current`, `signal.value`. */
   isCellMember(name: string): boolean {
     return this.cellMembers.has(name);
   }
 
-  /** Whether a library value may hold values of the repository, though its type does not say so. */
+  /** Whether a library value may hold values of the repository, even if its type does not say so. */
   holdsOthers(type: Builtin): boolean {
     return type.args.length > 0 || this.shapeOf(type) !== undefined;
   }
 
-  /** The value behind a key: like the element, but of maps the value. */
+  /** The type of the value at a key or index. For maps it is the value type, otherwise the element type. */
   indexInto(type: ValueType, key: string | undefined): ValueType | undefined {
     if (type.kind !== "builtin") return undefined;
     if (type.name === "Tuple" && key !== undefined) return type.args[Number(key)] ?? undefined;

@@ -1,4 +1,4 @@
-/** Members of types: own, attached from elsewhere, inherited. */
+/** Finds members of types: own ones, those attached from elsewhere, and inherited ones. */
 import { SymbolFlag } from "../../language/fact-layout.ts";
 import type { SymbolLabel } from "../../model.ts";
 import { isNone, NOTHING } from "../../rows.ts";
@@ -18,10 +18,7 @@ import {
 } from "./value-type.ts";
 
 const MAX_INHERITANCE = 24;
-/**
- * Names that facts give to calls, constructors and what stands in brackets: an index signature does not apply to
- * them.
- */
+/** Names that facts give to calls, constructors and members in brackets. An index signature does not apply to them. */
 const SPECIAL = /^(\(\)|new\(\)|\[.*\])$/;
 
 interface Hunt {
@@ -29,21 +26,21 @@ interface Hunt {
   called: boolean | undefined;
   isStatic: boolean;
   self: ValueType;
-  /** Types that were looked into; made when there is a second one. */
+  /** Types that were already searched. Created when a second type is searched. */
   seen: Set<number> | undefined;
   result: MemberSearch;
 }
 
 export class Members {
   private readonly repo: Repository;
-  /** Names that are being looked up in modules. */
+  /** Names that are being looked up in modules, to stop at circles. */
   private readonly asked = new Set<string>();
 
   constructor(private readonly engine: Engine) {
     this.repo = engine.repo;
   }
 
-  /** The declaration meant among several of one name: a definition before its signatures. */
+  /** Chooses between several declarations of one name. Definitions go before signatures. */
   private chooseBest(symbols: readonly number[], isStatic: boolean, called: boolean | undefined): number {
     const { repo } = this;
     let found = -1;
@@ -66,7 +63,7 @@ export class Members {
     return found;
   }
 
-  /** The members of a symbol under a name. What is declared inside a function is none. */
+  /** The members of a symbol with a name. Declarations inside of a function's body are not members. */
   private findNamed(symbol: number, name: string): readonly number[] {
     const { repo } = this;
     const symbols = repo.childrenNamed(symbol, name);
@@ -74,7 +71,7 @@ export class Members {
     if (symbols.length > 0 && (label === "Function" || label === "Method"))
       return this.keepLabelled(symbols, "Method", "Property");
     if (symbols.length > 0 || label !== "Variable" || !repo.has(symbol, SymbolFlag.Hidden)) return symbols;
-    // Methods that an object was given after it was made: `app.listen = function () {}`.
+    // Methods that were assigned to an object after it was created: `app.listen = function () {}`.
     const holder = this.holderOf(symbol);
     return holder < 0 ? symbols : this.keepLabelled(repo.childrenNamed(holder, name), "Method");
   }
@@ -90,7 +87,8 @@ export class Members {
       const symbols = this.findNamed(part, name);
       if (symbols.length === 0) continue;
       const found = this.chooseBest(symbols, isStatic, called);
-      // Where fields and methods have names of their own, a method may still stand elsewhere; so may its definition.
+      // Where fields and methods have separate names, a method may still be declared elsewhere. So may a signature's
+      // definition.
       const elsewhere = repo.has(found, SymbolFlag.Signature) && repo.rules(repo.fileOf(found)).includes;
       if (!elsewhere && (called !== true || repo.label(found) !== "Property")) return found;
       kept = found;
@@ -116,7 +114,7 @@ export class Members {
       } else if (base.kind === "function" || base.kind === "class") {
         if (this.hunt(base.symbol, base.env, depth + 1, by)) return true;
       } else if (base.kind === "parameter" || base.kind === "module") {
-        // A module is a base of an object that spreads it.
+        // An object that spreads a module has the module as a base.
         const search = this.find(base, by.name, depth + 1);
         if (search.members.length > 0) {
           by.result.members.push(...search.members);
@@ -127,7 +125,11 @@ export class Members {
     return false;
   }
 
-  /** `called`: a method rather than a field of that name. */
+  /**
+   * Finds the members of a type with a name.
+   * @param depth how many types were passed through on the way here
+   * @param called whether the member is called, so that a method is preferred to a field of the same name
+   */
   find(type: ValueType | undefined, name: string, depth = 0, called?: boolean): MemberSearch {
     const result: MemberSearch = { members: [], known: type !== undefined };
     if (!type || depth > MAX_INHERITANCE) return result;
@@ -173,7 +175,7 @@ export class Members {
     }
   }
 
-  /** What a module that is written inside a file has from its own imports: `mod a { pub use b::C; }`. */
+  /** A member that a module inside a file has through its own imports: `mod a { pub use b::C; }`. */
   private findReexported(symbol: number, name: string): readonly Member[] {
     const entity = this.findInModule(symbol, name);
     return entity?.kind === "symbol"
@@ -196,7 +198,7 @@ export class Members {
     return found;
   }
 
-  /** A name of a name space: of several, one that the naming file includes. */
+  /** The symbol of a name in a name space. Of several, one that the naming file includes is preferred. */
   private findInSpace(part: ValueType & { kind: "space" }, name: string): number | undefined {
     const { repo } = this;
     const all = repo.inSpace(part.name, name, 0);
@@ -252,12 +254,12 @@ export class Members {
     return unionOf(types);
   }
 
-  /** A member of a value from outside: that of a cell is what it was made to hold. */
+  /** A member of a value from outside. A cell's member is the value that the cell was made to hold. */
   private typeOfHeld(part: ValueType & { kind: "external" }, name: string): ValueType {
     return part.holds && this.engine.library.isCellMember(name) ? part.holds : EXTERNAL;
   }
 
-  /** A member of a value that is only assigned, to the value or to one of its bases. */
+  /** A member that exists only by assignment to the value or to one of its bases. */
   private findAssigned(part: ValueType, name: string, depth: number): ValueType | undefined {
     const { engine, repo } = this;
     if (part.kind !== "instance" && part.kind !== "class" && part.kind !== "function") return undefined;
@@ -274,7 +276,7 @@ export class Members {
     return undefined;
   }
 
-  /** The constant or variable that an object literal is the value of, or none. */
+  /** The constant or variable whose value is this object literal; -1 if there is none. */
   private holderOf(literal: number): number {
     const { repo } = this;
     const holder = repo.parent(literal);
@@ -283,7 +285,7 @@ export class Members {
     return type?.kind === "instance" && type.symbol === literal ? holder : -1;
   }
 
-  /** Whether the language itself calls a member of this name. */
+  /** Whether a member of this name is called by the language itself. */
   private isSpecial(part: ValueType & { kind: "instance" }, name: string): boolean {
     const { repo } = this;
     return SPECIAL.test(name) || repo.rules(repo.fileOf(part.symbol)).specialMembers?.test(name) === true;

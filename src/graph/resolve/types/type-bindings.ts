@@ -1,11 +1,12 @@
 import type { ValueType } from "./value-type.ts";
 
-/** With more, they are found by an index: what a stranger's code binds has no bound. */
+/** From this size on, an index finds the ids. Source code that is not trusted can bind any number of them. */
 const MANY = 16;
 
 /**
- * Types of type parameters, whose ids are numbered over the repository, in the order in which they were bound. Most are one
- * to three, and a repository has tens of thousands of such lists: a map of each takes three times the memory.
+ * The types that are bound to type parameters, in the order in which they were bound. Ids of type parameters are unique
+ * in the repository. Most lists have one to three entries, and a repository has tens of thousands of lists: a map for
+ * each would take three times the memory.
  */
 export class TypeBindings {
   private readonly ids: number[] = [];
@@ -53,7 +54,7 @@ export class TypeBindings {
     return this.types;
   }
 
-  /** Less than 0 for one that is not bound. */
+  /** The index of a bound id; negative if the id is not bound. */
   private placeOf(id: number): number {
     return this.places ? (this.places.get(id) ?? -1) : this.ids.indexOf(id);
   }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Finding, TypeMemo } from "./type-memo.ts";
 import { builtin, unionOf, type ValueType } from "./value-type.ts";
 
-/** A type of its own for each row, and those of the rows that it asks. */
+/** A memo in which each row has a type of its own, combined with the types of the rows that it asks for. */
 function openMemo(asks: (row: number) => readonly number[], rows: number) {
   let found = 0;
   const memo: TypeMemo<number> = new TypeMemo(rows, new Finding(), (row): ValueType | undefined => {
@@ -28,7 +28,7 @@ test("a circle gives the same types wherever it is entered", () => {
 });
 
 test("who uses what a circle cut short is found again too", () => {
-  // 0 asks 1 and 2; both are parts of circles through 0, and 2 asks 1 once that is found.
+  // Row 0 asks for 1 and 2. Both are in circles through 0, and 2 asks for 1 after that was found.
   const asks = [[1, 2], [0], [1]];
   for (const entered of [0, 1, 2]) {
     const { namesOf } = openMemo((row) => asks[row]!, 3);

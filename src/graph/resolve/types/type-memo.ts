@@ -1,13 +1,13 @@
 /**
- * Remembered types by row. While the type of a row is being found it counts as unknown, which ends circles. What was found
- * inside of a circle, with the help of such an unknown one, may be less than the type: it is remembered until the row where the circle
- * was entered is known, and then found again for the next who asks, a few times.
+ * A memo of types by row. While a row's type is being found, the row counts as unknown; this ends circles. A type that
+ * was found inside of a circle, with the help of such an unknown, may be incomplete. It is kept until the row at which
+ * the circle was entered is known. Then it is forgotten and found again on the next question, a few times at most.
  */
 import type { ValueType } from "./value-type.ts";
 
-/** Rows of one block of memory. */
+/** How many rows one block of memory holds. */
 const BLOCK = 1_024;
-/** So often a type that a circle may have cut short is forgotten: what is found then stays, which bounds the work. */
+/** A type that a circle may have cut short is forgotten this often. The last result stays, which bounds the work. */
 const MAX_TRIES = 3;
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -15,15 +15,18 @@ interface Forgetful {
   forget(row: number): void;
 }
 
-/** What is being found, one in another. The memos of an engine share one. */
+/** The rows that are being found, nested in one another. All memos of an engine share one instance. */
 export class Finding {
   depth = 0;
-  /** The depth of the outermost of them that was asked for, since the innermost began. */
+  /** Since the innermost row began: the depth of the outermost row in progress that was asked for. */
   asked = NEVER;
-  /** What was found inside of circles that are not closed yet; each with the outermost depth at which one of them was entered so far. */
+  /**
+   * Types found inside of circles that are still open. `entered` is the outermost depth at which one of these circles
+   * began.
+   */
   private readonly cut: { memo: Forgetful; row: number; entered: number }[] = [];
 
-  /** Notes that something was taken for unknown that depends on all that is being found. */
+  /** Records that an unknown was used which may depend on every row in progress. */
   cutShort(): void {
     this.asked = 0;
   }
@@ -32,7 +35,7 @@ export class Finding {
     return this.cut.length;
   }
 
-  /** The outermost depth at which a circle was entered that is not closed yet. */
+  /** The outermost depth at which a circle that is still open began. */
   get entered(): number {
     return this.cut.at(-1)?.entered ?? NEVER;
   }
@@ -41,7 +44,7 @@ export class Finding {
     this.cut.push({ memo, row, entered: Math.min(entered, this.entered) });
   }
 
-  /** Forgets what was cut since there were so many. */
+  /** Forgets the latest cut types, until only `count` of them are left. */
   forgetCut(count: number): void {
     while (this.cut.length > count) {
       const last = this.cut.pop();
@@ -51,14 +54,14 @@ export class Finding {
 }
 
 export class TypeMemo<Row extends number> implements Forgetful {
-  /** Undefined: not asked yet; null: not known; a number: being found, at that depth. */
+  /** States of a row: undefined: not asked yet; null: unknown; a number: being found, at that depth. */
   private readonly blocks: ((ValueType | number | null | undefined)[] | undefined)[] = [];
-  /** Rows whose types may be less than they are, until the circle is closed. */
+  /** Rows whose types may be incomplete until their circle is closed. */
   private readonly open = new Set<number>();
-  /** How often types were forgotten. */
+  /** How often the type of each row was forgotten. */
   private readonly tries = new Map<number, number>();
 
-  /** @param find finds the type of a row, when it is first asked for */
+  /** @param find finds the type of a row; called when the row is first asked for */
   constructor(
     private readonly rows: number,
     private readonly finding: Finding,
@@ -78,7 +81,7 @@ export class TypeMemo<Row extends number> implements Forgetful {
       this.finding.asked = Math.min(this.finding.asked, known);
       return undefined;
     }
-    // Who uses it is as little sure as it is.
+    // A type that uses an incomplete one may be incomplete as well.
     if (this.open.size > 0 && this.open.has(row))
       this.finding.asked = Math.min(this.finding.asked, this.finding.entered);
     return known ?? undefined;
@@ -87,7 +90,7 @@ export class TypeMemo<Row extends number> implements Forgetful {
   private findFirst(row: Row): ValueType | undefined {
     const { finding } = this;
     const at = Math.floor(row / BLOCK);
-    // Allocated at full size: arrays that grow row by row leave twice their memory behind.
+    // Allocated at full size, because arrays that grow row by row leave twice their memory behind as garbage.
     this.blocks[at] ??= new Array<ValueType | number | null | undefined>(Math.min(BLOCK, this.rows - at * BLOCK));
     const block = this.blocks[at];
     const askedBefore = finding.asked;

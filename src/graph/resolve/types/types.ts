@@ -1,4 +1,4 @@
-/** Type rows → types; types of symbols and bindings. Everything is remembered; type-memo.ts says what becomes of circles. */
+/** Types as written in the source, and types of symbols and bindings. All are kept; type-memo.ts handles circles. */
 
 import { BindingKind, Expr, ScopeKind, SymbolFlag, Type } from "../../language/fact-layout.ts";
 import {
@@ -36,11 +36,11 @@ const idsOf = (file: number, parameters: Rows<BindingRow>): number[] =>
 
 export class Types {
   private readonly repo: Repository;
-  /** Of type rows, by file. */
+  /** Types of type rows, by file. */
   private readonly typeMemo: TypesByFile<TypeRow>;
-  /** Of symbols. */
+  /** Types of symbols. */
   private readonly symbolMemo: TypeMemo<number>;
-  /** Of bindings, by file. */
+  /** Types of bindings, by file. */
   private readonly bindingMemo: TypesByFile<BindingRow>;
 
   constructor(private readonly engine: Engine) {
@@ -83,7 +83,7 @@ export class Types {
     return env;
   }
 
-  /** Instance of a class-like symbol whose type parameters are given, in order. */
+  /** An instance of a class-like symbol, with type arguments in the order of its type parameters. */
   instanceOf(symbol: number, args: readonly (ValueType | undefined)[]): ValueType {
     const { repo } = this;
     const label = repo.label(symbol);
@@ -100,7 +100,7 @@ export class Types {
     const facts = repo.facts(file);
     const args = facts.types.args(row);
     const entity = engine.names.lookUp(file, facts.types.scope(row), facts.types.name(row), "type");
-    // Overloads are chosen by the names of library types.
+    // Overloads are chosen by the names of library types, so the name is kept.
     if (entity?.kind === "external" && repo.rules(file).overloads)
       return builtin(facts.strings[facts.types.name(row)]!, ...this.typesAt(file, args));
     if (entity) return this.toType(entity, this.typesAt(file, args));
@@ -111,21 +111,21 @@ export class Types {
     );
   }
 
-  /** What an entity means where a type is written. */
+  /** The type that an entity means in a place where a type is written. */
   private toType(entity: Entity, args: readonly (ValueType | undefined)[]): ValueType | undefined {
     const { repo } = this;
     if (entity.kind === "external") return EXTERNAL;
     if (entity.kind === "symbol") {
       const label = repo.label(entity.symbol);
-      // JavaScript's constructor functions are types of what they make.
+      // A constructor function of JavaScript is the type of the instances that it makes.
       if (label === "Function" && repo.rules(repo.fileOf(entity.symbol)).openValues)
         return this.instanceOf(entity.symbol, []);
       if (label === "Function" || label === "Method") return undefined;
-      // A variant of an enum with fields of its own, where a pattern takes it apart.
+      // A variant of an enum, in a pattern that takes its fields apart.
       if (repo.has(entity.symbol, SymbolFlag.EnumMember) && repo.childrenOf(entity.symbol))
         return { kind: "instance", symbol: entity.symbol, env: undefined, open: false };
       if (label === "Const" || label === "Variable" || label === "Property") {
-        // A name that holds a class: `const Alias = Class`.
+        // A constant that holds a class names that class: `const Alias = Class`.
         return unionOf(
           partsOf(this.typeOfSymbol(entity.symbol)).map((part) =>
             part.kind === "class" ? this.instanceOf(part.symbol, args) : undefined,
@@ -149,7 +149,7 @@ export class Types {
     return entity.type.kind === "class" ? this.instanceOf(entity.type.symbol, args) : entity.type;
   }
 
-  /** What a qualified name may name, the likeliest first: of an alias the alias, not what it stands for. */
+  /** What a qualified name may mean, likeliest first. An alias is returned itself, not the type it stands for. */
   findQualified(file: number, row: TypeRow): readonly Entity[] {
     const { engine } = this;
     const facts = this.repo.facts(file);
@@ -174,7 +174,7 @@ export class Types {
     return undefined;
   }
 
-  /** The left side of `A.B`: a module, name space or class rather than an instance. */
+  /** The left side of `A.B`: a module, name space or class, but not an instance. */
   private resolveQualifier(file: number, row: TypeRow): ValueType | undefined {
     const { engine, repo } = this;
     if (isNone(row)) return undefined;
@@ -203,7 +203,7 @@ export class Types {
       : engine.members.typeOfMember(object, facts.strings[key]!);
   }
 
-  /** Either result may be the type, `infer` names standing for what the checked type has in their place. */
+  /** The union of both results. `infer` names stand for the parts of the checked type that are in their place. */
   private resolveConditional(file: number, row: TypeRow): ValueType | undefined {
     const { bindings, types } = this.repo.facts(file);
     const results = unionOf(this.typesAt(file, types.results(row)));
@@ -224,7 +224,7 @@ export class Types {
     return substitute(results, env);
   }
 
-  /** Type parameters among types themselves that `infer` declared. */
+  /** The type parameters among these types that `infer` declared. */
   private findInferredNames(file: number, type: ValueType | undefined): Set<number> {
     const { bindings, scopes } = this.repo.facts(file);
     const own = partsOf(type).filter(
@@ -282,7 +282,7 @@ export class Types {
     return mapRows(this.repo.facts(file).lists.items(list), (row) => this.typeAt(file, row));
   }
 
-  /** Type of a type row, type parameters standing for themselves. */
+  /** The type of a type row. Type parameters stand for themselves. */
   typeAt(file: number, row: TypeRow): ValueType | undefined {
     if (isNone(row)) return undefined;
     return this.typeMemo.of(file, row);
@@ -315,7 +315,7 @@ export class Types {
         return space === undefined ? { kind: "class", symbol, env: undefined } : { kind: "space", name: space };
       }
       case "TypeAlias": {
-        // A type of its own with another's shape is a class; of an alias, what it stands for.
+        // A declared type with another type's shape is a class. An alias stands for its type.
         if (isNone(repo.column(symbol, "type"))) return { kind: "class", symbol, env: undefined };
         return unionOf(
           partsOf(this.typeAt(file, repo.column(symbol, "type"))).map((part) =>
@@ -352,7 +352,7 @@ export class Types {
     }
   }
 
-  /** `let x = null`, `x = []`: what is assigned later says more. */
+  /** Whether a first value says nothing of the type (`null`, `undefined`): later assignments say more. */
   private isEmpty(file: number, value: ExprRow): boolean {
     const { repo } = this;
     const facts = repo.facts(file);

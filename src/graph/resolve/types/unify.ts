@@ -1,4 +1,4 @@
-/** Infers type parameters by matching declared types with given ones. */
+/** Infers type parameters by matching declared types with given types. */
 
 import { SymbolFlag } from "../../language/fact-layout.ts";
 import { exists, isNone, mapRows } from "../../rows.ts";
@@ -16,7 +16,7 @@ export class Unifier {
     this.repo = engine.repo;
   }
 
-  /** A function of a literal whose parameters may be typed by where it stands. */
+  /** Whether a function belongs to a literal and its parameters may get their types from where the literal stands. */
   private isContextual(symbol: number): boolean {
     const { repo } = this;
     if (isNone(repo.column(symbol, "parameters"))) return false;
@@ -24,13 +24,13 @@ export class Unifier {
     return repo.has(symbol, SymbolFlag.Hidden) || (holder >= 0 && repo.has(holder, SymbolFlag.Hidden));
   }
 
-  /** Whether a declared type surely holds no type parameter: what is given for it need not be asked for. */
+  /** Whether a declared type certainly contains no type parameter. The given type is then not needed. */
   namesNothing(declared: ValueType | undefined): boolean {
     if (declared?.kind === "instance" && declared.open) return this.isApart(declared.symbol);
     return isClosed(declared);
   }
 
-  /** Whether a type literal stands where no type parameter can be named. */
+  /** Whether a type literal is in a place where no type parameter can be named. */
   private isApart(literal: number): boolean {
     const { repo } = this;
     if (repo.label(literal) === "Variable") return false;
@@ -39,9 +39,9 @@ export class Unifier {
   }
 
   /**
-   * Matches a declared type with a given one and adds the type parameters in `ids` that `env` lacks. `lambdas`: also
-   * use what functions in the given value return; must be false while the parameters of those functions are being
-   * found.
+   * Matches a declared type with a given type, and binds those type parameters in `ids` that `env` lacks.
+   * @param lambdas whether to use the return types of functions in the given value. It must be false while the
+   * parameters of these functions are being found.
    */
   unify(
     pattern: ValueType | undefined,
@@ -96,7 +96,7 @@ export class Unifier {
     }
   }
 
-  /** What the parameters of functions are declared to be. */
+  /** Matches the declared parameter types of two functions. */
   private unifyParameters(
     pattern: number,
     given: number,
@@ -157,7 +157,7 @@ export class Unifier {
       queue.push(...engine.bases.basesOf(next.symbol, next.env));
     }
     if (!pattern.open && !given.open) return;
-    // Structural: an object literal, or whatever is given where a type literal is declared.
+    // Structural match, for an object literal, or for any value if a type literal is declared.
     for (const [name, symbols] of repo.childrenOf(pattern.symbol)) {
       const declared = substitute(engine.types.typeOfSymbol(symbols[0]!), pattern.env);
       if (env.size === ids.size || this.namesNothing(declared)) continue;

@@ -1,54 +1,57 @@
 /**
- * The type of an expression, as far as resolution needs it. Undefined means unknown; `external` means that the value
- * comes from outside the repository, so that guessing is wrong.
+ * The type of an expression, as far as resolution needs it. Undefined means unknown. `external` means that the value
+ * comes from outside of the repository, so that its members must not be guessed.
  */
 
 import { SHARED_TYPES } from "../../language/library.ts";
 import { type BindingRow, NOTHING, rowAt } from "../../rows.ts";
 import { TypeBindings } from "./type-bindings.ts";
 
-/** What type parameters stand for. */
+/** The types that type parameters stand for. */
 export type TypeEnv = Omit<TypeBindings, "bindType">;
 
 export type ValueType = Shape & {
-  /** `typeKey` of the type, once it was asked for. */
+  /** The `typeKey` of the type, once it was computed. */
   key?: string | undefined;
 };
 
 type Shape =
   /**
-   * An instance of a class, interface, struct, enum, object or type literal; `env` holds its type arguments. An
-   * `open` one is a literal: it sees the type parameters around it too.
+   * An instance of a class, interface, struct, enum, object or type literal. `env` holds its type arguments. If `open`,
+   * it is a literal, which also uses the type parameters around it.
    */
   | { kind: "instance"; symbol: number; env: TypeEnv | undefined; open: boolean }
   /** A class, enum or name space itself. */
   | { kind: "class"; symbol: number; env: TypeEnv | undefined }
-  /** A function or method, with what is known of type parameters and of its receiver. */
+  /** A function or method, with the known type parameters and its receiver. */
   | { kind: "function"; symbol: number; env: TypeEnv | undefined; self: ValueType | undefined }
-  /** A module: its files share one set of names; `folder` when what lies there are its names as well. */
+  /**
+   * A module whose files share one set of names. If `folder` is set, the modules in that folder are names of it as
+   * well.
+   */
   | { kind: "module"; files: readonly number[]; folder?: string }
-  /** A name space; `from` is the file that names it, where what a file includes is what it sees. */
+  /** A name space. `from` is the file that names it, in languages where a file sees only what it includes. */
   | { kind: "space"; name: string; from?: number }
   /** A type of the language's own library. */
   | { kind: "builtin"; name: string; args: readonly (ValueType | undefined)[] }
   | { kind: "union"; of: readonly ValueType[] }
-  /** A type parameter that stands for itself: file and binding row. */
+  /** A type parameter that stands for itself, given by its file and binding row. */
   | { kind: "parameter"; id: number; file: number; binding: BindingRow }
-  /** Comes from outside the repository; `holds` is the type argument it was made with: `useRef<T>()`. */
+  /** A value from outside the repository. `holds` is the type argument with which it was made: `useRef<T>()`. */
   | { kind: "external"; holds?: ValueType };
 
 export const EXTERNAL: ValueType = { kind: "external" };
 const NO_ARGS: readonly (ValueType | undefined)[] = [];
 const MAX_UNION = 12;
 const MAX_DEPTH = 4;
-/** Types that differ only deeper than this count as one. */
+/** Types that differ only at greater depth count as equal. */
 const MAX_KEY_DEPTH = 2;
 
 export function builtin(name: string, ...args: (ValueType | undefined)[]): ValueType {
   return { kind: "builtin", name, args: args.length === 0 ? NO_ARGS : args };
 }
 
-/** A text that is equal for equal types, to the depth to which types are compared. */
+/** A text that is equal for equal types, up to the depth to which types are compared. */
 export function typeKey(type: ValueType | undefined, depth = 0): string {
   if (!type) return "?";
   if (depth > 0) return makeKey(type, depth);
@@ -103,7 +106,7 @@ function throughEnv(inner: TypeEnv, outer: TypeEnv, depth: number): TypeEnv {
   return seen;
 }
 
-/** The union of types; undefined members are left out, and those that stand for no value. */
+/** The union of types. Undefined members, and types that have no values, are left out. */
 export function unionOf(types: readonly (ValueType | undefined)[]): ValueType | undefined {
   if (types.length === 1) return isNothing(types[0]) ? undefined : types[0];
   const seen = new Map<string, ValueType>();
@@ -127,10 +130,10 @@ export function partsOf(type: ValueType | undefined): readonly ValueType[] {
   return !type ? NOTHING : type.kind === "union" ? type.of : [type];
 }
 
-/** How deep a type is looked through for type parameters. */
+/** How deep a type is searched for type parameters. */
 const MAX_LOOK = 3;
 
-/** Whether a type surely holds no type parameter that an environment could replace. */
+/** Whether a type certainly contains no type parameter that an environment could replace. */
 export function isClosed(type: ValueType | undefined, depth = 0): boolean {
   switch (type?.kind) {
     case "instance":
@@ -158,7 +161,7 @@ function areClosed(types: readonly (ValueType | undefined)[], depth: number): bo
   return true;
 }
 
-/** Replaces type parameters by what the environment says; unknown ones stay. */
+/** Replaces type parameters by the types that the environment has for them. Unknown ones stay. */
 export function substitute(type: ValueType | undefined, env: TypeEnv | undefined, depth = 0): ValueType | undefined {
   if (!type || !env || env.size === 0 || depth > MAX_DEPTH) return type;
   switch (type.kind) {
@@ -191,7 +194,7 @@ export function substitute(type: ValueType | undefined, env: TypeEnv | undefined
 const substituteAll = (types: readonly (ValueType | undefined)[], env: TypeEnv, depth: number) =>
   types.map((type) => substitute(type, env, depth + 1));
 
-/** An environment in which `inner` holds, its types seen through `outer`, and `outer` holds besides. */
+/** Combines two environments: that of `inner`, whose types are seen through `outer`, and `outer` itself. */
 export function mergeEnv(inner: TypeEnv | undefined, outer: TypeEnv | undefined, depth = 0): TypeEnv | undefined {
   if (!inner || inner.size === 0) return outer;
   return !outer || outer.size === 0 ? inner : joinEnvs(inner, outer, depth);
@@ -206,21 +209,21 @@ function joinEnvs(inner: TypeEnv, outer: TypeEnv, depth: number): TypeEnv {
   return merged;
 }
 
-/** The type parameter that stands for the receiver: `this`, `Self`. */
+/** The id of the type parameter that stands for the receiver: `this`, `Self`. */
 export const THIS_ID = -1;
 
-/** More bindings than a file has: files end at 1 MiB. */
+/** More bindings than a file can have, as files are at most 1 MiB large. */
 const BINDINGS = 1_000_000;
 
-/** Numbers type parameters over the repository. */
+/** A number for a type parameter that is unique in the repository. */
 export function parameterId(file: number, binding: BindingRow): number {
   return file * BINDINGS + binding;
 }
 
-/** The binding of a type parameter of that file. */
+/** The binding of a type parameter of this file. */
 export const parameterOf = (file: number, id: number): BindingRow => rowAt(id - file * BINDINGS);
 
-/** An environment in which the receiver's own type is known as well. */
+/** The environment, extended by the receiver's own type. */
 export function withSelf(env: TypeEnv | undefined, self: ValueType | undefined): TypeEnv | undefined {
   if (!self) return env;
   const seen = env?.copy() ?? new TypeBindings();
