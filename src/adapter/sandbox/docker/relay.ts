@@ -23,26 +23,26 @@ import type { RunningExec } from "../../docker/exec.ts";
 import type { DockerClient } from "../../docker.ts";
 import { createRelayConnections, type RelayConnections } from "../relay/connections.ts";
 
-/** Where the relay's program is mounted, read-only. */
+/** Path in the container at which the relay's program is mounted, read-only. */
 export const RELAY_PATH = "/run/skep-relay";
 const MAX_ROUTES = 8;
-/** Of a relay that ended while its container runs. */
+/** Most restarts of a relay that ended while its container runs. */
 const RESTARTS = 20;
 
 interface RelayDeps {
   docker: { containers: Pick<DockerClient["containers"], "exec"> };
   containerId: string;
-  /** `uid:gid` that may run the program. */
+  /** `uid:gid` of the user that may run the program. */
   user: string;
-  /** Where it has it. */
+  /** Path of the program in the container. */
   program: string;
 }
 
 export type ContainerRelay = ReturnType<typeof createContainerRelay>;
 
 /**
- * The routes of a sandbox; refused where it was started without a way for them.
- * @param ready resolves when the relay can be asked. @throws Problem as `openRoute` and `connect` of the relay.
+ * The routes of a sandbox; opening one fails if the sandbox was started without a relay.
+ * @param ready resolves when the relay can be used. @throws Problem as the relay's `openRoute` and `connect`.
  */
 export function routesThrough(
   relay: ContainerRelay | undefined,
@@ -64,12 +64,12 @@ interface OpenRoute {
   onConnection(connection: Duplex): void;
 }
 
-/** Nothing runs until the first route is opened. */
+/** Makes the relay of a container. It starts when the first route is opened, or the first connection is made. */
 export function createContainerRelay({ docker, containerId, user, program }: RelayDeps) {
   const routes = new Set<OpenRoute>();
   let exec: RunningExec | undefined;
   let ended = false;
-  /** The container is being started again, which ends what runs in it. */
+  /** Whether the container is being restarted, which ends everything in it. */
   let isDown = false;
   let restartsLeft = RESTARTS;
 
@@ -94,7 +94,8 @@ export function createContainerRelay({ docker, containerId, user, program }: Rel
     const over = () => {
       connections.end();
       if (exec === started) begin.forget();
-      // An agent that ends its relay gets it again, some times. One that ended with its container would take the ports of the next.
+      // If an agent ends its relay, it is started again, a limited number of times. After a restart of the container,
+      // an old relay must not take the ports of the new one.
       if (ended || isDown || exec !== started || routes.size === 0 || restartsLeft-- <= 0) return;
       void begin().catch(() => {});
     };
@@ -128,7 +129,10 @@ export function createContainerRelay({ docker, containerId, user, program }: Rel
         throw unavailable("network_unguarded", `The sandbox's way out could not be opened: ${messageOf(error)}.`);
       }
     },
-    /** @throws Problem 502 `nothing_listens`, 503 `sandbox_lost`, `network_unguarded`. */
+    /**
+     * Connects to a port in the container. @throws Problem 502 `nothing_listens`, 503 `sandbox_lost`,
+     * `network_unguarded`.
+     */
     async connect(port: number): Promise<Duplex> {
       let relay: RelayConnections;
       try {
@@ -142,7 +146,7 @@ export function createContainerRelay({ docker, containerId, user, program }: Rel
         throw new Problem(502, "nothing_listens", `Port ${port} of the sandbox does not answer: ${messageOf(error)}.`);
       }
     },
-    /** Starts it again with the same ports. @param restart starts the container again */
+    /** Restarts the relay with the same ports. @param restart restarts the container. */
     async restartWith(restart: () => Promise<void>): Promise<void> {
       isDown = true;
       try {
