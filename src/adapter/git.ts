@@ -103,10 +103,7 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
     checkOut: withGit(checkOut),
     /** Fetches the remote's branches into `refs/remotes/origin/`. @throws Problem 502, 504. */
     fetch: withGit(fetchBranches),
-    /**
-     * Pushes a branch. @throws Problem 409 `push_rejected`, `push_refused` with the host's message,
-     * `target_checked_out`; 502, 504.
-     */
+    /** @throws Problem 409 `push_rejected`, `push_refused` with the host's words, `target_checked_out`; 502, 504. */
     push: withGit(pushBranch),
     /** Commit of a full reference (`refs/heads/main`) or a hash; null when there is none. */
     async commitOf(repository: string, ref: string): Promise<string | null> {
@@ -119,10 +116,7 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
       for (const ref of [one, other]) assertRef(ref);
       return (await git(["merge-base", one, other], { ...bare(repository), accept: [1] })).stdout.trim() || null;
     },
-    /**
-     * Sets a branch to `to`. When `from` is given, the branch must be there; when it is null, the branch must not
-     * exist.
-     */
+    /** Sets a branch to `to`. It must be at `from` now; if that is null, it must not exist yet. */
     async setBranch(repository: string, branch: string, to: string, from: string | null): Promise<void> {
       assertBranch(branch);
       assertRef(to);
@@ -177,22 +171,13 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
     hasWorktree,
     /** The submodules of a commit in the order of its `.gitmodules`; `max` at most. */
     submodules: withGit(readSubmodules),
-    /**
-     * Fetches one commit of a remote into a repository that is made for it. Does nothing when that repository exists.
-     * @throws Problem 502, 504.
-     */
+    /** Fetches one commit into a new repository. Does nothing if that exists. @throws Problem 502, 504. */
     fetchCommit: withGit(fetchCommit),
-    /**
-     * Writes the files of a commit to a folder of a working copy that is empty or missing. @throws Problem 413, 502;
-     * FileError when a link or files are in the way.
-     */
+    /** Fills an empty or missing folder. @throws Problem 413, 502; FileError if a link or files are in the way. */
     placeCommit: withGit(placeCommit),
     /** The Git LFS pointers in a commit. */
     lfsPointers: withGit(readPointers),
-    /**
-     * Downloads Git LFS objects. @returns the reasons why objects are missing, by oid. @throws Problem 502 when the
-     * server refuses the whole request.
-     */
+    /** @returns why objects are missing, by oid. @throws Problem 502 when the server refuses the whole request. */
     fetchLfs: fetchObjects,
     /** Replaces pointers by fetched content, in a worktree that no agent has used yet. */
     placeLfs: (
@@ -200,10 +185,7 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
       pointers: readonly LfsPointer[],
       pathOf: (pointer: LfsPointer) => string | undefined,
     ): Promise<void> => placeContents({ copy: place.path, admin: adminFolder(place) }, pointers, pathOf),
-    /**
-     * Puts a repository for the agent into its working copy. @returns whether it was made by this call. @throws Problem
-     * 502, 504.
-     */
+    /** Gives a working copy its agent's repository. @returns whether it was made now. @throws Problem 502, 504. */
     giveRepository: withGit(giveRepository),
     removeWorktree,
     /**

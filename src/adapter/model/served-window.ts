@@ -1,12 +1,13 @@
 /**
- * The window that a server of one's own really serves, in tokens. A model's maximum says little: Ollama, llama.cpp and
- * LM Studio load a model with a window of their own choice, often 4,096. Asked of:
+ * Finds the window, in tokens, that a server of one's own actually serves. A model's maximum says little: Ollama,
+ * llama.cpp and LM Studio load a model with a window of their own choice, often 4,096. The sources are:
  *
- * - Ollama: `/api/ps`, `context_length` of the loaded model; one that is not loaded is loaded by an empty
- *   `/api/generate` (https://docs.ollama.com/api/ps, https://docs.ollama.com/context-length). Versions before 0.10 do not say.
+ * - Ollama: `/api/ps`, `context_length` of the loaded model. A model that is not loaded is loaded by an empty
+ *   `/api/generate` (https://docs.ollama.com/api/ps, https://docs.ollama.com/context-length). Versions before 0.10 do
+ *   not tell the window.
  * - LM Studio: `/api/v0/models`, `loaded_context_length` (https://lmstudio.ai/docs/developer/rest).
  * - vLLM: `/v1/models`, `max_model_len` (https://docs.vllm.ai/en/latest/serving/openai_compatible_server).
- * - llama.cpp: `/props`, `default_generation_settings.n_ctx`, of one slot
+ * - llama.cpp: `/props`, `default_generation_settings.n_ctx`, the window of one slot
  *   (https://github.com/ggml-org/llama.cpp/tree/master/tools/server).
  */
 import type { Clock } from "../../core/clock.ts";

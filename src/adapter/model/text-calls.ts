@@ -1,6 +1,6 @@
 /**
- * Tool calls of models that write them as text, and arguments whose JSON is broken. Servers that know a model's form hand
- * calls on as such; others pass the text through. Read are the forms of
+ * Reads tool calls that models write as text, and repairs arguments whose JSON is broken. Servers that know a model's
+ * form pass calls on as such; others pass the text through. The supported forms are:
  *
  * - Hermes and Qwen 2.5: `<tool_call>{"name": "ls", "arguments": {…}}</tool_call>`
  * - Qwen 3 Coder: `<function=ls><parameter=path>src</parameter></function>`, with or without `<tool_call>` around it
@@ -8,8 +8,8 @@
  * - Llama 3.2 and 4: `[ls(path="src")]`, alone or between `<|python_start|>` and `<|python_end|>`
  * - Mistral: `[TOOL_CALLS][{"name": "ls", "arguments": {…}}]`, or `[TOOL_CALLS]ls[ARGS]{…}`
  *
- * Only at the end of a reply, outside fenced code, and only of tools that were offered: text that a model quotes from a
- * file is no call.
+ * A call only counts at the end of a reply, outside fenced code, and for a tool that was offered, because text that a
+ * model quotes from a file is not a call.
  */
 import { jsonrepair } from "jsonrepair";
 import { isObject, membersOf, textIn } from "../../core/is-object.ts";

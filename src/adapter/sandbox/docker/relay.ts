@@ -1,19 +1,19 @@
 /**
  * Routes into a container: a program inside connects to a port of its own loopback, and the server gets the connection.
  *
- * Why this holds as the only way out of a container with `network: none`. Its network namespace has a loopback and no other
- * interface, so there is no address of the host, of another container or of the internet that a packet could be sent to:
- * no rule of a firewall has to be right for that, no bridge has an address on which the host's other ports listen, there is
- * no resolver and no IPv6. What the relay inside carries goes through the standard input and output of one `exec`, which the
- * server holds; the server decides about each connection, and knows from which container it comes without being told.
- * An agent that kills or imitates the relay can send nothing but such connections, which it can make anyway.
+ * This is the only way out of a container with `network: none`. Its network namespace has only a loopback interface, so
+ * no packet can be addressed to the host, to another container or to the internet. That depends on no firewall rule;
+ * there is no bridge with an address on which the host's other ports listen, no resolver and no IPv6.
+ * The relay inside carries its connections through the standard input and output of one `exec`, which the server holds.
+ * The server decides about each connection, and knows its container from the `exec`. An agent that kills or imitates
+ * the relay can only send such connections, which it can make anyway.
  *
- * The other way, for previews, the server has the relay connect to a port of that loopback: to programs of this container and
- * to nothing else.
+ * In the other direction, for previews, the server lets the relay connect to a port of that loopback, which reaches
+ * only programs of this container.
  *
- * Networks made with `--internal` were considered: before Docker 28's isolated gateways the bridge has an address on the
- * host, where whatever listens on 0.0.0.0 is reached. A Unix socket mounted into the container works neither with gVisor and
- * Kata nor with an engine on another machine; `exec` works with all of them.
+ * Alternatives: in a network made with `--internal`, before Docker 28's isolated gateways, the bridge has an address on
+ * the host, through which services that listen on 0.0.0.0 are reachable. A Unix socket mounted into the container works
+ * neither with gVisor and Kata nor with an engine on another machine; `exec` works with all of them.
  */
 import type { Duplex } from "node:stream";
 import { isProblem, messageOf, Problem, unavailable } from "../../../core/errors.ts";

@@ -8,7 +8,8 @@
  * - Without an address on the host, the host has no route to it. So its range is one that no network uses
  *   (198.18.0.0/15, reserved for benchmarks), not one of the few that the engine keeps for networks in general.
  * - The engine's resolver forwards names that it does not know. Some versions do so in the host's name, even for
- *   internal networks, and a name can carry data out. A resolver that does not exist (`NO_NAMES_OUTSIDE`) prevents that.
+ *   internal networks, and a name can carry data out. A resolver that does not exist (`NO_NAMES_OUTSIDE`) prevents
+ *   that.
  *
  * Everything is found by labels, so nothing has to be stored: what a killed server left is reused or removed.
  */

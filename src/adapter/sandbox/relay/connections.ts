@@ -90,8 +90,8 @@ export function createRelayConnections(write: (bytes: Uint8Array) => void) {
       });
     },
     /**
-     * Connects to a port of the container's loopback. Rejects when nothing listens there, too many connections are open, or
-     * the relay ends.
+     * Connects to a port of the container's loopback. Rejects when nothing listens there, too many connections are
+     * open, or the relay ends.
      */
     connect(port: number): Promise<Duplex> {
       const { promise, ...asked } = Promise.withResolvers<Duplex>();
