@@ -47,7 +47,7 @@ const BOM = Buffer.from("\uFEFF");
 /** Deepest nesting of folders that `emptyFolder` enters. */
 const MAX_DEPTH = 4_096;
 
-/** Opens a folder by its path. Only the server's user may be able to change any part of that path. @throws FileError */
+/** Opens a folder by its path, which must be one that only the server's user can change. @throws FileError */
 export function openFolder(path: string, names: NameEncoding = "utf8", system: Libc = libc()): Folder {
   return new Folder(system, openSync(path, FOLDER), names);
 }

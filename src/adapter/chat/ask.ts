@@ -20,7 +20,7 @@ interface ChatRequest {
 
 const TIMEOUT_MS = 20_000;
 const ANSWER_BYTES = 8 * 1024 * 1024;
-/** When a messenger asks for a longer wait, the call fails, and the next attempt is a later job's. */
+/** If a messenger asks for a longer wait, the call fails, and is tried again later. */
 const LONGEST_WAIT_MS = 60_000;
 const WAITS_MAX = 5;
 

@@ -1,8 +1,8 @@
 /**
  * A cluster's API over HTTPS: calls, and streams of events. Answers are bounded in bytes and checked before they are
  * parsed.
- * A few more attempts are made when the API server asks for that (429, 503 with Retry-After), or when another change
- * came first (409, as happens to Pods that share a quota).
+ * A call is repeated a few times when the API server asks for that (429, 503 with Retry-After). The same applies when
+ * another change came first (409, as happens to Pods that share a quota).
  */
 import { Cut, checkedAnswer } from "../../core/checked-stream.ts";
 import { codeOf, isProblem } from "../../core/errors.ts";

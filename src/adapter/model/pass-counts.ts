@@ -1,6 +1,6 @@
 /**
  * Reads from its bytes what a passed-on reply used. Reading slows the passing on, so only the beginning and the end are
- * kept: the counts are in an event there, and are found by name once the reply has ended.
+ * kept. The counts are in an event there, and are found by name once the reply has ended.
  */
 import { membersOf, numberIn } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";

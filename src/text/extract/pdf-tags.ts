@@ -27,7 +27,7 @@ export interface PdfBlock {
   page: number;
   /** Height of the block's first line above the bottom of the page. */
   y: number;
-  /** Height of the block's letters; 0 for tagged blocks, whose level the tags tell. */
+  /** Height of the block's letters; 0 for the blocks of a tagged page, where it is not used. */
   size: number;
   /** Level of a heading, where a tag tells it. */
   level?: number | undefined;

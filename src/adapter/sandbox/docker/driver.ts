@@ -69,7 +69,10 @@ const COPY_TRIES = 1;
 
 /** Time limit of a removal, ms. A container that takes longer counts as not removed, and a later sweep tries again. */
 const REMOVE_MS = 30_000;
-/** Time after which a frozen engine is noticed, ms. The client gives it up sooner; see its `PATIENCE`. */
+/**
+ * Longest that a call takes to report that the engine does not answer, ms. The client gives up sooner; see its
+ * `PATIENCE`.
+ */
 const NOTICE_MS = 30_000;
 /** Time limit for copying a set-up's files into a working copy, ms. */
 const LAY_OUT_MS = 600_000;

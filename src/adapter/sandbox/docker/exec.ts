@@ -1,12 +1,12 @@
 /**
- * Runs a command in a sandbox's container, and adds two things that the engine lacks: it cannot kill what an exec
+ * Runs a command in a sandbox's container, and makes up for two limits of the engine: it cannot kill what an exec
  * started, and it records exit code 0 for a command whose container ended.
  * So an `sh` wrapper prints the process id before the command's output and the exit code after it. The exit code also
  * tells the command's end when something it left in the background keeps the streams open.
  * To kill, another exec of `sh` ends the whole session and all processes that carry the call's mark in their
  * environment (daemons that left the session). It reports success once the dead processes have made room for others.
- * The image only needs `sh`. If the kill does not succeed in time (a fork bomb leaves no room for a process, or nobody
- * collects its dead), the container is killed and started again over the same workspace.
+ * The image only needs `sh`. A kill can fail: a fork bomb leaves no room for a process, or nobody collects its dead.
+ * The container is then killed and started again over the same workspace.
  */
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../../core/clock.ts";

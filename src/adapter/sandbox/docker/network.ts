@@ -2,7 +2,7 @@
  * The networks of sandboxes. All `bridge` executions of one instance share a network without traffic between
  * containers.
  * A second network, the guard, keeps containers from the cloud's metadata service (169.254.169.254). It is internal,
- * has no address on the host, and takes all of 169.254.0.0/16 inside every container, so packets for that service go to
+ * has no address on the host, and takes all of 169.254.0.0/16 inside every container. So packets for that service go to
  * a bridge where nobody answers.
  * The guard needs no privilege on the host and changes no route there. All instances on a host share it, because Docker
  * gives an address range to only one network.
