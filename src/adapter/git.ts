@@ -173,7 +173,10 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
     submodules: withGit(readSubmodules),
     /** Fetches one commit into a new repository. Does nothing if that exists. @throws Problem 502, 504. */
     fetchCommit: withGit(fetchCommit),
-    /** Fills an empty or missing folder. @throws Problem 413, 502; FileError if a link or files are in the way. */
+    /**
+     * Writes a commit's files to a folder of a working copy that is empty or missing. @throws Problem 413, 502;
+     * FileError when a link or files are in the way.
+     */
     placeCommit: withGit(placeCommit),
     /** The Git LFS pointers in a commit. */
     lfsPointers: withGit(readPointers),

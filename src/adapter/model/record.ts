@@ -38,7 +38,8 @@ interface Recorder extends ModelPort {
 }
 
 /**
- * Wraps a port and records every call. If the cassette cannot be written, the recording is lost, but the call succeeds.
+ * Wraps a port and records every call. If the cassette cannot be written, only the recording is lost; the call is not
+ * affected.
  */
 export function createRecorder({ port, path, masker, log }: RecorderDeps): Recorder {
   // Lines are written one after the other, in the order of the replies.

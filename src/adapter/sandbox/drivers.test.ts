@@ -1,6 +1,5 @@
 /**
- * What every driver of sandboxes promises to the engine, whatever isolates its sandboxes. A new driver adds a line to
- * `DRIVERS`.
+ * What every driver of sandboxes promises to the engine, whatever isolates them. A new driver adds a line to `DRIVERS`.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -135,10 +134,7 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open,
   const sh = (script: string, changes: Partial<ExecOptions> = {}, sandbox: Sandbox = shared) =>
     sandbox.exec(["sh", "-c", script], { ...EXEC, ...changes });
   const said = async (script: string, sandbox?: Sandbox) => (await sh(script, {}, sandbox)).output.trim();
-  /**
-   * Writes lines to `count` until it is killed, outside of its command's session. Resolves once the first line is
-   * there.
-   */
+  /** Writes lines to `count` until it is killed, outside of its command's session. Resolves once the first is there. */
   const beat = (sandbox: Sandbox) =>
     said(
       `setsid sh -c 'while :; do echo x >> count; sleep 0.02; done' >/dev/null 2>&1 & until [ -s count ]; do sleep 0.02; done`,

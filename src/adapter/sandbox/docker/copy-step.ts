@@ -156,7 +156,9 @@ const changed = (path: string) =>
     "build_files_changed",
   );
 
-/** Writes a file to its first place, and hard links to it at further places. */
+/**
+ * Writes a file to its first place, and hard links to it at further places. A symbolic link is written to each place.
+ */
 async function copyEntry(
   file: Copied,
   { size, linkname, type }: Pick<Header, "size" | "linkname" | "type">,

@@ -278,8 +278,7 @@ describe.skipIf(!docker)("a sandbox's container", () => {
           address,
           await sh(sandbox, `timeout 3 wget -q -O - http://${address}:${host.port}/ 2>/dev/null; echo done`),
         ]).toEqual([address, "done"]);
-      // A firewall's rule can name the bridge, because Skep names it. This can be checked if the engine runs on this
-      // machine.
+      // A firewall's rule can name the bridge, because Skep names it. Needs an engine on this machine.
       const bridges = readdirSync("/sys/class/net");
       if (bridges.includes("docker0"))
         expect(bridges).toContain(`skep${fixture.instanceId.replace(/\W|_/g, "").slice(-11)}`);

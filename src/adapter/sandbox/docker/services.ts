@@ -75,7 +75,7 @@ export type Services = ReturnType<typeof createServices>;
 
 /**
  * Labels. `PLACE` names the owner of a network or container; `NAME` the service of a container; `RECIPE` is a
- * fingerprint of everything that the container was started with.
+ * fingerprint of the plan and image that the container was started with.
  */
 const PLACE = "skep.services";
 const NAME = "skep.service";
