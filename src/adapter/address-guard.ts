@@ -1,7 +1,8 @@
 /**
- * Keeps what users and agents name from reaching private networks. A host is resolved once; the caller connects to the
- * very addresses it gets back, so a second answer of the name server changes nothing. Refused unless the operator
- * lists it: everything that is not public unicast, in any spelling.
+ * Keeps the addresses that users and agents name from reaching private networks. Every address that is not public
+ * unicast is refused, in any spelling, unless the operator lists it.
+ * A host is resolved once, and the caller connects to exactly the addresses it gets back. So a different second answer
+ * of the name server (DNS rebinding) has no effect.
  */
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
@@ -20,7 +21,7 @@ export type LookUp = (host: string) => Promise<{ address: string; family: number
 
 const systemLookUp: LookUp = async (host) =>
   (await import("node:dns/promises")).lookup(host, { all: true, verbatim: true });
-/** Names that mean this machine or this network whatever a name server says. */
+/** Names that mean this machine or the local network, whatever a name server says. */
 const LOCAL_NAME = /(^|\.)(localhost|local|internal|localdomain|home\.arpa|lan|intranet)$/;
 
 /**
@@ -50,17 +51,20 @@ export function createAddressGuard(allow: readonly string[], lookUp: LookUp = sy
     return host;
   };
   return {
-    /** True if the operator listed this host by name, or the address that it spells. */
+    /** True if the operator listed this host by name, or listed the private address that it spells. */
     isListed(given: string): boolean {
       const host = plainHost(given);
       if (names.has(host)) return true;
       return isIP(host) !== 0 && !isPublic(ipaddr.process(host)) && isAllowed(host);
     },
-    /** Refuses what is known to be private without a name server. @returns the host in its one spelling. @throws Problem 422 `address_refused`. */
+    /**
+     * Refuses hosts that are known to be private without asking a name server. @returns the host in its canonical
+     * spelling. @throws Problem 422 `address_refused`.
+     */
     assertSpelling,
     /**
-     * The addresses of `host`, all of them allowed; never empty.
-     * @throws Problem 422 `address_refused` when any is private, 422 `host_unknown` when there is none.
+     * Resolves `host` to its addresses, of which there is at least one; all are allowed.
+     * @throws Problem 422 `address_refused` when any address is private, 422 `host_unknown` when there is none.
      */
     async resolve(given: string): Promise<ResolvedAddress[]> {
       const host = assertSpelling(given);
@@ -72,15 +76,18 @@ export function createAddressGuard(allow: readonly string[], lookUp: LookUp = sy
   };
 }
 
-/** Guards the way to notification servers: NOTIFY_ALLOW opens private addresses for them, and for nothing else. */
+/** Guards connections to notification servers. NOTIFY_ALLOW permits private addresses for these connections only. */
 export const createNotifyGuard = (allow: readonly string[]): AddressGuard =>
   createAddressGuard(allow, systemLookUp, "NOTIFY_ALLOW");
 
-/** A guard that lets through the host of an address that the operator set, private or not, and no other private one. */
+/** A guard that permits the host of an address that the operator set, even a private one, but no other private host. */
 export const guardFor = (address: string): AddressGuard =>
   createAddressGuard(URL.canParse(address) ? [new URL(address).hostname] : []);
 
-/** IPv6 is public inside 2000::/3 only: outside it are forms that carry an IPv4 address and have no range of their own. */
+/**
+ * An IPv6 address is public only inside 2000::/3. Outside it are forms that embed an IPv4 address and have no range of
+ * their own.
+ */
 const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("2000::"), 3];
 const isPublic = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
   address.range() === "unicast" && (address instanceof ipaddr.IPv4 || address.match(...GLOBAL_UNICAST));

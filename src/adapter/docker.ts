@@ -1,5 +1,6 @@
 /**
- * A thin, typed wrapper over the Docker Engine API (Docker and Podman): what the product needs, in the engine's terms.
+ * A thin, typed wrapper over the Docker Engine API (Docker and Podman): the calls that Skep needs, in the engine's
+ * terms.
  * Every failure is a Problem: `sandbox_unavailable` (503, the engine does not answer), `docker_not_found` (404),
  * `docker_conflict` (409, also "not running"), `docker_error` (502, anything else the engine refuses).
  */
@@ -21,11 +22,11 @@ export interface EngineInfo {
   apiVersion: string;
   os: string;
   arch: string;
-  /** The engine itself runs without root: user 0 of a container is the engine's own user on the host. */
+  /** Whether the engine itself runs without root. Then user 0 of a container is the engine's own user on the host. */
   rootless: boolean;
-  /** Folder of its machine where it keeps containers and images. */
+  /** Folder on the engine's machine that holds its containers and images. */
   dataRoot: string;
-  /** Names of the runtimes that it can start containers with. */
+  /** Names of the runtimes that the engine can start containers with. */
   runtimes: readonly string[];
 }
 
@@ -34,8 +35,8 @@ export type DockerClient = ReturnType<typeof connectDocker>;
 const INFO_TIMEOUT_MS = 10_000;
 
 /**
- * A client of the engine at that endpoint. Opens nothing until the first call.
- * @param patience with an engine that does not answer.
+ * Makes a client of the engine at that endpoint. It connects at the first call.
+ * @param patience how long to wait for an engine that does not answer.
  */
 export function connectDocker(endpoint: DockerEndpoint, patience: Patience = PATIENCE) {
   const { address, ssh } = endpoint;
@@ -54,13 +55,14 @@ export function connectDocker(endpoint: DockerEndpoint, patience: Patience = PAT
   const attend = createAttendance(ping, patience.everyMs);
   const engine: Engine = { docker, address, call: (action) => callEngine(address, () => attend(action)) };
   return {
-    /** For people: `unix:///var/run/docker.sock`. */
+    /** The address in the form shown to people: `unix:///var/run/docker.sock`. */
     address,
     /** Resolves when the engine answers within `timeoutMs`; throws `sandbox_unavailable` otherwise. */
     ping,
     /** Throws `sandbox_unavailable` when the engine does not answer within some seconds. */
     info: async (): Promise<EngineInfo> => {
-      // A frozen engine is found out sooner than a slow one is given up.
+      // A ping has a shorter time-out than `info`, so that a frozen engine is noticed sooner than a slow one is given
+      // up.
       await ping();
       return await callEngine(address, async () => {
         const answers = Promise.all([docker().version(), docker().info()]);
@@ -75,8 +77,9 @@ export function connectDocker(endpoint: DockerEndpoint, patience: Patience = PAT
 }
 
 /**
- * A client of the engine that `find` names. It is looked for again at each use until one has answered: an engine that starts
- * later than the server may listen at another of the usual sockets. Then the client stays with it.
+ * Makes a client of the engine that `find` names. Until an engine has answered, `find` is called at each use, because
+ * an engine that starts later than the server may listen at another of the usual sockets. After that, the client keeps
+ * its endpoint.
  */
 export function connectFound(find: () => DockerEndpoint): DockerClient {
   let client = connectDocker(find());
@@ -115,7 +118,7 @@ export function connectFound(find: () => DockerEndpoint): DockerClient {
   };
 }
 
-/** What the client library sends each request with. */
+/** The parts of the client library that send a request. */
 interface Modem {
   socketPath?: string;
   getSocketPath?(): Promise<string>;
@@ -123,8 +126,10 @@ interface Modem {
 }
 
 /**
- * Each request waits for the way, which may have to be made again, and lead over another socket then. One that came too late
- * for a way that has just ended goes once more, unless what it sends is read already.
+ * Sends each request through the SSH connection. A request first waits for the connection, which may have to be made
+ * again and may then have another socket.
+ * A request that fails because the connection has just ended is sent once more, unless its body is a stream that has
+ * been read already.
  */
 function goBy(way: SshWay, modem: Modem): void {
   const dial = modem.dial.bind(modem);
@@ -136,7 +141,7 @@ function goBy(way: SshWay, modem: Modem): void {
       return callback(error);
     }
     modem.socketPath = socketPath;
-    // It keeps the first for good.
+    // The library would otherwise keep the first socket path for good.
     modem.getSocketPath = async () => socketPath;
     dial({ ...options }, (error, answer) => {
       const isShut = error instanceof Error && "code" in error && /^(ECONNREFUSED|ENOENT)$/.test(String(error.code));
@@ -149,14 +154,14 @@ function goBy(way: SshWay, modem: Modem): void {
   modem.dial = (options, callback) => void go(options, callback, options.file !== undefined);
 }
 
-/** Without the client library, which a server that starts need not load to learn whether there is an engine. */
+/** Pings without the client library: a starting server need not load it to learn whether there is an engine. */
 async function pingSocket(unix: string, timeoutMs: number): Promise<void> {
   const answer = await fetch("http://engine/_ping", { unix, signal: AbortSignal.timeout(timeoutMs) });
   await answer.body?.cancel();
   if (!answer.ok) throw new Error(`the engine answers with status ${answer.status}`);
 }
 
-/** The client library's own time-outs cover only parts of a call. */
+/** Bounds a whole call in time; the client library's own time-outs cover only parts of a call. */
 async function within<T>(timeoutMs: number, call: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -169,7 +174,7 @@ async function within<T>(timeoutMs: number, call: Promise<T>): Promise<T> {
   }
 }
 
-/** What is read of the engine's own description; the client's types leave most of it out. */
+/** The fields read from the engine's description of itself; the client's types lack most of them. */
 interface EngineFacts {
   SecurityOptions?: string[];
   DockerRootDir?: string;

@@ -14,7 +14,7 @@ const git = createGit({ env });
 const never = new AbortController().signal;
 const author = { name: "Agent", email: "agent@skep.localhost" };
 
-/** Plain git, as a user would run it, for making and reading repositories. */
+/** Runs git as a user would, to make and read repositories. */
 function plain(cwd: string, ...args: string[]): string {
   const identity = ["-c", "user.name=U", "-c", "user.email=u@example.com", "-c", "protocol.file.allow=always"];
   const ran = Bun.spawnSync(["git", ...identity, ...args], { cwd, env: { ...env, GIT_CONFIG_NOSYSTEM: "1" } });
@@ -216,7 +216,7 @@ describe("worktrees", () => {
   });
 });
 
-/** A repository that runs a program as soon as git trusts its settings. */
+/** Makes a repository that runs a program as soon as git trusts its settings. */
 function armed(folder: string): void {
   mkdirSync(folder, { recursive: true });
   plain(root, "init", "-q", "-b", "main", folder);
@@ -374,7 +374,7 @@ test("a full disk is said as such, also where git says it before its last words;
   expect((await says(http, full, last)).code).toBe("disk_full");
   expect((await says(http, `remote: ${full}`, last)).code).toBe("git_failed");
   expect((await says(http, "error: No space left on device: is not a file", last)).code).toBe("git_failed");
-  // Either side may have written it: a failure that says so, and is not retried as ours.
+  // Either side may have written this line, so it does not count as this machine's full disk.
   for (const source of ["ssh://example.test/a.git", "/srv/a.git"])
     expect(await says(source, full, last)).toMatchObject({ code: "git_failed", detail: `git fetch failed: ${full}` });
 });

@@ -1,6 +1,6 @@
 /**
- * Git, by argument vectors only. A project's repository folder is apart from its working copies, and every command
- * names both, so nothing that is found inside a working copy is ever taken for a repository.
+ * Runs git with argument vectors only. A project's repository folder is separate from its working copies, and every
+ * command names both. So nothing inside a working copy is ever taken for a repository.
  */
 import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
@@ -69,7 +69,7 @@ export interface Branch {
 export type Git = ReturnType<typeof createGit>;
 
 const CLONE_TIMEOUT_MS = 30 * 60_000;
-/** Of a file that is only looked into. */
+/** Most bytes that `fileAt` reads of a file. */
 const NAMED_FILE_BYTES = 64 * 1024;
 const MAX_FILE_BYTES = 100 * 1024 * 1024;
 const OWN: Identity = { name: "Skep", email: "skep@localhost" };
@@ -81,14 +81,14 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
     (...rest: Rest): Result =>
       act(git, ...rest);
   return {
-    /** e.g. `2.39.5`. @throws Problem 503 `git_missing`. */
+    /** Git's version, e.g. `2.39.5`. @throws Problem 503 `git_missing`. */
     async version(): Promise<string> {
       const { stdout } = await git(["--version"], { cwd: "/" });
       return /(?<!\d)\d+(?:\.\d+)+/.exec(stdout)?.[0] ?? stdout.trim();
     },
-    /** Leaves nothing behind when it fails. @throws Problem 502, 504. */
+    /** Clones a remote. If it fails, both folders are removed. @throws Problem 502, 504. */
     clone: withGit(clone),
-    /** A new repository with one empty commit on `branch`, checked out in `workspace`. */
+    /** Makes a repository with one empty commit on `branch`, checked out in `workspace`. */
     async init(place: Record<"repository" | "workspace" | "branch", string>): Promise<void> {
       const { repository, workspace, branch } = place;
       assertBranch(branch);
@@ -99,9 +99,9 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
       await ensureCommit(git, repository);
     },
     head: withGit(headOf),
-    /** Puts the head's files into the project's own folder, which no agent works in. */
+    /** Writes the files of HEAD to the project's own folder, which no agent works in. */
     checkOut: withGit(checkOut),
-    /** Brings the remote's branches into `refs/remotes/origin/`. @throws Problem 502, 504. */
+    /** Fetches the remote's branches into `refs/remotes/origin/`. @throws Problem 502, 504. */
     fetch: withGit(fetchBranches),
     /** @throws Problem 409 `push_rejected`, `push_refused` with the host's words, `target_checked_out`; 502, 504. */
     push: withGit(pushBranch),
@@ -111,28 +111,28 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
       const args = ["rev-parse", "--verify", "--quiet", `${ref}^{commit}`];
       return (await git(args, { ...bare(repository), accept: [1, 128] })).stdout.trim() || null;
     },
-    /** The best common ancestor; null without one. */
+    /** The best common ancestor of two commits; null when there is none. */
     async mergeBase(repository: string, one: string, other: string): Promise<string | null> {
       for (const ref of [one, other]) assertRef(ref);
       return (await git(["merge-base", one, other], { ...bare(repository), accept: [1] })).stdout.trim() || null;
     },
-    /** Makes a branch, or moves it when it is at `from`. */
+    /** Sets a branch to `to`. It must be at `from` now; if that is null, it must not exist yet. */
     async setBranch(repository: string, branch: string, to: string, from: string | null): Promise<void> {
       assertBranch(branch);
       assertRef(to);
       await git(["update-ref", `refs/heads/${branch}`, to, from ?? "0".repeat(to.length)], bare(repository));
     },
-    /** Makes it the branch that the repository stands on. */
+    /** Makes `branch` the repository's HEAD. */
     async setHead(repository: string, branch: string): Promise<void> {
       assertBranch(branch);
       await git(["symbolic-ref", "HEAD", `refs/heads/${branch}`], bare(repository));
     },
-    /** Writes a mark below `refs/skep/`, where no remote and no branch is. */
+    /** Sets a mark: a reference below `refs/skep/`, where no remote and no branch has references. */
     async setMark(repository: string, mark: string, commit: string): Promise<void> {
       for (const ref of [mark, commit]) assertRef(ref);
       await git(["update-ref", `refs/skep/${mark}`, commit], bare(repository));
     },
-    /** Marks below `refs/skep/<prefix>/` with their commits. */
+    /** Commits of the marks below `refs/skep/<prefix>/`. */
     async marks(repository: string, prefix: string): Promise<string[]> {
       assertRef(prefix);
       const args = ["for-each-ref", "--format=%(objectname)", `refs/skep/${prefix}/`];
@@ -140,69 +140,75 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
     },
     /** Names of the branches that the remote had when it was fetched, at most `most`. */
     fetchedBranches: (repository: string, most: number): Promise<string[]> => fetchedBranches(git, repository, most),
-    /** Text of a file in a commit, its first bytes; null where there is none. */
+    /** The first bytes of a file in a commit, as text; null when there is no such file. */
     async fileAt(repository: string, commit: string, path: string): Promise<string | null> {
       assertRef(commit);
       const options = { ...bare(repository), accept: [128], cutAt: NAMED_FILE_BYTES };
       const { code, stdout } = await git(["cat-file", "blob", `${commit}:${path}`], options);
       return code === 0 ? stdout : null;
     },
-    /** The regular files of a commit that are wanted. */
+    /** Lists the regular files of a commit that the caller wants. */
     filesIn: withGit(filesIn),
-    /** @throws Problem 413 `source_too_large` for more than `most`. */
+    /** Lists the files of a commit. @throws Problem 413 `source_too_large` for more than `most`. */
     sourceFiles: withGit(sourceFiles),
-    /** All files of a commit as a tar. @throws Problem 413 `source_too_large`, 502, 504. */
+    /** Writes all files of a commit to a tar. @throws Problem 413 `source_too_large`, 502, 504. */
     writeArchive: withGit(writeArchive),
     /** Branches below `refs/heads/<prefix>`. */
     branches: (repository: string, prefix: string): Promise<Branch[]> => branchesBelow(git, repository, prefix),
-    /** Those of them whose commits the head lacks. */
+    /** Branches below `refs/heads/<prefix>` with commits that HEAD does not contain. */
     unmerged: (repository: string, prefix: string): Promise<Branch[]> =>
       branchesBelow(git, repository, prefix, "--no-merged=HEAD"),
-    /** @throws Problem 409 `branch_moved`. */
+    /** Merges a commit into a branch. @throws Problem 409 `branch_moved`. */
     merge: withGit(mergeInto),
-    /** Removes the mark of a merge; what it did stays. */
+    /** Removes the mark of a merge; the merge itself stays. */
     forgetMerge: withGit(forgetMerge),
     changedPaths: withGit(changedPaths),
-    /** Unified diff that `git apply` takes; cut after `maxBytes`. */
+    /** Unified diff that `git apply` accepts; cut after `maxBytes`. */
     patch: withGit(patchOf),
     hunks: withGit(hunksOf),
     addWorktree: withGit(addWorktree),
-    /** Whether the working copy is there and whole. */
+    /** Whether the working copy exists and is complete. */
     hasWorktree,
-    /** The submodules of a commit that its `.gitmodules` names, in that order; `max` at most. */
+    /** The submodules of a commit in the order of its `.gitmodules`; `max` at most. */
     submodules: withGit(readSubmodules),
-    /** Brings one commit of a remote into a repository that is made for it. Does nothing when it is there. @throws Problem 502, 504. */
+    /** Fetches one commit into a new repository. Does nothing if that exists. @throws Problem 502, 504. */
     fetchCommit: withGit(fetchCommit),
-    /** Puts the files of a commit into an empty folder of a working copy. @throws Problem 413, 502; FileError where a link or files are in the way. */
+    /**
+     * Writes a commit's files to a folder of a working copy that is empty or missing. @throws Problem 413, 502;
+     * FileError when a link or files are in the way.
+     */
     placeCommit: withGit(placeCommit),
-    /** The pointers of Git LFS in a commit. */
+    /** The Git LFS pointers in a commit. */
     lfsPointers: withGit(readPointers),
-    /** @returns why objects are missing, by oid. @throws Problem 502 when the server refuses as a whole. */
+    /** @returns why objects are missing, by oid. @throws Problem 502 when the server refuses the whole request. */
     fetchLfs: fetchObjects,
-    /** Puts fetched content in the place of pointers, in a worktree that no agent has yet. */
+    /** Replaces pointers by fetched content, in a worktree that no agent has used yet. */
     placeLfs: (
       place: WorktreePlace,
       pointers: readonly LfsPointer[],
       pathOf: (pointer: LfsPointer) => string | undefined,
     ): Promise<void> => placeContents({ copy: place.path, admin: adminFolder(place) }, pointers, pathOf),
-    /** The repository that an agent finds in its working copy. @returns whether it was made now. @throws Problem 502, 504. */
+    /** Gives a working copy its agent's repository. @returns whether it was made now. @throws Problem 502, 504. */
     giveRepository: withGit(giveRepository),
     removeWorktree,
-    /** Removes the locks and halves of files of a git that was killed, and writes our attributes again. Only while no git runs in the repository. */
+    /**
+     * Removes locks and partial files that a killed git left, and writes Skep's attributes again. Call it only while no
+     * git runs in the repository.
+     */
     async removeLeftovers(repository: string): Promise<void> {
       await removeLeftovers(repository);
       if (existsSync(repository)) await withoutConversions(repository);
     },
-    /** Deletes a branch that is at `from`. @throws Problem 502 when it is not. */
+    /** Deletes a branch. @throws Problem 502 when the branch is not at `from`. */
     async removeBranch(repository: string, branch: string, from: string): Promise<void> {
       for (const ref of [branch, from]) assertRef(ref);
       await git(["update-ref", "-d", `refs/heads/${branch}`, from], bare(repository));
     },
-    /** Deletes every reference at or below these, e.g. `refs/heads/run/ID`. */
+    /** Deletes every reference that equals one of these or is below it, e.g. `refs/heads/run/ID`. */
     removeRefs: withGit(removeRefs),
-    /** Packs the repository and removes the objects that nothing refers to. Only while nothing else writes to it. */
+    /** Packs the repository and removes unreachable objects. Call it only while nothing else writes to it. */
     packAndPrune: withGit(packAndPrune),
-    /** About how many objects are files of their own. */
+    /** Estimates the number of loose objects. */
     looseObjects,
     commitAll: (
       place: WorktreePlace,
@@ -247,7 +253,7 @@ async function headOf(git: GitCommand, repository: string): Promise<Head> {
   return { commit: null, branch: (await ask(["symbolic-ref", "--quiet", "--short", "HEAD"])) || null };
 }
 
-/** Puts an empty commit on the branch of a repository that has none. */
+/** Adds an empty commit to the branch of a repository without commits. */
 async function ensureCommit(git: GitCommand, repository: string): Promise<void> {
   if ((await headOf(git, repository)).commit !== null) return;
   const at = bare(repository);
@@ -257,7 +263,7 @@ async function ensureCommit(git: GitCommand, repository: string): Promise<void> 
   await git(["update-ref", "HEAD", commit], at);
 }
 
-/** The files of the head, in the project's own folder. */
+/** Writes the files of HEAD to the project's own folder. */
 async function checkOut(
   git: GitCommand,
   place: { repository: string; workspace: string; signal?: AbortSignal | undefined },

@@ -32,7 +32,7 @@ afterAll(() => server.stop(true));
 
 const never = new AbortController().signal;
 const at = (host: string, path = "/") => `http://${host}:${server.port}${path}`;
-/** `listed.example` is this test's server; `moving.example` too, but only at its first look-up. */
+/** `listed.example` resolves to this test's server, and so does the first look-up of `moving.example`. */
 let moves = 0;
 const lookUp: LookUp = async (host) => {
   if (host === "listed.example") return [{ address: "127.0.0.1", family: 4 }];

@@ -1,6 +1,6 @@
 /**
- * Requests to an address that somebody else named. Each hop's host is resolved once by the guard and the connection goes to
- * that very address; redirects are followed by hand, so each is checked again. Bounded in time, bytes and hops.
+ * Requests to an address that somebody else named. The guard resolves each hop's host once, and the connection goes to
+ * exactly that address. Redirects are followed here, so that each is checked again. Time, bytes and hops are bounded.
  */
 import type { IncomingMessage } from "node:http";
 import { badRequest, messageOf, Problem } from "../core/errors.ts";
@@ -10,10 +10,10 @@ import { readBeginning } from "../core/read-bounded.ts";
 import type { AddressGuard } from "./address-guard.ts";
 
 interface FetchedPage {
-  /** Where it came from in the end, after redirects. */
+  /** Final address, after redirects. */
   url: string;
   status: number;
-  /** As the server sent it, lower case; empty when it said nothing. */
+  /** As the server sent it, in lower case; empty when the server sent none. */
   contentType: string;
   body: Uint8Array;
   /** True when the body was longer than the limit and is cut. */
@@ -36,7 +36,9 @@ export function createGuardedFetch({
   timeoutMs = LIMITS.fetchTimeoutMs,
 }: GuardedFetchOptions) {
   const headers = { "User-Agent": userAgent, Accept: "text/html,text/*;q=0.9,application/json;q=0.9,*/*;q=0.1" };
-  /** @throws Problem 400 bad address, 422 refused, 504 too slow, 502 no answer, too many redirects. */
+  /**
+   * Fetches a page. @throws Problem 400 bad address, 422 refused, 504 too slow, 502 no answer or too many redirects.
+   */
   return async (start: string, outer: AbortSignal): Promise<FetchedPage> => {
     const timer = AbortSignal.timeout(timeoutMs);
     const signal = AbortSignal.any([outer, timer]);
@@ -65,7 +67,8 @@ export function createGuardedFetch({
 const POST_TIMEOUT_MS = 15_000;
 
 /**
- * POST of JSON to such an address. Redirects are not followed and the answer's body is not read.
+ * Makes a function that sends JSON by POST to an untrusted address. Redirects are not followed and the answer's body is
+ * not read.
  * @returns the answer's status. @throws Problem as `askBriefly`.
  */
 export function createGuardedPost({ resolve, userAgent }: { resolve: Resolve; userAgent: string }) {
@@ -85,23 +88,24 @@ interface GuardedRequest {
   method: "GET" | "POST" | "PUT" | "PATCH";
   headers: Readonly<Record<string, string>>;
   body?: string | Uint8Array;
-  /** The connection is cut when nothing came for so long. */
+  /** The connection is closed when nothing arrives for this long. */
   silenceMs?: number;
   signal: AbortSignal;
 }
 
-/** The same for one guard. */
+/** `openGuarded` with the guard already given. */
 export type OpenGuarded = (address: string, request: Omit<GuardedRequest, "resolve">) => Promise<IncomingMessage>;
 
 /**
- * An answer to be read piece by piece, whatever its status; redirects are not followed. The reader destroys it.
- * @throws Problem 400 bad address, 422 refused, and what the connection fails with.
+ * Sends a request and returns the answer to be read piece by piece, whatever its status. Redirects are not followed.
+ * The reader must destroy the answer.
+ * @throws Problem 400 bad address, 422 refused, and the error that the connection fails with.
  */
 export async function openGuarded(address: string, request: GuardedRequest): Promise<IncomingMessage> {
   const { method, headers, body, silenceMs, signal } = request;
   const url = webAddress(address);
   const [pinned] = await raceSignal(request.resolve(url.hostname), signal);
-  // The runtime takes 30 ms to load these.
+  // These are imported here because loading them takes 30 ms.
   const client = await (url.protocol === "https:" ? import("node:https") : import("node:http"));
   return new Promise<IncomingMessage>((done, fail) => {
     const length = body === undefined ? {} : { "Content-Length": Buffer.byteLength(body) };
@@ -125,14 +129,14 @@ export async function openGuarded(address: string, request: GuardedRequest): Pro
 interface BriefRequest extends Pick<GuardedRequest, "resolve" | "body" | "signal"> {
   method: "GET" | "POST";
   headers?: Readonly<Record<string, string>>;
-  /** For the whole request. */
+  /** Time limit of the whole request. */
   timeoutMs: number;
 }
 
 /**
- * A request of which only the head of the answer counts; its body is not read, and redirects are not followed.
- * @returns the status, and the header `Retry-After` as it was sent. @throws Problem 400 bad address, 422 refused, 504 too
- * slow, 502 no answer; none names the path of the address, which may let somebody in.
+ * Sends a request and reads only the head of the answer, not its body. Redirects are not followed.
+ * @returns the status, and the header `Retry-After` as it was sent. @throws Problem 400 bad address, 422 refused, 504
+ * too slow, 502 no answer. No problem contains the path of the address, which may grant access.
  */
 export async function askBriefly(
   address: string,
@@ -153,7 +157,7 @@ export async function askBriefly(
   }
 }
 
-/** @throws Problem 400 when it is not a plain http or https address. */
+/** @throws Problem 400 unless it is an http or https address without credentials. */
 function webAddress(text: string, base?: URL): URL {
   const from = base?.href;
   if (!URL.canParse(text, from)) throw badRequest("This is not a usable address.", "bad_address");

@@ -1,11 +1,11 @@
-/** Mail through the operator's SMTP server. */
+/** Sends mail through the operator's SMTP server. */
 
 import { conflict, messageOf, Problem } from "../core/errors.ts";
 import { membersOf } from "../core/is-object.ts";
 import { raceSignal } from "../core/race-signal.ts";
 
 interface MailerOptions {
-  /** `smtp://user:password@host:587` (STARTTLS where the server has it) or `smtps://…`. */
+  /** `smtp://user:password@host:587` (uses STARTTLS if the server supports it) or `smtps://…`. */
   url: string | undefined;
   from: string | undefined;
 }
@@ -14,13 +14,16 @@ interface Mail {
   to: string;
   subject: string;
   text: string;
-  /** The same for each attempt, so that mail programs show one. */
+  /** The same for each attempt, so that mail programs show the message only once. */
   id: string;
 }
 
 const TIMEOUT_MS = 15_000;
 
-/** @throws Problem 409 `mail_not_set_up`, 422 when the server refuses it for good, 502 when it may work later. */
+/**
+ * @throws Problem 409 `mail_not_set_up`, 422 when the server refuses the mail permanently, 502 when a later attempt may
+ * succeed.
+ */
 export function createMailer({ url, from }: MailerOptions): (mail: Mail, signal: AbortSignal) => Promise<void> {
   return async ({ to, subject, text, id }, signal) => {
     if (url === undefined || from === undefined)
@@ -32,7 +35,7 @@ export function createMailer({ url, from }: MailerOptions): (mail: Mail, signal:
     try {
       const host = from.slice(from.lastIndexOf("@") + 1).replace(/[^\w.-]/g, "") || "localhost";
       const headers = { "Auto-Submitted": "auto-generated" };
-      // One mailbox as it is: never read as a list of addresses.
+      // The recipient is given as an object, so that the address is never parsed as a list of addresses.
       const mail = { from, to: { name: "", address: to }, subject, text, messageId: `<${id}@${host}>`, headers };
       await raceSignal(transport.sendMail(mail), signal);
     } catch (error) {

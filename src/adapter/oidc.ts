@@ -1,4 +1,4 @@
-/** OpenID Connect, the client's side. Its library is loaded when somebody first signs on. */
+/** The client side of OpenID Connect. Its library is loaded when somebody first signs on. */
 import { lazy } from "../core/lazy.ts";
 
 export interface OidcSettings {
@@ -7,44 +7,44 @@ export interface OidcSettings {
   clientSecret: string | undefined;
 }
 
-/** What the provider says of the person who signed on. */
+/** What the provider tells about the person who signed on. */
 export interface OidcPerson {
   subject: string;
   email: string | undefined;
   emailVerified: boolean;
   name: string | undefined;
-  /** All claims, for the one that tells the role. */
+  /** All claims; one of them may tell the role. */
   claims: Readonly<Record<string, unknown>>;
   idToken: string;
 }
 
 export interface OidcClient {
   authorizationUrl(settings: OidcSettings, request: SignOn & { scopes: readonly string[] }): Promise<string>;
-  /** @param parameters of the provider's answer. @throws Problem 401 `sign_on_refused`, 503. */
+  /** @param answer `parameters` is the query of the provider's answer. @throws Problem 401 `sign_on_refused`, 503. */
   exchange(settings: OidcSettings, answer: SignOn & { parameters: URLSearchParams }): Promise<OidcPerson>;
-  /** Where the provider's own session ends; undefined when it names no such address. */
+  /** Address that ends the provider's own session; undefined when the provider names none. */
   logoutUrl(settings: OidcSettings, idToken: string, returnTo: string): Promise<string | undefined>;
-  /** Tries what can be tried without a person. Never throws for what the provider does. */
+  /** Tests what can be tested without a person. Never throws, whatever the provider does. */
   probe(settings: OidcSettings, request: ProbeRequest): Promise<OidcFinding[]>;
 }
 
-/** One thing that was tried with a provider. */
+/** The result of one test of a provider. */
 export interface OidcFinding {
-  /** What was tried: discovery, keys, redirect, secret, scopes. */
+  /** Name of the test: discovery, keys, redirect, secret, scopes. */
   check: string;
   verdict: "ok" | "warn" | "fail";
   detail: string;
-  /** What to do about it. */
+  /** What to do about the result. */
   remedy: string | null;
 }
 
 export interface ProbeRequest {
-  /** Null while this server does not know its own address. */
+  /** Null when this server does not know its own address. */
   redirectUri: string | null;
   scopes: readonly string[];
 }
 
-/** What is the same on the way to the provider and back. */
+/** The values of a sign-on that must be the same in the request and in the answer's check. */
 interface SignOn {
   redirectUri: string;
   state: string;

@@ -1,6 +1,8 @@
 /**
- * Native add-ons of the compiled executable: kept inside it, unpacked once into the data folder and loaded from there,
- * since /tmp may be mounted noexec and is writable by all. From source they are loaded from node_modules instead.
+ * Native add-ons of the compiled executable. The executable embeds them, unpacks each once into the data folder and
+ * loads it from there.
+ * `/tmp` does not serve, since it may be mounted noexec and any user may write to it. When Skep runs from source,
+ * add-ons are loaded from node_modules instead.
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
@@ -10,16 +12,21 @@ import { messageOf, unavailable } from "../core/errors.ts";
 export interface EmbeddedAddon {
   /** E.g. `kuzu`. */
   name: string;
-  /** Of its bytes, hexadecimal. */
+  /** SHA-256 of the add-on's bytes, hexadecimal. */
   sha256: string;
-  /** Where the executable holds it. */
+  /** Path of the add-on's file inside the executable. */
   embedded: string;
 }
 
-/** One folder for the process, as native code is loaded once for the process. */
+/**
+ * Folder that add-ons are unpacked to. The whole process has only one, because native code is loaded once per process.
+ */
 let keptIn: string | undefined;
 
-/** Says where add-ons that are not loaded yet are unpacked to. Until then: to a private folder that is removed again. */
+/**
+ * Sets the folder that add-ons are unpacked to from now on. Before the first call, each add-on is unpacked to a private
+ * folder, which is removed again.
+ */
 export function unpackAddonsTo(folder: string): void {
   keptIn = folder;
 }
@@ -50,7 +57,10 @@ function open(into: object, path: string): void {
   }
 }
 
-/** @returns its path. Renamed into place, so that another process never sees half of it. */
+/**
+ * Unpacks the add-on unless the folder holds it, and removes its older versions. The file is renamed into place, so
+ * that no other process sees half of it. @returns its path.
+ */
 function unpack({ name, sha256, embedded }: EmbeddedAddon, folder: string): string {
   const file = `${name}-${sha256.slice(0, 16)}.node`;
   const path = join(folder, file);
@@ -69,7 +79,10 @@ function unpack({ name, sha256, embedded }: EmbeddedAddon, folder: string): stri
   return path;
 }
 
-/** Mapped, as loading it does: to read Kuzu's 25 MB and compare them with those inside takes nine times as long. */
+/**
+ * Whether the file has this hash. The file is memory-mapped, as loading it does: to read Kuzu's 25 MB and compare them
+ * with the embedded bytes takes nine times as long.
+ */
 function holds(path: string, sha256: string): boolean {
   try {
     return new Bun.CryptoHasher("sha256").update(Bun.mmap(path)).digest("hex") === sha256;

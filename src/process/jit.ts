@@ -1,5 +1,6 @@
 /**
- * Lets the runtime compile what runs often. The executable starts with compiling held back (`jitPolicy` in
- * build.ts), since code that runs once is not worth it. Processes that keep running call this when they have started.
+ * Turns on JIT compilation of code that runs often. The executable starts with compilation held back (`jitPolicy` in
+ * build.ts), since compiling code that runs once does not pay.
+ * Long-running processes call this once they have started.
  */
 export const compileFromNowOn = (): void => Bun.unsafe.setJITPolicy(1);

@@ -1,4 +1,7 @@
-/** The log on standard error, credentials cut out by name: for people on a terminal, JSON lines elsewhere. */
+/**
+ * The log, on standard error: text on a terminal, JSON lines elsewhere. Fields whose name is that of a credential are
+ * redacted.
+ */
 import { isatty } from "node:tty";
 import pino, { type Logger } from "pino";
 import type { Config } from "../core/config.ts";
@@ -8,7 +11,7 @@ type LogOptions = Pick<Config, "logLevel"> & Partial<Pick<Config, "logFormat">>;
 
 const STANDARD_ERROR = 2;
 
-/** @param mask takes secret values out of each line. */
+/** @param mask replaces secret values in each line. */
 export function createLog(
   { logLevel, logFormat = "auto" }: LogOptions,
   mask: (line: string) => string = (line) => line,

@@ -1,4 +1,4 @@
-/** What works on what strangers wrote ends with its server, also when it hears nothing. */
+/** A process that works on untrusted input ends with its server, even when it reads no message. */
 import { afterAll, afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,11 +14,11 @@ afterEach(() => {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // It has ended.
+      // The process has already ended.
     }
 });
 
-/** Whether a process is there; one that has ended and was not waited for is not. */
+/** Whether a process runs; one that has ended but was not collected does not count. */
 function isThere(pid: number): boolean {
   try {
     return !/\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
@@ -27,7 +27,7 @@ function isThere(pid: number): boolean {
   }
 }
 
-/** Starts the worker as a server does, and says its process id once it has answered. */
+/** A script that starts a worker as a server does, and prints the worker's process id once it has answered. */
 const parentOf = (command: string[], asked: object): string => `
 const child = Bun.spawn(${JSON.stringify(command)}, {
   stdin: "ignore", stdout: "ignore", stderr: "ignore", env: {}, ipc: () => console.log(child.pid),
@@ -35,8 +35,8 @@ const child = Bun.spawn(${JSON.stringify(command)}, {
 child.send(${JSON.stringify({ id: 1, ...asked })});
 `;
 
-// `skep extract` is not among them: the system bounds its processor time (text/extractor.ts).
-/** What a parsing process writes to. */
+// `skep extract` is not tested here, because the system bounds its processor time (text/extractor.ts).
+/** The file that a parsing process writes to. */
 const scratch = join(tmpdir(), `skep-parent-test-${process.pid}`);
 afterAll(() => rmSync(scratch, { force: true }));
 
@@ -53,7 +53,7 @@ test.skipIf(lacks("Linux, which ends a process with its parent", process.platfor
   const { value } = await parent.stdout.getReader().read();
   const worker = Number(Buffer.from(value!).toString());
   started.push(worker);
-  // As deaf as one that never comes to the end of its work: only the system can end it.
+  // The stopped worker reacts to nothing, like one whose work never ends: only the system can end it.
   process.kill(worker, "SIGSTOP");
   expect(isThere(worker)).toBe(true);
   parent.kill("SIGKILL");

@@ -1,19 +1,20 @@
 /**
- * A few processes for work that must not touch each other: each is alone in its process while it runs, so what one costs
- * or breaks does not affect the others. Processes are kept and used again; one that is late, too large or
- * broken is replaced. Not a `PQueue`: that one cannot let other owners' work pass an owner whose work already runs.
+ * A small pool of processes for pieces of work that must not affect each other. Each process does one piece of work at
+ * a time, so what that work costs or breaks stays in its process. Processes are reused; one that is late, too large or
+ * broken is replaced.
+ * `PQueue` does not serve, because it cannot let other owners' work overtake that of an owner whose work already runs.
  */
 import { WorkerLost, type WorkerProcess } from "./worker-process.ts";
 
 interface WorkerPoolOptions<Reply extends { id: number }> {
-  /** Processes at once. */
+  /** Most processes that run at the same time. */
   processes: number;
-  /** How much work waits for one, at most. */
+  /** Most pieces of work that wait for a process. */
   waiting: number;
-  /** Resident bytes of a process at rest; one that holds more is replaced. */
+  /** Resident bytes that an idle process may hold. The pool replaces a process that holds more. */
   keptBytes: number;
   spawn(): WorkerProcess<Reply>;
-  /** The error for work that may not wait. */
+  /** Makes the error for work that finds the queue full. */
   busy(): Error;
 }
 
@@ -54,7 +55,8 @@ export function createWorkerPool<Reply extends { id: number }>(options: WorkerPo
       try {
         return await work(worker);
       } catch (error) {
-        // One that answered before and then died may have died of something else.
+        // A process that answered earlier calls may have died of one of them, so the work is tried again in another
+        // process.
         if (!(error instanceof WorkerLost) || error.how !== "ended" || isFresh) throw error;
       } finally {
         keep(worker);
@@ -64,8 +66,11 @@ export function createWorkerPool<Reply extends { id: number }>(options: WorkerPo
 
   return {
     /**
-     * @param owner whose work it is: one at a time, so that none keeps all processes from others.
-     * @throws WorkerLost when the process died under it; work that finds a dead process is started again in a fresh one.
+     * Runs the work in a process that is free.
+     * @param owner whose work it is. Each owner has at most one piece of work running, so that no owner occupies all
+     * processes.
+     * @throws WorkerLost when the process died during the work. If a reused process ended by itself, the work is tried
+     * again first.
      */
     async run<T>(owner: string, work: (worker: WorkerProcess<Reply>) => Promise<T>): Promise<T> {
       await turnOf(owner);
@@ -76,7 +81,7 @@ export function createWorkerPool<Reply extends { id: number }>(options: WorkerPo
         next();
       }
     },
-    /** To be called when a process has ended. */
+    /** Removes a process that has ended. Whoever spawned the process must call this. */
     forget(worker: WorkerProcess<Reply>): void {
       const at = idle.indexOf(worker);
       if (at >= 0) idle.splice(at, 1);

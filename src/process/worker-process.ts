@@ -1,26 +1,26 @@
 /**
- * A child process of this program as its parent sees it: calls go in, answers come out, and it is killed when it is late,
- * too large or no longer used. What may hang, crash or grow works in one.
+ * A child process of this program, as its parent sees it. Calls go in and answers come out. The parent kills a child
+ * that is late, too large or no longer used, so work that may hang, crash or grow runs in one.
  */
 import { readFileSync } from "node:fs";
 
 export interface WorkerSetup {
-  /** Its command line. */
+  /** The child's command line. */
   command: readonly string[];
-  /** Nothing of the parent's environment is passed on otherwise. */
+  /** The child's whole environment: no other variable of the parent is passed on. */
   env: Readonly<Record<string, string>>;
-  /** Resident bytes; beyond them it is killed. */
+  /** Resident bytes; a child that holds more is killed. */
   memoryBytes: number;
   memoryCheckMs: number;
-  /** Without a call for this long, it is stopped. */
+  /** A child without a call for this many milliseconds is stopped. */
   idleMs: number;
-  /** What it is called in the log. */
+  /** Name of the child in the log. */
   name: string;
 }
 
 export type LostHow = "ended" | "late" | "memory";
 
-/** The process died under a call. */
+/** The child process died during a call. */
 export class WorkerLost extends Error {
   constructor(
     readonly how: LostHow,
@@ -30,14 +30,14 @@ export class WorkerLost extends Error {
   }
 }
 
-/** What a message of the child means for the call that it answers. */
+/** What a message of the child means for its call: `not-over` when more messages follow, else the call's result. */
 export type Taken = "not-over" | { value: unknown } | { error: Error };
 
 export interface WorkerCall<Reply> {
-  /** For the log. */
+  /** Name of the call in the log. */
   what: string;
   message: Readonly<Record<string, unknown>>;
-  /** Longest until the next message; the process is killed then. */
+  /** Longest wait for the next message, in milliseconds; then the process is killed. */
   timeoutMs: number;
   take(reply: Reply): Taken;
 }
@@ -50,7 +50,7 @@ interface Pending<Reply> extends WorkerCall<Reply> {
 
 const PAGE_BYTES = 4096;
 
-/** 0 where the system does not report it. */
+/** Resident bytes of a process; 0 where the system does not report them. */
 export function residentBytes(pid: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/statm`, "utf8").split(" ")[1]) * PAGE_BYTES;
@@ -62,7 +62,7 @@ export function residentBytes(pid: number): number {
 /** @typeParam Reply messages of the child; each names the call that it belongs to by its `id`. */
 export class WorkerProcess<Reply extends { id: number }> {
   alive = true;
-  /** Calls it has answered. */
+  /** Number of calls that the child has answered. */
   answered = 0;
   private readonly calls = new Map<number, Pending<Reply>>();
   private readonly process: Bun.Subprocess;
@@ -71,7 +71,7 @@ export class WorkerProcess<Reply extends { id: number }> {
   private nextId = 1;
   private lost: { how: LostHow; reason: string } | undefined;
 
-  /** @param onEnd called once; `reason` is empty when the process was no longer needed. */
+  /** @param onEnd called once, when the child has ended. `reason` is empty when the child was no longer needed. */
   constructor(
     private readonly setup: WorkerSetup,
     private readonly onEnd: (worker: WorkerProcess<Reply>, reason: string) => void,
@@ -108,13 +108,13 @@ export class WorkerProcess<Reply extends { id: number }> {
     return residentBytes(this.pid);
   }
 
-  /** @param reason for the log; empty when it is just no longer needed. */
+  /** @param reason for the log; empty when the process is no longer needed. */
   kill(reason: string, how: LostHow = "ended"): void {
     this.lost ??= { how, reason };
     this.process.kill("SIGKILL");
   }
 
-  /** @throws WorkerLost, or the error that `take` makes of a reply. */
+  /** Sends a call to the child. @throws WorkerLost, or the error that `take` makes of a reply. */
   ask(call: WorkerCall<Reply>): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (!this.alive) throw new WorkerLost("ended", `${this.setup.name} has ended`);

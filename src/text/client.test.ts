@@ -1,4 +1,4 @@
-/** Text of strangers is worked on elsewhere, and whatever it does there, the next piece of work is done. */
+/** Work on untrusted text runs in other processes. Whatever happens there, the next piece of work is done. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { endedAtLimit } from "../testing/busy-machine.ts";
@@ -24,7 +24,7 @@ function textWork(limits: Partial<TextLimits> = {}) {
 }
 
 const refusalOf = (work: Promise<unknown>) => work.catch(({ status, code, detail }) => [status, code, detail]);
-/** What a page with an x reads as; something else when it was not read. */
+/** The text of a page with an x; something else when the page was not read. */
 const page = (work: ReturnType<typeof createTextWork>, owner: string): Promise<unknown> =>
   refusalOf(work.readableText(owner, "text/html", bytes("<p>x</p>")));
 const CATASTROPHE = { type: "object", properties: { a: { type: "string", pattern: "^((a+)+)+$" } } };
@@ -64,7 +64,7 @@ describe("the text worker", () => {
       ({ others }) => others.every((text) => text === "x"),
     );
     expect(others).toEqual(["x", "x"]);
-    // The runtime may give up on such a pattern by itself.
+    // The runtime itself may give up on such a pattern.
     if (reasons.length > 0) {
       expect(outcome).toEqual([422, "too_hard", "The value with this schema takes too long to work on."]);
       expect(reasons).toEqual(["text worker did not answer schemaFaults in time"]);

@@ -1,6 +1,6 @@
 /**
- * Work on text of models, pages and patterns, done by processes that are killed at their limit: nothing that a stranger
- * wrote holds up the server, or fills its memory.
+ * Work on text of models, web pages and schemas. Separate processes do it, and are killed at their limits, so that
+ * nothing a stranger wrote blocks the server or fills its memory.
  */
 import { Problem, unavailable } from "../core/errors.ts";
 import { isCheap, schemaFaults } from "../core/json-schema.ts";
@@ -9,11 +9,11 @@ import { type LostHow, WorkerLost, WorkerProcess } from "../process/worker-proce
 import type { TextOperation, TextOperations, TextReply } from "./protocol.ts";
 
 export interface TextLimits {
-  /** Longest one piece of work may take. */
+  /** Longest that one piece of work may take. */
   timeoutMs: number;
-  /** Resident bytes of a process. */
+  /** Resident bytes that a process may hold. */
   memoryBytes: number;
-  /** A process that was not asked for so long is stopped. */
+  /** A process without work for this many milliseconds is stopped. */
   idleMs: number;
 }
 
@@ -94,13 +94,16 @@ export function createTextWork({ command, onRestart, ...options }: TextWorkOptio
 
   return {
     /**
-     * A page as readable text; null when it is not one.
-     * @param owner whose work it is: one piece at a time.
-     * @throws Problem 422 `too_hard` when it takes too long or too much memory, 503 when too many wait.
+     * Extracts the readable text of a page; null when the body is not text.
+     * @param owner whose work it is: one piece runs at a time.
+     * @throws Problem 422 `too_hard` when the work takes too long or too much memory, 503 when too much work waits.
      */
     readableText: (owner: string, contentType: string, body: Uint8Array): Promise<string | null> =>
       ask(owner, "The page", "readableText", contentType, body),
-    /** What of a value does not fit a schema, in words. @throws the same, and 422 for a schema that cannot be used. */
+    /**
+     * Lists in words where a value does not fit a schema. @throws the same as `readableText`, and 422 for a schema that
+     * cannot be used.
+     */
     async schemaFaults(owner: string, schema: object, value: unknown): Promise<string[]> {
       if (isCheap(schema, value)) return schemaFaults(schema, value);
       return ask(owner, "The value with this schema", "schemaFaults", schema, JSON.stringify(value) ?? "null");

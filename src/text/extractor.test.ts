@@ -1,4 +1,4 @@
-/** Files of strangers are read with their structure, and whatever is wrong with one ends its own reading alone. */
+/** Untrusted files are read with their structure. Whatever is wrong with a file only ends the reading of that file. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser())("a PDF as a browser prints it", () => {
     { outline: true, tagged: false },
     { outline: false, tagged: false },
   ];
-  /** The browser writes an outline only where it writes tags. */
+  /** The browser writes an outline only together with tags, so this removes the tags. */
   const withoutTags = (pdf: Uint8Array): Uint8Array =>
     Buffer.from(Buffer.from(pdf).toString("latin1").replaceAll("/StructTreeRoot", "/NoSuchTreeRoot"), "latin1");
   let printed: Uint8Array[];
@@ -143,7 +143,7 @@ describe("text as Windows writes it", () => {
 describe("A19, A21: a file that is hostile or broken fails with a reason, and this process does not grow", () => {
   const MIB = 1024 * 1024;
   const w = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"';
-  /** 2.4 kB that unpack to 2 GB: each filter undoes a compression. */
+  /** 2.4 kB that unpack to 2 GB: two nested compressions. */
   const nested = () => pdfOf(deflateSync(deflateSpaces(600), { level: 9 }), ["FlateDecode", "FlateDecode"]);
 
   const cases: [what: string, make: () => Uint8Array | string, why: RegExp][] = [

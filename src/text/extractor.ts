@@ -1,6 +1,6 @@
 /**
- * Reads strangers' files in processes of their own: a file that takes too long, fills the memory or breaks the reader
- * ends its process and nothing else.
+ * Reads untrusted files in separate processes. A file that takes too long, fills the memory or crashes the reader ends
+ * only that process.
  */
 
 import { existsSync } from "node:fs";
@@ -10,12 +10,12 @@ import { residentBytes } from "../process/worker-process.ts";
 import type { ExtractedDocument, ExtractedSection, ExtractLine } from "./extract/model.ts";
 
 interface ExtractRequest {
-  /** Of the file. */
+  /** Path of the file. */
   path: string;
-  /** Media type that it was said to have: tells kinds of text apart. */
+  /** Declared media type of the file; tells the kinds of text apart. */
   hint?: string | undefined;
   signal: AbortSignal;
-  /** In reading order; the reader waits until it is done. */
+  /** Called for each section in reading order; the reader waits until the call has finished. */
   section(section: ExtractedSection): void | Promise<void>;
   progress?(percent: number): void;
 }
@@ -23,11 +23,11 @@ interface ExtractRequest {
 export type Extractor = ReturnType<typeof createExtractor>;
 
 interface ExtractorLimits {
-  /** Longest a file may take, and most of a processor's time that it may cost. */
+  /** Longest that a file may take, both in elapsed time and in processor time. */
   timeoutMs: number;
-  /** Of data that a reader may hold: the system's bound, above which it gets no more. */
+  /** Data that a reader may allocate (`ulimit -d`): the system refuses it more. */
   dataKilobytes: number;
-  /** Resident bytes; beyond them it is killed. For systems without that bound. */
+  /** Resident bytes; a reader that holds more is killed. Covers systems that do not enforce `dataKilobytes`. */
   residentBytes: number;
 }
 
@@ -38,17 +38,17 @@ export const EXTRACTOR_LIMITS: ExtractorLimits = {
 };
 
 const WATCH_MS = 50;
-/** Of what a reader writes: more than the text of any document that it may read. */
+/** Most bytes that a reader may write: more than the text of any document within the other limits. */
 const OUTPUT_BYTES = 200 * 1024 * 1024;
 const LINE_CHARACTERS = 1_000_000;
 const SHELL = "/bin/sh";
 
-/** @param command command line of `skep extract`; the file and its type follow. */
+/** @param command command line of `skep extract`; the file's path and media type are appended. */
 export function createExtractor(command: readonly string[], limits: ExtractorLimits = EXTRACTOR_LIMITS) {
   const running = new Set<Bun.Subprocess>();
   let isClosed = false;
   return {
-    /** @throws Problem 422 `unreadable` with the reason; the signal's reason when it is aborted. */
+    /** Reads a file. @throws Problem 422 `unreadable` with the reason; the signal's reason when it is aborted. */
     async extract({ path, hint = "", signal, section, progress }: ExtractRequest): Promise<ExtractedDocument> {
       if (isClosed) throw stopping();
       signal.throwIfAborted();
@@ -106,7 +106,10 @@ const REASONS = {
 const unreadable = (reason: string) => new Problem(422, "unreadable", `The file cannot be read. ${reason}`);
 const stopping = () => unavailable("stopping", "The server stops.");
 
-/** With a shell the system enforces the bounds, even after this process has died; without one the watch does. */
+/**
+ * Sets the limits with the shell's `ulimit`, so that the system enforces them even after this process has died. Without
+ * a shell, only the timers of `extract` enforce them.
+ */
 function bounded(command: readonly string[], { timeoutMs, dataKilobytes }: ExtractorLimits): string[] {
   if (!existsSync(SHELL)) return [...command];
   const seconds = Math.ceil(timeoutMs / 1_000);
@@ -118,7 +121,7 @@ interface Receiver extends Pick<ExtractRequest, "section" | "progress"> {
 }
 type Outcome = Extract<ExtractLine, { kind: "end" | "failed" }>;
 
-/** Reads to the end. @returns the last line, unless the reader was cut off before it. */
+/** Reads the reader's output to its end. @returns the last line; undefined when the reader was cut off before it. */
 async function outcomeOf(output: ReadableStream<Uint8Array>, receiver: Receiver): Promise<Outcome | undefined> {
   let bytes = 0;
   let rest = "";

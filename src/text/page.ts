@@ -1,10 +1,10 @@
-/** A page of the web as text that a model can read. Runs in the text worker: pages are made by strangers. */
+/** Extracts text that a model can read from a web page. Runs in the text worker, because strangers make the pages. */
 import { convert } from "html-to-text";
 
-/** Of a page's markup, this much is read. */
+/** Most characters of a page's markup that are read. */
 const HTML_CHARACTERS = 2_000_000;
 
-/** The page's text; null when it is not one. `contentType` as the server sent it. */
+/** The page's text; null when the body is not text. @param contentType as the server sent it. */
 export function readableText(contentType: string, body: Uint8Array): string | null {
   const [media = "", ...parameters] = contentType.split(";").map((part) => part.trim().toLowerCase());
   const isHtml = media === "text/html" || media === "application/xhtml+xml";
@@ -34,7 +34,7 @@ function declaredCharset(isHtml: boolean, body: Uint8Array): string | undefined 
   return /<meta[^<>]{0,100}charset=["']?([a-z0-9_-]{2,40})/i.exec(head)?.[1];
 }
 
-/** Headings, lists, links and tables as plain text; scripts, styles, navigation and pictures left out. */
+/** Keeps headings, lists, links and tables as plain text. Scripts, styles, navigation and pictures are left out. */
 function htmlToText(html: string): string {
   const text = convert(html.slice(0, HTML_CHARACTERS), {
     wordwrap: false,

@@ -1,9 +1,9 @@
-/** What the server and a text worker say to each other. */
+/** The messages between the server and a text worker. */
 
 export interface TextOperations {
-  /** A page as readable text; null when it is not one. */
+  /** Extracts the readable text of a page; null when the body is not text. */
   readableText: { args: [contentType: string, body: Uint8Array]; value: string | null };
-  /** What of a value (as JSON) does not fit a schema. */
+  /** Lists in words where a value (as JSON) does not fit a schema. */
   schemaFaults: { args: [schema: object, json: string]; value: string[] };
 }
 

@@ -1,4 +1,4 @@
-/** The text worker: a process of its own for text, schemas and patterns of strangers, which may hang it or make it grow. */
+/** The text worker: a separate process for text, schemas and patterns of strangers, which may make it hang or grow. */
 
 import { messageOf } from "../core/errors.ts";
 import { ownJson } from "../core/own-json.ts";
@@ -10,7 +10,7 @@ type Work = {
   ) => TextOperations[Name]["value"] | Promise<TextOperations[Name]["value"]>;
 };
 
-/** Each loads its library when it is first asked for. */
+/** Each operation loads its library when it is first called. */
 const WORK: Work = {
   async readableText(contentType, body) {
     const { readableText } = await import("./page.ts");

@@ -1,6 +1,7 @@
 /**
- * What a working copy holds, compared with git's index of it. Files are read from descriptors (see folder.ts), and only
- * those that do not look as the index says; links are taken as links, their text is their content. Paths are `latin1`.
+ * Compares the files of a working copy with git's index of it. Only files whose status differs from the index are read,
+ * through descriptors (see folder.ts).
+ * A symbolic link is not followed: its target text is its content. Paths are `latin1`.
  */
 import { Problem } from "../core/errors.ts";
 import { takeTurns } from "../core/turns.ts";
@@ -11,30 +12,33 @@ import { isSafeName } from "./safe-name.ts";
 import { joined, type Tracked, type WalkedPart, type WalkOptions, walkBeneath } from "./walk.ts";
 
 interface CompareOptions {
-  /** Opened with `latin1` names. */
+  /** The working copy's folder, opened with `latin1` names. */
   top: Folder;
-  /** Stands for the tree to compare with. */
+  /** The index of the tree to compare with. */
   index: GitIndex;
   hash: HashName;
-  /** Larger files are left out. */
+  /** Files with more bytes than this are left out. */
   maxFileBytes: number;
-  /** Whether files of a repository inside the working copy are taken as any others, or left out. */
+  /** Whether files of a repository inside the working copy are compared as any others, or left out. */
   nested: "plain" | "left out";
-  /** Files that the index does not know are read, or only named: without their content and its hash. */
+  /** Whether files that the index does not know are read and hashed, or only named. */
   untracked: "read" | "named";
-  /** Folder to look at, from the top; the rest is taken for unchanged. "" is all. */
+  /** Path of the folder to compare, from the top; everything else counts as unchanged. "" is the whole working copy. */
   start?: string;
   baseRules?: WalkOptions["baseRules"];
-  /** The name of what stands for this content in the repository, where that is not the content itself. */
+  /**
+   * The object id of what the repository stores in place of this content (a Git LFS pointer); undefined when it stores
+   * the content itself.
+   */
   standInOf?(path: string, data: Buffer): Promise<string | undefined>;
   signal?: AbortSignal | undefined;
 }
 
-/** A file that is new, or has another content or mode. */
+/** A file that is new, or whose content or mode changed. */
 export interface ChangedFile extends NewEntry {
-  /** Whether the index knows it. */
+  /** Whether the index has an entry for the file. */
   isTracked: boolean;
-  /** Undefined when only the mode changed, and for what is only named. */
+  /** The new content. Undefined when only the mode changed, or when untracked files are only named. */
   data: Buffer | undefined;
 }
 
@@ -43,27 +47,30 @@ export interface LeftOut {
   why: "too large" | "not readable" | "no regular file" | "unusable name";
 }
 
-/** The lists are whole when `changes` has ended. */
+/** The result of a comparison. The lists are complete once `changes` has ended. */
 export interface Comparison {
-  /** Files one by one, as they are found. @throws Problem 413 `workspace_too_large`. */
+  /** Yields files one by one, as they are found. @throws Problem 413 `workspace_too_large`. */
   changes: AsyncGenerator<ChangedFile>;
   /** Tracked paths that no longer exist. */
   readonly gone: string[];
-  /** Tracked ones among them are taken for unchanged. */
+  /** Files that were not compared. Those among them that are tracked count as unchanged. */
   readonly leftOut: LeftOut[];
   /**
-   * Files that look different but have the same content: worth remembering. Tracked ones that were left out are among
-   * them, without their look, as nothing is known of it.
+   * Entries to write back to the index: files whose status differs although their content is the same.
+   * Tracked files that were left out are included without a status, because it was not read.
    */
   readonly refreshed: NewEntry[];
 }
 
-/** More files and folders than this are not compared. */
+/** A working copy with more files and folders than this is not compared. */
 const MAX_ENTRIES = 1_000_000;
 const MAX_LEFT_OUT = 1_000;
-/** Read or hashed before others get their turn. */
+/** After reading or hashing this many bytes, other work gets a turn. */
 const CHUNK_BYTES = 1024 * 1024;
-/** What changed so shortly before is read again the next time: clocks of file systems are coarse. */
+/**
+ * A file that changed less than this long ago is read again at the next comparison, because file system clocks are
+ * coarse.
+ */
 const UNSURE_SECONDS = 2;
 
 export function compareWorkingCopy(options: CompareOptions): Comparison {
@@ -71,17 +78,17 @@ export function compareWorkingCopy(options: CompareOptions): Comparison {
   return { changes: changesOf(options, lists), ...lists };
 }
 
-/** What is kept while a comparison runs. */
+/** The state of a running comparison. */
 interface State {
   options: CompareOptions;
   lists: Omit<Comparison, "changes">;
-  /** By the index's rows. */
+  /** One byte per row of the index: 1 when the file was found. */
   seen: Uint8Array;
-  /** Folders that could not be read, with a slash at their end. */
+  /** Paths of folders that could not be read, each with a trailing slash. */
   unreadable: string[];
 }
 
-/** A file that does not look as the index says. */
+/** A file that is new or whose status differs from the index. */
 interface Candidate {
   name: string;
   path: string;
@@ -113,7 +120,7 @@ async function* changesOf(options: CompareOptions, lists: Omit<Comparison, "chan
     if (!state.unreadable.some((folder) => path.startsWith(folder))) lists.gone.push(path);
 }
 
-/** Most files look as they did: they are sorted out in one plain loop. */
+/** Finds the files to read. Most files are unchanged, so this loop sorts them out without awaiting anything. */
 function candidatesOf({ folder, path: at, entries }: WalkedPart, state: State): Candidate[] {
   const { seen } = state;
   const { index } = state.options;
@@ -152,7 +159,7 @@ function leave({ options: { index }, lists }: State, path: string, why: LeftOut[
   lists.refreshed.push({ path, mode: index.mode(row), objectId: index.objectId(row), stat: undefined });
 }
 
-/** Reads a file that looks different. @returns undefined when its content is known, or it is left out. */
+/** Reads a file whose status differs. @returns undefined when its content and mode are unchanged, or it is left out. */
 async function changeOf(
   folder: Folder,
   candidate: Candidate,
@@ -192,7 +199,9 @@ function walkOptions({ index, nested, baseRules, signal }: CompareOptions): Walk
   };
 }
 
-/** Folders are put together when they are first asked for, which few working copies do. */
+/**
+ * Which paths the index tracks. The set of folders is built at the first question about one, since few comparisons ask.
+ */
 export function trackedOf(index: GitIndex): Tracked {
   let folders: Set<string> | undefined;
   const list = () => {
@@ -253,7 +262,7 @@ async function readEntry(
 
 const nextTurn = () => new Promise((next) => setImmediate(next));
 
-/** The name that git gives to this content. */
+/** Computes git's object id of this content. */
 async function blobId(data: Buffer, hash: HashName): Promise<string> {
   const hasher = new Bun.CryptoHasher(hash).update(`blob ${data.length}\0`);
   for (let at = 0; at < data.length; at += CHUNK_BYTES) {

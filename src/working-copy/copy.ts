@@ -1,11 +1,11 @@
-/** Copies a tree to another place, both reached by descriptors: links are copied as links, never followed. */
+/** Copies a tree to another folder, both reached through descriptors. Links are copied as links and never followed. */
 import { takeTurns } from "../core/turns.ts";
 import { FileError, type Folder } from "./folder.ts";
 import { joined, walkBeneath } from "./walk.ts";
 
 interface CopyBounds {
   files: number;
-  /** Of all files, and of one. */
+  /** Most bytes of all files together; `bytesOfFile` bounds each file. */
   bytes: number;
   bytesOfFile: number;
 }
@@ -21,15 +21,24 @@ export interface CopyOptions {
   signal?: AbortSignal | undefined;
   /** Called after each file. */
   onCopied?(copied: Copied): void;
-  /** `to` is a working copy that holds files: what is there stays, and the repository is not copied. Safe to be repeated. */
+  /**
+   * `to` is a working copy that already holds files. Existing files stay, and `.git` is not copied. Such a copy can be
+   * repeated after a failure.
+   */
   beside?: boolean | undefined;
 }
 
 const PART_BYTES = 1024 * 1024;
-/** Ends the name of a file beside others until it is complete: a repeated copy finds no half of one. */
+/**
+ * With `beside`, a file's name ends with this until the file is complete, so that a repeated copy never takes half a
+ * file for a whole one.
+ */
 const PART_NAME = ".skep-copying";
 
-/** `to` is empty, but for `beside`. What the agent of `from` changes meanwhile is copied as it is found. @throws FileError where nothing can be written. */
+/**
+ * Copies a tree. `to` must be empty unless `beside` is set. If the agent of `from` changes files meanwhile, the copy
+ * holds what it finds. @throws FileError when the target cannot be written.
+ */
 export async function copyTree(
   from: Folder,
   to: Folder,
@@ -66,7 +75,7 @@ export async function copyTree(
     }
   return copied;
 
-  /** @returns false for what is too large, or was closed, replaced or removed meanwhile. */
+  /** @returns false when the file is too large, or was made unreadable, replaced or removed meanwhile. */
   async function copyFile(folder: Folder, name: string, to: Folder, place: string): Promise<boolean> {
     using source = readable(() => folder.openFile(name));
     if (!source || source.stat.size > Math.min(bounds.bytesOfFile, bounds.bytes - copied.bytes)) return false;
@@ -74,7 +83,7 @@ export async function copyTree(
     if (beside && to.find(part)) to.unlink(part);
     using target = to.newFile(part, source.stat.mode & 0o777);
     const bytes = Buffer.allocUnsafe(Math.min(PART_BYTES, source.stat.size));
-    // One that grows meanwhile is read as long as it was.
+    // Reads only as many bytes as the file had when it was opened, even if it grows.
     for (let at = 0; at < source.stat.size; ) {
       const count = source.read(bytes.subarray(0, Math.min(bytes.byteLength, source.stat.size - at)), at);
       if (count === 0) break;
@@ -91,7 +100,10 @@ export async function copyTree(
 
 const REPOSITORY = ".git";
 
-/** Also where a file or link is in the way of a folder: nothing is put there. */
+/**
+ * Whether the target has an entry at this path. Also true when a file or link is in the place of a parent folder: then
+ * nothing is copied there.
+ */
 function isThere(to: Folder, place: string): boolean {
   try {
     return to.find(place) !== undefined;
@@ -108,7 +120,7 @@ function copyLink(folder: Folder, name: string, to: Folder, place: string): bool
   return true;
 }
 
-/** Undefined for what cannot be read. */
+/** Runs `read`. @returns undefined when the file system refuses. */
 function readable<T>(read: () => T): T | undefined {
   try {
     return read();

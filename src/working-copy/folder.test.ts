@@ -1,4 +1,4 @@
-/** What is reached from an open folder is below it: with `openat2`, and component by component without it. */
+/** Everything reached from an open folder is below it, both with `openat2` and component by component without it. */
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import {
@@ -37,7 +37,7 @@ beforeEach(() => {
   symlinkSync("a", join(root, "within"));
 });
 
-/** As much as the kernel writes for two short names: as if a signal had ended the call after them. */
+/** The kernel can list two short names in this many bytes, so each call ends early, as if by a signal. */
 const BYTES_OF_TWO = 48;
 
 const code = (act: () => unknown): string => {
@@ -143,7 +143,7 @@ describe.each([
       for (const _batch of top.batches()) break;
       top.list();
     }
-    // Others may have opened one or two meanwhile.
+    // Other code may have opened one or two files meanwhile.
     expect(openNow() - before).toBeLessThan(20);
   });
 

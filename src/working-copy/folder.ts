@@ -1,8 +1,7 @@
 /**
- * An open folder, and what is below it. Everything is reached from its descriptor, and no link is followed on the
- * way: whatever is renamed, linked or swapped meanwhile by somebody who works on the same files, nothing outside of it
- * is read, written or removed. Reading takes regular files only and never waits: a pipe or a device that somebody left
- * there is refused at once.
+ * An open folder and everything below it. Paths start at the folder's descriptor and links are never followed. So
+ * nothing outside the folder is read, written or removed, even if somebody renames, links or swaps files meanwhile.
+ * Only regular files are read, and reading never waits: a pipe or device is refused at once.
  */
 
 import { closeSync, constants, fchmodSync, fchownSync, openSync, readSync, rmdirSync, writeSync } from "node:fs";
@@ -31,21 +30,21 @@ export interface Owner {
   gid: number;
 }
 
-/** A `latin1` name as text; what is not UTF-8 shows as U+FFFD. */
+/** Decodes a `latin1` name as UTF-8; invalid bytes become U+FFFD. */
 export function asText(name: string): string {
   return /[^\x00-\x7f]/.test(name) ? Buffer.from(name, "latin1").toString() : name;
 }
 
-/** Milliseconds since 1970, with fraction. */
+/** Time of the last change of the content, in milliseconds since 1970, with fraction. */
 export const modifiedMs = ({ modifiedSeconds, modifiedNanoseconds }: FileStat): number =>
   modifiedSeconds * 1_000 + modifiedNanoseconds / 1e6;
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
 const READ = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
-/** Some editors begin a text with it. */
+/** Byte order mark: some editors begin a text file with it. */
 const BOM = Buffer.from("\uFEFF");
-/** Folders in folders that `removeTree` enters. */
+/** Deepest nesting of folders that `emptyFolder` enters. */
 const MAX_DEPTH = 4_096;
 
 /** Opens a folder by its path, which must be one that only the server's user can change. @throws FileError */
@@ -53,7 +52,10 @@ export function openFolder(path: string, names: NameEncoding = "utf8", system: L
   return new Folder(system, openSync(path, FOLDER), names);
 }
 
-/** Removes a folder and everything in it, links themselves; a missing folder is fine. The path as for `openFolder`. */
+/**
+ * Removes a folder and everything in it; links are removed, not followed. A missing folder is no error. For the path,
+ * see `openFolder`.
+ */
 export async function removeFolder(path: string): Promise<void> {
   try {
     using folder = openFolder(path, "latin1");
@@ -64,7 +66,7 @@ export async function removeFolder(path: string): Promise<void> {
   }
 }
 
-/** Removes an entry with everything below it; a missing one is fine. */
+/** Removes an entry with everything below it; a missing entry is no error. */
 export async function removeEntry(top: Folder, path: string): Promise<void> {
   try {
     if (top.find(path)?.kind !== "folder") return top.unlink(path);
@@ -77,8 +79,8 @@ export async function removeEntry(top: Folder, path: string): Promise<void> {
 }
 
 /**
- * Paths are relative, of one or more components; none may be empty, `.` or `..`. All methods throw `FileError`: `ELOOP`
- * or `ENOTDIR` where a link is in the way.
+ * A folder's methods take relative paths of one or more components; no component may be empty, `.` or `..`. All methods
+ * throw `FileError`: `ELOOP` or `ENOTDIR` when a component of the path is a link.
  */
 export class Folder {
   #open = true;
@@ -99,14 +101,14 @@ export class Folder {
     this.close();
   }
 
-  /** A folder below; to be closed by the caller. "" is this one, opened again. */
+  /** Opens a folder below; the caller closes it. "" opens this folder again. */
   folder(path: string): Folder {
     const flags = FOLDER | constants.O_NONBLOCK;
     const inside = path === "" ? "." : below(path);
     return new Folder(this.system, this.system.open(this.descriptor, inside, this.names, flags), this.names);
   }
 
-  /** The entries, some hundred at a time, in no order. An entry that vanishes meanwhile may be missing. */
+  /** Lists the entries in no order, some hundred at a time. An entry that vanishes meanwhile may be missing. */
   *batches(): Generator<Entry[]> {
     using reading = this.folder("");
     for (;;) {
@@ -116,7 +118,7 @@ export class Folder {
     }
   }
 
-  /** The entries by name. @param max entries read at most. */
+  /** Lists the entries, sorted by name. @param max most entries to read. */
   list(max = Number.POSITIVE_INFINITY): Entry[] {
     const all: Entry[] = [];
     for (const batch of this.batches()) {
@@ -131,25 +133,31 @@ export class Folder {
     return found && { name, kind: found };
   }
 
-  /** Of the thing itself, also when it is a link; "" is this folder. @throws FileError `ENOENT` where there is nothing. */
+  /**
+   * Status of the entry itself, even when it is a link. "" is this folder. @throws FileError `ENOENT` when there is no
+   * such entry.
+   */
   stat(path: string): FileStat {
     const found = this.find(path);
     if (!found) throw new FileError("ENOENT", "stat");
     return found;
   }
 
-  /** The same, undefined where there is nothing. */
+  /** As `stat`, but undefined when there is no such entry. */
   find(path: string): FileStat | undefined {
     if (path === "") return this.system.statOpen(this.descriptor);
     return this.#at(path, (folder, name) => this.system.find(folder, name, this.names));
   }
 
-  /** The same of what `batches` or `list` has just named; only for such names, which are not looked at again. */
+  /** As `find`, for a name that `batches` or `list` has just returned: such a name is not checked again. */
   findListed(name: string): FileStat | undefined {
     return this.system.find(this.descriptor, name, this.names);
   }
 
-  /** A regular file, to be read. @throws FileError `EISDIR`, and `ENXIO` for what is neither file nor folder. */
+  /**
+   * Opens a regular file for reading. @throws FileError `EISDIR` for a folder, `ENXIO` for what is neither file nor
+   * folder.
+   */
   openFile(path: string): OpenFile {
     const descriptor = this.system.open(this.descriptor, below(path), this.names, READ);
     try {
@@ -163,38 +171,42 @@ export class Folder {
     }
   }
 
-  /** A whole regular file. @throws FileError as `openFile`, and `EFBIG` when it has more than `maxBytes`. */
+  /** Reads a whole regular file. @throws FileError as `openFile`, and `EFBIG` when it has more than `maxBytes`. */
   readFile(path: string, maxBytes: number): Buffer {
     using file = this.openFile(path);
     if (file.stat.size > maxBytes) throw new FileError("EFBIG", "read");
     return file.readAll();
   }
 
-  /** The text of a whole regular file, in the encoding of the names, without a byte order mark. @throws FileError as `readFile`. */
+  /**
+   * Reads a whole regular file as text, in the encoding of the names and without a byte order mark. @throws FileError
+   * as `readFile`.
+   */
   text(path: string, maxBytes: number): string {
     const data = this.readFile(path, maxBytes);
     const start = data.subarray(0, BOM.length).equals(BOM) ? BOM.length : 0;
     return data.toString(this.names, start);
   }
 
-  /** The text of a link. @throws FileError `EINVAL` for anything else. */
+  /** Reads the target of a link. @throws FileError `EINVAL` for anything else. */
   readLink(path: string): string {
     return this.#at(path, (folder, name) => this.system.readLink(folder, name, this.names));
   }
 
-  /** @param mode permission bits, cut by the process's mask. @throws FileError `EEXIST`. */
+  /** @param mode permission bits; the process's umask applies. @throws FileError `EEXIST`. */
   makeFolder(path: string, mode = 0o755): void {
     this.#at(path, (folder, name) => this.system.makeFolder(folder, name, this.names, mode));
   }
 
-  /** Makes a link with this text, which may lead anywhere. @throws FileError `EEXIST`. */
+  /** Makes a link. Its target may be any text. @throws FileError `EEXIST`. */
   makeLink(path: string, target: string): void {
     this.#at(path, (folder, name) => this.system.makeLink(folder, name, this.names, target));
   }
 
   /**
-   * Takes permissions away from a regular file or a folder: those not in `mask`. "" is this folder.
-   * @returns its mode afterwards: some file systems keep their own. @throws FileError where it may not be opened.
+   * Removes the permissions that are not in `mask` from a regular file or a folder. "" is this folder.
+   * @returns the mode afterwards, since some file systems ignore the change. @throws FileError when the entry cannot be
+   * opened.
    */
   restrict(path: string, mask: number): number {
     const isFolder = path === "" || this.stat(path).kind === "folder";
@@ -204,14 +216,14 @@ export class Folder {
     return this.system.statOpen(opened.descriptor).mode;
   }
 
-  /** Writes a new file. @throws FileError `EEXIST` also for a link that leads nowhere. */
+  /** Writes a new file. @throws FileError `EEXIST` when the path exists, even as a dangling link. */
   createFile(path: string, data: Uint8Array, { mode = 0o644, owner }: { mode?: number; owner?: Owner } = {}): void {
     using file = this.newFile(path, mode);
     if (owner) fchownSync(file.descriptor, owner.uid, owner.gid);
     file.append(data);
   }
 
-  /** A new file, to be written part by part; closed by the caller. @throws FileError as `createFile`. */
+  /** Creates a file to write part by part; the caller closes it. @throws FileError as `createFile`. */
   newFile(path: string, mode: number): NewFile {
     const descriptor = this.system.open(this.descriptor, below(path), this.names, CREATE, mode);
     const file = new NewFile(descriptor);
@@ -224,30 +236,33 @@ export class Folder {
     }
   }
 
-  /** Gives an entry another path; what was there is replaced, even a link. */
+  /** Moves an entry to another path. An entry that was there is replaced, even a link. */
   rename(path: string, newPath: string): void {
     this.#at(path, (from, name) =>
       this.#at(newPath, (to, newName) => this.system.rename(from, name, to, newName, this.names)),
     );
   }
 
-  /** Removes a file or a link itself. */
+  /** Removes a file or a link; what the link points to stays. */
   unlink(path: string): void {
     this.#at(path, (folder, name) => this.system.unlink(folder, name, this.names, "file"));
   }
 
-  /** Removes an empty folder. @throws FileError `ENOTEMPTY` and `EEXIST` for one that is not, `ENOTDIR`. */
+  /**
+   * Removes an empty folder. @throws FileError `ENOTEMPTY` or `EEXIST` when it is not empty, `ENOTDIR` when it is no
+   * folder.
+   */
   removeFolder(path: string): void {
     this.#at(path, (folder, name) => this.system.unlink(folder, name, this.names, "folder"));
   }
 
-  /** Gives the entry itself to the owner, not what a link leads to; "" is this folder. */
+  /** Changes the owner of the entry itself, not of what a link points to. "" is this folder. */
   chown(path: string, owner: Owner): void {
     if (path === "") return fchownSync(this.descriptor, owner.uid, owner.gid);
     this.#at(path, (folder, name) => this.system.chown(folder, name, this.names, owner.uid, owner.gid));
   }
 
-  /** Removes everything in this folder. Done in short steps, so that others get their turn. */
+  /** Removes everything in this folder, in short steps between which other work gets its turn. */
   async empty(): Promise<void> {
     await emptyFolder(this, this.system, this.names);
   }
@@ -264,7 +279,7 @@ export class Folder {
 export class OpenFile {
   constructor(
     readonly descriptor: number,
-    /** As it was when opened. */
+    /** Status of the file when it was opened. */
     readonly stat: FileStat,
   ) {}
 
@@ -279,7 +294,7 @@ export class OpenFile {
     return filled;
   }
 
-  /** As many bytes as it had when opened, or fewer: one that grows meanwhile is read as long as it was. */
+  /** Reads as many bytes as the file had when it was opened, even if it has grown since; fewer if it has shrunk. */
   readAll(): Buffer {
     const data = Buffer.allocUnsafe(this.stat.size);
     return data.subarray(0, this.read(data, 0));
@@ -290,7 +305,7 @@ export class OpenFile {
   }
 }
 
-/** A file that was made here, to be written. */
+/** A file that was created here, open for writing. */
 export class NewFile {
   constructor(readonly descriptor: number) {}
 
@@ -313,7 +328,10 @@ function below(path: string): string {
 
 const LISTED_AT_ONCE = 256;
 
-/** @param turn of the whole removal: however the entries are spread over folders, others get their turn in time. */
+/**
+ * @param turn shared by the whole removal, so that other work gets its turn however the entries are spread over
+ * folders.
+ */
 async function emptyFolder(
   folder: Folder,
   system: Libc,

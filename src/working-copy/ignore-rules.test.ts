@@ -1,4 +1,4 @@
-/** Our reading of .gitignore files against git's own, and against hostile ones. */
+/** Skep's reading of .gitignore files, compared with git's own, and tested with hostile files. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

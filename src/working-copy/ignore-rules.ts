@@ -1,12 +1,14 @@
 /**
- * The rules of .gitignore files. Matching takes linear time: these files are written by agents, and a pattern made of
- * stars must not hold up the server (regular expressions made of globs would).
+ * The rules of .gitignore files. Agents write these files, so matching takes linear time: a pattern full of stars must
+ * not block the server, as a regular expression made from the glob would.
  */
 
-/** What one .gitignore says about a path below its folder: leave out, keep after all, or nothing. */
+/**
+ * What one .gitignore says about a path below its folder: true leaves it out, false keeps it, undefined says nothing.
+ */
 export type IgnoreRules = (path: string, isFolder: boolean) => boolean | undefined;
 
-/** Larger files have no effect, nor do rules beyond MAX_RULES or longer than MAX_RULE_CHARACTERS. */
+/** Larger files have no effect. Neither have rules after the first MAX_RULES, or longer than MAX_RULE_CHARACTERS. */
 export const MAX_IGNORE_BYTES = 64 * 1024;
 const MAX_RULES = 1_000;
 const MAX_RULE_CHARACTERS = 512;
@@ -15,11 +17,11 @@ interface Rule {
   matches(text: string): boolean;
   keep: boolean;
   foldersOnly: boolean;
-  /** Matched against the last name alone. */
+  /** Whether the rule is matched against the last component alone. */
   byName: boolean;
 }
 
-/** Reads the text of a .gitignore. Lines that are not a usable pattern are passed over. */
+/** Parses the text of a .gitignore. Lines that are not a usable pattern are ignored. */
 export function parseIgnoreRules(text: string): IgnoreRules {
   const rules = text.split(/\r?\n/, MAX_RULES).flatMap((line) => parseRule(line) ?? []);
   rules.reverse();
@@ -43,12 +45,12 @@ function parseRule(line: string): Rule | undefined {
   return { matches: matcherOf(pattern, byName), keep, foldersOnly, byName };
 }
 
-/** Most rules are a name or an ending, which are compared and not matched. */
+/** Most rules are a name or a suffix; comparing these is faster than matching a glob. */
 function matcherOf(pattern: string, byName: boolean): Rule["matches"] {
   if (!/[*?[\\]/.test(pattern)) return (text) => text === pattern;
   const ending = byName && /^\*[^*?[\\]+$/.test(pattern) ? pattern.slice(1) : undefined;
   if (ending !== undefined) return (name) => name.endsWith(ending);
-  // Braces are ordinary characters in a .gitignore, and so is a leading "!" once the first is taken off.
+  // In a .gitignore, braces are ordinary characters; so is a "!" that follows the first one.
   const glob = new Bun.Glob(pattern.replace(/(?<!\\)[{}]/g, "\\$&").replace(/^!/, "\\!"));
   return (text) => glob.match(text);
 }

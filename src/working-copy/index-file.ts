@@ -1,6 +1,6 @@
 /**
- * Git's index of a working copy: paths, what is known of their content, and how each file looked when it was read.
- * A comparison with a working copy reads only files that look different.
+ * Git's index of a working copy: paths, object ids, and the status that each file had when it was read. A comparison
+ * reads only files whose status differs.
  */
 import { sortedInTurns, takeTurns } from "../core/turns.ts";
 import {
@@ -24,17 +24,17 @@ export class GitIndex {
   private constructor(
     private readonly bytes: Buffer,
     readonly hash: HashName,
-    /** Where each entry begins, and the end of the last. */
+    /** Byte offset of each entry; the last element is the end of the last entry. */
     private readonly offsets: Uint32Array,
-    /** Rows by folder and by name in it. */
+    /** Row numbers by folder path, then by name. */
     private readonly folders: ReadonlyMap<string, ReadonlyMap<string, number>>,
-    /** The tree that it stands for; undefined when git has not said. */
+    /** Object id of the tree that the index stands for; undefined when git has not recorded it. */
     readonly tree: string | undefined,
-    /** Files that changed since are not trusted: when the index was written, in seconds. */
+    /** When the index was written, in seconds. The status of files modified at that time or later is not trusted. */
     private readonly writtenSeconds: number,
   ) {}
 
-  /** @returns undefined for what is damaged, of another version, or in the middle of a merge. */
+  /** @returns undefined when the index is damaged, has another version, or is in the middle of a merge. */
   static async parse(bytes: Buffer, hash: HashName, writtenSeconds: number): Promise<GitIndex | undefined> {
     if (bytes.length < HEADER_BYTES + hashBytes(hash)) return undefined;
     if (bytes.toString("latin1", 0, 4) !== "DIRC" || bytes.readUInt32BE(4) !== 2) return undefined;
@@ -62,7 +62,7 @@ export class GitIndex {
     return new GitIndex(bytes, hash, offsets, folders.byPath, tree, writtenSeconds);
   }
 
-  /** An index of these entries, in any order; a path at most once. */
+  /** Makes an index of entries in any order. Each path may occur once at most. */
   static async of(entries: readonly NewEntry[], hash: HashName): Promise<GitIndex> {
     const sorted = await sortedInTurns(entries, (a, b) => a.path < b.path);
     const bytes = Buffer.concat([header(sorted.length), ...sorted.map(packEntry), Buffer.alloc(hashBytes(hash))]);
@@ -80,23 +80,26 @@ export class GitIndex {
     return this.inFolder(slash < 0 ? "" : path.slice(0, slash))?.get(path.slice(slash + 1));
   }
 
-  /** Rows of what is in a folder itself, by name. "" is the top. */
+  /** Row numbers of the entries directly in a folder, by name. "" is the top. */
   inFolder(path: string): ReadonlyMap<string, number> | undefined {
     return this.folders.get(path);
   }
 
-  /** Paths of the folders that hold any entry themselves. */
+  /** Paths of the folders that directly contain an entry. */
   folderPaths(): Iterable<string> {
     return this.folders.keys();
   }
 
-  /** Rows are in the order of paths. */
+  /** Path of a row; rows are sorted by path. */
   path(row: number): string {
     const start = this.offsets[row]! + STAT_BYTES + hashBytes(this.hash) + 2;
     return this.bytes.toString("latin1", start, this.bytes.indexOf(0, start));
   }
 
-  /** The first row from `from` on whose path does not come before this one. */
+  /**
+   * Finds the first row from `from` on whose path is not before `path`. Searches with doubling steps, then by
+   * bisection.
+   */
   firstFrom(from: number, path: string): number {
     let step = 1;
     let low = from;
@@ -117,18 +120,18 @@ export class GitIndex {
     return this.bytes.readUInt32BE(this.offsets[row]! + 24);
   }
 
-  /** Hash of the content, as hexadecimal digits. */
+  /** Object id of the content, hexadecimal. */
   objectId(row: number): string {
     const start = this.offsets[row]! + STAT_BYTES;
     return this.bytes.toString("hex", start, start + hashBytes(this.hash));
   }
 
-  /** Entries as they are in the file, from one row to before another. */
+  /** Bytes of the entries from row `from` to before row `to`. */
   raw(from: number, to: number): Buffer {
     return this.bytes.subarray(this.offsets[from], this.offsets[to]);
   }
 
-  /** Whether the file looks as when its content was read. */
+  /** Whether the file's status is the one it had when its content was read. */
   looksSame(row: number, stat: FileStat): boolean {
     const { bytes } = this;
     const at = this.offsets[row]!;
@@ -147,7 +150,7 @@ export class GitIndex {
   }
 }
 
-/** Puts rows together by folder. Neighbours mostly share theirs, which is then not read again. */
+/** Groups rows by folder. Adjacent rows mostly share a folder, whose path is then not decoded again. */
 function createFolders(bytes: Buffer) {
   const byPath = new Map<string, Map<string, number>>();
   let folder: Map<string, number> | undefined;
@@ -161,9 +164,9 @@ function createFolders(bytes: Buffer) {
   };
   return {
     byPath,
-    /** False when a path came twice. */
+    /** False when a path occurred twice. */
     areWhole: () => isWhole,
-    /** The path from `start` to before `stop`. */
+    /** Adds a row whose path is the bytes from `start` to before `stop`. */
     add(start: number, stop: number, row: number): void {
       let slash = stop - 1;
       while (slash > start && bytes[slash] !== SLASH) slash--;
@@ -183,7 +186,7 @@ function createFolders(bytes: Buffer) {
 
 const SLASH = 0x2f;
 
-/** The root of the extension `TREE`, when it holds for the whole index. */
+/** Object id of the root in the extension `TREE`; undefined when it does not cover the whole index. */
 function rootTree(extensions: Buffer, hash: HashName): string | undefined {
   for (let at = 0; at + 8 <= extensions.length; ) {
     const name = extensions.toString("latin1", at, at + 4);

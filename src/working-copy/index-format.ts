@@ -1,8 +1,8 @@
-/** The parts of git's index file, version 2, as bytes. Format: gitformat-index(5). Paths are `latin1`. */
+/** Encodes the parts of git's index file, version 2. Format: gitformat-index(5). Paths are `latin1`. */
 import type { FileStat } from "./libc.ts";
 
 export const HEADER_BYTES = 12;
-/** What an entry begins with: how the file looked. The hash of its content, flags and the path follow. */
+/** Bytes of an entry's first part, the file's status. Object id, flags and path follow it. */
 export const STAT_BYTES = 40;
 const MAX_NAME = 0xfff;
 
@@ -11,29 +11,29 @@ const LINK = 0o120000;
 const FILE = 0o100644;
 const PROGRAM = 0o100755;
 
-/** `sha1` or `sha256`, by the repository's format. */
+/** Hash function of the repository. */
 export type HashName = "sha1" | "sha256";
 export const hashOf = (objectId: string): HashName => (objectId.length === 64 ? "sha256" : "sha1");
 export const hashBytes = (hash: HashName) => (hash === "sha256" ? 32 : 20);
 
-/** A file's mode as git keeps it. */
+/** A file's mode as git stores it. */
 export function modeOf({ kind, mode }: FileStat): number {
   if (kind === "link") return LINK;
   return mode & 0o100 ? PROGRAM : FILE;
 }
 
-/** An entry's bytes, and one to eight NULs to a multiple of eight. */
+/** Size of an entry with its padding: one to eight NULs, up to a multiple of eight. */
 export const paddedSize = (bytes: number): number => (bytes + 8) & ~7;
 
 export interface NewEntry {
   path: string;
   mode: number;
   objectId: string;
-  /** How it looked when it was read; undefined when it must be read again. */
+  /** Status of the file when it was read; undefined when the file must be read again. */
   stat: FileStat | undefined;
 }
 
-/** One entry as bytes. */
+/** Encodes one entry. */
 export function packEntry({ path, mode, objectId, stat }: NewEntry): Buffer {
   const idBytes = objectId.length / 2;
   const nameAt = STAT_BYTES + idBytes + 2;
@@ -51,7 +51,7 @@ export function packEntry({ path, mode, objectId, stat }: NewEntry): Buffer {
   return entry;
 }
 
-/** What an index file begins with. */
+/** Encodes the header of an index file. */
 export function header(count: number): Buffer {
   const bytes = Buffer.alloc(HEADER_BYTES);
   bytes.write("DIRC", "latin1");
@@ -60,7 +60,7 @@ export function header(count: number): Buffer {
   return bytes;
 }
 
-/** The extension `TREE` of an index that stands for one tree as a whole. */
+/** Encodes the extension `TREE` of an index that stands for one whole tree. */
 export function treeExtension(count: number, tree: string): Buffer {
   const body = Buffer.concat([Buffer.from(`\0${count} 0\n`, "latin1"), Buffer.from(tree, "hex")]);
   const head = Buffer.alloc(8);

@@ -4,25 +4,27 @@ import { sortedInTurns, takeTurns } from "../core/turns.ts";
 import type { GitIndex } from "./index-file.ts";
 import { header, type NewEntry, packEntry, treeExtension } from "./index-format.ts";
 
-/** Written at once. */
+/** Bytes of one write. */
 const PIECE_BYTES = 1024 * 1024;
 
 export interface IndexEdits {
-  /** New and changed entries, in any order; a path at most once. */
+  /** New and changed entries in any order; each path occurs once at most. */
   entries: readonly NewEntry[];
   /** Paths of the index that no longer exist. */
   gone: readonly string[];
-  /** What the index stands for with these edits; git works it out when not given. */
+  /** Object id of the tree that the edited index stands for. When it is not given, git computes it. */
   tree?: string;
 }
 
 interface Edit {
   path: string;
-  /** Undefined for what no longer exists. */
+  /** Undefined for a path that no longer exists. */
   entry: NewEntry | undefined;
 }
 
-/** Writes another index beside: `path` must not exist. @throws the file system's error, e.g. `EEXIST`. */
+/**
+ * Writes a new index file next to the old one; `path` must not exist. @throws the file system's error, e.g. `EEXIST`.
+ */
 export async function writeIndex(path: string, before: GitIndex, { entries, gone, tree }: IndexEdits): Promise<void> {
   const hasher = new Bun.CryptoHasher(before.hash);
   const added = entries.filter(({ path }) => before.row(path) === undefined).length;
@@ -46,7 +48,7 @@ export async function writeIndex(path: string, before: GitIndex, { entries, gone
   }
 }
 
-/** The same bytes in pieces that are neither tiny nor huge. */
+/** Regroups the bytes into pieces of about PIECE_BYTES, so that writes are neither tiny nor huge. */
 async function* evenPieces(first: Buffer, rest: AsyncIterable<Buffer>, last: Buffer): AsyncGenerator<Buffer> {
   let held = [first];
   let bytes = first.length;
@@ -64,7 +66,7 @@ async function* evenPieces(first: Buffer, rest: AsyncIterable<Buffer>, last: Buf
   yield Buffer.concat([...held, last]);
 }
 
-/** Old and new entries in the order of their paths; entries that are adjacent in the old index come as one piece. */
+/** Merges old and new entries in the order of their paths. Adjacent entries of the old index come as one piece. */
 async function* mergeEntries(before: GitIndex, edits: readonly Edit[]): AsyncGenerator<Buffer> {
   const turn = takeTurns();
   let from = 0;

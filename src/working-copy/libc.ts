@@ -1,16 +1,16 @@
 /**
- * The few calls of the C library that take a folder's descriptor, which node:fs lacks. Loaded at first use, once
- * per thread. A call that fails throws `FileError` with the system's own code.
+ * The calls of the C library that node:fs lacks: those that take a folder's descriptor. The library is loaded at first
+ * use, once per thread. A call that fails throws `FileError` with the system's error code.
  */
 import { dlopen, type FFIFunction, type Pointer, ptr, read } from "bun:ffi";
 import { constants } from "node:fs";
 import { constants as systemConstants } from "node:os";
 import { openCLibrary } from "../core/c-library.ts";
 
-/** How names are given and answered: `latin1` is one character per byte, for names that need not be UTF-8. */
+/** How names are encoded. `latin1` has one character per byte, for names that need not be valid UTF-8. */
 export type NameEncoding = "utf8" | "latin1";
 
-/** A failed call. `code` as in node's errors: `ENOENT`, `ELOOP` (a link is in the way), `EXDEV`… */
+/** A failed call. `code` is as in node's errors: `ENOENT`, `ELOOP` (a link is in the way), `EXDEV`… */
 export class FileError extends Error {
   constructor(
     readonly code: string,
@@ -23,15 +23,15 @@ export class FileError extends Error {
 export interface Libc {
   /** Opens below a folder; no component may be a link. @returns a descriptor. */
   open(folder: number, path: string, names: NameEncoding, flags: number, mode?: number): number;
-  /** Of an entry itself, never of what a link leads to; undefined where there is nothing. */
+  /** Status of an entry itself, never of a link's target; undefined when there is no such entry. */
   find(folder: number, name: string, names: NameEncoding): FileStat | undefined;
-  /** Of an open file or folder. */
+  /** Status of an open file or folder. */
   statOpen(descriptor: number): FileStat;
-  /** The next entries of an open folder; empty at its end. */
+  /** The next entries of an open folder; an empty list at the end. */
   entries(folder: number, names: NameEncoding): DirectoryEntry[];
   readLink(folder: number, name: string, names: NameEncoding): string;
   makeFolder(folder: number, name: string, names: NameEncoding, mode: number): void;
-  /** Makes a link with this text. */
+  /** Makes a link whose target is this text. */
   makeLink(folder: number, name: string, names: NameEncoding, target: string): void;
   unlink(folder: number, name: string, names: NameEncoding, kind: "file" | "folder"): void;
   rename(from: number, name: string, to: number, newName: string, names: NameEncoding): void;
@@ -42,7 +42,7 @@ export type FileKind = "file" | "folder" | "link" | "other";
 
 export interface DirectoryEntry {
   name: string;
-  /** Undefined where the file system does not say: `stat` does. */
+  /** Undefined where the file system does not tell the kind; `find` does. */
   kind: FileKind | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface FileStat {
   size: number;
   uid: number;
   gid: number;
-  /** The low 32 bits: enough to tell a replaced file, and what git keeps. */
+  /** The low 32 bits, which git stores too. They suffice to tell that a file was replaced. */
   inode: number;
   modifiedSeconds: number;
   modifiedNanoseconds: number;
@@ -92,7 +92,7 @@ const LINUX = {
   statx: { args: ["i32", "ptr", "i32", "u32", "ptr"], returns: "i32" },
   __errno_location: { args: [], returns: "ptr" },
 } as const;
-/** With 64-bit inode numbers on both kinds of processor. */
+/** Suffix of the functions that use 64-bit inode numbers; on arm64 these have no suffix. */
 const WIDE = process.arch === "arm64" ? "" : "$INODE64";
 const DARWIN = {
   ...COMMON,
@@ -105,15 +105,15 @@ const DARWIN = {
 const CODES = new Map(Object.entries(systemConstants.errno).map(([code, number]) => [number as number, code]));
 
 let loaded: Libc | undefined;
-/** The calls of this thread. @throws Error where the C library cannot be loaded. */
+/** The calls of this thread, loaded at first use. @throws Error when the C library cannot be loaded. */
 export function libc(): Libc {
   loaded ??= loadLibc();
   return loaded;
 }
 
 /**
- * @param stepwise opens component by component, as on kernels and in containers without `openat2`
- * @param entriesBytes what one call lists of a folder at most
+ * @param stepwise opens paths component by component, as on kernels and in containers without `openat2`
+ * @param entriesBytes size of the buffer for one listing call
  */
 export function loadLibc(stepwise = false, entriesBytes = ENTRIES_BYTES): Libc {
   const memory = createMemory(entriesBytes);
@@ -122,15 +122,15 @@ export function loadLibc(stepwise = false, entriesBytes = ENTRIES_BYTES): Libc {
 
 type Memory = ReturnType<typeof createMemory>;
 
-/** Memory for arguments and results: one thread makes one call at a time. */
+/** Memory for arguments and results. It is shared by all calls, since a thread makes one call at a time. */
 function createMemory(entriesBytes: number) {
-  // One large block of its own: its address never changes.
+  // One large buffer of its own, whose address never changes.
   const block = new ArrayBuffer(4 * PATH_BYTES + entriesBytes);
   const at = (offset: number): number => ptr(block, offset);
   const bytes = Buffer.from(block);
   const path = (text: string, names: NameEncoding, offset: number): number => {
     if (text.includes("\0")) throw new FileError("EINVAL", "a name with a NUL");
-    // No character takes more than three bytes.
+    // A character takes at most three bytes.
     if (3 * text.length >= PATH_BYTES && Buffer.byteLength(text, names) >= PATH_BYTES)
       throw new FileError("ENAMETOOLONG", "a path that is too long");
     bytes[offset + bytes.write(text, offset, names)] = 0;
@@ -148,14 +148,14 @@ function createMemory(entriesBytes: number) {
   };
 }
 
-/** Functions by name; all of them take and answer numbers. */
+/** Functions by name; all take and return numbers. */
 type Calls<Names> = { [Name in keyof Names]: (...args: number[]) => number };
 
 const load = <Names extends object>(functions: Names): Calls<Names> =>
   openCLibrary((name) => dlopen(name, functions as Record<string, FFIFunction>)).symbols as unknown as Calls<Names>;
 
 function checker(errno: () => number) {
-  /** Read at once after the call: nothing of ours runs in between. */
+  /** Reads `errno` directly after the call, before other code of this thread can change it. */
   const failure = (): string => {
     const number = read.i32(errno() as Pointer, 0);
     return CODES.get(number) ?? `E${number}`;
@@ -165,7 +165,7 @@ function checker(errno: () => number) {
       if (result >= 0) return result;
       throw new FileError(failure(), what);
     },
-    /** False where there is no such thing. */
+    /** False when the call failed with `ENOENT`. */
     isThere(result: number, what: string): boolean {
       if (result >= 0) return true;
       const code = failure();
@@ -177,7 +177,7 @@ function checker(errno: () => number) {
 
 type Check = ReturnType<typeof checker>["check"];
 
-/** What is the same everywhere. */
+/** The calls that are the same on Linux and macOS. */
 function commonCalls(c: Calls<typeof COMMON>, memory: Memory, check: Check) {
   const { bytes, answer } = memory;
   return {
@@ -210,9 +210,9 @@ function linuxCalls(memory: Memory, stepwise: boolean): Libc {
   };
   const one = (folder: number, name: string, names: NameEncoding, flags: number, mode: number) =>
     c.openat(folder, memory.path(name, names), flags | constants.O_NOFOLLOW | O_CLOEXEC, mode);
-  /** The same without `openat2`: a folder at a time, none of them a link. */
+  /** As `openat2`, for systems without it: opens one folder at a time and refuses links. */
   const steps = (folder: number, path: string, names: NameEncoding, flags: number, mode: number): number => {
-    // As long as a path in one piece may be.
+    // Checks the whole path's length, as one call with the whole path would.
     memory.path(path, names);
     const parts = path.split("/");
     const last = parts.pop()!;
@@ -228,7 +228,7 @@ function linuxCalls(memory: Memory, stepwise: boolean): Libc {
       if (at !== folder) c.close(at);
     }
   };
-  // Missing before Linux 5.6; some containers' filters forbid what they do not know.
+  // `openat2` is missing before Linux 5.6, and some containers' seccomp filters forbid system calls they do not know.
   const probe = stepwise ? -1 : openat2(AT_FDCWD, memory.path(".", "utf8"), O_PATH, 0);
   if (probe >= 0) c.close(probe);
   const stat = (at: number, path: number, flags: number): FileStat | undefined =>
@@ -257,7 +257,8 @@ function darwinCalls(memory: Memory): Libc {
     isThere(result, "stat") ? darwinStat(view, answer.offset) : undefined;
   return {
     ...commonCalls(c, memory, check),
-    // The mode is a variadic argument, which cannot be given here: the caller that creates a file sets it afterwards.
+    // The mode is a variadic argument, which this interface cannot pass: whoever creates a file sets its mode
+    // afterwards.
     open: (folder, path, names, flags, mode = 0) =>
       check(c.openat(folder, memory.path(path, names), flags | O_NOFOLLOW_ANY | O_CLOEXEC, mode), "open"),
     find: (folder, name, names) =>
@@ -273,8 +274,8 @@ function darwinCalls(memory: Memory): Libc {
 const KINDS: Readonly<Record<number, FileKind>> = { 4: "folder", 8: "file", 10: "link" };
 
 /**
- * Lists until there is an entry or the end. A signal ends a call early, also after `.` and `..` (seen with those of a profiler):
- * taken for the end, such a call makes a folder look empty.
+ * Lists until there is an entry or the end of the folder is reached. A signal (seen with a profiler's) can end a call
+ * early, after no more than `.` and `..`. Taking such a call for the end would make a folder look empty.
  */
 function nextEntries(memory: Memory, list: () => number, names: NameEncoding, field: EntryFields): DirectoryEntry[] {
   for (;;) {
@@ -284,7 +285,7 @@ function nextEntries(memory: Memory, list: () => number, names: NameEncoding, fi
   }
 }
 
-/** Where the parts of an entry are. */
+/** Byte offsets of the parts of a directory entry. */
 interface EntryFields {
   type: number;
   name: number;
@@ -345,7 +346,7 @@ function darwinStat(view: DataView, at: number): FileStat {
   };
 }
 
-/** A signed 64-bit number; exact up to 2^53. */
+/** Reads a signed 64-bit number; exact up to 2^53. */
 function wide(view: DataView, at: number): number {
   return view.getInt32(at + 4, true) * 0x1_0000_0000 + view.getUint32(at, true);
 }

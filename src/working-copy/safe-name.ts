@@ -1,13 +1,16 @@
-/** Characters that HFS+ passes over when it compares names. */
+/** Characters that HFS+ ignores when it compares names. */
 const HFS_IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
-/** `.git` or its short name, as Windows sees it: dots and spaces at the end, streams and folders after it. */
+/**
+ * `.git` or its short name in the forms that Windows takes for it: followed by dots and spaces, a stream (`:`) or a
+ * path (`\`).
+ */
 const DOT_GIT = /^(?:\.git|git~1)[. ]*(?:$|[\\:])/i;
 const DOT_GITMODULES = /^(?:\.gitmodules|gitmod~\d)[. ]*(?:$|[\\:])/i;
 const MAY_MATTER = /git|[^\x20-\x7e]/i;
 
 /**
- * Whether git may keep this name in a tree: no system that checks it out may take it for a repository of its own, nor
- * read settings of submodules through a link. Git refuses the same names.
+ * Whether git may store this name in a tree. A system that checks the tree out must not take the name for its own
+ * repository, nor read submodule settings through a link. Git refuses the same names.
  * @param name one component, `latin1`
  */
 export function isSafeName(name: string, isLink: boolean): boolean {

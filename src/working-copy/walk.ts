@@ -1,18 +1,23 @@
-/** Walks a tree folder by folder through open descriptors (see folder.ts): links are named, never followed. */
+/** Walks a tree folder by folder through open descriptors (see folder.ts). Links are listed, never followed. */
 import { sortedInTurns, takeTurns } from "../core/turns.ts";
 import { type Entry, FileError, type Folder } from "./folder.ts";
 import { type IgnoreRules, MAX_IGNORE_BYTES, parseIgnoreRules } from "./ignore-rules.ts";
 
 export interface WalkOptions {
-  /** What ignore files say and everything named `.git` (as when not given), only the latter, or nothing. */
+  /**
+   * `ignored` (the default) leaves out what ignore files name and everything named `.git`; `repositories` only the
+   * latter.
+   */
   leaveOut?: "ignored" | "repositories" | "nothing";
-  /** Files with such rules; a later one beats an earlier one in the same folder. */
+  /**
+   * Names of the ignore files in each folder. In the same folder, a later file takes precedence over an earlier one.
+   */
   ignoreFiles?: readonly string[];
-  /** Rules that all others beat. */
+  /** Rules with the lowest precedence. */
   baseRules?: IgnoreRules | undefined;
-  /** What is walked although rules leave it out. */
+  /** Paths that are walked although ignore rules leave them out. */
   tracked?: Tracked;
-  /** False for a folder that is not entered. Called with the open folder. */
+  /** Decides whether to enter a folder; called with the open folder. Without it, all are entered. */
   enter?(path: string, folder: Folder): boolean;
   /** Called with a folder that could not be read. */
   onUnreadable?(path: string, error: FileError): void;
@@ -26,15 +31,15 @@ export interface Tracked {
 }
 
 export interface WalkedPart {
-  /** Open while this part is looked at. */
+  /** The folder; it is open only while this part is handled. */
   folder: Folder;
-  /** Of the folder, from the top; "" is the top. */
+  /** Path of the folder from the top; "" is the top. */
   path: string;
-  /** Some of its entries; the same folder may come several times. */
+  /** Some of the folder's entries; the same folder may come several times. */
   entries: readonly Entry[];
 }
 
-/** A folder's rules and where they begin, outermost first. */
+/** Ignore rules of one folder and the path prefix below which they apply. Lists of scopes have the outermost first. */
 interface Scope {
   prefix: string;
   rules: IgnoreRules;
@@ -43,16 +48,17 @@ interface Scope {
 interface Waiting {
   path: string;
   scopes: readonly Scope[];
-  /** The folder itself is left out: only what is tracked in it counts. */
+  /** Whether the folder itself is left out. Then only tracked paths in it count. */
   leftOut: boolean;
 }
 
 export const joined = (folder: string, name: string): string => (folder === "" ? name : `${folder}/${name}`);
 
 /**
- * Everything below `top`, in parts: folders by name, each before those in it; the entries of one in no order. Others
- * get their turn in between. Throws FileError when `start` itself cannot be opened.
- * @param start where to begin, from the top; the rules of the folders above hold too
+ * Yields everything below `top` in parts. Folders come sorted by name, each before its subfolders; a folder's entries
+ * have no order. Other work gets its turn in between.
+ * @param start path of the folder to begin with, from the top; the ignore rules of the folders above it apply too
+ * @throws FileError when `start` itself cannot be opened.
  */
 export async function* walkBeneath(top: Folder, options: WalkOptions = {}, start = ""): AsyncGenerator<WalkedPart> {
   const turn = takeTurns();
@@ -79,7 +85,7 @@ export async function* walkBeneath(top: Folder, options: WalkOptions = {}, start
       }
       yield { folder, path: next.path, entries };
     }
-    // The last is taken first.
+    // `waiting` is a stack, so the folders are pushed in descending order.
     for (const folderBelow of await sortedInTurns(below, (a, b) => a.path > b.path)) waiting.push(folderBelow);
   }
 }
@@ -90,7 +96,7 @@ function openWaiting(top: Folder, path: string, isStart: boolean, options: WalkO
     folder = top.folder(path);
     if (isStart || options.enter?.(path, folder) !== false) return folder;
   } catch (error) {
-    // Gone, replaced by a link, or closed to us since it was listed.
+    // The folder was removed, replaced by a link, or made unreadable since it was listed.
     if (isStart || !(error instanceof FileError)) throw error;
     options.onUnreadable?.(path, error);
   }
@@ -127,7 +133,7 @@ function outerScopes(top: Folder, start: string, options: WalkOptions): readonly
   return scopes;
 }
 
-/** Rules that cannot be read leave nothing out. */
+/** Reads an ignore file. A file that cannot be read leaves nothing out. */
 function readRules(folder: Folder, name: string): string | undefined {
   try {
     return folder.find(name) && folder.text(name, MAX_IGNORE_BYTES);
@@ -137,7 +143,7 @@ function readRules(folder: Folder, name: string): string | undefined {
   }
 }
 
-/** The innermost rules that say anything about the path decide. */
+/** The innermost rules that say something about the path decide. */
 function isLeftOut(scopes: readonly Scope[], path: string, isFolder: boolean): boolean {
   for (let at = scopes.length - 1; at >= 0; at--) {
     const { prefix, rules } = scopes[at]!;

@@ -1,6 +1,6 @@
 /**
- * A connection to an external agent's program over the Agent Client Protocol, version 1. What the program says is
- * hostile: messages are bounded before the protocol library sees them, and read field by field.
+ * A connection to an external agent's program over the Agent Client Protocol, version 1. The program is not trusted:
+ * its messages are bounded before the protocol library sees them, and read field by field.
  */
 import type { ClientConnection } from "@agentclientprotocol/sdk";
 import { badRequest, isProblem, messageOf, Problem } from "../../core/errors.ts";
@@ -36,7 +36,7 @@ export const connectAgent: HarnessPort["connect"] = async (open, handlers, signa
   const library = await import("@agentclientprotocol/sdk");
   const { methods } = library;
   const wire = await createAcpStream({ open, signal, onLog: handlers.onLog, onFlood: handlers.onFlood });
-  /** While a session is loaded, its program repeats what was said. */
+  /** True while a session is loaded. The program then repeats the session's past messages, which are ignored. */
   let repeats = false;
   const asIs = (params: unknown) => params;
   const app = library
@@ -56,7 +56,10 @@ export const connectAgent: HarnessPort["connect"] = async (open, handlers, signa
     await wire.close();
   };
   const ask = askOf(connection, wire.ended, signal);
-  /** Where the program offers its model as an option; its configuration names the model, too. */
+  /**
+   * Sets the model, if the program offers it as an option of its session. The program's configuration names the model,
+   * too.
+   */
   async function setModel(sessionId: string, answer: unknown, names: readonly string[]): Promise<void> {
     const choice = modelChoice(answer, names);
     if (!choice) return;
@@ -71,7 +74,7 @@ export const connectAgent: HarnessPort["connect"] = async (open, handlers, signa
       ask("initialize", {
         protocolVersion: library.PROTOCOL_VERSION,
         clientInfo: { name: "skep", title: "Skep", version: BUILD.version },
-        // It works on the files and runs commands by itself, in its sandbox.
+        // The program works on the files and runs commands by itself, in its sandbox.
         clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
       }),
       late,
@@ -119,7 +122,7 @@ export const connectAgent: HarnessPort["connect"] = async (open, handlers, signa
   }
 };
 
-/** Asks the program; what it refuses, and its end, are problems. */
+/** Makes the function that sends requests to the program. A refused request and the program's end become Problems. */
 function askOf(connection: ClientConnection, ended: Promise<string>, signal: AbortSignal) {
   const gone = ended.then((why) => {
     throw refused(why);

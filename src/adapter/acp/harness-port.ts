@@ -1,4 +1,4 @@
-/** External agents, as the engine asks for them. */
+/** The engine's port to external agents. */
 import type { HarnessPort } from "../../engine/harness/port.ts";
 import { connectAgent } from "./client.ts";
 import { listen } from "./listener.ts";

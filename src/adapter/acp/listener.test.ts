@@ -1,4 +1,4 @@
-/** The listener of the model gateway: what it passes on, and what becomes of the memory of it. */
+/** The listener of the model gateway: what it passes on, and that it frees the memory of large pieces. */
 import { expect, test } from "bun:test";
 import { createHash, randomBytes } from "node:crypto";
 import { listen } from "./listener.ts";

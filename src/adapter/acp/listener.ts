@@ -1,4 +1,4 @@
-/** The model gateway of one execution, offered to its sandbox alone: on a route into it. */
+/** Offers the model gateway of one execution to that execution's sandbox alone, by a route into the sandbox. */
 import { connect } from "node:net";
 import type { Duplex } from "node:stream";
 import { LIMITS } from "../../core/limits.ts";
@@ -6,12 +6,12 @@ import type { HarnessPort } from "../../engine/harness/port.ts";
 
 /** See `HarnessPort.listen`. */
 export const listen: HarnessPort["listen"] = async (openRoute, handler) => {
-  // On this host it is a port like any other: who finds it needs the execution's token.
+  // On this host any process can connect to the port, but it needs the execution's token.
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     fetch: async (request) => withPiecesFreed(await handler(request)),
-    // A model may think for minutes between two bytes.
+    // A model may think for minutes between two bytes, so the server must not close an idle connection.
     idleTimeout: 0,
     maxRequestBodySize: LIMITS.gatewayBodyBytes + 1,
     error: () => new Response(null, { status: 500 }),
@@ -37,13 +37,14 @@ export const listen: HarnessPort["listen"] = async (openRoute, handler) => {
   }
 };
 
-/** Smaller pieces are not worth the work. */
+/** Freeing smaller pieces by hand does not pay. */
 const LARGE_BYTES = 32 * 1024;
 
 /**
- * The same answer; large pieces of its stream are freed as soon as they were sent. Left to the garbage collector they pile
- * up, each further piece is read into memory that is new to the process, and the system's work for that is half
- * of what passing it on costs (`scripts/bench gateway`).
+ * Returns the same answer, whose stream frees large pieces as soon as they were sent.
+ * If that were left to the garbage collector, pieces would pile up, and each further piece would be read into memory
+ * that is new to the process. The system's work for that is half of the cost of passing the stream on (`scripts/bench
+ * gateway`).
  */
 function withPiecesFreed(answer: Response): Response {
   const { body, status, headers } = answer;
@@ -61,7 +62,8 @@ function withPiecesFreed(answer: Response): Response {
       },
       cancel: (reason) => pieces.cancel(reason),
     },
-    // Nothing waits in the stream: the server asks for a piece once it has sent, or copied, the one before.
+    // The stream buffers nothing: the server asks for a piece only when it has sent or copied the one before, which can
+    // then be freed.
     { highWaterMark: 0 },
   );
   return new Response(passed, { status, headers });

@@ -1,4 +1,4 @@
-/** The model that a session is set to, by what its program offers. */
+/** The choice of a session's model among the options that its program offers. */
 import { expect, test } from "bun:test";
 import { modelChoice } from "./model-option.ts";
 

@@ -1,4 +1,7 @@
-/** The model among the options that a program offers for its session. What it offers is hostile: it is read field by field, and bounded. */
+/**
+ * Finds the model among the options that a program offers for its session. The program is not trusted: its offer is
+ * read field by field, and bounded.
+ */
 import { isObject, textIn } from "../../core/is-object.ts";
 
 const OPTIONS = 50;
@@ -11,7 +14,7 @@ const listIn = (value: unknown, most: number): Record<string, unknown>[] =>
 /**
  * @param answer to `session/new`, `session/load` or `session/resume`.
  * @param names that the program may have for the model, the best first.
- * @returns what to set; undefined where it offers no such model, or has it already.
+ * @returns the option to set and its value; undefined when the program offers no such model, or already uses it.
  */
 export function modelChoice(answer: unknown, names: readonly string[]) {
   if (!isObject(answer)) return undefined;
@@ -26,7 +29,7 @@ export function modelChoice(answer: unknown, names: readonly string[]) {
   return undefined;
 }
 
-/** Values stand in a list, or in groups of it. */
+/** The values of an option, which come as a flat list or in groups. */
 function valuesOf(options: unknown): Set<string> {
   const values = new Set<string>();
   for (const one of listIn(options, VALUES))

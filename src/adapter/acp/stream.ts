@@ -1,6 +1,7 @@
 /**
- * The standard streams of an external agent's program as a stream of messages: one JSON object a line, each bounded
- * before it is parsed. What is no message is noise; too much of it, or of all, ends the program.
+ * Turns the standard streams of an external agent's program into a stream of messages: one JSON object per line, each
+ * bounded before it is parsed.
+ * Output that is not a message counts as noise. Too much noise, or too much output in all, ends the program.
  */
 import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
 import { membersOf } from "../../core/is-object.ts";
@@ -14,11 +15,11 @@ interface AcpStreamOptions {
   open: OpenPipe;
   signal: AbortSignal;
   onLog(text: string): void;
-  /** It was given up for what it wrote. */
+  /** Called when the program is ended because it wrote too much. */
   onFlood(why: string): void;
 }
 
-/** What the library knows what to do with; it would print the rest to this process's streams. */
+/** The methods that the library has handlers for. It would print any other message to this process's streams. */
 const METHODS: ReadonlySet<unknown> = new Set(["session/update", "session/request_permission"]);
 const UNANSWERABLE = { code: -32_601, message: "This client does not do that." };
 const UNREADABLE = { code: -32_001, message: "The answer was too long, or no JSON." };
@@ -57,7 +58,7 @@ export async function createAcpStream({ open, signal, onLog, onFlood }: AcpStrea
     noise = 0;
     const { id, method } = message;
     if (method === undefined) {
-      // An answer to a question that nobody asked is no answer.
+      // An answer to a request that was not made is dropped.
       if (id !== undefined && pending.delete(id)) messages?.enqueue(message);
     } else if (METHODS.has(method)) messages?.enqueue(message);
     else if (id !== undefined && id !== null) void write({ jsonrpc: "2.0", id, error: UNANSWERABLE });
@@ -68,7 +69,8 @@ export async function createAcpStream({ open, signal, onLog, onFlood }: AcpStrea
       if (closing || line.text.trim() === "") return;
       if (line.tail === undefined) return take(line.text);
       onLog(`A message of ${line.bytes} bytes was left out: more than ${LIMITS.harnessMessageBytes}.`);
-      // The one question that is under way gets no other answer.
+      // The message left out may be the answer to the only pending request, which would then wait forever: it fails
+      // instead.
       const [id] = pending.size === 1 ? pending : [];
       if (id === undefined || !line.text.slice(0, HEAD_CHARACTERS).includes('"result"')) return;
       pending.delete(id);
@@ -94,13 +96,13 @@ export async function createAcpStream({ open, signal, onLog, onFlood }: AcpStrea
     leftOut: (left) => onLog(`${left} bytes of its standard error were left out.`),
   });
   pipe = await open({ onStdout: chunks.add, onStderr: errors.add }, signal);
-  // Its last words count.
+  // What the program wrote last is still read after it has ended.
   void pipe.ended.then(async (why) => {
     await Promise.all([chunks.drained(), errors.drained()]);
     end(why);
   });
   return {
-    /** Resolves with why, in words, when the program has ended or was given up. */
+    /** Resolves when the program has ended or was given up, with the reason in words. */
     ended: over.promise,
     close,
     stream: {
@@ -128,5 +130,5 @@ export async function createAcpStream({ open, signal, onLog, onFlood }: AcpStrea
 const LOG_CHARACTERS = 2_000;
 const HEAD_CHARACTERS = 256;
 
-/** A message as far as the library needs it to be one; what is in it is read field by field. */
+/** A message, as far as the library checks it. The fields in it are read one by one. */
 type Message = AnyMessage & JsonRpcMessage;

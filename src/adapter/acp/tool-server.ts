@@ -1,4 +1,6 @@
-/** Skep's tools for an external agent, as an MCP server without sessions: each request has an object of its own. */
+/**
+ * Skep's tools for an external agent, as an MCP server without sessions: each request gets a server object of its own.
+ */
 import type * as Library from "@modelcontextprotocol/server";
 import { isObject } from "../../core/is-object.ts";
 import { BUILD } from "../../core/version.ts";

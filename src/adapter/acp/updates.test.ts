@@ -1,4 +1,4 @@
-/** What a program says of the files that it changes. */
+/** What is read from a program's messages about the files that it changes. */
 import { expect, test } from "bun:test";
 import { updateIn } from "./updates.ts";
 

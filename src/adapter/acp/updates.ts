@@ -1,4 +1,7 @@
-/** What a program of the Agent Client Protocol says, read field by field: a field that is not as it should be is left out. */
+/**
+ * Reads the messages of a program that speaks the Agent Client Protocol, field by field. A field that is not valid is
+ * left out.
+ */
 import { isObject, membersOf, numberIn, textIn } from "../../core/is-object.ts";
 import { unifiedDiff } from "../../core/unified-diff.ts";
 import type { CallKind, CallUpdate, PermissionOption, PermissionRequest } from "../../engine/harness/port.ts";
@@ -16,7 +19,10 @@ const CONTENTS = 100;
 const ENTRIES = 100;
 const OPTIONS = 20;
 const DIFFS = 20;
-/** Of one file before and after, and of all diffs of an update. */
+/**
+ * `DIFF_TEXT_CHARACTERS` bounds one file's text before and after together; `DIFF_CHARACTERS` bounds all diffs of an
+ * update.
+ */
 const DIFF_TEXT_CHARACTERS = 128 * 1024;
 const DIFF_CHARACTERS = 64 * 1024;
 const CALL_KINDS: readonly CallKind[] = [
@@ -30,7 +36,7 @@ const oneOf = <T extends string>(all: readonly T[], value: unknown): T | undefin
 const listIn = (value: unknown, most: number): Record<string, unknown>[] =>
   Array.isArray(value) ? value.slice(0, most).filter(isObject) : [];
 
-/** Of a `session/update`; undefined for what has no place in a transcript. */
+/** Reads a `session/update`; undefined for updates that have no place in a transcript. */
 export function updateIn(params: unknown): Update | undefined {
   const update = membersOf(membersOf(params)["update"]);
   switch (update["sessionUpdate"]) {
@@ -78,7 +84,7 @@ function countIn(value: unknown, name: string): number {
   return found > 0 && found < TOKENS_MOST ? Math.floor(found) : 0;
 }
 
-/** Of the answer to a prompt. */
+/** Reads the usage in the answer to a prompt. */
 export function usageIn(answer: unknown): ModelUsage | undefined {
   const { usage } = membersOf(answer);
   const count = (name: string) => countIn(usage, name);
@@ -112,7 +118,7 @@ function callIn(call: Record<string, unknown>): CallUpdate | undefined {
   };
 }
 
-/** What is too long is left out; `changed` names its file. */
+/** Makes unified diffs. A diff that is too long is left out; `changed` still names its file. */
 function diffIn(diffs: readonly Record<string, unknown>[]): string | undefined {
   const texts: string[] = [];
   let room = DIFF_CHARACTERS;
@@ -128,13 +134,13 @@ function diffIn(diffs: readonly Record<string, unknown>[]): string | undefined {
   return texts.length > 0 ? texts.join("\n") : undefined;
 }
 
-/** Absent where there is none: an update that says nothing of them leaves them as they were. */
+/** Undefined when there are none: an update without paths leaves the earlier ones as they were. */
 function pathsIn(places: unknown): string[] | undefined {
   const paths = listIn(places, CONTENTS).flatMap((one) => textIn(one, "path")?.slice(0, PATH_CHARACTERS) ?? []);
   return paths.length > 0 ? paths : undefined;
 }
 
-/** Undefined where it says nothing of it. */
+/** The call's output as text; undefined when the update has none. */
 function outputIn(contents: readonly Record<string, unknown>[], raw: unknown): string | undefined {
   const text = contents.map(({ content }) => textOf(content)).filter(Boolean);
   if (text.length > 0) return text.join("\n");

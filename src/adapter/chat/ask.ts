@@ -1,4 +1,7 @@
-/** Requests to a messenger's API: JSON both ways, to addresses that the guard lets through, bounded in bytes and time. */
+/**
+ * Sends requests to a messenger's API: JSON both ways, only to addresses that the guard permits, bounded in bytes and
+ * time.
+ */
 import { messageOf, Problem } from "../../core/errors.ts";
 import { membersOf, numberIn } from "../../core/is-object.ts";
 import { readMembers } from "../../core/json-reader.ts";
@@ -11,19 +14,19 @@ interface ChatRequest {
   url: string;
   token?: string;
   body?: Record<string, unknown>;
-  /** For the whole request; longer for one that waits for news. */
+  /** For the whole request; longer for a request that waits for new messages. */
   timeoutMs?: number;
 }
 
 const TIMEOUT_MS = 20_000;
 const ANSWER_BYTES = 8 * 1024 * 1024;
-/** A messenger that asks for a longer wait is left alone until the next attempt. */
+/** If a messenger asks for a longer wait, the call fails, and is tried again later. */
 const LONGEST_WAIT_MS = 60_000;
 const WAITS_MAX = 5;
 
 /**
- * @param name the messenger, as problems call it. They never name an address, which may hold the token.
- * @param waitOf the wait that an answer of 429 asks for, ms; else its Retry-After counts.
+ * @param name the messenger's name in problems. Problems never contain an address, which may hold the token.
+ * @param waitOf reads from an answer of status 429 how many ms to wait; where it returns undefined, Retry-After counts.
  */
 export function createAskChat(
   name: string,
@@ -56,7 +59,7 @@ export function createAskChat(
       throw new Problem(502, "messenger_unreachable", `${name} could not be reached (${why}).`);
     }
   }
-  /** @returns its status, and its members; none where it was no JSON object. */
+  /** @returns the answer's status and the members of its JSON object; no members when the body is not a JSON object. */
   return async (request: ChatRequest, signal: AbortSignal) => {
     for (let waits = 0; ; waits++) {
       const { status, body, retryAfter } = await askOnce(request, signal);
@@ -69,7 +72,7 @@ export function createAskChat(
   };
 }
 
-/** What the messenger says is wrong, with what to do. Final when another attempt cannot help. */
+/** Makes a Problem that says what is wrong and what to do. Its status is 4xx when another attempt cannot help. */
 export function refusalOf(name: string, status: number, said: unknown): Problem {
   const words = typeof said === "string" && said !== "" ? ` (${said.slice(0, 200)})` : "";
   if (status === 401)
@@ -80,14 +83,17 @@ export function refusalOf(name: string, status: number, said: unknown): Problem 
   return new Problem(422, "messenger_refused", `${name} refused it: ${status}${words}.`);
 }
 
-/** Work on a message. @param gone how the messenger says that there is no such message any more, which is no error. */
+/**
+ * Waits for work on a message. @param gone matches the messenger's error for a message that no longer exists, which is
+ * ignored.
+ */
 export async function unlessGone(work: Promise<unknown>, gone: RegExp): Promise<void> {
   await work.catch((error) => {
     if (!(error instanceof Problem) || !gone.test(error.detail)) throw error;
   });
 }
 
-/** An id that may come as a number or as text; undefined for anything else. */
+/** Reads an id that comes as a number or as text; undefined for anything else. */
 export function idIn(value: unknown, name: string): string | undefined {
   const found = membersOf(value)[name];
   if (typeof found === "string" && found.length > 0 && found.length <= 255) return found;

@@ -1,6 +1,8 @@
 /**
- * Discord by its REST API and its gateway (https://docs.discord.com/developers/events/gateway): hello, heartbeat, identify or
- * resume. Session and sequence are the cursor: after a restart the session is resumed, and Discord sends what was missed.
+ * Discord by its REST API and its gateway (https://docs.discord.com/developers/events/gateway): hello, heartbeat,
+ * identify or resume.
+ * The cursor holds the session and its sequence number. After a restart the session is resumed, and Discord sends the
+ * missed messages.
  */
 import { Problem } from "../../core/errors.ts";
 import { isObject, membersOf, numberIn, textIn } from "../../core/is-object.ts";
@@ -14,7 +16,10 @@ export const DISCORD_SERVER = "https://discord.com";
 const API = "/api/v10";
 const MAX_CHARACTERS = 1_900;
 const PAYLOAD_BYTES = 4 * 1024 * 1024;
-/** Messages of servers and direct ones. Without the intent for contents, Discord sends those of direct messages and mentions. */
+/**
+ * Messages of servers, and direct messages. Without the privileged intent for contents, Discord sends the text only of
+ * direct messages and of messages that mention the bot.
+ */
 const INTENTS = (1 << 9) | (1 << 12);
 const HEARTBEAT_MS = { least: 1_000, most: 120_000 };
 /** Close codes after which connecting again cannot help: authentication, shards, intents. */
@@ -93,7 +98,7 @@ export function openDiscord(deps: MessengerDeps, { server = DISCORD_SERVER, toke
   };
 }
 
-/** @throws Problem when it is no part of a path. */
+/** @throws Problem when the text cannot be one segment of a path. */
 function segment(text: string): string {
   if (!/^[A-Za-z0-9_-]{1,400}$/.test(text)) throw new Problem(422, "messenger_refused", "Discord has no such place.");
   return text;
@@ -114,7 +119,10 @@ interface GatewayRun {
   signal: AbortSignal;
 }
 
-/** One connection, until it ends. @returns the session to resume; undefined: a new one is needed. @throws Problem. */
+/**
+ * Runs one connection until it ends. @returns the session to resume; undefined when a new one is needed. @throws
+ * Problem.
+ */
 async function runGateway(deps: MessengerDeps, run: GatewayRun): Promise<GatewaySession | undefined> {
   const { token, take, connected, signal } = run;
   let session = run.session;
@@ -128,7 +136,7 @@ async function runGateway(deps: MessengerDeps, run: GatewayRun): Promise<Gateway
     const every = Math.min(Math.max(asked, HEARTBEAT_MS.least), HEARTBEAT_MS.most);
     clearInterval(beat);
     beat = setInterval(() => {
-      // A connection that answers nothing any more is dead, whatever TCP thinks of it.
+      // The last heartbeat was not acknowledged, so the connection is dead even if TCP has not noticed.
       if (!isAnswered) return on.close();
       isAnswered = false;
       sayBeat(on);
@@ -194,7 +202,7 @@ function readDispatch(name: unknown, data: unknown): Incoming | undefined {
   const [sender, text] = [idIn(author, "id"), textIn(data, "content")];
   if (name !== "MESSAGE_CREATE" || author["bot"] === true || !sender || text === undefined) return undefined;
   const senderName = textIn(author, "username") ?? sender;
-  // A mention of the bot, which servers need for it to see the text, is no part of what is said.
+  // In servers, the bot sees the text only if it is mentioned. The mention is not part of what the person says.
   const said = text.replace(/^<@!?\d{1,20}>\s*/, "");
   const replyTo = idIn(data["message_reference"], "message_id");
   return { kind: "text", id, chat, sender, senderName, text: said, replyTo };

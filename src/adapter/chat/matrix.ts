@@ -1,6 +1,6 @@
 /**
- * Matrix by the client-server API (https://spec.matrix.org/latest/client-server-api): sync, messages, reactions. There are no
- * buttons: a person reacts with one of two signs, or replies. Encrypted rooms are not read.
+ * Matrix by the client-server API (https://spec.matrix.org/latest/client-server-api): sync, messages, reactions. Matrix
+ * has no buttons: a person reacts with one of two signs, or replies. Encrypted rooms are not read.
  */
 import { Problem } from "../../core/errors.ts";
 import { entriesOfObject, listIn, membersOf, numberIn, textIn } from "../../core/is-object.ts";
@@ -52,7 +52,7 @@ export function openMatrix(deps: MessengerDeps, { server, token }: MatrixAccess)
     if (self === undefined) throw new Problem(502, "messenger_answer", "Matrix named no account.");
     return self;
   }
-  /** The same key is the same event: the server makes it once. */
+  /** Sends an event. The server stores events with the same key only once. */
   async function put(chat: string, type: string, key: string, content: Record<string, unknown>, signal: AbortSignal) {
     const path = `/rooms/${encodeURIComponent(chat)}/send/${type}/${encodeURIComponent(key)}`;
     const id = textIn(await call("PUT", path, content, signal), "event_id");
@@ -98,7 +98,7 @@ export function openMatrix(deps: MessengerDeps, { server, token }: MatrixAccess)
         const next = textIn(answer, "next_batch");
         if (next === undefined) throw new Problem(502, "messenger_answer", "Matrix did not say where to continue.");
         connected();
-        // What was written before the bot was set up is not meant for it.
+        // Messages from before the bot was set up are not meant for it.
         take(since === null ? [] : readSync(answer, me), next);
         since = next;
       }
@@ -138,14 +138,14 @@ function readEvent(chat: string, event: unknown): Incoming | undefined {
   }
   const body = textIn(content, "body");
   if (type !== "m.room.message" || content["msgtype"] !== "m.text" || body === undefined) return undefined;
-  // An edit of an earlier message says nothing new.
+  // An edit of an earlier message is ignored.
   if (relation["rel_type"] === "m.replace") return undefined;
   const replyTo = textIn(relation["m.in_reply_to"], "event_id");
   const text = replyTo === undefined ? body : withoutQuotation(body);
   return { kind: "text", id, chat, sender, senderName: sender, text, replyTo };
 }
 
-/** Older clients repeat what they reply to, in lines that begin with `> `. */
+/** Older clients quote the message that they reply to, in lines that begin with `> `. */
 function withoutQuotation(body: string): string {
   const lines = body.split("\n");
   const first = lines.findIndex((line) => !line.startsWith("> "));

@@ -1,11 +1,11 @@
 /**
- * Messengers: services through which a person is asked and answers. All connections are made from here, so it works behind
- * a router. Whatever comes in was written by strangers: an adapter reads no more of it than this says.
+ * Messengers: services that carry questions to a person and the answers back. Skep opens all connections, so it also
+ * works behind a router. All incoming content is untrusted: an adapter reads no more of it than these types hold.
  */
 import type { AddressGuard } from "../address-guard.ts";
 import type { OpenGuarded } from "../guarded-fetch.ts";
 
-/** A button, or what stands for it where a messenger has none. */
+/** A button, or the sign that replaces it in a messenger without buttons. */
 export interface MessageButton {
   label: string;
   answer: "yes" | "no";
@@ -14,16 +14,16 @@ export interface MessageButton {
 }
 
 export interface OutgoingMessage {
-  /** The same for each attempt, where the messenger can refuse what it has already. */
+  /** The same for each attempt, so that a messenger that supports it drops duplicates. */
   key: string;
   text: string;
   buttons: readonly MessageButton[];
-  /** Answers another message, where the messenger shows that. */
+  /** The message that this one answers, if the messenger can show that. */
   replyTo?: string | undefined;
 }
 
 interface IncomingBase {
-  /** Unique among what this messenger sends; the same when it is sent again. */
+  /** Unique among the messages of this messenger, and the same when a message is delivered again. */
   id: string;
   chat: string;
   sender: string;
@@ -39,7 +39,7 @@ export interface Press extends IncomingBase {
   handle: string;
 }
 
-/** An answer by a sign, where a messenger has no buttons. */
+/** An answer by a reaction, in a messenger without buttons. */
 export interface Reaction extends IncomingBase {
   kind: "reaction";
   message: string;
@@ -54,32 +54,34 @@ interface IncomingText extends IncomingBase {
   replyTo: string | undefined;
 }
 
-/** Somebody wants the bot in a chat. */
+/** An invitation of the bot to a chat. */
 interface Invite extends IncomingBase {
   kind: "invite";
 }
 
 export type Incoming = Press | Reaction | IncomingText | Invite;
 
-/** @param cursor where to continue after a restart; kept with the effects of what came in. */
+/** @param cursor where to continue after a restart. It is stored together with the effects of the batch. */
 export type TakeIncoming = (batch: readonly Incoming[], cursor: string | null) => void;
 
 export interface Messenger {
   /** The most characters of a message. */
   readonly maxCharacters: number;
-  /** The bot's name, and a check of its token. @throws Problem. */
+  /** Checks the token. @returns the bot's name. @throws Problem. */
   check(signal: AbortSignal): Promise<string>;
   /** @returns the message's id in its chat. @throws Problem, 4xx when another attempt cannot help. */
   send(chat: string, message: OutgoingMessage, signal: AbortSignal): Promise<string>;
-  /** Gives a message another text and takes its buttons away. A message that is gone is no error. @throws Problem. */
+  /**
+   * Replaces a message's text and removes its buttons. A message that no longer exists is no error. @throws Problem.
+   */
   edit(chat: string, message: string, text: string, signal: AbortSignal): Promise<void>;
-  /** Tells the person who pressed a button, and nobody else, what came of it. @throws Problem. */
+  /** Tells the person who pressed a button, and only that person, the result. @throws Problem. */
   confirm(press: Press, text: string, signal: AbortSignal): Promise<void>;
-  /** @throws Problem. */
+  /** Accepts an invitation to a chat, in messengers that need that. @throws Problem. */
   join(chat: string, signal: AbortSignal): Promise<void>;
   /**
-   * Receives until the signal aborts. What `take` throws ends it: the batch comes again the next time.
-   * @param connected called when it is known to work.
+   * Receives until the signal aborts. If `take` throws, receiving ends, and the same batch comes again the next time.
+   * @param connected called when the connection is known to work.
    * @throws Problem, 4xx when an operator has to change something.
    */
   listen(cursor: string | null, take: TakeIncoming, connected: () => void, signal: AbortSignal): Promise<void>;
@@ -91,7 +93,7 @@ export interface MessengerDeps {
   userAgent: string;
 }
 
-/** At most so many characters, the last one a sign that more is left out. */
+/** Cuts a text to at most `most` characters; the last one is then "…". */
 export function cutText(text: string, most: number): string {
   const characters = [...text];
   return characters.length <= most ? text : `${characters.slice(0, most - 1).join("")}…`;

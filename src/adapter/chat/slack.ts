@@ -1,6 +1,6 @@
 /**
  * Slack by its Web API and Socket Mode (https://docs.slack.dev/apis/events-api/using-socket-mode): the bot opens the
- * connection. An envelope is acknowledged once what it brought is stored; until then Slack sends it again.
+ * connection. An envelope is acknowledged once its content is stored; until then Slack sends it again.
  */
 import { Problem } from "../../core/errors.ts";
 import { listIn, membersOf, textIn } from "../../core/is-object.ts";
@@ -13,7 +13,7 @@ const NAME = "Slack";
 export const SLACK_SERVER = "https://slack.com";
 const MAX_CHARACTERS = 2_900;
 const ENVELOPE_BYTES = 1024 * 1024;
-/** Slack pings every few seconds. */
+/** Slack pings every few seconds, so a connection silent for this long is dead. */
 const SILENCE_MS = 90_000;
 const FINAL = /^(not_authed|invalid_auth|account_inactive|token_revoked|token_expired|not_allowed_token_type)$/;
 
@@ -75,7 +75,7 @@ export function openSlack(deps: MessengerDeps, { server = SLACK_SERVER, token, a
           onText(text, { send, close }) {
             const envelope = membersOf(readJson(text));
             if (envelope["type"] === "hello") return connected();
-            // Slack renews its connections now and then.
+            // Slack asks to renew the connection now and then.
             if (envelope["type"] === "disconnect") {
               isRenewal = true;
               return close();
@@ -101,7 +101,7 @@ function readEnvelope(envelope: string, value: Record<string, unknown>): Incomin
   if (value["type"] === "slash_commands") return readSlashCommand(envelope, payload);
   if (value["type"] !== "events_api") return undefined;
   const event = membersOf(payload["event"]);
-  // Bots, the bot itself among them, and what is edited or joined have further members.
+  // Messages of bots (this one too) have a `bot_id`; edits, joins and the like have a `subtype`.
   if (event["type"] !== "message" || event["bot_id"] !== undefined || event["subtype"] !== undefined) return undefined;
   const [sender, chat, text] = [textIn(event, "user"), textIn(event, "channel"), textIn(event, "text")];
   if (!sender || !chat || text === undefined) return undefined;
@@ -111,7 +111,7 @@ function readEnvelope(envelope: string, value: Record<string, unknown>): Incomin
   return { kind: "text", id, chat, sender, senderName: sender, text, replyTo };
 }
 
-/** Slack takes a text with a slash for itself; as a command of the app it comes in this form. */
+/** Slack itself handles a text that begins with a slash. The app's own commands arrive in this form. */
 function readSlashCommand(envelope: string, payload: Record<string, unknown>): Incoming | undefined {
   const [sender, chat] = [textIn(payload, "user_id"), textIn(payload, "channel_id")];
   const [command, rest] = [textIn(payload, "command"), textIn(payload, "text") ?? ""];

@@ -8,7 +8,7 @@ const NAME = "Telegram";
 export const TELEGRAM_SERVER = "https://api.telegram.org";
 const POLL_SECONDS = 25;
 const UPDATES_AT_ONCE = 50;
-/** Of a message: 4,096 UTF-16 units. */
+/** Telegram allows 4,096 UTF-16 units in a message. */
 const MAX_CHARACTERS = 3_500;
 const CONFIRM_CHARACTERS = 200;
 
@@ -63,7 +63,7 @@ export function openTelegram(deps: MessengerDeps, { server = TELEGRAM_SERVER, to
     join: async () => {},
     async listen(cursor, take, connected, signal) {
       let offset = Number(cursor ?? 0);
-      // The first answer comes at once, so that people see whether it works.
+      // The first poll returns at once, so that people see whether the connection works.
       let timeout = 0;
       while (!signal.aborted) {
         const question = {

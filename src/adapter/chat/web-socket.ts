@@ -1,6 +1,7 @@
 /**
- * A WebSocket client (RFC 6455) over a connection to an address that the guard has let through. The runtime's own client
- * resolves names by itself, so a second answer of the name server would get past the guard; and it bounds nothing.
+ * A WebSocket client (RFC 6455) that connects only to an address the guard has permitted. The runtime's own client
+ * resolves names itself, so a different second answer of the name server would bypass the guard. It also has no size
+ * bounds.
  */
 import type { Socket } from "node:net";
 import { messageOf, Problem } from "../../core/errors.ts";
@@ -10,9 +11,9 @@ import { createFrameReader, frameOf, OPCODES } from "../../core/web-socket-frame
 import type { MessengerDeps } from "./messenger.ts";
 
 interface WebSocketOptions extends MessengerDeps {
-  /** A whole message, each in order. What it throws ends the connection. */
+  /** Called with each whole message, in order. If it throws, the connection ends. */
   onText(text: string, socket: OpenSocket): void;
-  /** The connection ends when nothing came for so long. */
+  /** Without any data for this long, the connection ends. */
   silenceMs: number;
   maxBytes: number;
   signal: AbortSignal;
@@ -20,15 +21,18 @@ interface WebSocketOptions extends MessengerDeps {
 
 export interface OpenSocket {
   send(text: string): void;
-  /** Ends it; `closed` says so. */
+  /** Ends the connection; `closed` then settles. */
   close(): void;
-  /** Settles when it has ended: the other side's close code, 1006 where it was cut. Rejects with what `onText` threw. */
+  /**
+   * Resolves when the connection has ended: with the other side's close code, or 1006 when it was cut. Rejects with
+   * what `onText` threw.
+   */
   closed: Promise<number>;
 }
 
 const CUT = 1006;
 
-/** @throws Problem 422 refused, 502 when it cannot be opened. */
+/** @throws Problem 422 when the address is refused, 502 when the connection cannot be opened. */
 export async function openWebSocket(address: string, options: WebSocketOptions): Promise<OpenSocket> {
   const { resolve, userAgent, signal, silenceMs } = options;
   const url = URL.canParse(address) ? new URL(address) : undefined;
@@ -96,7 +100,7 @@ function speak(socket: Socket, begun: Buffer, { onText, maxBytes }: WebSocketOpt
       else fail(thrown);
     });
   });
-  // Whoever opened it may not wait for its end yet.
+  // The caller may not be waiting for `closed` yet; a rejection must not count as unhandled.
   closed.catch(() => {});
   const self: OpenSocket = {
     send: (text) => write(OPCODES.text, Buffer.from(text)),
@@ -104,7 +108,7 @@ function speak(socket: Socket, begun: Buffer, { onText, maxBytes }: WebSocketOpt
     closed,
   };
   if (begun.length > 0) read(begun);
-  // The head was read piece by piece: the socket is paused since.
+  // Reading the HTTP head left the socket paused.
   socket.on("data", read).resume();
   return self;
 }

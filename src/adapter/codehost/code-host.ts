@@ -1,23 +1,27 @@
-/** A service that hosts repositories, issues and pull requests, as far as we use one. GitHub, Gitea and Forgejo. */
+/**
+ * A service that hosts repositories, issues and pull requests (GitHub, Gitea or Forgejo), limited to what Skep uses.
+ */
 
 export type CodeHostKind = "github" | "gitea";
 
-/** How a host is reached, and the credential for it. */
+/** The address of a host and the credential for it. */
 export interface CodeHostAccess {
   kind: CodeHostKind;
-  /** Of its API for GitHub (`https://api.github.com`), of the site for Gitea and Forgejo. No slash at the end. */
+  /**
+   * Address of the API for GitHub (`https://api.github.com`), of the site for Gitea and Forgejo. No slash at the end.
+   */
   url: string;
   /** A GitHub App, which signs with its private key (PEM) and gets short-lived tokens. */
   app?: { id: string; privateKey: string } | undefined;
-  /** An access token, where there is no App. */
+  /** An access token, when there is no App. */
   token?: string | undefined;
 }
 
 export interface HostAccount {
   login: string;
-  /** What the App is called; the login where there is no App. */
+  /** The App's display name; the login when there is no App. */
   name: string;
-  /** What it may do, e.g. `{ issues: "write" }`; empty where the host does not say. */
+  /** The account's permissions, e.g. `{ issues: "write" }`; empty where the host does not tell. */
   permissions: Record<string, string>;
 }
 
@@ -30,11 +34,11 @@ export interface HostRepository {
   description: string;
   /** Page for people. */
   url: string;
-  /** What git clones. */
+  /** The address that git clones. */
   clone_url: string;
 }
 
-/** What somebody may do in a repository, ascending. */
+/** What a user may do in a repository, ascending. */
 type Permission = "none" | "read" | "write" | "admin";
 
 export interface HostIssue {
@@ -53,7 +57,7 @@ interface HostPull extends Omit<HostIssue, "isPull"> {
   mergeCommit: string | null;
   head: { branch: string; commit: string };
   base: string;
-  /** Its branch is in another repository, whose owner decides what is in it. */
+  /** The pull request's branch is in another repository, whose owner controls its content. */
   fork: boolean;
 }
 
@@ -65,7 +69,7 @@ interface HostComment {
   created_at: string;
 }
 
-/** A comment on a pull request: in its thread, a review's summary (no path), or at a line. */
+/** A comment on a pull request: in its thread, a review's summary (`path` is null), or at a line. */
 interface HostReviewComment extends HostComment {
   path: string | null;
   line: number | null;
@@ -79,42 +83,45 @@ interface OpenPull {
 }
 
 /**
- * Every call fails with a Problem: 404 `codehost_not_found`, 403 `codehost_forbidden`, 422 `codehost_refused`, and what
- * may succeed later: 502 `codehost_unauthorized`, `codehost_failed`, `codehost_unreachable`, 503 `codehost_busy`.
+ * Every call fails with a Problem: 404 `codehost_not_found`, 403 `codehost_forbidden`, 422 `codehost_refused`. Failures
+ * that may pass later are 502 `codehost_unauthorized`, `codehost_failed`, `codehost_unreachable`, and 503
+ * `codehost_busy`.
  */
 export interface CodeHost {
   self(): Promise<HostAccount>;
-  /** @param after what the last page gave as `next`. */
+  /** @param after the `next` of the last page. */
   repositories(limit: number, after: string | null): Promise<{ items: HostRepository[]; next: string | null }>;
   repository(name: string): Promise<HostRepository>;
-  /** Authorization header for git. @param fresh the last one was refused. */
+  /**
+   * Makes the Authorization header for git. @param fresh whether to get a new token, because the last one was refused.
+   */
   gitAuthorization(name: string, fresh: boolean): Promise<string>;
   /** What this user may do in the repository. */
   permission(repository: string, login: string): Promise<Permission>;
-  /** Whether this account is a bot; asked with the rights that we have in the repository. */
+  /** Whether this account is a bot. The request uses the credential for the repository. */
   isBot(repository: string, login: string): Promise<boolean>;
   issue(repository: string, number: number): Promise<HostIssue>;
   comment(repository: string, id: string): Promise<HostComment>;
-  /** The first hundreds of an issue's or pull request's comments, oldest first. */
+  /** The first few hundred comments of an issue or pull request, oldest first. */
   comments(repository: string, number: number): Promise<HostComment[]>;
   say(repository: string, number: number, body: string): Promise<string>;
   edit(repository: string, commentId: string, body: string): Promise<void>;
   pull(repository: string, number: number): Promise<HostPull>;
-  /** Unified diff, cut after `maxBytes`. */
+  /** The unified diff, cut after `maxBytes`. */
   pullDiff(repository: string, number: number, maxBytes: number): Promise<string>;
-  /** What reviews say, with the comments at lines; oldest first. */
+  /** The summaries of reviews and the comments at lines, each kind oldest first. */
   reviewComments(repository: string, number: number): Promise<HostReviewComment[]>;
-  /** Opens it, or finds the open one of this branch. */
+  /** Opens a pull request, or finds the open one of this branch. */
   openPull(repository: string, pull: OpenPull): Promise<{ number: number; url: string }>;
 }
 
-/** Where git finds the host's repositories: scheme, host and port. */
+/** Scheme, host and port under which git reaches the host's repositories. */
 export function gitOrigin({ kind, url }: Pick<CodeHostAccess, "kind" | "url">): string {
   const { origin } = new URL(url);
   return kind === "github" && origin === "https://api.github.com" ? "https://github.com" : origin;
 }
 
-/** `owner/name` of an address of that host; undefined for any other address. */
+/** Extracts `owner/name` from an address of that host; undefined for any other address. */
 export function repositoryName(access: Pick<CodeHostAccess, "kind" | "url">, address: string): string | undefined {
   const origin = new URL(gitOrigin(access));
   const scp = /^(?:ssh:\/\/)?[\w.-]+@([^:/]+)(?::\d+)?[:/](.+)$/.exec(address);
@@ -126,7 +133,7 @@ export function repositoryName(access: Pick<CodeHostAccess, "kind" | "url">, add
   return /^\/+([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/.exec(path)?.[1];
 }
 
-/** A Gitea may be below a path of its site. */
+/** A Gitea may be installed below a path of its site. */
 const kindPath = ({ kind, url }: Pick<CodeHostAccess, "kind" | "url">): string =>
   kind === "gitea" ? `${new URL(url).pathname.replace(/\/$/, "")}/` : "/";
 

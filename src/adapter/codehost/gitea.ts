@@ -1,4 +1,4 @@
-/** Gitea and Forgejo, which has kept its API, with an access token. */
+/** A client for Gitea and for Forgejo, which has kept Gitea's API. It uses an access token. */
 import { type Comment, giteaApi, type Issue, type PullRequest, type Repository } from "gitea-js";
 import { likeFetch } from "../../core/like-fetch.ts";
 import { type CodeHost, type CodeHostAccess, type HostRepository, splitName } from "./code-host.ts";
@@ -35,7 +35,7 @@ export function createGitea(access: CodeHostAccess, fetch: HostFetch): CodeHost 
         if (permission === "owner") return "admin";
         return (["admin", "write", "read"] as const).find((one) => one === permission) ?? "none";
       }),
-    // Bots are users like others there; the rule names each.
+    // Gitea does not mark bots, so any existing account passes; the caller's rule names each bot.
     isBot: (_name, login) =>
       askHost(async () => (await users.userGet(login)).data.login?.toLowerCase() === login.toLowerCase()),
     issue: (name, number) =>
@@ -114,7 +114,7 @@ const presentRepository = (one: Repository): HostRepository => ({
   clone_url: one.clone_url ?? "",
 });
 
-/** What an issue and a pull request have in common. */
+/** The fields that issues and pull requests share. */
 const presentIssue = (one: Issue | PullRequest) => ({
   title: one.title ?? "",
   body: one.body ?? "",

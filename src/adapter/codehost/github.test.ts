@@ -1,4 +1,4 @@
-/** The client of GitHub against a host of the tests, with a key and tokens as the real one has them. */
+/** The GitHub client against a test server that issues and checks keys and tokens as GitHub does. */
 import { afterAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { startCodeHost } from "../../testing/code-host.ts";

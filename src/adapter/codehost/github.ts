@@ -8,15 +8,15 @@ import { type CodeHost, type CodeHostAccess, type HostRepository, splitName } fr
 import { askHost, type HostFetch, pagesOf } from "./host-fetch.ts";
 
 const PAGE = 100;
-/** Pages of comments that are read. */
+/** Reads at most five pages of comments. */
 const pages = pagesOf({ size: PAGE, most: 5 });
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 
 interface Door {
-  /** For the App itself, or the token's user. */
+  /** The client of the App itself, or of the token's user. */
   own: Octokit;
   installation(id: number): Octokit;
-  /** Works with the client that reaches this repository. */
+  /** Runs work with the client whose credential covers this repository. */
   within<T>(repository: string, work: (octokit: Octokit) => Promise<T>): Promise<T>;
   gitToken(repository: string, fresh: boolean): Promise<string>;
 }
@@ -24,7 +24,7 @@ interface Door {
 export function createGitHub(access: CodeHostAccess, fetch: HostFetch, onToken: (token: string) => void): CodeHost {
   const options = { baseUrl: access.url, request: { fetch }, userAgent: "skep", log: QUIET };
   const door = access.app ? appDoor(access.app, options, onToken) : tokenDoor(access.token ?? "", options);
-  /** One call in a repository. */
+  /** Makes one call about a repository. */
   const at = <T>(repository: string, work: (octokit: Octokit, place: { owner: string; repo: string }) => Promise<T>) =>
     askHost(() => door.within(repository, (octokit) => work(octokit, splitName(repository))));
   return {
@@ -162,7 +162,7 @@ function tokenDoor(token: string, options: Options): Door {
   return { own, installation: () => own, within: (_, work) => work(own), gitToken: async () => token };
 }
 
-/** The token in what the library answers, which it does not type. */
+/** Extracts the token from the library's answer, whose type does not name it. */
 function tokenIn(answer: unknown): string {
   const token = textIn(answer, "token");
   if (token === undefined) throw new Error("The library for GitHub gave no token.");
@@ -185,9 +185,9 @@ function appDoor(
     const renew = async (refresh: boolean) => {
       onToken(tokenIn(await made.auth({ type: "installation", refresh })));
     };
-    // A token can be taken back before its time: one more try with a new one.
+    // A token can be revoked before it expires, so one more attempt is made with a new token.
     made.hook.wrap("request", async (request, given) => {
-      // Asking for a token goes through here, too.
+      // The request for a token also passes through this hook.
       if (given.url.endsWith("/access_tokens")) return request(given);
       await renew(false);
       try {
@@ -208,7 +208,10 @@ function appDoor(
     installations.set(repository, data.id);
     return data.id;
   };
-  /** An App that was removed and installed again has another id: the known one is forgotten, and asked for once more. */
+  /**
+   * An App that was removed and installed again has another installation id. If the known id fails, it is looked up
+   * once more.
+   */
   async function within<T>(repository: string, work: (octokit: Octokit) => Promise<T>): Promise<T> {
     const id = await installationOf(repository);
     try {
@@ -228,7 +231,7 @@ function appDoor(
     within,
     gitToken: (repository, fresh) =>
       within(repository, async (client) => {
-        // For this repository and its files alone.
+        // The token covers only this repository's contents.
         const answer = await client.auth({
           type: "installation",
           repositoryNames: [splitName(repository).repo],
@@ -242,7 +245,7 @@ function appDoor(
   };
 }
 
-/** GitHub gives no token for an installation that was removed. */
+/** GitHub answers the request for a token with 404 when the installation was removed. */
 function isInstallationGone(error: unknown): boolean {
   const { status, request } = membersOf(error);
   return status === 404 && /\/app\/installations\/\d+\/access_tokens$/.test(textIn(request, "url") ?? "");

@@ -1,4 +1,4 @@
-/** What a code host answers is bounded before a client parses it. */
+/** A code host's answers are bounded before a client parses them. */
 import { expect, test } from "bun:test";
 import { createHostFetch } from "./host-fetch.ts";
 

@@ -1,4 +1,6 @@
-/** How a host's API is asked: bounded in time and bytes, redirects not followed, failures as Problems. */
+/**
+ * A `fetch` for a code host's API: bounded in time and bytes, follows no redirects, and turns failures into Problems.
+ */
 
 import { isProblem, messageOf, Problem } from "../../core/errors.ts";
 import { membersOf } from "../../core/is-object.ts";
@@ -44,7 +46,10 @@ export function createHostFetch(): HostFetch {
   };
 }
 
-/** What a host's answer means. What may succeed later has a status of 500 or more, so that a job is tried again. */
+/**
+ * Turns an error status into a Problem. Failures that may pass later get a status of 500 or more, so that a job tries
+ * again.
+ */
 function refused(status: number, said: string): Problem {
   const words = said.replace(/\s+/g, " ").trim().slice(0, 300) || "no reason given";
   if (status === 401)
@@ -77,7 +82,10 @@ export const pagesOf =
     return all;
   };
 
-/** Work of a host's client, whose failures become Problems. Clients throw an error with a status, or the answer itself. */
+/**
+ * Runs work of a host's client and turns its failures into Problems. Clients throw either an error with a status, or
+ * the response itself.
+ */
 export async function askHost<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,4 +1,4 @@
-/** A client of the host, its library loaded at first use. */
+/** Opens the client of a code host. Its library is loaded at first use. */
 import type { CodeHost, CodeHostAccess } from "./code-host.ts";
 import { createHostFetch } from "./host-fetch.ts";
 

@@ -1,10 +1,13 @@
-/** Signatures of webhooks: HMAC-SHA-256 over the bytes as they came. */
+/** Verifies signatures of webhooks: HMAC-SHA-256 over the bytes as they were received. */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { CodeHostKind } from "./code-host.ts";
 
 const HEX = /^[0-9a-f]{64}$/i;
 
-/** The signature that counts, in hex; undefined without a usable one. Forgejo's own header alone counts when present. */
+/**
+ * Reads the signature in hex; undefined when there is no usable one. When Forgejo's own header is present, only that
+ * one counts.
+ */
 function signatureOf(kind: CodeHostKind, headers: Headers): string | undefined {
   const given =
     kind === "github"
@@ -13,7 +16,7 @@ function signatureOf(kind: CodeHostKind, headers: Headers): string | undefined {
   return given && HEX.test(given) ? given : undefined;
 }
 
-/** True when the host that knows the secret sent these bytes. Event name and delivery id are not signed. */
+/** True when a host that knows the secret sent these bytes. The signature covers neither event name nor delivery id. */
 export function isSigned(kind: CodeHostKind, headers: Headers, body: Uint8Array, secret: string): boolean {
   const given = signatureOf(kind, headers);
   if (given === undefined || secret === "") return false;
@@ -22,7 +25,7 @@ export function isSigned(kind: CodeHostKind, headers: Headers, body: Uint8Array,
 
 export const bodyHash = (body: Uint8Array): string => createHash("sha256").update(body).digest("hex");
 
-/** What the host says of the delivery, in headers that nothing signs. */
+/** Reads delivery id and event name from the headers, which the signature does not cover. */
 export function deliveryOf(kind: CodeHostKind, headers: Headers): { id: string | null; event: string | null } {
   if (kind === "github") return { id: headers.get("x-github-delivery"), event: headers.get("x-github-event") };
   const read = (name: string) => headers.get(`x-forgejo-${name}`) ?? headers.get(`x-gitea-${name}`);

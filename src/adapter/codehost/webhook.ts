@@ -1,6 +1,6 @@
 /**
- * What a webhook says, cut down to what we act on: who did what to which issue or pull request. Everything else is
- * asked from the host, so no text of a payload is kept.
+ * Reduces a webhook's payload to what Skep acts on: who did what to which issue or pull request. Everything else is
+ * requested from the host, so no text of a payload is kept.
  */
 import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -44,7 +44,10 @@ export const Notice = t.Object({
 });
 export type Notice = Static<typeof Notice>;
 
-/** Shapes that we act on, the more specific first: a payload is what the first fitting one says. */
+/**
+ * The shapes of payloads that Skep acts on, more specific ones first: the first shape that fits decides what the
+ * payload is.
+ */
 const SHAPES: [kind: Notice["kind"], schema: TSchema][] = [
   ["review", Review],
   ["review_comment", ReviewComment],
@@ -54,7 +57,7 @@ const SHAPES: [kind: Notice["kind"], schema: TSchema][] = [
   ["push", Push],
 ];
 
-/** Names of events by kind; Gitea has a name for each outcome of a review. */
+/** Event names by kind. Gitea has one name for each outcome of a review. */
 const NAMES: Record<Notice["kind"], readonly string[]> = {
   push: ["push"],
   issue: ["issues", "issue_label"],
@@ -72,15 +75,15 @@ const NAMES: Record<Notice["kind"], readonly string[]> = {
 const KNOWN = new Set(Object.values(NAMES).flat());
 
 /**
- * @returns undefined for an event that we do not act on; `mismatch` when the event's name, which nothing signs, does not
- * fit what the signed payload is.
+ * @returns undefined for an event that Skep does not act on. `mismatch` when the event's name, which the signature does
+ * not cover, does not fit the signed payload.
  */
 export function readNotice(event: string, payload: unknown): Notice | "mismatch" | undefined {
   if (!KNOWN.has(event)) return undefined;
   const found = SHAPES.find(([, schema]) => Value.Check(schema, payload));
   if (!found || !NAMES[found[0]].includes(event)) return "mismatch";
   const [kind] = found;
-  // Beside what fits, a payload may hold anything: each member is looked at.
+  // A payload that fits its shape may hold other members of any type, so each member is checked.
   const { repository, sender, issue, pull_request, label, comment, review } = membersOf(payload);
   const action = textIn(payload, "action");
   const number = numberIn(issue, "number") ?? numberIn(pull_request, "number");
@@ -102,7 +105,10 @@ export function readNotice(event: string, payload: unknown): Notice | "mismatch"
   };
 }
 
-/** `approved`; `changes`: the review asks for another attempt; otherwise the action that was done to the review. */
+/**
+ * `approved`; `changes` when the review asks for another attempt; for anything but a submitted review, the action
+ * itself.
+ */
 function outcomeOf(event: string, action = "", outcome: string): string {
   if (action !== "submitted" && action !== "reviewed") return action;
   return outcome.includes("approved") || event === "pull_request_approved" ? "approved" : "changes";

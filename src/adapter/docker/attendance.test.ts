@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const end of cleanUp.splice(0).reverse()) await end();
 });
 
-/** An engine whose answers the test gives, and a client that looks after it every 10 ms. */
+/** An engine whose answers the test gives, and a client that pings it every 10 ms during calls. */
 function engine(answer: (path: string) => Response | Promise<Response>) {
   const folder = mkdtempSync(join(tmpdir(), "skep-engine-"));
   const unix = join(folder, "docker.sock");
@@ -34,7 +34,7 @@ test("an engine that accepts calls and answers nothing is given up, one that ans
   let pings = 0;
   const pinged = () => {
     pings += 1;
-    // It has been looked after more often than a frozen one would have been, and the call is still waited for.
+    // By now a frozen engine would have missed enough pings; since this one answers them, the call is still awaited.
     if (pings > 5) slow.resolve(Response.json({ Id: "slow-but-made" }));
     return new Response("OK");
   };
@@ -66,7 +66,7 @@ test("an engine that accepts calls and answers nothing is given up, one that ans
 test("an image whose pull stops halfway because the engine froze is given up", async () => {
   let frozen = false;
   const progress: string[] = [];
-  // For each question its own: a slow machine may ask more than once before the engine freezes.
+  // Each request gets a stream of its own, because on a slow machine several may arrive before the engine freezes.
   const halfway = () =>
     new ReadableStream({
       start: (out) => out.enqueue(Buffer.from('{"status":"Pulling from x"}\r\n{"status":"Pulling fs lay')),
@@ -94,7 +94,7 @@ test("a command is not started by an engine that answers only after it was given
   await expect(client.containers.exec("x", exec)).rejects.toMatchObject({ code: "sandbox_unavailable" });
   frozen = false;
   thawed.resolve(Response.json({ Id: "late" }, { status: 201 }));
-  // What would follow the late answer has been sent before these are answered.
+  // Any request that the late answer triggers is sent before these calls are answered.
   for (let calls = 0; calls < 5; calls++) await client.containers.inspect("y");
   expect(started).toEqual([]);
 });

@@ -1,14 +1,16 @@
 /**
- * An engine that is frozen (stopped, out of memory, on a disk that hangs) still accepts connections and never answers. A
- * call to it would wait forever: the client library has no time-out for it, and a slow call may rightly take minutes.
- * So what is waited for is given up when the engine does not answer pings either.
+ * Gives up calls to a frozen engine. An engine that is stopped, out of memory or on a hanging disk still accepts
+ * connections but never answers. A call to it would wait forever, since the client library has no time-out for that,
+ * and a slow call may rightly take minutes.
+ * So while calls wait, the engine is pinged; when it does not answer the pings either, the calls fail.
  */
 
 import { raceSignal } from "../../core/race-signal.ts";
 
 /**
- * Runs a call; rejects with the failure of the ping once the engine has missed `MISSES` in a row meanwhile. `givenUp`
- * is aborted then. The call itself may go on when the engine answers at last: what it would still do has to look there.
+ * Runs a call. Rejects with the ping's failure once the engine has missed `MISSES` pings in a row during the call;
+ * `givenUp` is aborted then.
+ * The call itself may continue if the engine answers later, so it must check `givenUp` before it does anything further.
  */
 export type Attend = <T>(call: (givenUp: AbortSignal) => Promise<T>) => Promise<T>;
 
@@ -36,7 +38,7 @@ export function createAttendance(ping: () => Promise<void>, everyMs: number): At
       await ping();
       misses = 0;
     } catch (error) {
-      // A ping that outlasts the calls it was sent for says nothing about the next one.
+      // All calls that this ping was sent for have ended, so its failure must not count against later calls.
       if (timer !== watch) return;
       misses += 1;
       if (misses >= MISSES) for (const giveUp of waiting) giveUp.abort(error);

@@ -1,4 +1,4 @@
-/** Containers: their life, their logs, their commands, and the list of those with a label. */
+/** Containers: start and stop, logs, commands, and lists by label. */
 import type Docker from "dockerode";
 import { numberIn } from "../../core/is-object.ts";
 import { attachTo } from "./attach.ts";
@@ -24,7 +24,7 @@ export interface ContainerRow {
 export interface ContainerStats {
   memoryBytes: number;
   memoryLimitBytes: number;
-  /** Processor time since its start. */
+  /** Processor time since the container's start. */
   cpuMs: number;
   processes: number;
   receivedBytes: number;
@@ -32,9 +32,12 @@ export interface ContainerStats {
 }
 
 interface RemoveOptions {
-  /** Ends the wait, with `sandbox_unavailable`; the engine may remove it all the same. */
+  /** Ends the wait with `sandbox_unavailable`; the engine may still remove the container. */
   signal?: AbortSignal;
-  /** Returns only when it is gone: throws `docker_conflict` while another call removes it. */
+  /**
+   * Whether to fail with `docker_conflict` while another call is removing the container. Otherwise that counts as
+   * removed.
+   */
   mustBeGone?: boolean;
 }
 
@@ -42,17 +45,17 @@ export function createContainerApi(engine: Engine) {
   const { docker, call } = engine;
   const on = (id: string) => docker().getContainer(id);
   return {
-    /** Makes a container and returns its id. */
+    /** Creates a container. @returns its id. */
     create: (request: Docker.ContainerCreateOptions): Promise<string> =>
       call(async () => (await docker().createContainer(request)).id),
     start: (id: string): Promise<void> => call(async () => void (await on(id).start())),
-    /** SIGKILL to all of it; no error when it does not run. */
+    /** Sends SIGKILL to the container. It is no error if the container does not run. */
     kill: (id: string): Promise<void> => call(() => settle(on(id).kill(), [404, 409])),
-    /** Halts every process in it as it is. Throws `docker_conflict` when it does not run. */
+    /** Freezes all processes of the container. Throws `docker_conflict` when it does not run. */
     pause: (id: string): Promise<void> => call(() => on(id).pause()),
-    /** Lets them go on. Throws `docker_conflict` when it is not halted. */
+    /** Resumes a paused container. Throws `docker_conflict` when it is not paused. */
     unpause: (id: string): Promise<void> => call(() => on(id).unpause()),
-    /** Kills and removes it with its anonymous volumes. No error when it is gone already, or is being removed. */
+    /** Kills and removes the container with its anonymous volumes. It is no error if it is gone or being removed. */
     remove: (id: string, { signal, mustBeGone = false }: RemoveOptions = {}): Promise<void> =>
       call(() =>
         settle(on(id).remove({ force: true, v: true, ...abortedBy(signal) }), mustBeGone ? [404] : [404, 409]),
@@ -64,7 +67,7 @@ export function createContainerApi(engine: Engine) {
         const { State } = await on(id).inspect();
         return { running: State.Running && !State.Dead, oomKilled: State.OOMKilled, exitCode: State.ExitCode };
       }),
-    /** Resolves when it does not run any more; rejects with the signal's reason. Throws `docker_not_found`. */
+    /** Resolves when the container no longer runs; rejects with the signal's reason. Throws `docker_not_found`. */
     ended: async (id: string, signal: AbortSignal): Promise<void> => {
       try {
         await call(() => on(id).wait({ abortSignal: signal }));
@@ -73,23 +76,26 @@ export function createContainerApi(engine: Engine) {
         throw error;
       }
     },
-    /** Paths of its writable layer that differ from the image. */
+    /** Paths in the container's writable layer that differ from the image. */
     changes: (id: string): Promise<string[]> =>
       call(async () => ((await on(id).changes()) ?? []).map((change: { Path: string }) => change.Path)),
-    /** Size of its writable layer. The engine counts it: not for every second. */
+    /** Size of the container's writable layer. The engine measures it, so do not call this every second. */
     writtenBytes: (id: string): Promise<number> =>
       call(async () => {
         const [row] = await docker().listContainers({ all: true, size: true, filters: { id: [id] } });
         return numberIn(row, "SizeRw") ?? 0;
       }),
-    /** Makes an image of what is in it, mounts and memory left out. `changes` are Dockerfile lines. @returns its id. */
+    /**
+     * Makes an image of the container's file system, without mounts and memory. `changes` are Dockerfile lines.
+     * @returns the image's id.
+     */
     commit: (id: string, name: string, changes: readonly string[]): Promise<string> =>
       call(async () => {
         const { repository, tag } = splitImageName(name);
         const made: { Id: string } = await on(id).commit({ repo: repository, tag, changes });
         return made.Id;
       }),
-    /** Containers that carry every one of these labels (`key` or `key=value`), stopped ones too. */
+    /** Containers that carry all of these labels (`key` or `key=value`), including stopped ones. */
     list: (labels: readonly string[], signal?: AbortSignal): Promise<ContainerRow[]> =>
       call(async () => {
         const rows = await docker().listContainers({
@@ -99,26 +105,31 @@ export function createContainerApi(engine: Engine) {
         });
         return rows.map(containerRow);
       }),
-    /** One sample, at once. */
+    /** One sample, without waiting for a second one. */
     stats: (id: string): Promise<ContainerStats> =>
       call(async () => containerStats(await on(id).stats({ stream: false, "one-shot": true }))),
     logs: (id: string, options: LogOptions): AsyncIterable<LogChunk> => followLogs(on(id), engine, options),
     exec: (id: string, request: ExecRequest): Promise<RunningExec> => startExec(on(id), engine, request),
-    /** The same for a program that is talked to while it runs. */
+    /** As `exec`, for a program whose input stays open while it runs. */
     openExec: (id: string, request: Omit<ExecRequest, "stdin">): Promise<OpenExec> => openExec(on(id), engine, request),
-    /** A file or folder of it as a tar archive, whose names begin with its own. Links in its path are followed inside it alone. */
+    /**
+     * Packs a file or folder of the container as a tar archive whose paths begin with that file's or folder's name.
+     * Links in `path` are resolved inside the container.
+     */
     pack: (id: string, path: string): Promise<NodeJS.ReadableStream> => call(() => on(id).getArchive({ path })),
-    /** Unpacks a tar archive below a folder of it, whether it runs or not. */
+    /** Unpacks a tar archive into a folder of the container, which need not run. */
     unpack: (id: string, path: string, tar: NodeJS.ReadableStream): Promise<void> =>
       call(async () => void (await on(id).putArchive(tar, { path }))),
-    /** The streams of its own command. Call it before `start`, or its first output is missed. */
+    /**
+     * Attaches to the streams of the container's own command. Call it before `start`, or its first output is missed.
+     */
     attach: (id: string, onOutput: FrameSink) => attachTo(on(id), engine, onOutput),
   };
 }
 
 const abortedBy = (signal: AbortSignal | undefined) => (signal ? { abortSignal: signal } : {});
 
-/** Waits for a call of which these statuses count as done. */
+/** Waits for a call, and takes failures with these HTTP statuses for success. */
 export async function settle(call: Promise<unknown>, doneStatuses: readonly number[]): Promise<void> {
   try {
     await call;

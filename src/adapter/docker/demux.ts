@@ -1,13 +1,15 @@
 /**
- * The engine's multiplexed stream: frames of an 8-byte header (stream number, three zeros, length big-endian) and a
- * payload. Payloads are passed on as they arrive, so a frame is never held whole.
+ * Parses the engine's multiplexed stream: frames of an 8-byte header (stream number, three zeros, length big-endian)
+ * and a payload. Payloads are passed on as they arrive, so a frame is never buffered whole.
  */
 
 export type FrameSink = (stream: "stdout" | "stderr", chunk: Uint8Array) => void;
 
 const HEADER_BYTES = 8;
 
-/** A parser to be fed with chunks in order. Throws on a header that is not valid (a TTY stream, a wrong endpoint). */
+/**
+ * Makes a parser that takes chunks in order. It throws on an invalid header, as of a TTY stream or a wrong endpoint.
+ */
 export function createDemuxer(sink: FrameSink): (chunk: Uint8Array) => void {
   const header = new Uint8Array(HEADER_BYTES);
   let headerFilled = 0;

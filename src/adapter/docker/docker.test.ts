@@ -1,4 +1,4 @@
-/** The wrapper around the engine's API, on a real engine where there is one. */
+/** The wrapper around the engine's API, tested on a real engine if there is one. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createTlsServer } from "node:https";
@@ -243,7 +243,8 @@ describe.skipIf(!docker)("an engine", () => {
     await engine.containers.start(id);
     await paused.promise;
     const before = received;
-    // Meanwhile another process of the container makes as many bytes, and the first one still waits with most of its own.
+    // Meanwhile another process of the container writes as many bytes, while the first still waits with most of its
+    // own.
     const script = `head -c ${bytes} /dev/zero | wc -c; cat /proc/[0-9]*/comm`;
     const said: string[] = [];
     const other = await engine.containers.exec(id, {
@@ -255,7 +256,7 @@ describe.skipIf(!docker)("an engine", () => {
     expect([made, processes.filter((name) => name === "head")]).toEqual([String(bytes), ["head"]]);
     expect(received).toBe(before);
     expect(received).toBeLessThan(bytes / 2);
-    // From now on it is paused and resumed as it comes, to the last byte.
+    // From now on the stream is paused and resumed for each piece, up to the last byte.
     paused = Promise.withResolvers();
     while (received < bytes) {
       attached.resume();
@@ -290,7 +291,7 @@ describe.skipIf(lacks("openssl", Bun.which("openssl") !== null))("an engine over
   const at = (name: string) => join(folder, name);
   const openssl = (...args: string[]) => expect(Bun.spawnSync(["openssl", ...args], { cwd: folder }).exitCode).toBe(0);
   const ELLIPTIC = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-  /** Folders as DOCKER_CERT_PATH has them: each of a CA of its own. */
+  /** Makes certificates in folders as DOCKER_CERT_PATH needs them; each folder has its own CA. */
   function authority(name: string): void {
     const ca = ["-CA", `${name}.pem`, "-CAkey", `${name}-key.pem`, "-days", "2"];
     openssl("req", "-x509", ...ELLIPTIC, "-keyout", `${name}-key.pem`, "-out", `${name}.pem`, "-subj", `/CN=${name}`);

@@ -1,4 +1,4 @@
-/** Where the engine listens: the syntax of DOCKER_HOST, and the usual sockets when it is not set. */
+/** Finds where the engine listens: parses DOCKER_HOST, or tries the usual sockets when it is not set. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type Docker from "dockerode";
@@ -6,10 +6,10 @@ import { badRequest } from "../../core/errors.ts";
 import { type SshHost, sshHost } from "./ssh.ts";
 
 export interface DockerEndpoint {
-  /** For people and messages; never holds credentials. */
+  /** Address for people and messages; it never contains credentials. */
   address: string;
   socketPath?: string;
-  /** The socket is on another machine. */
+  /** The machine of the engine's socket, when that is another machine. */
   ssh?: SshHost;
   tcp?: { host: string; port: number; tls?: { ca: string; cert: string; key: string } };
 }
@@ -17,19 +17,19 @@ export interface DockerEndpoint {
 export interface EndpointOptions {
   /** DOCKER_HOST: `unix:///path`, `/path`, `tcp://host:port`, `http(s)://host:port`, `ssh://user@host`. */
   host?: string | undefined;
-  /** Folder with ca.pem, cert.pem and key.pem; its presence turns TLS on for tcp. */
+  /** Folder with ca.pem, cert.pem and key.pem. When it is set, tcp uses TLS. */
   certPath?: string | undefined;
-  /** XDG_RUNTIME_DIR: sockets of rootless Docker and Podman. */
+  /** XDG_RUNTIME_DIR, which holds the sockets of rootless Docker and Podman. */
   runtimeDir?: string | undefined;
-  /** The user's home: Docker Desktop's and Colima's sockets. */
+  /** The user's home folder, which holds the sockets of Docker Desktop and Colima. */
   home?: string | undefined;
-  /** What the `ssh` program is given of the server's environment. */
+  /** Environment variables that the `ssh` program gets. */
   env?: Readonly<Record<string, string>> | undefined;
 }
 
 const SYSTEM_SOCKET = "/var/run/docker.sock";
 
-/** The endpoint to use. Throws 400 for a DOCKER_HOST that is not an address we can speak to (npipe). */
+/** Chooses the endpoint. Throws 400 when DOCKER_HOST is not a supported address (npipe, for example). */
 export function dockerEndpoint(options: EndpointOptions = {}): DockerEndpoint {
   const host = options.host?.trim();
   if (!host) return socketEndpoint(usualSockets(options).find((path) => existsSync(path)) ?? SYSTEM_SOCKET);
@@ -67,8 +67,8 @@ function tcpEndpoint(host: string, certPath: string | undefined): DockerEndpoint
 }
 
 /**
- * Options for the client library. Every member is given, also the undefined ones: what is left out would be read from
- * the environment behind our back.
+ * Options for the client library. Every member is set, even to undefined, because the library reads missing members
+ * from the environment.
  */
 export function modemOptions(endpoint: DockerEndpoint): Docker.DockerOptions {
   const { tcp, socketPath } = endpoint;

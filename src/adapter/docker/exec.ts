@@ -1,4 +1,4 @@
-/** A command in a running container: its output as it comes, its input, its exit code. */
+/** Runs a command in a running container: its output as it arrives, its input, its exit code. */
 import type { Duplex } from "node:stream";
 import type Docker from "dockerode";
 import { createDemuxer, type FrameSink } from "./demux.ts";
@@ -7,31 +7,32 @@ import { controlsOf, type StreamControls, unlessGivenUp } from "./streams.ts";
 
 export interface ExecRequest {
   argv: readonly string[];
-  /** `NAME=value`, beside the container's own. */
+  /** Environment variables `NAME=value`, in addition to the container's own. */
   env?: readonly string[];
   cwd?: string;
   user?: string | undefined;
-  /** Written at once, then closed. Without it the command reads an empty input. */
+  /** Written at once, then the input is closed. Without `stdin`, the command reads an empty input. */
   stdin?: string | Uint8Array | undefined;
-  /** Its input stays open, for `write`. */
+  /** Whether the command's input stays open for `write`. */
   keepsInput?: boolean;
   onOutput: FrameSink;
 }
 
-/** The same with an input that stays open. */
+/** A running command whose input stays open. */
 export interface OpenExec extends Omit<RunningExec, "write">, StreamControls {}
 
 export interface RunningExec {
   /** Resolves when the command's streams are closed; throws Problem when they break. */
   readonly closed: Promise<void>;
   /**
-   * What the engine has recorded as its exit code, to be asked once the streams are closed; null when it does not know
-   * the command any more. When the container ended, this number may be 0 all the same: look at the container's state.
+   * The exit code that the engine has recorded; call it once the streams are closed. Null when the engine no longer
+   * knows the command.
+   * When the container has ended, the code may be a wrong 0: check the container's state then.
    */
   exitCode(): Promise<number | null>;
-  /** Queues bytes for its input; with `keepsInput`. */
+  /** Queues bytes for the command's input; only with `keepsInput`. */
   write(bytes: Uint8Array): void;
-  /** Releases the streams; the command itself continues, its input ended. */
+  /** Closes the streams. The command continues, and its input ends. */
   detach(): void;
 }
 
@@ -39,7 +40,7 @@ export interface RunningExec {
 const EXIT_CODE_ATTEMPTS = 50;
 const EXIT_CODE_WAIT_MS = 20;
 
-/** Starts it. Throws `docker_not_found` or `docker_conflict` when the container is gone or does not run. */
+/** Starts a command. Throws `docker_not_found` or `docker_conflict` when the container is gone or does not run. */
 export async function startExec(
   container: Docker.Container,
   engine: Engine,
@@ -48,7 +49,7 @@ export async function startExec(
   return (await begin(container, engine, request, false)).running;
 }
 
-/** The same for a program that is talked to while it runs. */
+/** As `startExec`, for a program whose input stays open while it runs. */
 export async function openExec(
   container: Docker.Container,
   engine: Engine,
@@ -77,12 +78,12 @@ function begin(
       ...(request.cwd ? { WorkingDir: request.cwd } : {}),
       ...(request.user ? { User: request.user } : {}),
     });
-    // The caller may run it again by now: an engine that answers too late must not run it as well. One that froze with
-    // the start in its hands may.
+    // The caller may have run the command again by now, so an engine that answers too late must not run it as well. An
+    // engine that froze while it handled the start may still run it.
     givenUp.throwIfAborted();
     const stream = unlessGivenUp(await exec.start({ hijack: true, stdin: true }), givenUp);
     const closed = callEngine(address, () => waitForEnd(stream, request.onOutput)).finally(() => stream.destroy());
-    // The caller need not wait for its end.
+    // Nobody may be waiting for `closed`; a rejection must not count as unhandled.
     closed.catch(() => {});
     if (withStdin && !isOpen && !keepsInput) stream.end(stdin);
     const running: RunningExec = {
@@ -109,7 +110,7 @@ export function waitForEnd(stream: Duplex, onOutput: FrameSink): Promise<void> {
     stream.once("end", resolve);
     stream.once("close", resolve);
     stream.once("error", (error: Error & { code?: string }) => {
-      // The command may end without reading its input; that is not an error.
+      // The command may end without reading all of its input, which is not an error.
       if (error.code === "EPIPE" || error.code === "ECONNRESET") resolve();
       else reject(error);
     });

@@ -1,4 +1,4 @@
-/** Failures of the engine and of the way to it, as Problems. */
+/** Turns failures of the engine, and of the connection to it, into Problems. */
 import type Docker from "dockerode";
 import { isProblem, messageOf, Problem, unavailable } from "../../core/errors.ts";
 import type { Attend } from "./attendance.ts";
@@ -11,7 +11,7 @@ interface EngineError {
 const isEngineError = (error: unknown): error is EngineError & Error =>
   error instanceof Error && "statusCode" in error && typeof error.statusCode === "number";
 
-/** What the engine itself said, without the client library's wrapping. */
+/** The engine's own message, without the text that the client library adds. */
 function engineMessage(error: EngineError & Error): string {
   return (error.json?.message ?? error.message.replace(/^\(HTTP code \d+\) (?:[a-z ]+ - )?/, "")).trim();
 }
@@ -21,7 +21,7 @@ const CODES: Readonly<Record<number, [status: number, code: string]>> = {
   409: [409, "docker_conflict"],
 };
 
-/** Any failure of a call as a Problem; Problems pass as they are. */
+/** Turns any failure of a call into a Problem; a Problem is returned unchanged. */
 export function asProblem(error: unknown, address: string): Problem {
   if (isProblem(error)) return error;
   if (isEngineError(error)) {
@@ -36,18 +36,18 @@ export function asProblem(error: unknown, address: string): Problem {
   return unavailable("sandbox_unavailable", `Docker at ${address} does not answer: ${hint}`);
 }
 
-/** The engine as the parts of its API ask it. */
+/** The engine as the parts of its API (containers, images, …) use it. */
 export interface Engine {
   docker(): Docker;
   address: string;
   /**
-   * Runs a call; whatever it throws comes out as a Problem, and it is given up when the engine no longer answers. `givenUp` is
-   * aborted then: what the call would still do has to look there.
+   * Runs a call and turns whatever it throws into a Problem. The call is given up when the engine stops answering.
+   * `givenUp` is aborted then, and the call must check it before it does anything further.
    */
   call: Attend;
 }
 
-/** Runs a call against the engine; whatever it throws comes out as a Problem. */
+/** Runs a call against the engine and turns whatever it throws into a Problem. */
 export async function callEngine<T>(address: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call();

@@ -1,4 +1,4 @@
-/** Images: list, look, load from a saved tar, import a root file system, pull. */
+/** Images: list, inspect, load from a saved tar, import a root file system, pull. */
 import type { Readable } from "node:stream";
 import type Docker from "dockerode";
 import { asProblem, type Engine } from "./failures.ts";
@@ -17,16 +17,16 @@ export interface ImageRow {
 export interface ImageDetail {
   id: string;
   tags: string[];
-  /** Paths the image declares as volumes. */
+  /** Paths that the image declares as volumes. */
   volumes: string[];
   env: string[];
-  /** As it says itself; empty where it says nothing. */
+  /** The user that the image declares; empty when it declares none. */
   user: string;
   workdir: string;
   sizeBytes: number;
 }
 
-/** Splits `host:5000/a/b:tag` into name and tag; `latest` when it has none. A digest stays in the name. */
+/** Splits `host:5000/a/b:tag` into name and tag. The tag is `latest` when there is none. A digest stays in the name. */
 export function splitImageName(name: string): { repository: string; tag: string } {
   const colon = name.lastIndexOf(":");
   if (name.includes("@") || colon <= name.lastIndexOf("/"))
@@ -40,7 +40,10 @@ export function createImageApi(engine: Engine) {
     list: (): Promise<ImageRow[]> => call(async () => (await docker().listImages()).map(imageRow)),
     /** Undefined when there is no such image. */
     inspect: (name: string): Promise<ImageDetail | undefined> => call(() => inspectImage(engine, name)),
-    /** Loads what `docker save` wrote (uncompressed or gzip). Returns the names (or ids) of the images loaded. */
+    /**
+     * Loads an archive written by `docker save` (uncompressed or gzip). @returns the names (or ids) of the loaded
+     * images.
+     */
     load: (tar: Readable, onProgress?: (progress: ImageProgress) => void): Promise<string[]> =>
       call(async (givenUp) => {
         const answer = readable(await docker().loadImage(tar, { quiet: false, abortSignal: givenUp }));
@@ -50,12 +53,12 @@ export function createImageApi(engine: Engine) {
     /** Makes an image of one layer from a tar of a root file system. `changes` are Dockerfile lines (ENV, LABEL…). */
     importRootfs: (tar: Readable, name: string, changes: readonly string[]): Promise<void> =>
       call(async (givenUp) => {
-        // Name and tag in one: Podman does not read a tag that is given separately.
+        // Name and tag are given in one field, because Podman ignores a separate tag.
         const { repository, tag } = splitImageName(name);
         const asked = { repo: `${repository}:${tag}`, changes, abortSignal: givenUp };
         await followProgress(readable(await docker().importImage(tar, asked)), givenUp);
       }),
-    /** Pulls; `onProgress` gets each layer. */
+    /** Pulls an image; `onProgress` gets the progress of each layer. */
     pull: (
       name: string,
       { onProgress, signal }: { onProgress?(progress: ImageProgress): void; signal?: AbortSignal } = {},
@@ -66,7 +69,7 @@ export function createImageApi(engine: Engine) {
         const asked = { fromImage: repository, ...(tag ? { tag } : {}), abortSignal };
         await followProgress(readable(await docker().createImage(asked)), abortSignal, onProgress);
       }),
-    /** Gives an image a further name. */
+    /** Gives an image another name. */
     tag: (image: string, name: string): Promise<void> =>
       call(async () => {
         const { repository, tag } = splitImageName(name);

@@ -1,4 +1,4 @@
-/** A container's own output, as far as the engine kept it, then as it comes. */
+/** Reads a container's own output: first what the engine has kept, then new output as it arrives. */
 import type { Readable } from "node:stream";
 import type Docker from "dockerode";
 import { createDemuxer } from "./demux.ts";
@@ -8,7 +8,7 @@ import { readable, unlessGivenUp } from "./streams.ts";
 export interface LogOptions {
   /** Keep reading until the container ends or the signal aborts. */
   follow: boolean;
-  /** Last lines to begin with; all when absent. */
+  /** Number of last lines to begin with; all lines when absent. */
   tail?: number;
   signal?: AbortSignal;
 }
@@ -18,7 +18,7 @@ export interface LogChunk {
   text: string;
 }
 
-/** Chunks in order. Ends quietly when the signal aborts; throws Problem for an unknown container. */
+/** Yields chunks in order. Ends without an error when the signal aborts; throws a Problem for an unknown container. */
 export async function* followLogs(
   container: Docker.Container,
   { address, call }: Engine,

@@ -1,4 +1,4 @@
-/** Networks: make (once per name), find by label, connect, remove. */
+/** Networks: create (once per name), list by label, connect, remove. */
 import type Docker from "dockerode";
 import type { Engine } from "./failures.ts";
 
@@ -9,7 +9,7 @@ export function createNetworkApi({ docker, call }: Engine) {
         const rows = await docker().listNetworks({ filters: { label: [...labels] } });
         return rows.map((row) => ({ id: row.Id, name: row.Name, labels: row.Labels ?? {} }));
       }),
-    /** Makes it; `docker_conflict` when one of that name exists. */
+    /** Creates a network. Throws `docker_conflict` when one with that name exists. */
     create: (request: Docker.NetworkCreateOptions): Promise<string> =>
       call(async () => (await docker().createNetwork({ CheckDuplicate: true, ...request })).id),
     connect: (network: string, container: string): Promise<void> =>

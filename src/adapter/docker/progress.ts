@@ -1,4 +1,4 @@
-/** Progress of image operations: the engine answers with JSON lines, the last of which may be an error. */
+/** Follows the progress of image operations. The engine answers with JSON lines, the last of which may be an error. */
 
 import type { Readable } from "node:stream";
 import { Problem } from "../../core/errors.ts";
@@ -9,16 +9,16 @@ import { raceSignal } from "../../core/race-signal.ts";
 import { unlessGivenUp } from "./streams.ts";
 
 export interface ImageProgress {
-  /** What is done now, e.g. `Downloading`, `Loaded image: name:tag`. */
+  /** Current step, e.g. `Downloading`, `Loaded image: name:tag`. */
   status: string;
-  /** The layer, when it is about one. */
+  /** Id of the layer, when the line is about one. */
   layer?: string;
   currentBytes?: number;
   totalBytes?: number;
 }
 
 /**
- * Reads the answer to its end and returns its status lines' texts.
+ * Reads the answer to its end. @returns the texts of its status lines.
  * @param signal closes the answer.
  * @throws `docker_error` when the engine reports one, and the signal's reason.
  */
@@ -58,7 +58,7 @@ async function statusTexts(answer: Readable, onProgress?: (progress: ImageProgre
     if (error) throw new Problem(502, "docker_error", error.trim());
     const status = (textIn(line, "status") ?? textIn(line, "stream") ?? "").trim();
     if (!status) continue;
-    // Layers repeat the same word for every few kilobytes: only the callback gets those.
+    // A layer repeats its status every few kilobytes, so lines about layers only reach the callback.
     const layer = textIn(line, "id");
     if (!layer) seen.push(status);
     const currentBytes = numberIn(line["progressDetail"], "current");

@@ -1,4 +1,4 @@
-/** An engine that is reached over SSH: this machine's own, behind an sshd. */
+/** An engine that is reached over SSH: this machine's own engine, behind an sshd. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -72,7 +72,7 @@ describe.skipIf(lacks("OpenSSH server", hasSshd()) || !engine)("an engine behind
   });
 
   test("leaves no folder when its shell is told to end, and removes those of shells that were killed", async () => {
-    // A folder of its own for temporary files: other tests have connections too.
+    // A temporary folder of its own, because other tests also have connections.
     const before = process.env["TMPDIR"];
     const place = mkdtempSync(join(tmpdir(), "skep-left-"));
     process.env["TMPDIR"] = place;
@@ -138,7 +138,7 @@ describe.skipIf(lacks("OpenSSH server", hasSshd()) || !engine)("an engine behind
     await sandbox.workspace.bringBack();
     expect(await Bun.file(join(home, "made")).text()).toBe("given\ntyped\n");
     expect(far.connections()).toBe(before);
-    // The connection breaks in the middle of a command: the next call makes another, to the same container.
+    // The connection breaks during a command. The next call makes a new connection, to the same container.
     const cut = sandbox.exec(["sh", "-c", "echo begun; sleep 600"], { ...exec, onOutput: () => far.cut() });
     expect(
       await cut.then(

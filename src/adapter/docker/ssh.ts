@@ -1,8 +1,9 @@
 /**
- * The way to an engine's socket on another machine, by the `ssh` program of this one: keys, jumps and known hosts are those of the
- * user's own configuration. One connection carries all calls, as a socket in a folder that only this user can open. It is
- * made when a call needs it, and again when it has broken. It ends with this process, however that ends: the far side of the
- * connection waits for our end to close.
+ * Connects to an engine's socket on another machine with this machine's `ssh` program. Keys, jump hosts and known hosts
+ * come from the user's own configuration.
+ * One connection carries all calls. It appears as a socket in a folder that only this user can open. It is made when a
+ * call needs it, and again after it has broken.
+ * The connection ends with this process, however that ends, because the far side waits for our end to close.
  */
 import { mkdtempSync } from "node:fs";
 import { lstat, readdir, rm } from "node:fs/promises";
@@ -14,21 +15,21 @@ export interface SshHost {
   host: string;
   user: string | undefined;
   port: number | undefined;
-  /** Of the engine's socket, on that machine. */
+  /** Path of the engine's socket on that machine. */
   socket: string;
-  /** PATH, HOME and what ssh needs; nothing else of the server's environment reaches it. */
+  /** PATH, HOME and the variables that ssh needs; ssh gets no other variable of the server's environment. */
   env: Readonly<Record<string, string>>;
 }
 
 export type SshWay = ReturnType<typeof createSshWay>;
 
-/** A host that refuses is not asked more often than this. */
+/** After a failure, the host is not tried again for this long. */
 const AGAIN_MS = 2_000;
-/** Of a connection with log-in, also through other machines. */
+/** Time to connect and log in, also through jump hosts. */
 const OPEN_MS = 30_000;
 const SAID_CHARACTERS = 2_000;
 const SYSTEM_SOCKET = "/var/run/docker.sock";
-/** What the far side says first: whether its socket is there and open to that user. */
+/** The first word from the far side: whether its socket exists and that user may open it. */
 const READY = "skep-ready";
 const SHUT = "skep-shut";
 const ABSENT = "skep-absent";
@@ -38,7 +39,7 @@ const OPTIONS = [
   "StrictHostKeyChecking=yes",
   "ConnectTimeout=10",
   "LogLevel=ERROR",
-  // What the user's configuration may say for work by hand.
+  // Turns off options that the user's configuration may set for interactive work.
   "ForwardAgent=no",
   "ForwardX11=no",
   "PermitLocalCommand=no",
@@ -49,7 +50,7 @@ const OPTIONS = [
   "ExitOnForwardFailure=yes",
   "StreamLocalBindMask=0177",
   "StreamLocalBindUnlink=yes",
-  // A machine that is gone is found out.
+  // Notices a machine that is gone.
   "ServerAliveInterval=5",
   "ServerAliveCountMax=3",
 ].flatMap((option) => ["-o", option]);
@@ -58,8 +59,8 @@ const FOLDER = "skep-ssh-";
 const SOCKET = "engine.sock";
 
 /**
- * Leaves nothing of the folder when `ssh` has ended; what `ssh` says about a failure comes as output. Who stops a service signals
- * all of its processes: the shell outlives `ssh` to remove the folder.
+ * Runs `ssh` and removes the folder when it has ended. What `ssh` says about a failure comes as output. Stopping a
+ * service signals all of its processes, so the shell ignores the signals and outlives `ssh` to remove the folder.
  */
 const RUN = 'trap : HUP INT TERM; folder=$1; shift; ssh "$@" 2>&1; exec >&-; rm -rf -- "$folder"';
 
@@ -69,7 +70,7 @@ export function sshHost(address: string, env: Readonly<Record<string, string>>):
   const host = url?.hostname.replace(/^\[|\]$/g, "") ?? "";
   const user = url?.username || undefined;
   const socket = url?.pathname.replace(/^\/$/, "") || SYSTEM_SOCKET;
-  // What begins with a dash would be an option.
+  // A host that begins with a dash would be taken for an option.
   const isPlain = /^[A-Za-z0-9][A-Za-z0-9.:_-]{0,252}$/.test(host) && /^\/[\w./-]{1,100}$/.test(socket);
   if (!url || !isPlain || url.password || url.search || url.hash || !/^[\w.][\w.-]{0,63}$/.test(user ?? "x"))
     throw badRequest(
@@ -82,7 +83,7 @@ export function sshHost(address: string, env: Readonly<Record<string, string>>):
 export function createSshWay(to: SshHost, address: string) {
   let way: Promise<string> | undefined;
   let stands: string | undefined;
-  /** Nobody listens at that path any more: the connection has ended, and `open` makes another. */
+  /** Forgets a connection whose socket nobody listens at any more; `open` then makes another. */
   const drop = (socketPath: string) => {
     if (stands !== socketPath) return;
     stands = undefined;
@@ -101,7 +102,9 @@ export function createSshWay(to: SshHost, address: string) {
   };
   return {
     drop,
-    /** Resolves with the path of the socket on this machine. @throws Problem 503 `sandbox_unavailable`. */
+    /**
+     * Resolves with the path of the socket on this machine, once connected. @throws Problem 503 `sandbox_unavailable`.
+     */
     open(): Promise<string> {
       way ??= make();
       return way;
@@ -109,7 +112,7 @@ export function createSshWay(to: SshHost, address: string) {
   };
 }
 
-/** @param onEnd called with the socket's path when a connection that stood has ended. */
+/** Makes a connection. @param onEnd called with the socket's path when an established connection has ended. */
 async function connect(
   { host, user, port, socket, env }: SshHost,
   address: string,
@@ -130,7 +133,8 @@ async function connect(
     host,
     `exec sh -c '${look}'`,
   ];
-  // A group of its own: Ctrl-C at a server in a terminal must not end it before the server has cleaned up.
+  // The process group is separate, because Ctrl-C at a server in a terminal must not end ssh before the server has
+  // cleaned up.
   const child = spawn("sh", ["-c", RUN, "sh", folder, ...args], {
     env,
     stdio: ["pipe", "pipe", "ignore"],
@@ -153,7 +157,7 @@ async function connect(
     if (word === undefined) return;
     if (word === READY) {
       stands = true;
-      // A command that is done must not wait for it.
+      // The open stream must not keep a finished command-line program running.
       if ("unref" in child.stdout && typeof child.stdout.unref === "function") child.stdout.unref();
       return resolve(near);
     }
@@ -174,12 +178,15 @@ async function connect(
   }
 }
 
-/** More folders are left to the next connection: others may make as many as they like in a folder for all. */
+/**
+ * Most folders removed at once; the next connection removes more. In a folder that is open to all, others may create
+ * any number of them.
+ */
 const MOST_LEFT = 100;
 
 /**
- * Removes this user's folders of connections whose shell was killed: nobody listens at their sockets. What cannot be listed,
- * looked at or removed is no reason against a connection.
+ * Removes this user's folders of connections whose shell was killed: nobody listens at their sockets. A folder that
+ * cannot be listed, inspected or removed does not prevent a connection.
  */
 async function removeLeft(place: string): Promise<void> {
   const names = await readdir(place).catch(() => []);
@@ -192,7 +199,7 @@ async function removeLeft(place: string): Promise<void> {
   await Promise.allSettled(removed);
 }
 
-/** Whether nobody listens at a socket that is there. */
+/** Whether the socket exists but nobody listens at it. */
 async function isRefused(path: string): Promise<boolean> {
   const { connect } = await import("node:net");
   const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -205,7 +212,7 @@ async function isRefused(path: string): Promise<boolean> {
   return promise;
 }
 
-/** The program says most last; the lines before repeat who it is. */
+/** Derives a reason from ssh's last two lines; the lines before only repeat who it is. */
 function reasonOf(said: string): string {
   const lines = said.split("\n").map((line) => line.replace(/[^\x20-\x7e]/g, "").trim());
   const told = lines

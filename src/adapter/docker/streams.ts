@@ -1,7 +1,10 @@
-/** The client types its streams as interfaces of Node without `destroy`; they are Node's own. */
+/**
+ * Helpers for streams. The client library types its streams as Node's interfaces without `destroy`, but they are Node's
+ * own classes.
+ */
 import { Duplex, Readable } from "node:stream";
 
-/** The stream, unless nobody waits for it any more: then it is closed. @throws the signal's reason. */
+/** Returns the stream, unless the call was given up: then the stream is closed. @throws the signal's reason. */
 export function unlessGivenUp<S extends { destroy(): void }>(stream: S, givenUp: AbortSignal): S {
   if (givenUp.aborted) stream.destroy();
   givenUp.throwIfAborted();
@@ -18,16 +21,16 @@ export function duplex(stream: NodeJS.ReadWriteStream): Duplex {
   return stream;
 }
 
-/** How a program's streams are driven: neither its input nor its output grows in memory. */
+/** Controls of a program's streams with back-pressure, so that neither its input nor its output piles up in memory. */
 export type StreamControls = ReturnType<typeof controlsOf>;
 
 /** @param over resolves when the stream has ended; it does not reject. */
 export function controlsOf(stream: Duplex, over: Promise<void>) {
   return {
-    /** Reads nothing more of its output until `resume`. */
+    /** Stops reading the program's output until `resume`. */
     pause: (): void => void stream.pause(),
     resume: (): void => void stream.resume(),
-    /** Queues bytes for its input. Resolves when there is room for more, or nobody reads them any more. */
+    /** Queues bytes for the program's input. Resolves when there is room for more, or the stream has ended. */
     write: (data: string | Uint8Array): Promise<void> =>
       new Promise<void>((resolve) => {
         if (stream.destroyed || stream.write(data)) return resolve();

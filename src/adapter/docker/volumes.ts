@@ -7,11 +7,11 @@ interface VolumeUse {
   name: string;
   labels: Record<string, string>;
   bytes: number;
-  /** ISO 8601; empty where the engine does not say. */
+  /** ISO 8601; empty when the engine does not tell. */
   createdAt: string;
 }
 
-/** What is read of the engine's answer. */
+/** The fields read from the engine's answer. */
 interface Used {
   Volumes?:
     | { Name: string; Labels?: Record<string, string> | null; CreatedAt?: string; UsageData?: { Size: number } }[]
@@ -20,19 +20,19 @@ interface Used {
 
 export function createVolumeApi({ docker, call }: Engine) {
   return {
-    /** Makes it, or finds the one of that name. @returns its folder, on the engine's machine. */
+    /** Creates a volume, or finds the existing one with that name. @returns its folder on the engine's machine. */
     ensure: (name: string, labels: Record<string, string>): Promise<string> =>
       call(async () => {
         await docker().createVolume({ Name: name, Labels: labels });
         return (await docker().getVolume(name).inspect()).Mountpoint;
       }),
-    /** Volumes that carry every one of these labels (`key` or `key=value`). */
+    /** Volumes that carry all of these labels (`key` or `key=value`). */
     list: (labels: readonly string[]) =>
       call(async () => {
         const { Volumes: rows } = await docker().listVolumes({ filters: { label: [...labels] } });
         return (rows ?? []).map((row) => ({ name: row.Name, labels: row.Labels ?? {} }));
       }),
-    /** All volumes with their sizes. The engine walks all their files: not for every request of a page. */
+    /** All volumes with their sizes. The engine walks all their files, so do not call this for every page request. */
     usage: (): Promise<VolumeUse[]> =>
       call(async () => {
         const { Volumes: rows } = await askUsage(docker);
@@ -43,7 +43,7 @@ export function createVolumeApi({ docker, call }: Engine) {
           bytes: Math.max(0, UsageData?.Size ?? 0),
         }));
       }),
-    /** No error when it is gone already. Throws `docker_conflict` while a container has it. */
+    /** Removes a volume. It is no error if it is gone already. Throws `docker_conflict` while a container uses it. */
     remove: (name: string): Promise<void> => call(() => settle(docker().getVolume(name).remove(), [404])),
   };
 }
@@ -51,7 +51,7 @@ export function createVolumeApi({ docker, call }: Engine) {
 const USAGE_TRIES = 120;
 const USAGE_PAUSE_MS = 500;
 
-/** Asks again while the engine measures for somebody else: it refuses to do so twice at once. */
+/** Asks again while the engine measures for another caller: it refuses two measurements at once. */
 async function askUsage(docker: () => Docker): Promise<Used> {
   for (let tries = 1; ; tries++) {
     try {

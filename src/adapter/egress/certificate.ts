@@ -1,6 +1,6 @@
 /**
- * Certificates for the hosts of one sandbox to which a credential is added: an authority that lives in memory as long as its
- * sandbox, and one certificate for each host. X.509 in DER (RFC 5280), keys on P-256.
+ * Certificates for the hosts of one sandbox whose requests get a credential added. An authority lives in memory as long
+ * as its sandbox, and issues one certificate per host. X.509 in DER (RFC 5280), keys on P-256.
  */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 import { isIP } from "node:net";
@@ -13,7 +13,7 @@ export interface HostCertificate {
 
 const [BOOLEAN, INTEGER, BITS, OCTETS, OID, UTF8, TIME, SEQUENCE, SET] = [1, 2, 3, 4, 6, 12, 24, 48, 49];
 const LIFETIME_MS = 30 * DAY_MS;
-/** Clocks of containers are the host's, and that may have been set back. */
+/** Certificates are valid from this much earlier. A container uses the host's clock, which may have been set back. */
 const EARLY_MS = DAY_MS;
 
 const OIDS = {
@@ -39,9 +39,9 @@ export function createAuthority(now: number) {
   ]);
   const issued = new Map<string, HostCertificate>();
   return {
-    /** Its certificate, which programs in the sandbox are to trust. */
+    /** Certificate of the authority in PEM; programs in the sandbox are to trust it. */
     pem,
-    /** The same for the same host. */
+    /** Issues a certificate; a host always gets the same one. */
     issue(host: string): HostCertificate {
       const known = issued.get(host);
       if (known) return known;
@@ -71,7 +71,7 @@ function certificate(issuer: Issuer, subject: string, publicKey: KeyObject, exte
   const content = der(
     SEQUENCE,
     der(0xa0, der(INTEGER, [2])),
-    // Positive and never zero.
+    // A serial number, positive and never zero.
     der(INTEGER, [0x40, ...randomBytes(15)]),
     algorithm,
     nameOf(issuer.name),
@@ -97,7 +97,7 @@ function certificate(issuer: Issuer, subject: string, publicKey: KeyObject, exte
   return `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`;
 }
 
-/** Tag, length and content. */
+/** Encodes tag, length and content. */
 function der(tag: number, ...parts: (Uint8Array | readonly number[])[]): Uint8Array {
   const content = Buffer.concat(parts.map((part) => Uint8Array.from(part)));
   const { length } = content;
@@ -110,7 +110,7 @@ const extension = (name: keyof typeof OIDS, value: Uint8Array, isCritical: boole
   der(SEQUENCE, oid(name), isCritical ? der(BOOLEAN, [0xff]) : [], der(OCTETS, value));
 const nameOf = (text: string): Uint8Array =>
   der(SEQUENCE, der(SET, der(SEQUENCE, oid("commonName"), der(UTF8, Buffer.from(text)))));
-/** Dates before 2050 have a form of their own, with two digits for the year. */
+/** Dates before 2050 are encoded as UTCTime, with two digits for the year. */
 const timeOf = (ms: number): Uint8Array => {
   const text = new Date(ms).toISOString().replace(/[-:T]/g, "").slice(0, 14);
   return text < "2050" ? der(UTC_TIME, Buffer.from(`${text.slice(2)}Z`)) : der(TIME, Buffer.from(`${text}Z`));
@@ -124,7 +124,7 @@ function altName(host: string): Uint8Array {
   return der(0x87, isIP(host) === 4 ? host.split(".").map(Number) : bytesOfV6(host));
 }
 
-/** Of an address in its one spelling, which `URL` writes. */
+/** Bytes of an IPv6 address in its canonical spelling, as `URL` writes it. */
 function bytesOfV6(host: string): number[] {
   const [head = "", tail] = host.split("::");
   const groups = (text: string) => (text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16)));

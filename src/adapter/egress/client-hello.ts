@@ -1,11 +1,13 @@
-/** The name that a TLS client asks for (SNI), read from the first bytes it sends. RFC 8446 §4.1.2, RFC 6066 §3. */
+/**
+ * Reads the server name that a TLS client requests (SNI) from the first bytes it sends. RFC 8446 §4.1.2, RFC 6066 §3.
+ */
 
 type Hello =
-  /** Not the beginning of TLS. */
+  /** The bytes are not the beginning of TLS. */
   | { kind: "other" }
   /** More bytes are needed. */
   | { kind: "partial" }
-  /** `name` is undefined when the client names no host, or nothing that can be read. */
+  /** `name` is undefined when the client names no host, or its message cannot be parsed. */
   | { kind: "hello"; name: string | undefined };
 
 const HANDSHAKE = 0x16;
@@ -25,7 +27,9 @@ export function readClientHello(bytes: Uint8Array): Hello {
   }
 }
 
-/** The first handshake message, which may be spread over several records. */
+/**
+ * Assembles the first handshake message, which may be spread over several records; undefined when bytes are missing.
+ */
 function handshakeOf(bytes: Uint8Array): Uint8Array | undefined {
   const parts: Uint8Array[] = [];
   let size = 0;
@@ -64,7 +68,7 @@ function nameIn(reader: Reader): string | undefined {
 
 type Reader = ReturnType<typeof createReader>;
 
-/** Reads big-endian numbers and bytes from front to back. @throws past the end. */
+/** Reads big-endian numbers and bytes from front to back. @throws Error past the end. */
 function createReader(bytes: Uint8Array) {
   let at = 0;
   const take = (length: number): Uint8Array => {

@@ -1,4 +1,7 @@
-/** Credentials that are added on the way out: what the host gets, what the program reads, and where nothing is added. */
+/**
+ * Credentials that are added to outgoing requests: what the host gets, what the program reads, and when nothing is
+ * added.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createServer, type Server } from "node:https";
 import { type AddressInfo, connect, createServer as createTcp, type Server as TcpServer } from "node:net";
@@ -68,7 +71,7 @@ describe("a credential for a host", () => {
     front.close();
   });
 
-  /** Bytes through the tunnel, as a program of the sandbox would send them. */
+  /** Sends bytes through the tunnel, as a program of the sandbox would. */
   async function through(
     text: string,
     { name = "localhost", ca = inside.pem, plain = false }: { name?: string; ca?: string; plain?: boolean } = {},
@@ -102,7 +105,7 @@ describe("a credential for a host", () => {
     expect(got).toEqual([`GET /a?b=1 Bearer ${VALUE}`]);
     expect(answer).toStartWith("HTTP/1.1 200");
     expect(answer).toContain(`x-echo: Bearer ${"*".repeat(VALUE.length)}`);
-    // Without the lengths of chunks.
+    // The answer without the length lines of its chunks.
     expect(answer.replace(/\r\n[0-9a-f]+\r\n/g, "")).toContain(`you said Bearer ${"*".repeat(VALUE.length)} `);
     for (const form of [
       "canary",
@@ -146,7 +149,8 @@ describe("a credential for a host", () => {
     const away = await ask("GET", "/away");
     expect(away).toMatch(/^HTTP\/1\.1 302[\s\S]*location: https:\/\/127\.0\.0\.1:\d+\/next/i);
     expect(got).toEqual([`GET /away Bearer ${VALUE}`]);
-    // The other host's own certificate is seen: its connection is not opened.
+    // This host has no credential, so the program sees the host's own certificate: its TLS connection is not
+    // terminated.
     const other = await through("GET /next HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", {
       name: "127.0.0.1",
       ca: outside.pem,

@@ -1,7 +1,8 @@
 /**
- * Credentials that are added to requests on their way out, so that no program of the sandbox ever has them. The program's TLS
- * ends here, with a certificate of the sandbox's own authority; each request is read, checked and sent on over another TLS
- * connection to the address that was checked. What an answer repeats of a credential is blanked.
+ * Adds credentials to outgoing requests, so that no program in the sandbox ever has them.
+ * The program's TLS connection ends here, with a certificate of the sandbox's own authority. Each request is read,
+ * checked and sent on over another TLS connection, to the address that was checked. A credential that the answer
+ * repeats is masked.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isIP } from "node:net";
@@ -18,17 +19,17 @@ import { say } from "./refusals.ts";
 export interface Credential {
   /** Name of the header, in lower case. */
   header: string;
-  /** Written before the value, such as `Bearer `. */
+  /** Text before the value, such as `Bearer `. */
   prefix: string;
   value: string;
-  /** Only for these methods, in capitals; all when absent. */
+  /** Methods, in capitals, to which the credential is added; all when absent. */
   methods?: readonly string[] | undefined;
-  /** Only for paths that begin with this; all when absent. */
+  /** Prefix of the paths to which the credential is added; all when absent. */
   path?: string | undefined;
 }
 
 interface Termination {
-  /** The program's end of the tunnel, and what it has sent already. */
+  /** The program's end of the tunnel, and the bytes that were read from it already. */
   client: Duplex;
   first: Uint8Array;
   host: string;
@@ -36,21 +37,22 @@ interface Termination {
   address: ResolvedAddress;
   certificate: HostCertificate;
   credentials: readonly Credential[];
-  /** Certificates that are trusted besides the usual ones. */
+  /** Certificates that are trusted in addition to the usual ones. */
   ca?: readonly string[] | undefined;
   onSent(bytes: number): void;
   onReceived(bytes: number): void;
-  /** A request could not be answered. */
+  /** Called when a request could not be answered. */
   onFailure(reason: string): void;
 }
 
-/** Serves the requests that the program makes in this tunnel, until it closes. */
+/** Serves the requests that the program makes in this tunnel, until the tunnel closes. */
 export async function terminate(tunnel: Termination): Promise<void> {
   const [{ createServer }, { TLSSocket }] = await Promise.all([import("node:http"), import("node:tls")]);
   const bounds = { maxHeaderSize: LIMITS.egressHeadBytes, headersTimeout: LIMITS.egressHeadMs, requestTimeout: 0 };
   let isBusy = false;
   const server = createServer(bounds, (asked, answer) => {
-    // One after another: a program that does not wait for answers would open a connection for each request.
+    // Requests are served one after another. Otherwise a program that does not wait for answers would open a connection
+    // for each request.
     if (isBusy) return void tunnel.client.destroy();
     isBusy = true;
     for (const end of ["finish", "close"])
@@ -77,7 +79,7 @@ export async function terminate(tunnel: Termination): Promise<void> {
   server.emit("connection", inner);
 }
 
-/** A stream that begins with bytes which were read already. */
+/** Wraps a stream so that it begins with bytes that were read from it already. */
 function replayed(stream: Duplex, first: Uint8Array): Duplex {
   const whole = new Duplex({
     read: () => void stream.resume(),
@@ -134,7 +136,7 @@ async function forward(tunnel: Termination, asked: IncomingMessage, answer: Serv
   const body = isEmpty ? response : await decodeBody(response);
   if (!body) return say(answer, 502, "The answer is compressed in a way that cannot be read.");
   const headers = Object.entries(endToEnd(response.headers)).flatMap(([name, value]) => {
-    // The length is that of the compressed body.
+    // The body was decompressed, so length and encoding of the compressed body no longer hold.
     if (body !== response && /^content-(length|encoding)$/.test(name)) return [];
     return [[name, Array.isArray(value) ? value.map(mask.text) : mask.text(value)] as const];
   });
@@ -151,7 +153,7 @@ const answerOf = (sent: ReturnType<typeof import("node:https").request>): Promis
     sent.on("response", resolve);
   });
 
-/** The headers that are sent: a credential takes the place of what the program wrote there. */
+/** The headers that are sent on. A credential replaces what the program wrote in its header. */
 function headersOf(asked: IncomingMessage, credentials: readonly Credential[], path: string) {
   const headers = endToEnd(asked.headers);
   for (const credential of credentials)
@@ -160,14 +162,17 @@ function headersOf(asked: IncomingMessage, credentials: readonly Credential[], p
   return headers;
 }
 
-/** A path that another reader may understand otherwise (`%2f`, `%5c`, a backslash, two slashes) fits none that is named. */
+/**
+ * Whether a credential is for this request. A path that the server may interpret differently (`%2e`, `%2f`, `%5c`, a
+ * backslash, two slashes) fits no credential with a path.
+ */
 function fits({ methods, path: wanted }: Credential, method: string, path: string): boolean {
   if (methods && !methods.includes(method)) return false;
   if (wanted === undefined) return true;
   return path.startsWith(wanted) && !/%(?:2[ef]|5c)|\\|\/\//i.test(path);
 }
 
-/** The body as it is, or made readable; undefined for a way of compressing that is not known. */
+/** The body, decompressed if necessary; undefined when the compression is not supported. */
 async function decodeBody(response: IncomingMessage): Promise<Readable | undefined> {
   const encoding = (response.headers["content-encoding"] ?? "identity").trim().toLowerCase();
   if (encoding === "identity") return response;

@@ -1,13 +1,16 @@
-/** Blanks texts in a stream of bytes, wherever chunks are cut. Lengths stay, so that what says them is still right. */
+/**
+ * Masks texts in a stream of bytes, also texts that are split between chunks. Lengths stay the same, so that a
+ * Content-Length stays right.
+ */
 import { Transform } from "node:stream";
 
 const STAR = 42;
 
-/** @param texts none of them empty. */
+/** @param texts to mask; none may be empty. */
 export function createEchoMask(texts: readonly string[]) {
   const needles = texts.map((text) => Buffer.from(text));
   const longest = Math.max(0, ...needles.map(({ length }) => length));
-  /** Marks the places of all texts, also where one begins in another. */
+  /** Marks all occurrences of all texts, including overlapping ones. */
   function mark(bytes: Buffer, marks: Uint8Array): void {
     for (const needle of needles)
       for (let at = bytes.indexOf(needle); at >= 0; at = bytes.indexOf(needle, at + 1))
@@ -18,7 +21,7 @@ export function createEchoMask(texts: readonly string[]) {
     for (let at = marks.indexOf(1); at >= 0; at = marks.indexOf(1, at + 1)) copy[at] = STAR;
     return copy;
   }
-  /** How many of the last bytes may be the beginning of a text. */
+  /** The most bytes at the end that may be the beginning of a text. */
   function openEnd(bytes: Buffer): number {
     for (let length = Math.min(longest - 1, bytes.length); length > 0; length--) {
       const end = bytes.subarray(bytes.length - length);
@@ -33,9 +36,10 @@ export function createEchoMask(texts: readonly string[]) {
       mark(bytes, marks);
       return blanked(bytes, marks).toString("latin1");
     },
-    /** One for each body. */
+    /** A masking stream for one body. */
     stream(): Transform {
-      // What is held back is kept as it came, with its marks: one text may begin in the end of another.
+      // Bytes held back are kept unmasked, together with their marks, because a text may begin within the end of
+      // another.
       let held: Buffer = Buffer.alloc(0);
       let heldMarks = new Uint8Array(0);
       return new Transform({

@@ -1,4 +1,7 @@
-/** What one sandbox may reach: each connection is counted, checked against the allow-list, and recorded at its end. */
+/**
+ * Decides what one sandbox may reach: each connection is counted, checked against the allow-list, and recorded when it
+ * ends.
+ */
 import { codeOf, isProblem, messageOf } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { ResolvedAddress } from "../address-guard.ts";
@@ -7,7 +10,7 @@ import { Refusal } from "./refusals.ts";
 
 const BOUNDS = { connections: LIMITS.egressConnections, bytes: LIMITS.egressBytes };
 
-/** One connection, or one plain request, from its beginning to its record. */
+/** One connection or one plain request, from its beginning until it is recorded. */
 export type Entry = ReturnType<ReturnType<typeof createGate>["begin"]>;
 
 export function createGate(deps: EgressDeps) {
@@ -18,7 +21,8 @@ export function createGate(deps: EgressDeps) {
 
   function begin(host: string, port: number) {
     connections++;
-    // A program that asks without end leaves no row for each: the first that is too many says so.
+    // The first connection over the bound is still recorded, and says so. Later ones are not, so that a program that
+    // keeps trying adds no rows.
     const isRecorded = connections <= bounds.connections + 1;
     const startedAt = deps.now();
     const record: EgressRecord = {
@@ -48,22 +52,25 @@ export function createGate(deps: EgressDeps) {
       refuse("failed", reason);
       end(true);
     };
-    /** Does it now when it has ended already. @param ending `cut`: the program is not to get the rest. */
+    /**
+     * Calls `ending` at the end; at once, with `cut`, if the entry has ended already. @param ending its argument `cut`
+     * says that the program must not get the rest.
+     */
     const onEnd = (ending: (cut: boolean) => void): void => (ended ? ending(true) : void endings.push(ending));
     return {
       record,
       refuse,
       fail,
       onEnd,
-      /** What is checked before anything is sent, and the address to send to. @throws Refusal */
+      /** Checks the entry before anything is sent. @returns the address to send to. @throws Refusal */
       admit: () => admit(record, onEnd),
-      /** Counts what passes; what is too much ends the connection. */
+      /** Counts transferred bytes; over the bound, the connection ends. */
       count(field: "sentBytes" | "receivedBytes", size: number): void {
         record[field] += size;
         bytes += size;
         if (bytes > bounds.bytes) fail("too_much");
       },
-      /** Puts an error into the record. */
+      /** Writes an error into the record. @returns the refusal that the program gets. */
       note(error: unknown): Refusal {
         const refusal = asRefusal(error);
         refuse(refusal.verdict, refusal.reason);

@@ -1,7 +1,7 @@
-/** Headers on their way through a proxy. */
+/** Filters the headers that pass through a proxy. */
 import type { IncomingMessage } from "node:http";
 
-/** Those that belong to the connection and not to the message, and those for the proxy itself. RFC 9110 §7.6.1. */
+/** Headers that belong to the connection instead of the message, and headers for the proxy itself. RFC 9110 §7.6.1. */
 const OF_CONNECTION = new Set(
   "connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade host".split(
     " ",

@@ -1,4 +1,4 @@
-/** The way out, tried from inside a real container: what is allowed works, and nothing else leaves. */
+/** The egress proxy, used from inside a real container: allowed connections work, and nothing else leaves. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { createServer as createHttp, type Server } from "node:http";
 import { type AddressInfo, createServer as createTcp } from "node:net";
@@ -59,7 +59,7 @@ describe.skipIf(!docker)("the way out of a container", () => {
       }
     });
     [webPort, tlsPort, greetPort] = [await listening(web), await listening(tls), await listening(greeting)];
-    // The name server of these tests, and an operator who lists two of its names.
+    // The name server of these tests, which knows two names. The operator permits the private address of one of them.
     const lookUp = async (host: string) => {
       const addresses: Record<string, string> = { "allowed.test": "127.0.0.1", "private.test": "127.0.0.1" };
       return addresses[host] ? [{ address: addresses[host], family: 4 }] : [];
@@ -92,9 +92,9 @@ describe.skipIf(!docker)("the way out of a container", () => {
     web.closeAllConnections();
     for (const server of [web, tls, greeting]) server.close();
   });
-  /** What a command in the container prints. */
+  /** The output of a command in the container. */
   const inside = async (line: string) => (await sandbox.exec(["sh", "-c", line], EXEC)).output;
-  /** Says these words to the proxy, keeps the connection open until the other side ends it, and prints what comes back. */
+  /** Sends a text to the proxy, keeps the connection open until the other side ends it, and prints the answer. */
   const say = (text: string) =>
     inside(
       `rm -f /tmp/in; mkfifo /tmp/in; nc -w 20 127.0.0.1 ${port} < /tmp/in & exec 3> /tmp/in; printf '${text}' >&3; wait $!`,
@@ -109,7 +109,9 @@ describe.skipIf(!docker)("the way out of a container", () => {
   };
   const connect = (target: string, then = "") =>
     say(`CONNECT ${target} HTTP/1.1\\r\\nHost: ${target}\\r\\n\\r\\n${then}`);
-  /** A connection is recorded when it has ended on both sides, which may be after the program has its answer. */
+  /**
+   * The last record. A connection is recorded once both sides have ended, possibly after the program has its answer.
+   */
   const last = async () => {
     const record = records.at(-1);
     return record ? [`${record.host}:${record.port}`, record.verdict, record.reason] : [];
@@ -162,7 +164,7 @@ describe.skipIf(!docker)("the way out of a container", () => {
       );
     for (const name of ["allowed.test", "denied.test", ""])
       await sandbox.workspace.write(`hello-${name}`, await helloFor(name));
-    // The server answers a hello with one of its own: TLS records begin with 026 003.
+    // The server answers a client hello with its own hello: TLS records begin with the octal bytes 026 003.
     expect(await client("allowed.test")).toContain("026 003 003");
     await becomes(last, [`allowed.test:${tlsPort}`, "allowed", null]);
     expect(await client("denied.test")).not.toContain("026 003 003");
@@ -249,7 +251,7 @@ describe.skipIf(!docker)("the way out of a container", () => {
   });
 });
 
-/** The first bytes that a TLS client sends to ask for this host; "" for one that names none. */
+/** The first bytes that a TLS client sends when it asks for this host; "" for a client that names no host. */
 async function helloFor(name: string): Promise<Uint8Array> {
   const taken = Promise.withResolvers<Uint8Array>();
   const server = createTcp((socket) => {

@@ -1,8 +1,8 @@
 /**
- * The way out of a sandbox: an HTTP proxy for one execution's programs. Each connection is checked against the allow-list,
- * its name is resolved once by the address guard, and the connection goes to that very address. In a tunnel (CONNECT) a TLS
- * client must ask for the host that was allowed. Plain HTTP is parsed and each request written out again, so that the
- * server gets exactly what was checked. Nothing waits for room: a proxy that is full refuses.
+ * The way out of a sandbox: an HTTP proxy for one execution's programs. Each connection is checked against the
+ * allow-list, the address guard resolves its name once, and the connection goes to exactly that address.
+ * In a tunnel (CONNECT), a TLS client must ask for the host that was allowed. Plain HTTP is parsed and each request is
+ * written anew, so that the server gets exactly what was checked. Nothing queues: a full proxy refuses.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
@@ -128,14 +128,14 @@ export async function createEgressProxy(deps: EgressDeps) {
       connection.on("error", () => {});
       server.emit("connection", connection);
     },
-    /** Ends all that is open. */
+    /** Ends all open connections. */
     close(): void {
       for (const connection of open) connection.destroy();
     },
   };
 }
 
-/** A tunnel to a host for which there are credentials: it is opened here, and each request in it is read. */
+/** Serves a tunnel to a host with credentials. TLS ends here, and each request in the tunnel is read. */
 async function inside(
   entry: Entry,
   client: Duplex,
@@ -170,7 +170,7 @@ async function inside(
   }
 }
 
-/** `host:port` as CONNECT names it. */
+/** Parses `host:port` of a CONNECT request. */
 function targetOf(text: string): { host: string; port: number } | undefined {
   const at = text.lastIndexOf(":");
   const port = /^\d{1,5}$/.test(text.slice(at + 1)) ? Number(text.slice(at + 1)) : 0;
@@ -198,8 +198,8 @@ function connectTo({ address, family }: ResolvedAddress, port: number): Promise<
 }
 
 /**
- * What the program sends first, once it is known that it may be sent: a TLS client must ask for the host by name.
- * @throws Refusal
+ * Reads the program's first bytes and decides whether they may be sent: a TLS client must ask for the host by name.
+ * @returns the bytes. @throws Refusal
  */
 async function firstBytes(client: Duplex, early: Uint8Array, host: string): Promise<Uint8Array> {
   let seen = Buffer.from(early);
@@ -216,7 +216,7 @@ async function firstBytes(client: Duplex, early: Uint8Array, host: string): Prom
       }
       if (seen.length > LIMITS.egressHeadBytes)
         throw new Refusal(403, "denied", "name_mismatch", "The TLS client's first message is too long.");
-      // A program that waits for the server to speak first sends nothing yet: then there is no limit of time.
+      // A program that waits for the server to speak first sends nothing yet, so it has no time limit.
       if (seen.length === 0) clearTimeout(late);
       const more = await nextPiece(client);
       if (!more) return seen;

@@ -1,10 +1,10 @@
-/** What a program reads that was refused. */
+/** The answers that a program gets when its request is refused. */
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { LIMITS } from "../../core/limits.ts";
 import type { Verdict } from "./model.ts";
 
-/** A refusal on its way to the program: status, `reason` of the record, and a sentence. */
+/** A refusal on its way to the program. `reason` is for the record; the message is a sentence for the program. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,
@@ -22,7 +22,9 @@ export function say(answer: ServerResponse, status: number, detail: string): voi
   answer.end(`Skep: ${detail}\n`);
 }
 
-/** What was written reaches the program; one that then does not close is not waited for. */
+/**
+ * Lets the program read what was written. If it then does not close the connection in time, the connection is closed.
+ */
 export function closeSoon(client: Duplex): void {
   const late = setTimeout(() => client.destroy(), LIMITS.egressHeadMs);
   client.once("close", () => clearTimeout(late));

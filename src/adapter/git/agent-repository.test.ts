@@ -1,4 +1,4 @@
-/** The git of agents: what it shows, and that nothing an agent makes of it reaches the server. */
+/** The repositories of agents: what they show, and that nothing an agent does to them reaches the server. */
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -24,7 +24,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 const git = createGit({ env: { PATH: process.env["PATH"] ?? "" } });
 const AUTHOR = { name: "Skep", email: "skep@localhost" };
 
-/** git as an agent runs it: with whatever its repository says. */
+/** Runs git as an agent would, with all settings of its repository. */
 function agentGit(path: string, ...args: string[]): string {
   const env = { PATH: process.env["PATH"] ?? "", HOME: path, GIT_CONFIG_NOSYSTEM: "1" };
   const safe = ["-c", "safe.directory=*"];

@@ -1,7 +1,8 @@
 /**
- * The repository that an agent finds in its working copy: the history of its own branch down to some depth, and nothing
- * else of the project: no other branch, no remote, no hook. Once it is there it is the agent's, and hostile: git of
- * this side never runs in it and nothing is read from it. What the agent leaves in its files is what is committed.
+ * Makes the repository that an agent finds in its working copy. It holds the history of the agent's own branch down to
+ * some depth, and nothing else of the project: no other branch, no remote, no hook.
+ * Once made, it belongs to the agent and is untrusted: the server never runs git in it and reads nothing from it.
+ * Commits are made from the agent's files.
  */
 import { readFileSync } from "node:fs";
 import { appendFile, mkdir, rm, writeFile } from "node:fs/promises";
@@ -14,24 +15,24 @@ import { adminFolder, besideOf, type WorktreePlace } from "./worktree.ts";
 
 interface AgentRepository extends WorktreePlace {
   branch: string;
-  /** Commits of it that the agent can read; at least 1. */
+  /** Number of commits of the branch that the agent can read; at least 1. */
   depth: number;
-  /** Commit that gets the tag `base`, where it is within the depth. */
+  /** Commit that gets the tag `base`, if it is within the depth. */
   base: string | null;
   signal?: AbortSignal | undefined;
 }
 
-/** Who commits where an agent does. */
+/** The identity of commits that the agent makes itself. */
 const IDENTITY = "[user]\n\tname = Skep\n\temail = skep@localhost\n[commit]\n\tgpgSign = false\n";
-/** As in the project's own repository: files are what they are, byte for byte. */
+/** As in the project's own repository: git converts no file contents. */
 const ATTRIBUTES = "* -text -eol -filter -ident !working-tree-encoding\n";
 const TIMEOUT_MS = 300_000;
 
-/** Says for which commit and depth the last one was made; out of an agent's reach. */
+/** Path of the file that says for which commit and depth the repository was last made. An agent cannot reach it. */
 const markOf = (place: WorktreePlace): string => join(adminFolder(place), "skep-agent-git");
 
 /**
- * Puts a fresh one into the working copy, unless the one that was made last is of the same commit.
+ * Puts a new repository into the working copy, unless the last one was made for the same commit and depth.
  * @returns whether it did. @throws Problem 502, 504.
  */
 export async function giveRepository(git: GitCommand, request: AgentRepository): Promise<boolean> {
@@ -82,11 +83,11 @@ async function make(
   await writeFile(join(gitDir, "info/attributes"), ATTRIBUTES);
   await appendFile(join(gitDir, "config"), IDENTITY);
   await git(["read-tree", "HEAD"], at);
-  // It may be deeper than what was taken.
+  // The commit may be older than the fetched history, so failure is accepted.
   if (base !== null) await git(["update-ref", "refs/tags/base", base], { ...at, accept: [1, 128] });
 }
 
-/** Takes the place of whatever the agent made of `.git`: a link is removed, not followed. */
+/** Replaces whatever the agent made of `.git`: a link is removed, not followed. */
 async function moveIn(made: string, path: string): Promise<void> {
   using top = openFolder(path, "latin1");
   await removeEntry(top, ".git");

@@ -1,11 +1,13 @@
-/** The attributes by which a repository of ours treats files. */
+/** The attributes by which Skep's repositories treat files. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * Files are taken byte for byte, whatever `.gitattributes` in a working copy asks for: this file beats it. Without it a
- * careless or hostile line (an unknown encoding) would make every commit fail. Nor do they say how files are compared and
- * joined: an agent's `*.js -diff` would hide changes from their reviewer. An archive has every file as it is.
+ * Turns off all conversions: files are stored byte for byte, because `info/attributes` takes precedence over any
+ * `.gitattributes` in a working copy. Otherwise a careless or hostile line there (an unknown encoding) would make every
+ * commit fail.
+ * Diff and merge drivers are off, too: an agent's `*.js -diff` would hide changes from their reviewer. An archive
+ * contains every file as it is.
  */
 export async function withoutConversions(repository: string): Promise<void> {
   await mkdir(join(repository, "info"), { recursive: true });

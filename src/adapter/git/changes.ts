@@ -1,4 +1,4 @@
-/** The change between two commits: its files, and their hunks a page at a time. */
+/** The changes between two commits: the files, and the hunks of one file. */
 import { eachField, type GitCommand } from "./command.ts";
 import { assertRef } from "./names.ts";
 
@@ -12,7 +12,7 @@ type FileStatus = "added" | "modified" | "deleted" | "type_changed";
 interface ChangedPath {
   path: string;
   status: FileStatus;
-  /** Null for a binary file. */
+  /** Null for a binary file, as is `deletions`. */
   insertions: number | null;
   deletions: number | null;
 }
@@ -24,14 +24,14 @@ export interface Hunk {
   lines: string[];
 }
 
-/** By git's letter for each. */
+/** File statuses by git's letters. */
 const STATUSES = new Map<string | undefined, FileStatus>([
   ["A", "added"],
   ["M", "modified"],
   ["D", "deleted"],
   ["T", "type_changed"],
 ]);
-/** Of one file's patch. */
+/** Most characters of one file's patch that are read. */
 export const FILE_PATCH_CHARACTERS = 200_000;
 
 const diff = (...shape: string[]) => [
@@ -53,14 +53,14 @@ function commits({ from, to }: Range): string[] {
 
 export interface ChangedPart {
   files: ChangedPath[];
-  /** Of all files that differ. */
+  /** Totals of all changed files, listed or not. */
   stats: { files: number; insertions: number; deletions: number };
 }
 
-/** Which of the files are listed: one, or those after a path (null: the first), in git's order. */
+/** Which changed files to list: one, or up to `limit` files after a path (null: from the first), in git's order. */
 export type Wanted = { path: string } | { after: string | null; limit: number };
 
-/** Files that differ. There may be very many with very long names: only those wanted are held. */
+/** Lists changed files. There may be very many with very long names, so only the wanted ones are held in memory. */
 export async function changedPaths(
   git: GitCommand,
   repository: string,
@@ -94,7 +94,7 @@ export async function changedPaths(
   return { files: [...found.values()], stats };
 }
 
-/** Unified diff of these files; cut after `maxBytes`. */
+/** Unified diff of these files, or of all when `paths` is empty; cut after `maxBytes`. */
 export async function patchOf(
   git: GitCommand,
   repository: string,

@@ -1,8 +1,9 @@
 /**
- * Runs git: an argument vector, an environment of its own, never a shell. Nothing of the machine's or a repository's
- * settings can make it start another program: hooks, file-system monitors, filters, pagers, editors, credential
- * helpers, system and user configuration are off. On time-out and abort its whole process group is asked to end, which
- * lets git remove its locks, and killed soon after.
+ * Runs git with an argument vector and an environment of its own, never through a shell. No setting of the machine or
+ * of a repository can make git start another program: hooks, file-system monitors, filters, pagers, editors, credential
+ * helpers, system and user configuration are off.
+ * On time-out and abort, git's whole process group gets SIGTERM, which lets git remove its locks, and soon after
+ * SIGKILL.
  */
 import { existsSync } from "node:fs";
 import type { Writable } from "node:stream";
@@ -10,30 +11,33 @@ import { notFound, Problem, unavailable } from "../../core/errors.ts";
 import { createLineSplitter } from "../../core/line-splitter.ts";
 
 export interface GitCommandOptions {
-  /** Working directory; only matters to relative paths. */
+  /** Working directory; only matters for relative paths. */
   cwd: string;
-  /** Explicit repository: git looks for none by itself. */
+  /** The repository. Git does not search for one. */
   gitDir?: string;
   workTree?: string;
   env?: Readonly<Record<string, string>>;
-  /** Taken as git reads it; when it fails, git is killed and the call fails with its error. */
+  /** Input, read as fast as git takes it. If the iteration fails, git is killed and the call fails with that error. */
   stdin?: string | AsyncIterable<Uint8Array>;
   signal?: AbortSignal | undefined;
   timeoutMs?: number;
-  /** Bytes after which git is stopped and what came so far is the answer; without it a longer answer is a failure. */
+  /**
+   * After this many bytes of output, git is stopped and the output so far is the answer. Without `cutAt`, output that
+   * is too long is a failure.
+   */
   cutAt?: number;
-  /** Exit codes besides 0 that are not a failure. */
+  /** Exit codes other than 0 that are not a failure. */
   accept?: readonly number[];
-  /** Receives the answer as it comes, however long; nothing of it is kept. */
+  /** Receives the output as it arrives, without a bound; the result then has no output. */
   onOutput?(chunk: Uint8Array): void;
-  /** Receives each line of standard error (progress uses carriage returns; they end a line too). */
+  /** Receives each line of standard error. A carriage return, as in progress, also ends a line. */
   onLine?(line: string): void;
 }
 
 interface GitResult {
   code: number;
   stdout: string;
-  /** The answer was stopped at `cutAt`. */
+  /** Whether the output was cut at `cutAt`. */
   cut: boolean;
 }
 
@@ -41,10 +45,13 @@ export type GitCommand = (args: readonly string[], options: GitCommandOptions) =
 
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 const DEFAULT_TIMEOUT_MS = 120_000;
-/** For a git that was asked to end, to remove its locks. */
+/** Time between SIGTERM and SIGKILL, in which git can remove its locks. */
 const END_MS = 2_000;
 
-/** Settings that beat every file; repeated as environment so that children of git have them too. */
+/**
+ * Settings that take precedence over every configuration file. They are passed in the environment, so that git's child
+ * processes get them, too.
+ */
 const SETTINGS: readonly (readonly [string, string])[] = [
   ["core.hooksPath", "/dev/null"],
   ["core.fsmonitor", "false"],
@@ -67,10 +74,10 @@ const SETTINGS: readonly (readonly [string, string])[] = [
   ["core.splitIndex", "false"],
   ["index.sparse", "false"],
   ["fastimport.unpackLimit", "100"],
-  // A command may wait for another that writes beside it (projects/turns.ts).
+  // A command may wait for another command that writes at the same time (projects/turns.ts).
   ["core.filesRefLockTimeout", "10000"],
   ["core.packedRefsTimeout", "10000"],
-  // Objects are never removed: what names one, or reads one, may do so beside everything else.
+  // Automatic maintenance never removes objects, because other commands may name or read them at the same time.
   ["gc.auto", "0"],
   ["maintenance.auto", "false"],
   ["commit.gpgSign", "false"],
@@ -82,13 +89,14 @@ const SETTINGS: readonly (readonly [string, string])[] = [
 
 export interface GitRunner {
   program: string;
-  /** PATH, HOME and what ssh needs; nothing else of the server's environment reaches git. */
+  /** PATH, HOME and the variables that ssh needs; git gets no other variable of the server's environment. */
   env: Readonly<Record<string, string>>;
 }
 
 /**
- * The command of this program and environment.
- * @throws Problem 503 `git_missing`, 504 `git_timeout`, 507 `disk_full`, 502 `git_failed`, 404 without its folder.
+ * Makes the function that runs git.
+ * @throws Problem 503 `git_missing`, 504 `git_timeout`, 507 `disk_full`, 502 `git_failed`, 404 when its folder is
+ * missing.
  */
 export function createGitCommand({ program, env }: GitRunner): GitCommand {
   return async (args, options) => {
@@ -150,8 +158,8 @@ export function createGitCommand({ program, env }: GitRunner): GitCommand {
 }
 
 /**
- * The processes of a command. `end` asks them to end and kills those that have not after a while; `ended` kills what is
- * left then.
+ * The process group of a command. `end` sends SIGTERM, and SIGKILL after a while. `ended` is called when git itself has
+ * ended, and then kills the rest of the group at once.
  */
 function endingGroup({ pid }: { readonly pid?: number | undefined }) {
   let late: ReturnType<typeof setTimeout> | undefined;
@@ -159,7 +167,7 @@ function endingGroup({ pid }: { readonly pid?: number | undefined }) {
     try {
       if (pid !== undefined) process.kill(-pid, signal);
     } catch {
-      // They ended by themselves in the meantime.
+      // The processes have ended by themselves.
     }
   };
   return {
@@ -175,7 +183,10 @@ function endingGroup({ pid }: { readonly pid?: number | undefined }) {
   };
 }
 
-/** Ends early, without an error, when git closes its input: git says itself what was wrong. */
+/**
+ * Writes chunks to git's input. When git closes its input, this stops without an error, since git reports the cause
+ * itself.
+ */
 async function feed(input: Writable, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const chunk of chunks) {
     if (input.destroyed) return;
@@ -184,7 +195,7 @@ async function feed(input: Writable, chunks: AsyncIterable<Uint8Array>): Promise
   input.end();
 }
 
-/** What a program that could not be started lacks: itself, or the folder to start in. */
+/** Tells why a program could not be started: it is not installed, or the folder to start in is missing. */
 const missing = (cwd: string) =>
   existsSync(cwd)
     ? unavailable("git_missing", "git is not installed on this machine; projects need it.")
@@ -219,7 +230,9 @@ function environment(
   };
 }
 
-/** One more setting for a single command, in the form that other programs' argument lists do not show. */
+/**
+ * Settings for a single command. They go into the environment, because other users can see the arguments of processes.
+ */
 export function withSettings(settings: readonly (readonly [string, string])[]): Record<string, string> {
   const pairs = settings.flatMap(([key, value], at) => [
     [`GIT_CONFIG_KEY_${SETTINGS.length + at}`, key],
@@ -228,16 +241,19 @@ export function withSettings(settings: readonly (readonly [string, string])[]): 
   return { ...Object.fromEntries(pairs), GIT_CONFIG_COUNT: String(SETTINGS.length + settings.length) };
 }
 
-/** How git ends a line about a failed write: what the other side says of its own disk begins with `remote:`. */
+/** Git's lines about a failed write on this machine. Messages about the other side's disk begin with `remote:`. */
 const FULL_DISK = /^(fatal|error): .*: (No space left on device|Disk quota exceeded)\.?$/;
 
-/** Whether programs of the other side write to the same standard error, unmarked: over ssh and from a path, not over HTTP. */
+/**
+ * Whether programs of the other side write to the same standard error without a prefix. They do over ssh and from a
+ * path, not over HTTP.
+ */
 const mixesOtherSide = ([name = "", ...args]: readonly string[]): boolean =>
   ["clone", "fetch", "push"].includes(name) && !args.some((arg) => /^https?:/i.test(arg));
 
-/** What git said, without addresses' credentials and without this machine's paths. */
+/** Git's error message, without credentials in addresses and without this machine's paths. */
 function failure(args: readonly string[], lines: readonly string[]): Problem {
-  // Often in a line before the last one.
+  // The line about the full disk is often not the last one.
   const full = lines.find((line) => FULL_DISK.test(line));
   if (full !== undefined && !mixesOtherSide(args))
     return new Problem(507, "disk_full", "The disk of the data folder is full.");
@@ -263,14 +279,14 @@ function collector(maxBytes: number) {
   };
 }
 
-/** An answer of one line, or of few. */
+/** Runs a command with a short answer. @returns the trimmed output. */
 export const lineOf = async (git: GitCommand, at: GitCommandOptions, args: readonly string[]): Promise<string> =>
   (await git(args, at)).stdout.trim();
 
-/** Of one field: longest name of a file that is taken whole. */
+/** Longest field, such as a file name, that is passed on whole. */
 const FIELD_BYTES = 64 * 1024;
 
-/** Takes an answer of `-z` field by field, however many there are. */
+/** Passes on the fields of a `-z` answer one by one, without a bound on their number. */
 export async function eachField(
   git: GitCommand,
   args: readonly string[],
@@ -283,7 +299,7 @@ export async function eachField(
 
 const LINE_BYTES = 10_000;
 
-/** Keeps the last few lines. */
+/** Splits standard error into lines and keeps the last 20. */
 function lineReader(onLine: ((line: string) => void) | undefined) {
   const kept: string[] = [];
   const { add, end } = createLineSplitter({

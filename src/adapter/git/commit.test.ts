@@ -1,4 +1,4 @@
-/** Commits from descriptors hold what `git add` would have put in them, and read nothing twice. */
+/** Commits made through descriptors hold the same as with `git add`, and no unchanged file is read twice. */
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import {
   appendFileSync,
@@ -48,7 +48,7 @@ function plain(...args: string[]): string {
   return ran.stdout.toString("latin1");
 }
 const tree = () => plain("ls-tree", "-r", "-z", "HEAD").split("\0").filter(Boolean);
-/** What git itself would still commit, and what it finds wrong. */
+/** What git itself would still commit or complain about. */
 const left = () => plain("status", "--porcelain", "--untracked-files=all", "-z");
 
 describe("a commit", () => {
@@ -243,7 +243,7 @@ describe("a commit", () => {
               else if (kind !== "remove") write(path, String(value));
               if (kind === "program") chmodSync(at(path), 0o755);
             } catch {
-              // A file is where a folder is wanted: this edit changes nothing.
+              // A file is in the place of a folder that this edit needs, so the edit changes nothing.
             }
           }
           await commit();

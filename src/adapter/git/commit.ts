@@ -1,7 +1,8 @@
 /**
- * Commits a working copy that an agent may have filled with anything and may be changing at this moment. Git never
- * enters it: files are read through descriptors that no link can divert (working-copy/), and git is handed their
- * content. No nested repository is entered, no filter, hook or signature program runs.
+ * Commits a working copy that an agent may have filled with anything, and may be changing at this moment. Git never
+ * enters it: files are read through descriptors that no link can divert (working-copy/), and git gets only their
+ * content.
+ * No nested repository is entered; no filter, hook or signature program runs.
  */
 
 import { readFileSync, renameSync, rmSync, statSync } from "node:fs";
@@ -22,31 +23,31 @@ export interface Identity {
 }
 
 export interface CommitOptions {
-  /** Of the worktree: the folder with its index and head. */
+  /** The worktree's folder inside the repository, with its index and HEAD. */
   gitDir: string;
   worktree: string;
   message: string;
   author: Identity;
   signal?: AbortSignal | undefined;
-  /** Larger files are left out. */
+  /** Files with more bytes are left out. */
   maxFileBytes: number;
 }
 
 export interface Committed {
-  /** Hash; null when nothing changed. */
+  /** Hash of the commit; null when nothing changed. */
   commit: string | null;
-  /** What is in the working copy and in no commit, with the reason; at most 1,000. */
+  /** Files of the working copy that were not committed, with the reason; at most 1,000. */
   skipped: LeftOut[];
 }
 
 interface Head {
   commit: string;
   tree: string;
-  /** Full name of the branch. */
+  /** Full reference name of the branch. */
   ref: string;
 }
 
-/** @throws Problem 502 `git_failed`, 413 `workspace_too_large`. */
+/** Commits all changes of a working copy. @throws Problem 502 `git_failed`, 413 `workspace_too_large`. */
 export async function commitAll(git: GitCommand, options: CommitOptions): Promise<Committed> {
   const { gitDir, worktree, maxFileBytes, signal } = options;
   const at: GitCommandOptions = { cwd: gitDir, gitDir, signal, timeoutMs: 600_000 };
@@ -80,7 +81,7 @@ async function headOf(git: GitCommand, at: GitCommandOptions): Promise<Head> {
   return { commit, tree, ref };
 }
 
-/** The index of the head's tree. When it is rebuilt, what it remembers of files is kept. */
+/** Reads the index of HEAD's tree. When it must be rebuilt, the known statuses of files are kept. */
 async function indexOf(git: GitCommand, at: GitCommandOptions, { tree }: Head): Promise<GitIndex> {
   const known = await readIndex(at.gitDir!, tree);
   if (known?.tree === tree) return known;
@@ -100,7 +101,10 @@ async function readIndex(gitDir: string, tree: string): Promise<GitIndex | undef
   }
 }
 
-/** @returns the commit, null without changes. @param changed filled with what was committed, without its content */
+/**
+ * Commits the changes with `git fast-import`. @returns the commit; null without changes. @param changed filled with
+ * what was committed, without its content
+ */
 async function importChanges(
   git: GitCommand,
   at: GitCommandOptions,
@@ -118,14 +122,17 @@ async function importChanges(
   return (await git(["fast-import", "--quiet", "--done", "--date-format=now"], { ...at, stdin })).stdout.trim();
 }
 
-/** The index is what the next commit compares with; without it that reads all files again, so a failure here is not an error. */
+/**
+ * Saves the index for the next commit to compare with. Without it, that commit only reads all files again, so a failure
+ * here is not an error.
+ */
 async function keepIndex(gitDir: string, before: GitIndex, edits: IndexEdits): Promise<void> {
   const lock = join(gitDir, "index.lock");
   try {
     await writeIndex(lock, before, edits);
     renameSync(lock, join(gitDir, "index"));
   } catch (error) {
-    // Somebody's git holds the lock: it is theirs.
+    // Another git holds the lock, so it must stay.
     if (codeOf(error) !== "EEXIST") rmSync(lock, { force: true });
   }
 }

@@ -1,4 +1,7 @@
-/** Repositories and remotes that answer with very much: conflicts, a push's words, long paths. Time and memory stay bounded. */
+/**
+ * Repositories and remotes that answer with very much data: conflicts, a push's messages, long paths. Time and memory
+ * stay bounded.
+ */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,7 +27,7 @@ function newRepository(name: string): string {
   return folder;
 }
 
-/** The most that this process grows while it works, bytes. */
+/** The most bytes by which this process grows during the work. */
 async function growth(work: () => Promise<unknown>): Promise<number> {
   Bun.gc(true);
   const before = process.memoryUsage.rss();
@@ -63,7 +66,7 @@ test.each([
   });
   expect(conflicts?.map(({ path }) => path)).toEqual(["f"]);
   expect(JSON.stringify(conflicts).length).toBeLessThan(100_000);
-  // It was 29 s, as each beginning was looked for to the end of the file.
+  // An earlier version took 29 s, because it searched for the end of each conflict up to the end of the file.
   expectWork(`a conflict with ${name}`, processorMs() - before, 200);
 });
 

@@ -1,4 +1,4 @@
-/** Taking work out of a repository for good: its references, then the objects that nothing refers to any more. */
+/** Deletes work from a repository for good: first its references, then the objects that have become unreachable. */
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,7 +7,10 @@ import { assertRef } from "./names.ts";
 
 const TIMEOUT_MS = 60 * 60_000;
 
-/** Deletes every reference at or below these: `refs/heads/run/ID`. One that is not there is none. */
+/**
+ * Deletes every reference that equals one of these or is below it, e.g. `refs/heads/run/ID`. A missing reference is no
+ * error.
+ */
 export async function removeRefs(git: GitCommand, repository: string, prefixes: readonly string[]): Promise<void> {
   for (const prefix of prefixes) assertRef(prefix);
   const at = { cwd: repository, gitDir: repository };
@@ -17,8 +20,8 @@ export async function removeRefs(git: GitCommand, repository: string, prefixes: 
 }
 
 /**
- * Packs what is reachable from references and working copies, and removes all other objects, so only while nothing else
- * writes to the repository. Little memory and one thread: others work beside it.
+ * Packs what references and working copies reach, and removes all other objects. Call it only while nothing else writes
+ * to the repository. It uses little memory and one thread, because other work runs at the same time.
  */
 export async function packAndPrune(git: GitCommand, repository: string, signal?: AbortSignal): Promise<void> {
   if (!existsSync(repository)) return;
@@ -28,7 +31,7 @@ export async function packAndPrune(git: GitCommand, repository: string, signal?:
   await git([...light, "gc", "--quiet", "--prune=now"], at);
 }
 
-/** Objects that are files of their own; those of 1 of 256 folders are counted, as git does it. */
+/** Estimates the number of loose objects as git does: counts those in one of the 256 folders. */
 export async function looseObjects(repository: string): Promise<number> {
   const some = await readdir(join(repository, "objects", "17")).catch(() => []);
   return some.length * 256;

@@ -1,21 +1,21 @@
-/** A commit as `git fast-import` takes it: one stream of paths and contents. */
+/** Writes a commit in the format of `git fast-import`: one stream of paths and contents. */
 import type { ChangedFile, Comparison } from "../../working-copy/compare.ts";
 import type { Identity } from "./commit.ts";
 
 export interface ImportTarget {
-  /** Full name of the branch, and the commit it is on. */
+  /** Full reference name of the branch, and its current commit. */
   ref: string;
   commit: string;
   message: string;
   author: Identity;
 }
 
-/** Small pieces are sent together. */
+/** Small pieces are collected into batches of this size. */
 const BATCH_BYTES = 256 * 1024;
 
 /**
- * The changes as one commit, whose name git answers. Nothing at all when there are none.
- * @param changed called with each file that was sent, without its content
+ * Yields the changes as one commit, for which git answers the hash. Yields nothing when there are no changes.
+ * @param changed gets each file that was sent, without its content
  */
 export async function* importedChanges(
   comparison: Comparison,
@@ -42,7 +42,7 @@ export async function* importedChanges(
     if (batch.isFull()) yield batch.take();
   }
   for (const path of comparison.gone) {
-    // A file that made room for a folder went with the first file in that.
+    // When a folder has replaced a file, importing the folder's first file has already deleted the file.
     if (folders.has(path)) continue;
     begin();
     batch.add(Buffer.from(`D ${quoted(path)}\n`, "latin1"));
@@ -86,7 +86,7 @@ function fileCommand({ path, mode, objectId, data }: ChangedFile): Buffer[] {
   return [at("inline"), Buffer.from(`data ${data.length}\n`), data, Buffer.from("\n")];
 }
 
-/** As C writes strings; it may hold bytes of any kind. */
+/** Quotes a path as a C string. The path may contain any bytes. */
 const quoted = (path: string): string => `"${path.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n")}"`;
 
 function addFolders(path: string, folders: Set<string>): void {

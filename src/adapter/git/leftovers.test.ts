@@ -1,4 +1,4 @@
-/** A git that is ended, asked or not, leaves a repository that the next one can use. */
+/** A git that was stopped, by a signal or a kill, leaves a repository that the next git can use. */
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,7 +29,7 @@ test("a git that is aborted while it holds a lock removes it", async () => {
     yield Buffer.from(`start\ncreate refs/heads/new ${commit}\nprepare\n`);
     await new Promise(() => {});
   })();
-  // The file is there a moment before git would remove it: the lock is held once git says that it is prepared.
+  // The lock's file exists a moment before git would remove it on a signal. Git holds it once it reports "prepare: ok".
   let said = "";
   let held = false;
   const onOutput = (chunk: Uint8Array) => {
@@ -65,7 +65,7 @@ test("one that does not end when it is asked is killed with all that it started"
   const command = createGitCommand({ program, env });
   await expect(command(["fetch"], { cwd: home, signal: abort.signal, onLine })).rejects.toThrow("enough");
   expect(child).toBeGreaterThan(0);
-  // Its parent is gone as well: until it is waited for it is a zombie.
+  // Its parent has ended, too, so the process is a zombie until it is collected.
   const stat = Bun.file(`/proc/${child}/stat`);
   while (/\) [^ZX]/.test(await stat.text().catch(() => ""))) await Bun.sleep(5);
 });

@@ -1,19 +1,19 @@
 /**
- * What a git that was killed leaves in a repository: locks, which every later command would wait for in vain, and halves
- * of packs.
+ * Removes what a killed git leaves in a repository: locks, for which every later command would wait in vain, and
+ * partial packs.
  */
 import type { Dirent } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../../core/errors.ts";
 
-/** The only locks of a repository's own folder and of those of its working copies. */
+/** The only locks that can be in a repository's folder and in the folders of its worktrees. */
 const LOCKS = ["HEAD.lock", "index.lock", "packed-refs.lock", "packed-refs.new", "shallow.lock", "config.lock"];
 
 /**
- * Removes it, while no git of this server writes to the repository. A git that a killed server started may outlive it,
- * in a process group of its own: that one is not looked for, and loses its files too. A repository that is not there has
- * nothing left.
+ * Removes the leftovers. Call it only while no git of this server writes to the repository. A git that a killed server
+ * started may still run in its own process group; it is not looked for, and loses its files, too.
+ * A missing repository is no error.
  */
 export async function removeLeftovers(repository: string): Promise<void> {
   const copies = await entriesOf(join(repository, "worktrees"));

@@ -1,7 +1,7 @@
 /**
- * Fetching objects from a Git LFS server by its batch interface. The addresses in its answers are a stranger's: each is
- * resolved by the guard, and the credentials of the repository are for the repository's own host. An object is kept when its
- * size and its SHA-256 are right.
+ * Fetches objects from a Git LFS server with its batch API. The addresses in its answers are untrusted: the guard
+ * resolves each, and the repository's credentials are only sent to the repository's own host.
+ * An object is kept only if its size and SHA-256 are right.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, open, rename, rm } from "node:fs/promises";
@@ -23,7 +23,7 @@ interface LfsFetch {
   authorization?: string | undefined;
   open: OpenGuarded;
   objects: readonly LfsObject[];
-  /** Where an object is put. */
+  /** Path that the object is stored at. */
   pathOf(oid: string): string;
   signal: AbortSignal;
 }
@@ -34,7 +34,7 @@ const ANSWER_BYTES = 4 * 1024 * 1024;
 const HEADERS = 20;
 const HEADER_CHARACTERS = 8_000;
 const REDIRECTS = 3;
-/** Without a byte for this long, a transfer has failed. */
+/** A transfer fails when no byte arrives for this long. */
 const SILENCE_MS = 30_000;
 
 interface Action {
@@ -42,7 +42,10 @@ interface Action {
   headers: Record<string, string>;
 }
 
-/** @returns why objects are missing, by oid. @throws Problem 502 `git_failed` when the server refuses as a whole. */
+/**
+ * Downloads objects. @returns the reasons why objects are missing, by oid. @throws Problem 502 `git_failed` when the
+ * server refuses the whole request.
+ */
 export async function fetchObjects(request: LfsFetch): Promise<Map<string, string>> {
   const missing = new Map<string, string>();
   for (let at = 0; at < request.objects.length; at += BATCH_OBJECTS) {
@@ -65,7 +68,7 @@ export async function fetchObjects(request: LfsFetch): Promise<Map<string, strin
   return missing;
 }
 
-/** What to fetch each object with, or why it cannot be. */
+/** Asks how to download each object. @returns the request for each, or the reason why there is none. */
 async function askBatch(request: LfsFetch, objects: readonly LfsObject[]): Promise<Map<string, Action | string>> {
   const url = new URL(`${request.endpoint}/objects/batch`);
   const { authorization, signal } = request;
@@ -78,7 +81,7 @@ async function askBatch(request: LfsFetch, objects: readonly LfsObject[]): Promi
   const response = await request.open(url.href, { method: "POST", headers, body, silenceMs: SILENCE_MS, signal });
   if (response.statusCode !== 200) {
     response.destroy();
-    // The words by which a refused credential is known.
+    // Callers recognize a refused credential by this wording.
     throw new Problem(502, "git_failed", `The Git LFS server returned error: ${response.statusCode}.`);
   }
   const pieces: Uint8Array[] = [];
@@ -136,7 +139,7 @@ async function download(request: LfsFetch, { oid, size }: LfsObject, action: Act
   }
 }
 
-/** Follows redirects; what was given for one host is not sent to another. */
+/** Sends the request and follows redirects. Headers for one host are not sent to another. */
 async function openFollowing(request: LfsFetch, { href, headers }: Action): Promise<IncomingMessage> {
   let url = href;
   let sent = headers;
@@ -156,7 +159,7 @@ async function openFollowing(request: LfsFetch, { href, headers }: Action): Prom
   throw new Problem(502, "lfs_failed", `The address redirects more than ${REDIRECTS} times.`);
 }
 
-/** @throws Problem 502 where there are more bytes than that. */
+/** Passes on the pieces of the body. @throws Problem 502 when it has more than `most` bytes. */
 async function eachPiece(
   response: IncomingMessage,
   most: number,

@@ -1,6 +1,7 @@
 /**
- * Files in Git LFS: a commit holds pointers, and a server holds their content. Here the content takes the place of pointers
- * in a run's working copy. A list beside the worktree's index says which, so that a commit knows an unchanged file again.
+ * Git LFS: a commit holds pointers, and a server holds the files' content. In a run's working copy the content replaces
+ * the pointers. A list in the worktree's folder names the replaced files, so that a commit recognizes those that have
+ * not changed.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -13,18 +14,18 @@ import { eachField, type GitCommand } from "./command.ts";
 import { assertRef } from "./names.ts";
 
 export interface LfsPointer {
-  /** In the working copy, as `latin1`. */
+  /** Path in the working copy, `latin1`. */
   path: string;
-  /** Git's name for the pointer itself. */
+  /** Git's object id of the pointer file. */
   blob: string;
   /** SHA-256 of the content. */
   oid: string;
   size: number;
 }
 
-/** Bytes of a pointer: shorter and longer files are none. */
+/** Size of a pointer file in bytes; smaller and larger files are not pointers. */
 const [LEAST_BYTES, MOST_BYTES] = [100, 1024];
-/** Files of that size that are looked into. */
+/** Most files of that size that are read to find pointers. */
 const MOST_CANDIDATES = 20_000;
 const ATTRIBUTES_BYTES = 64 * 1024;
 const PART_BYTES = 1024 * 1024;
@@ -38,7 +39,7 @@ function parsePointer(text: string): { oid: string; size: number } | undefined {
   return oid === undefined ? undefined : { oid, size: Number(size) };
 }
 
-/** The pointers of a commit, where its top `.gitattributes` names Git LFS. */
+/** Reads the pointers of a commit. Only looks for them if the `.gitattributes` in its root names Git LFS. */
 export async function readPointers(git: GitCommand, repository: string, commit: string): Promise<LfsPointer[]> {
   assertRef(commit);
   const at = { cwd: repository, gitDir: repository };
@@ -71,8 +72,10 @@ export async function readPointers(git: GitCommand, repository: string, commit: 
 }
 
 /**
- * Replaces pointers in a working copy that no agent has yet. A file that is no longer that pointer stays.
- * @param admin the worktree's folder with its index. @param pathOf the content, for a pointer that has it.
+ * Replaces pointers by content, in a working copy that no agent has used yet. A file that is no longer the pointer
+ * stays.
+ * @param admin the worktree's folder with its index. @param pathOf path of a pointer's content; undefined when it is
+ * missing.
  */
 export async function placeContents(
   { copy, admin }: { copy: string; admin: string },
@@ -112,13 +115,16 @@ function isPointer(top: Folder, { path, oid }: LfsPointer): boolean {
   }
 }
 
-/** @returns the blob that stands for the content of a file, where that content was put there for it and has not changed. */
+/**
+ * Makes a function that returns the pointer's blob for a file whose content replaced that pointer and has not changed
+ * since; undefined for any other file.
+ */
 export function createStandIns(admin: string): (path: string, data: Buffer) => Promise<string | undefined> {
   const known = new Map<string, LfsPointer>();
   try {
     for (const one of ownJson<LfsPointer[]>(readFileSync(join(admin, LIST), "utf8"))) known.set(one.path, one);
   } catch {
-    // There is none in this working copy.
+    // Nothing was replaced in this working copy.
   }
   return async (path, data) => {
     const pointer = known.get(path);

@@ -1,4 +1,6 @@
-/** Merging by plumbing: what it makes, what conflicts show, and what a crash, an abort and a branch that moves leave. */
+/**
+ * Merging by plumbing commands: the results, the conflicts shown, and what a crash, an abort or a moving branch leaves.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,7 +33,7 @@ function commit(path: string, content: string, ...options: string[]): string {
 }
 /** A new branch at `from`, checked out. */
 const branch = (name: string, from = "main") => git("checkout", "-qB", name, from);
-/** What a merge of these branches is asked for. */
+/** A request to merge one branch into another. */
 const into = (target: string, source: string, strategy: MergeRequest["strategy"]): MergeRequest => ({
   repository,
   strategy,
@@ -40,14 +42,14 @@ const into = (target: string, source: string, strategy: MergeRequest["strategy"]
   author,
   source: git("rev-parse", source),
 });
-/** The commit that it makes, or where the branch is already. */
+/** Merges. @returns the resulting commit, or the commit that the branch is already at. */
 async function merged(request: MergeRequest, command = createGitCommand({ program: "git", env })): Promise<string> {
   const outcome = await mergeInto(command, request);
   if (outcome.conflicts) throw new Error(`In conflict: ${JSON.stringify(outcome)}`);
   return outcome.commit;
 }
 const subjects = (range: string): string[] => git("log", "--reverse", "--format=%s", range).split("\n");
-/** The branches `ours` and `theirs`, each from main with its own text of each file. */
+/** Makes the branches `ours` and `theirs` from main, each with its own text of each file. */
 function clash(files: Record<string, readonly [ours: string, theirs: string]>): void {
   for (const [at, name] of ["ours", "theirs"].entries()) {
     branch(name);
@@ -57,7 +59,7 @@ function clash(files: Record<string, readonly [ours: string, theirs: string]>): 
   }
   git("checkout", "-q", "main");
 }
-/** Git, with something done before or after each of its commands. */
+/** A git command with functions that are called before and after each run. */
 function observed(before: (command: string) => void, after: (command: string) => void = () => {}): GitCommand {
   const plain = createGitCommand({ program: "git", env });
   return async (args, options) => {
@@ -71,7 +73,7 @@ beforeAll(() => {
   git("init", "-q", "-b", "main");
   commit("a.txt", "one\n");
   git("checkout", "-q", "-b", "work");
-  // The second changes the lines of the first: applied again, the first would not fit.
+  // The second commit changes the first one's lines, so the first would not apply again.
   commit("a.txt", "two\n");
   commit("a.txt", "three\n");
   git("checkout", "-q", "main");
@@ -92,7 +94,7 @@ describe("a merge", () => {
       git("update-ref", "refs/heads/taken", later);
       expect(await own.merge(request)).toEqual(done);
       expect(git("rev-parse", "taken")).toBe(later);
-      // A branch that was put back by hand is merged into again.
+      // If a branch was reset by hand, the merge is done again.
       git("update-ref", "refs/heads/taken", "main");
       expect((await own.merge(request)).conflicts).toBeUndefined();
       expect(git("show", "taken:a.txt")).toBe("three");
@@ -131,7 +133,7 @@ describe("a merge", () => {
       });
       await expect(mergeInto(moves, request)).rejects.toMatchObject({ status: 409, code: "branch_moved" });
       expect([git("rev-parse", "moving"), git("for-each-ref", "refs/skep")]).toEqual([later, ""]);
-      // Asked for again it is done, on top of what came.
+      // A repeated request merges on top of the commit that came in between.
       expect([await merged(request), git("merge-base", "moving", later)]).toEqual([git("rev-parse", "moving"), later]);
       await own.forgetMerge(repository, request.mark);
     },
@@ -202,7 +204,7 @@ describe("a rebase", () => {
     await own.merge(into("plain", "mixed", "rebase"));
     expect(subjects(`${start}..plain`).sort()).toEqual(["change a.txt", "change a.txt", "change m.txt"]);
     expect(git("rev-parse", "plain^{tree}")).toBe(git("rev-parse", "mixed^{tree}"));
-    // Nothing is left of a branch whose commits change nothing.
+    // A rebase of commits that change nothing creates no commit.
     branch("hollow");
     git("commit", "-q", "--allow-empty", "-m", "nothing");
     git("checkout", "-q", "main");
@@ -261,7 +263,7 @@ describe("a conflict", () => {
   });
 
   test("of a file whose name git could read as a pattern shows that file", async () => {
-    // ":/a.txt" means "a.txt of the top folder" unless names are taken literally.
+    // Git reads ":/a.txt" as "a.txt of the top folder" unless paths are taken literally.
     clash({ ":/a.txt": ["ours\n", "theirs\n"], "[ab].txt": ["ours\n", "theirs\n"] });
     const { of } = await conflictOf();
     for (const path of [":/a.txt", "[ab].txt"]) expect(of(path)?.hunks).toEqual([expect.stringContaining("\nours\n")]);

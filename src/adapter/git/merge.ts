@@ -1,6 +1,6 @@
 /**
- * Joins branches by plumbing alone: no working copy, no index, so nothing in a repository's files is ever resolved as a
- * path. A branch moves in one step, and only when it is still where the merge began.
+ * Merges branches with plumbing commands only: there is no working copy and no index, so no path in a repository is
+ * ever opened as a file. A branch moves in one atomic step, and only if it is still where the merge began.
  */
 import { conflict, isProblem } from "../../core/errors.ts";
 import type { MergeStrategy } from "../../core/merge-strategy.ts";
@@ -11,43 +11,45 @@ import { assertBranch, assertRef } from "./names.ts";
 export interface MergeRequest {
   repository: string;
   strategy: MergeStrategy;
-  /** Commit whose work is taken in. */
+  /** Commit to merge. */
   source: string;
-  /** Branch that takes it. */
+  /** Branch to merge into. */
   into: string;
   message: string;
   author: Identity;
-  /** Names this merge for good: asked for again after a crash, it is found by that when it was done. */
+  /**
+   * Unique name of this merge. When the merge is repeated after a crash, the mark tells whether it was already done.
+   */
   mark?: string | undefined;
-  /** Ends the work while the branch has not moved. */
+  /** Aborts the work, as long as the branch has not moved. */
   signal?: AbortSignal | undefined;
-  /** Called as the work progresses. @param percent of the commits of a rebase. */
+  /** Called as the work progresses. @param percent of the commits to rebase that are done. */
   onStep?: ((percent: number) => void) | undefined;
 }
 
 export interface ConflictingFile {
   path: string;
-  /** In the words of git: `contents`, `modify/delete`. */
+  /** Kind of conflict as git names it: `contents`, `modify/delete`. */
   kind: string;
-  /** The places with their conflict marks, bounded; none where the file as a whole is in conflict. */
+  /** The conflicting parts with their markers, bounded; none when the whole file is in conflict. */
   hunks: string[];
 }
 
 export type MergeOutcome =
   | { commit: string; conflicts?: undefined }
-  /** The branch did not move. `commit` of the source that did not fit, with `rebase`. */
+  /** The branch did not move. `more` counts the further conflicting files that are not listed. */
   | { conflicts: ConflictingFile[]; more: number };
 
 const MAX_FILES = 100;
 const MAX_HUNKS = 10;
 const MAX_HUNK_CHARACTERS = 4_000;
-/** Of all conflicting files read together. */
+/** Bytes of all conflicting files that are read in total. */
 const MAX_READ_BYTES = 4 * 1024 * 1024;
 const MAX_REBASED = 1_000;
 
 type At = { cwd: string; gitDir: string; signal: AbortSignal | undefined; timeoutMs: number };
 
-/** @throws Problem 409 `branch_moved`, 422 for too many commits to rebase. */
+/** Merges a commit into a branch. @throws Problem 409 `branch_moved`, 422 for too many commits to rebase. */
 export async function mergeInto(git: GitCommand, request: MergeRequest): Promise<MergeOutcome> {
   const { repository, into, source, strategy, signal } = request;
   assertBranch(into);
@@ -76,7 +78,7 @@ const WAYS: Record<MergeStrategy, (git: GitCommand, at: At, work: Work) => Promi
 
 const markRef = (mark: string): string => `refs/skep/merge/${mark}`;
 
-/** Where the branch is, and what a merge of this mark has made of it. */
+/** Reads where the branch is, and which commit an earlier attempt with this mark has made. */
 async function placesOf(git: GitCommand, at: At, { into, mark }: MergeRequest) {
   if (mark !== undefined) assertRef(mark);
   const branch = `refs/heads/${into}`;
@@ -88,7 +90,9 @@ async function placesOf(git: GitCommand, at: At, { into, mark }: MergeRequest) {
   return { target: { commit, tree }, done: mark === undefined ? undefined : rows.get(markRef(mark))?.[0] };
 }
 
-/** The branch and the mark together: after a crash, the one says what happened to the other. */
+/**
+ * Moves the branch and the mark in one transaction, so that after a crash the mark tells whether the branch was moved.
+ */
 async function moveBranch(git: GitCommand, at: At, request: MergeRequest, from: string, to: string): Promise<void> {
   const { into, mark } = request;
   const moves = [
@@ -96,7 +100,7 @@ async function moveBranch(git: GitCommand, at: At, request: MergeRequest, from: 
     ...(mark === undefined ? [] : [`update ${markRef(mark)} ${to}`]),
   ];
   try {
-    // Not to be aborted: what comes next depends on whether it was done.
+    // This step is not aborted, because what follows depends on whether it was done.
     await git(["update-ref", "-m", "run merged", "--stdin"], {
       ...at,
       signal: undefined,
@@ -108,7 +112,7 @@ async function moveBranch(git: GitCommand, at: At, request: MergeRequest, from: 
   }
 }
 
-/** Forgets the mark of a merge that was written down elsewhere. */
+/** Removes the mark of a merge whose result is stored elsewhere. */
 export async function forgetMerge(git: GitCommand, repository: string, mark: string): Promise<void> {
   assertRef(mark);
   await git(["update-ref", "-d", markRef(mark)], { cwd: repository, gitDir: repository });
@@ -127,7 +131,9 @@ async function joinBranches(
   return { commit: await commitTree(git, at, { tree, parents, message, env: identityOf(author) }) };
 }
 
-/** The commits of `source` that `target` lacks, one after another on top of `target`; merges among them are left out. */
+/**
+ * Applies the commits of `source` that `target` lacks one after another on top of `target`; merge commits are left out.
+ */
 async function rebaseCommits(git: GitCommand, at: At, { source, target, author, onStep }: Work): Promise<MergeOutcome> {
   const range = `${target.commit}..${source}`;
   const listed = await lineOf(git, at, ["rev-list", "--reverse", "--topo-order", "--no-merges", range]);
@@ -142,7 +148,8 @@ async function rebaseCommits(git: GitCommand, at: At, { source, target, author, 
     ).split("\n");
     if (!parent) continue;
     const tipTree = await treeOf(git, at, tip);
-    // The tip's files as a child of the commit's parent: their merge is the commit's own change, applied to the tip.
+    // A commit with the tip's files whose parent is the commit's parent. Merging it with the commit applies the
+    // commit's own change to the tip.
     const env = identityOf(author);
     const side = await commitTree(git, at, { tree: tipTree, parents: [parent], message: "side", env });
     const tree = await mergedTree(git, at, side, commit);
@@ -154,7 +161,7 @@ async function rebaseCommits(git: GitCommand, at: At, { source, target, author, 
   return { commit: tip };
 }
 
-/** The tree of both, or what is in conflict. */
+/** Merges two commits. @returns the merged tree, or the conflicts. */
 async function mergedTree(
   git: GitCommand,
   at: At,
@@ -178,7 +185,7 @@ async function mergedTree(
   return { conflicts, more: paths.length - conflicts.length };
 }
 
-/** Messages come as: count of paths, paths, kind, text. */
+/** Reads the kind of conflict per path. Each message is: count of paths, the paths, kind, text. */
 function conflictKinds(fields: string[]): Map<string, string> {
   const kinds = new Map<string, string>();
   for (let at = 0; at < fields.length && /^\d+$/.test(fields[at]!); ) {
@@ -200,7 +207,10 @@ async function fileOf(git: GitCommand, at: At, tree: string, path: string, maxBy
   return (await git(["cat-file", "blob", id!], at)).stdout;
 }
 
-/** What is between conflict marks, marks included. The text is a stranger's: it is read once, line by line. */
+/**
+ * Extracts the parts between conflict markers, including the markers. The text is untrusted, so it is read once, line
+ * by line.
+ */
 function conflictHunks(text: string): string[] {
   const hunks: string[] = [];
   let start = -1;
@@ -235,7 +245,7 @@ const treeOf = (git: GitCommand, at: At, commit: string) => lineOf(git, at, ["re
 const isAncestor = async (git: GitCommand, at: At, one: string, other: string): Promise<boolean> =>
   (await git(["merge-base", "--is-ancestor", one, other], { ...at, accept: [1] })).code === 0;
 
-/** The variables that tell git who the author and the committer are. */
+/** Environment variables that set git's author and committer. */
 export const identityOf = ({ name, email }: Identity) => ({
   GIT_AUTHOR_NAME: name,
   GIT_AUTHOR_EMAIL: email,

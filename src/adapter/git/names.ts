@@ -1,4 +1,4 @@
-/** What may be in git's argument vectors. Whatever begins with `-` would be read as an option. */
+/** Checks names before they go into git's argument vectors. Git would read a name that begins with `-` as an option. */
 import { Problem } from "../../core/errors.ts";
 import { isBranchName, isRefName } from "../../core/ref-name.ts";
 
@@ -9,12 +9,12 @@ export function assertRef(ref: string): void {
   if (!isRefName(ref)) throw bad("branch name");
 }
 
-/** @throws Problem 422 unless it can be the name of a branch: neither a commit nor a word such as HEAD. */
+/** @throws Problem 422 unless it is a valid branch name; a commit's hash or a word such as HEAD is not. */
 export function assertBranch(name: string): void {
   if (!isBranchName(name)) throw bad("branch name");
 }
 
-/** @throws Problem 422 unless it can be a folder's name as it is. */
+/** @throws Problem 422 unless it can be used as a folder's name unchanged. */
 export function assertName(name: string): void {
   if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(name)) throw bad("worktree name");
 }

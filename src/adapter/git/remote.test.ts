@@ -1,4 +1,4 @@
-/** A fetch from a remote that changes at that moment, or that lacks what it names. */
+/** Fetching from a remote that changes meanwhile, or that lacks objects which its references name. */
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ const env = { PATH: process.env["PATH"] ?? "" };
 let home: string;
 let upstream: string;
 let repository: string;
-/** The newest commit of upstream, which the clone lacks, and the file that holds it. */
+/** The newest commit of upstream, which the clone lacks, and the file of its object. */
 let newest: string;
 let held: string;
 beforeEach(async () => {
@@ -30,7 +30,7 @@ beforeEach(async () => {
   held = join(upstream, ".git/objects", newest.slice(0, 2), newest.slice(2));
 });
 
-/** Fetches with a git that runs this before each command. @returns the fetch, and how often git was asked. */
+/** Fetches with a git that runs a command before each run. @returns the fetch, and how often git was run. */
 function fetched(before: string) {
   const program = join(home, "git.sh");
   const calls = join(home, "calls");

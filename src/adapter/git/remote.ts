@@ -1,4 +1,4 @@
-/** What git needs to reach one remote repository and no other: its transport, the checked address, a header. */
+/** Lets git reach one remote repository and no other: sets the transport, the checked address and a header. */
 import { conflict, isProblem, Problem } from "../../core/errors.ts";
 import { type GitCommand, withSettings } from "./command.ts";
 import { assertBranch } from "./names.ts";
@@ -6,13 +6,13 @@ import { assertBranch } from "./names.ts";
 type Transport = "https" | "http" | "ssh" | "git" | "file";
 
 export interface Remote {
-  /** Address or absolute path; the caller has checked it. */
+  /** Address or absolute path, checked by the caller. */
   source: string;
   /** The one transport that git may use. */
   transport: Transport;
-  /** Host, port and the address to connect to, checked before; none for a path. */
+  /** Host, port and the address to connect to, checked by the caller; undefined for a path. */
   pin?: { host: string; port: number; address: string } | undefined;
-  /** Value of an Authorization header; reaches git through its environment and no file. */
+  /** Value of an Authorization header. It reaches git through the environment and is never in a file. */
   authorization?: string | undefined;
 }
 
@@ -41,7 +41,9 @@ export function remoteEnvironment({ source, transport, pin, authorization }: Rem
 
 const bracketed = (address: string): string => (address.includes(":") ? `[${address}]` : address);
 
-/** ssh without questions, to the checked address, with the host key remembered under the host's name. */
+/**
+ * An ssh command that never prompts, connects to the checked address, and stores the host key under the host's name.
+ */
 function sshCommand(pin: Remote["pin"]): string {
   const words = ["ssh", "-o BatchMode=yes", "-o StrictHostKeyChecking=accept-new", "-o ClearAllForwardings=yes"];
   if (pin) {
@@ -60,12 +62,15 @@ const commandOptions = ({ repository, signal, timeoutMs, onProgress: _, ...remot
   env: remoteEnvironment(remote),
 });
 
-/** What git says when objects are missing: of a remote that was repacked or pushed to while it was read, or our own. */
+/**
+ * Git's messages about missing objects. They are missing in a remote that was repacked or pushed to during the fetch,
+ * or in the local repository.
+ */
 const OBJECTS_MISSING = /did not send all necessary objects|not our ref|remote: fatal: (bad object|missing|unable to)/;
 
 /**
- * Brings the remote's branches into `refs/remotes/origin/`; no branch of our own moves. A remote that changes while it
- * is read is read once more. @throws Problem 502, 504.
+ * Fetches the remote's branches into `refs/remotes/origin/`; no local branch moves. If objects are missing because the
+ * remote changed meanwhile, it fetches once more. @throws Problem 502, 504.
  */
 export async function fetchBranches(git: GitCommand, work: RemoteWork): Promise<void> {
   const args = ["fetch", "--progress", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"];
@@ -92,28 +97,31 @@ export async function fetchBranches(git: GitCommand, work: RemoteWork): Promise<
   throw new Problem(failed.status, failed.code, `${failed.detail.replace(/\.?$/, ".")} ${remedy}`);
 }
 
-/** Lines kept of what a push was answered, and characters of the host's own words in a refusal. */
+/** Bounds of a push's output: lines that are kept, and characters of the host's own message in a refusal. */
 const SAID_LINES = 200;
 const WORDS_CHARACTERS = 1_000;
 
-/** What the host's hooks or rules wrote, each line once. Text from outside: mask it before it is shown. */
+/**
+ * The messages of the host's hooks or rules, each line once. The text comes from outside, so mask it before it is
+ * shown.
+ */
 function wordsOf(said: readonly string[]): string {
   const remote = said.flatMap((line) => (line.startsWith("remote:") ? line.slice("remote:".length).trim() : []));
-  // `! [remote rejected] main -> main (protected branch hook declined)`
+  // Example of such a line: `! [remote rejected] main -> main (protected branch hook declined)`
   const reasons = said.flatMap((line) =>
     line.startsWith("! [remote rejected]") && line.endsWith(")") ? line.slice(line.lastIndexOf("(") + 1, -1) : [],
   );
   return [...new Set([...reasons, ...remote])].filter(Boolean).join(" / ").slice(0, WORDS_CHARACTERS);
 }
 
-/** @throws Problem 409 `push_rejected`, `push_refused`, `target_checked_out`; 502, 504. */
+/** Pushes a branch. @throws Problem 409 `push_rejected`, `push_refused`, `target_checked_out`; 502, 504. */
 export async function pushBranch(git: GitCommand, branch: string, work: RemoteWork): Promise<void> {
   assertBranch(branch);
   const refs = `refs/heads/${branch}:refs/heads/${branch}`;
   const said: string[] = [];
   const options = {
     ...commandOptions(work),
-    // What it says last is why it refuses.
+    // Only the last lines are kept, because the reason comes last.
     onLine: (line: string) => void (said.push(line.slice(0, WORDS_CHARACTERS)) > SAID_LINES && said.shift()),
   };
   try {

@@ -1,4 +1,4 @@
-/** What a commit holds, for work on a copy of it: names, and all files as an archive. No working copy is read. */
+/** Lists the files of a commit and writes them to an archive, without reading a working copy. */
 import { stat } from "node:fs/promises";
 import { Problem } from "../../core/errors.ts";
 import { eachField, type GitCommand } from "./command.ts";
@@ -7,14 +7,14 @@ import { assertRef } from "./names.ts";
 interface SourceFile {
   path: string;
   kind: "file" | "program" | "link";
-  /** Of its content. */
+  /** Git's object id of the content. */
   oid: string;
 }
 
 interface Archive {
   repository: string;
   commit: string;
-  /** Path of the file that is written: a tar, every file of it below `prefix`. */
+  /** Path of the tar file to write. All paths in the tar begin with `prefix`. */
   to: string;
   prefix: string;
   maxBytes: number;
@@ -24,7 +24,7 @@ interface Archive {
 const TIMEOUT_MS = 600_000;
 
 /**
- * Files and links of a commit, in git's order; submodules are none.
+ * Lists files and links of a commit, in git's order; submodules are left out.
  * @throws Problem 413 `source_too_large` for more than `most`.
  */
 export async function sourceFiles(
@@ -50,7 +50,7 @@ export async function sourceFiles(
 const kindOf = (mode: string): SourceFile["kind"] =>
   mode.startsWith("12") ? "link" : mode === "100755" ? "program" : "file";
 
-/** @throws Problem 413 `source_too_large`, 502, 504. */
+/** Writes all files of a commit to a tar. @throws Problem 413 `source_too_large`, 502, 504. */
 export async function writeArchive(git: GitCommand, archive: Archive): Promise<void> {
   const { repository, commit, to, prefix, maxBytes, signal } = archive;
   assertRef(commit);

@@ -1,7 +1,8 @@
 /**
- * Submodules, without git's own commands for them: those read settings of the repository, which is a stranger's, and
- * write into folders that a link may have replaced. Here a submodule is a path, a commit and an address; its commit is
- * fetched into a repository of its own, its files are checked out beside the working copy and moved in.
+ * Submodules, without git's own commands for them. Those commands read settings of the untrusted repository, and write
+ * into folders that a link may have replaced.
+ * Here a submodule is a path, a commit and an address. Its commit is fetched into a repository of its own; its files
+ * are checked out next to the working copy and then moved in.
  */
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
@@ -16,16 +17,16 @@ import { type Remote, remoteEnvironment } from "./remote.ts";
 import { moduleBesideOf } from "./worktree.ts";
 
 export interface Submodule {
-  /** Relative to the working copy. */
+  /** Path in the working copy. */
   path: string;
-  /** Hash of the commit that belongs there. */
+  /** Hash of the commit that the submodule is at. */
   commit: string;
-  /** As `.gitmodules` has it: unchecked, may be relative. */
+  /** Address as `.gitmodules` has it: unchecked, and possibly relative. */
   url: string;
 }
 
 export interface CommitFetch extends Remote {
-  /** Folder of the repository that is made. It is there only when it is whole. */
+  /** Folder of the repository to make. It exists only once it is complete. */
   repository: string;
   commit: string;
   signal?: AbortSignal | undefined;
@@ -37,13 +38,13 @@ interface PlacedCommit {
   commit: string;
   /** Absolute path of the working copy. */
   copy: string;
-  /** Folder in it: empty, or not there. */
+  /** Folder in the working copy, which is empty or does not exist. */
   path: string;
   bounds: { files: number; bytes: number };
   signal?: AbortSignal | undefined;
 }
 
-/** Of all settings of `.gitmodules`. */
+/** Most bytes of `.gitmodules` settings that are read. */
 const SETTINGS_BYTES = 64 * 1024;
 const PLACE_MS = 300_000;
 
@@ -80,7 +81,10 @@ const isUsablePath = (path: string): boolean =>
       (name) => name !== "" && name !== "." && name !== ".." && isSafeName(Buffer.from(name).toString("latin1"), false),
     );
 
-/** What the tree says is decisive: a path that is no submodule there has no commit. */
+/**
+ * Reads the submodule's commit from the tree. @returns null when the tree has no submodule at that path, whatever
+ * `.gitmodules` says.
+ */
 async function linkedCommit(git: GitCommand, repository: string, commit: string, path: string): Promise<string | null> {
   const { stdout } = await git(["ls-tree", "-z", commit, "--", path], bare(repository));
   const [, hash, at] = /^160000 commit ([0-9a-f]{40,64})\t([^\0]*)\0$/.exec(stdout) ?? [];
@@ -100,7 +104,7 @@ export async function fetchCommit(git: GitCommand, request: CommitFetch): Promis
   const how = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"];
   try {
     const alone = await git([...how, "--depth=1", "--", source, commit], { ...at, accept: [1, 128] });
-    // Some hosts give no commit by its hash.
+    // Some hosts do not serve a commit by its hash, so all branches and tags are fetched instead.
     if (alone.code !== 0)
       await git([...how, "--", source, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"], at);
     const known = await git(["cat-file", "-e", `${commit}^{commit}`], { ...bare(made), accept: [1, 128] });

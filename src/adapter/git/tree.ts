@@ -1,4 +1,4 @@
-/** Files of a commit, by name: nothing of a working copy is read. */
+/** Lists files of a commit without reading a working copy. */
 import { eachField, type GitCommand } from "./command.ts";
 import { assertRef } from "./names.ts";
 
@@ -8,8 +8,8 @@ interface TreeFile {
 }
 
 /**
- * The regular files of a commit that are wanted, in git's order; links and submodules are none.
- * @param most files in all; those after them are left out.
+ * Lists the regular files of a commit that `wanted` accepts, in git's order; links and submodules are left out.
+ * @param most files to list; those after them are left out.
  */
 export async function filesIn(
   git: GitCommand,

@@ -1,4 +1,4 @@
-/** A run's whole life beside a fetch: what each sees of the other's work at any moment. */
+/** The whole life of a run during a fetch: what each sees of the other's work at any time. */
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,7 +28,10 @@ beforeEach(async () => {
   place = { repository, name: "run_1", path: join(home, "runs/run_1") };
 });
 
-/** Git that runs a shell's line before each command, also before those that git itself starts. `$git` is the plain one. */
+/**
+ * A git that runs a shell command before each run, even of the git commands that git itself starts. `$git` is the real
+ * one.
+ */
 function gitAfter(line: string) {
   const folder = mkdtempSync(join(home, "bin-"));
   const program = join(folder, "git");
@@ -38,7 +41,7 @@ function gitAfter(line: string) {
 }
 
 const run = { branch: "run/run_1", from: "HEAD" };
-/** Everything that a run does in the clone: it begins, commits, is merged and pushed, and is removed with its branch. */
+/** All steps of a run in the clone: it begins, commits, is merged and pushed, and is removed with its branch. */
 async function lifeOfRun(by: Git) {
   const { repository } = place;
   expect(await by.addWorktree({ ...place, ...run })).toBe(true);
@@ -77,7 +80,7 @@ describe("the life of a run", () => {
     early.catch(() => {});
     while (!existsSync(asked)) await Promise.race([early, Bun.sleep(5)]);
     await lifeOfRun(git);
-    // Its origin is repacked as well.
+    // The remote is repacked, too.
     plainGit(upstream, "gc", "-q", "--prune=now");
     writeFileSync(go, "");
     await fetching;

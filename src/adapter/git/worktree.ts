@@ -1,6 +1,7 @@
 /**
- * Runs' working copies. The repository's own folder is outside of everything that an agent can write; a worktree's
- * `.git` is never read: it is the agent's (agent-repository.ts). Removing a copy deletes only what is ours.
+ * Working copies of runs. The repository's own folder is outside of everything that an agent can write. A worktree's
+ * `.git` is never read, because it belongs to the agent (agent-repository.ts).
+ * Removing a copy deletes only what Skep made.
  */
 import { existsSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
@@ -12,36 +13,39 @@ import { assertBranch, assertName, assertRef } from "./names.ts";
 export interface WorktreePlace {
   /** The project's repository folder (not a worktree's). */
   repository: string;
-  /** Names the worktree inside the repository: the run's id. */
+  /** Name of the worktree inside the repository: the run's id. */
   name: string;
   /** Absolute path of the working copy; its last part is `name`. */
   path: string;
 }
 
 interface NewWorktree extends WorktreePlace {
-  /** Branch to work on: made from `from` when it does not exist. */
+  /** Branch to work on; created at `from` when it does not exist. */
   branch: string;
   from: string;
-  /** Called when the files are there, before the copy counts as whole. */
+  /** Called when the files are written, before the copy counts as complete. */
   complete?(): Promise<void>;
   signal?: AbortSignal | undefined;
 }
 
-/** Folder with the index and head of that worktree: inside the repository, out of an agent's reach. */
+/** The worktree's folder inside the repository, with its index and HEAD; an agent cannot reach it. */
 export const adminFolder = ({ repository, name }: WorktreePlace): string => join(repository, "worktrees", name);
-/** Where an agent's repository is made: on the same file system as the working copy, so that it can be moved in. */
+/**
+ * Path where an agent's repository is made. It is on the same file system as the working copy, so that it can be moved
+ * in.
+ */
 export const besideOf = ({ path }: WorktreePlace): string => `${path}.git`;
-/** Where a submodule's files are made, for the same reason. */
+/** Path where a submodule's files are checked out, on the same file system for the same reason. */
 export const moduleBesideOf = ({ path }: Pick<WorktreePlace, "path">): string => `${path}.module`;
 /**
- * Written last and removed first: git passes over a working copy without it, so no other command ever sees one that is
- * half made. One without it was never finished.
+ * This file is written last and removed first. Git ignores a worktree without it, so other commands never see an
+ * unfinished one. A worktree without it was never finished.
  */
 const gitdirFile = (place: WorktreePlace): string => join(adminFolder(place), "gitdir");
 
 export const hasWorktree = (place: WorktreePlace): boolean => existsSync(gitdirFile(place)) && existsSync(place.path);
 
-/** Makes the worktree, or finds it as it was left. @returns true when it was made. */
+/** Makes the worktree, or keeps an existing one as it is. @returns true when it was made. */
 export async function addWorktree(
   git: GitCommand,
   { branch, from, complete, signal, ...place }: NewWorktree,
@@ -64,8 +68,8 @@ export async function addWorktree(
 }
 
 /**
- * By hand, because git's own command shows a working copy to other commands before it is whole: its head names no commit
- * yet, and a command that checks all references at that moment, such as a fetch, fails.
+ * Makes the worktree without git's own command, which shows a working copy to other commands before it is complete. At
+ * that moment its HEAD names no commit, and a command that checks all references, such as a fetch, fails.
  */
 async function fill(git: GitCommand, place: WorktreePlace, branch: string, signal: AbortSignal | undefined) {
   const admin = adminFolder(place);
@@ -81,18 +85,23 @@ async function fill(git: GitCommand, place: WorktreePlace, branch: string, signa
   await git(["reset", "--hard", "--quiet", "HEAD"], at);
 }
 
-/** Locks that a killed git left behind. One process owns the data folder and takes one step at a time in a worktree. */
+/**
+ * Removes locks that a killed git left. That is safe because one process owns the data folder, and takes one step at a
+ * time in a worktree.
+ */
 async function dropStaleLocks(place: WorktreePlace): Promise<void> {
   for (const name of ["index.lock", "HEAD.lock"]) await rm(join(adminFolder(place), name), { force: true });
 }
 
-/** Deletes the working copy and what the repository knows of it; the branch stays. Links are not followed. Idempotent. */
+/**
+ * Deletes the working copy and the repository's data about it; the branch stays. Links are not followed. Idempotent.
+ */
 export async function removeWorktree(place: WorktreePlace): Promise<void> {
   assertName(place.name);
   await rm(gitdirFile(place), { force: true });
   await removeFolder(place.path);
   await removeFolder(besideOf(place));
   await removeFolder(moduleBesideOf(place));
-  // The code graph of the copy is in it, and may be written at this moment.
+  // The folder also holds the copy's code graph, which may be written at this moment: hence the retries.
   await rm(adminFolder(place), { recursive: true, force: true, maxRetries: 3 });
 }

@@ -1,4 +1,4 @@
-/** How a cluster is reached: what a kubeconfig and a service account say, and what is refused with a remedy. */
+/** Reading access to a cluster from a kubeconfig and a service account, and the remedies in refusals. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

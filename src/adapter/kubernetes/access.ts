@@ -1,6 +1,6 @@
 /**
- * How a cluster's API server is reached: by a kubeconfig file, or as a Pod of the cluster with its service account.
- * Files of tokens are read again for each request: clusters replace them every hour.
+ * Reads how to reach a cluster's API server: from a kubeconfig file, or, in a Pod of the cluster, from its service
+ * account. Token files are read again for each request, because clusters replace the tokens every hour.
  */
 import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -9,13 +9,13 @@ import { codeOf, unavailable } from "../../core/errors.ts";
 import { isObject, listIn, membersOf, textIn } from "../../core/is-object.ts";
 
 export interface ClusterAccess {
-  /** For people and messages; never holds credentials. */
+  /** Address for people and messages; it never contains credentials. */
   address: string;
   server: URL;
-  /** Namespace that the configuration names. */
+  /** Namespace of the configuration. */
   namespace: string;
   tls: ClusterTls;
-  /** Of each request. @throws Problem when the file of a token cannot be read. */
+  /** The Authorization header for a request. @throws Problem when the token's file cannot be read. */
   authorization(): string | undefined;
 }
 
@@ -23,20 +23,20 @@ export interface ClusterTls {
   ca?: string;
   cert?: string;
   key?: string;
-  /** The name that the server's certificate is for, where that is not the address's. */
+  /** The name that the server's certificate is for, when it differs from the address. */
   serverName?: string;
-  /** False only where the kubeconfig says `insecure-skip-tls-verify`. */
+  /** False only when the kubeconfig says `insecure-skip-tls-verify`. */
   rejectUnauthorized: boolean;
 }
 
 interface AccessOptions {
   /** Path of a kubeconfig file. */
   kubeconfig?: string | undefined;
-  /** Of the file; its current one when absent. */
+  /** Context in the kubeconfig; its current context when absent. */
   context?: string | undefined;
-  /** Variables of the server's process: those that a Pod of a cluster is given. */
+  /** Environment variables of the server's process, among them those that a Pod gets. */
   env: Readonly<Record<string, string | undefined>>;
-  /** Where a Pod finds its service account. */
+  /** Folder of a Pod's service account. */
   account?: string;
 }
 
@@ -45,7 +45,7 @@ const MAX_FILE_BYTES = 1024 * 1024;
 
 const refuse = (detail: string) => unavailable("kubernetes_access_invalid", detail);
 
-/** @throws Problem 503 `kubernetes_access_invalid` that says what is missing or cannot be used. */
+/** @throws Problem 503 `kubernetes_access_invalid` with what is missing or cannot be used. */
 export function clusterAccess({ kubeconfig, context, env, account = ACCOUNT }: AccessOptions): ClusterAccess {
   if (kubeconfig !== undefined) return fromFile(kubeconfig, context);
   const [host, port] = [env["KUBERNETES_SERVICE_HOST"], env["KUBERNETES_SERVICE_PORT"]];
@@ -103,7 +103,7 @@ function fromFile(path: string, wanted: string | undefined): ClusterAccess {
   };
 }
 
-/** @param what names the user in messages. */
+/** @param what names the user in error messages. */
 function authorizationOf(user: unknown, folder: string, what: string): () => string | undefined {
   for (const name of ["exec", "auth-provider"])
     if (isObject(membersOf(user)[name]))

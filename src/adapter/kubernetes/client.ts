@@ -1,7 +1,8 @@
 /**
- * A cluster's API over HTTPS: a call, and a stream of events. Answers are bounded in bytes and checked before they are
- * parsed; what the API server asks to be tried again later (429, 503 with Retry-After) or was overtaken by (409, as beside other
- * Pods of a quota) is tried again some times.
+ * A cluster's API over HTTPS: calls, and streams of events. Answers are bounded in bytes and checked before they are
+ * parsed.
+ * A call is repeated a few times when the API server asks for that (429, 503 with Retry-After). The same applies when
+ * another change came first (409, as happens to Pods that share a quota).
  */
 import { Cut, checkedAnswer } from "../../core/checked-stream.ts";
 import { codeOf, isProblem } from "../../core/errors.ts";
@@ -15,7 +16,7 @@ export type Query = Readonly<Record<string, string | number | readonly string[]>
 interface Call {
   query?: Query;
   body?: unknown;
-  /** Of the body; JSON when absent. */
+  /** Media type of the body; JSON when absent. */
   type?: string;
   signal?: AbortSignal | undefined;
 }
@@ -29,7 +30,7 @@ const TRIES = 4;
 const WAIT_MS = 1_000;
 const MAX_WAIT_MS = 10_000;
 
-/** @param waitMs how long a try waits where the API server does not say. */
+/** @param waitMs pause between attempts when the API server does not name one. */
 export function createClusterClient(access: ClusterAccess, waitMs = WAIT_MS) {
   const { server, tls, address } = access;
   async function send(method: string, path: string, { query = {}, body, type, signal }: Call): Promise<Response> {
@@ -38,7 +39,7 @@ export function createClusterClient(access: ClusterAccess, waitMs = WAIT_MS) {
     return await fetch(url, {
       method,
       redirect: "error",
-      // The cluster is reached directly: a proxy of the environment would be shown its token.
+      // Connect directly, because a proxy of the environment would see the token.
       proxy: "",
       headers: {
         accept: "application/json",
@@ -73,7 +74,10 @@ export function createClusterClient(access: ClusterAccess, waitMs = WAIT_MS) {
       throw isProblem(error) ? error : asProblem(error instanceof Cut ? "its answer broke off" : error, address);
     }
   };
-  /** @returns the answer's JSON, unchecked. @throws Problem: what the API server refused, or 503 `sandbox_unavailable`. */
+  /**
+   * @returns the answer's JSON, unchecked. @throws Problem for a refusal of the API server, or 503
+   * `sandbox_unavailable`.
+   */
   const call = (
     method: "GET" | "POST" | "DELETE" | "PATCH" | "PUT",
     path: string,
@@ -88,7 +92,7 @@ export function createClusterClient(access: ClusterAccess, waitMs = WAIT_MS) {
   return {
     access,
     call,
-    /** No error when it is gone already. @throws Problem as `call`. */
+    /** Deletes an object. It is no error if it is gone already. @throws Problem as `call`. */
     async remove(path: string, how: object, signal: AbortSignal | undefined): Promise<void> {
       try {
         await call("DELETE", path, { body: { apiVersion: "v1", kind: "DeleteOptions", ...how }, signal });
@@ -96,7 +100,7 @@ export function createClusterClient(access: ClusterAccess, waitMs = WAIT_MS) {
         if (codeOf(error) !== "kubernetes_not_found") throw error;
       }
     },
-    /** A stream of the API server, e.g. a watch. @throws Problem as `call`. */
+    /** Opens a stream of the API server, e.g. a watch. @throws Problem as `call`. */
     stream: (path: string, query: Query, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> =>
       guardCall(signal, async () => {
         const answer = await sendAccepted("GET", path, { query, signal });

@@ -6,7 +6,7 @@ import { type WatchOptions, watchObjects } from "./watch.ts";
 
 export type Cluster = ReturnType<typeof connectCluster>;
 
-/** @param waitMs how long a try waits where the API server does not say. */
+/** @param waitMs pause between attempts when the API server does not name one. */
 export function connectCluster(access: ClusterAccess, waitMs?: number) {
   const client = createClusterClient(access, waitMs);
   return {

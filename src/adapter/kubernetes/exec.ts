@@ -1,6 +1,6 @@
 /**
- * A command in a container of a Pod, over a WebSocket: `v5.channel.k8s.io`, which can close the command's input, or
- * `v4.channel.k8s.io` of clusters before 1.30, which cannot: there the command must know where its input ends.
+ * Runs a command in a container of a Pod, over a WebSocket. The protocol `v5.channel.k8s.io` can close the command's
+ * input. `v4.channel.k8s.io`, of clusters before 1.30, cannot: there the command must know where its input ends.
  */
 import { listIn, textIn } from "../../core/is-object.ts";
 import { readMembers } from "../../core/json-reader.ts";
@@ -10,7 +10,7 @@ import { openWebSocket } from "./web-socket.ts";
 
 export const EXEC_PROTOCOLS = ["v5.channel.k8s.io", "v4.channel.k8s.io"] as const;
 const CHANNELS = { stdin: 0, stdout: 1, stderr: 2, status: 3, close: 255 } as const;
-/** Of input in one message. */
+/** Most bytes of input in one message. */
 const PIECE_BYTES = 32 * 1024;
 const MAX_STATUS_CHARACTERS = 64 * 1024;
 
@@ -18,7 +18,7 @@ export interface PodExecRequest {
   namespace: string;
   pod: string;
   container: string;
-  /** It is part of the request's address, which API servers log: no secrets. */
+  /** The command. It is part of the request's address, which API servers log, so it must not contain secrets. */
   argv: readonly string[];
   hasInput: boolean;
   onOutput(stream: "stdout" | "stderr", chunk: Uint8Array): void;
@@ -27,7 +27,7 @@ export interface PodExecRequest {
 
 export type PodExec = Awaited<ReturnType<typeof execInPod>>;
 
-/** @throws Problem: the Pod is gone, may not be entered, or the API server does not answer. */
+/** Starts the command. @throws Problem when the Pod is gone, may not be entered, or the API server does not answer. */
 export async function execInPod(client: ClusterClient, request: PodExecRequest) {
   const { access } = client;
   const { namespace, pod, container, argv, hasInput, onOutput } = request;
@@ -59,17 +59,20 @@ export async function execInPod(client: ClusterClient, request: PodExecRequest) 
       signal: request.signal,
     });
     const over = (error: unknown) => {
-      // Some servers drop the connection once they have said how it ended.
+      // Some servers drop the connection after they have sent the exit status, which is no error.
       if (status === "") throw asProblem(error, access.address);
     };
     const closed = socket.closed.catch(over);
     closed.catch(() => {});
     return {
-      /** Resolves when the command has ended and its output is through; rejects with a Problem when the connection broke. */
+      /**
+       * Resolves when the command has ended and all its output has arrived; rejects with a Problem when the connection
+       * broke.
+       */
       closed,
-      /** Known once `closed` has resolved; null when the API server did not say. */
+      /** The exit code, once `closed` has resolved; null when the API server did not tell it. */
       exitCode: (): number | null => exitCodeIn(status),
-      /** Resolves once there is room for more. */
+      /** Writes to the command's input. Resolves once there is room for more. */
       async write(bytes: Uint8Array): Promise<void> {
         for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
           const piece = bytes.subarray(at, at + PIECE_BYTES);
@@ -79,13 +82,13 @@ export async function execInPod(client: ClusterClient, request: PodExecRequest) 
           await socket.send(message);
         }
       },
-      /** Closes the input, where the API server can. */
+      /** Closes the command's input, if the protocol supports that. */
       async endInput(): Promise<void> {
         if (socket.protocol === EXEC_PROTOCOLS[0]) await socket.send(Buffer.from([CHANNELS.close, CHANNELS.stdin]));
       },
       pause: socket.pause,
       resume: socket.resume,
-      /** Breaks the connection off; the command may go on. */
+      /** Breaks off the connection; the command may continue. */
       detach: socket.destroy,
     };
   } catch (error) {
@@ -94,7 +97,7 @@ export async function execInPod(client: ClusterClient, request: PodExecRequest) 
   }
 }
 
-/** Of a `Status`: success, or a failure with the exit code among its causes. */
+/** Exit code in a `Status`: 0 for success, else the code among the causes of the failure. */
 function exitCodeIn(text: string): number | null {
   const status = readMembers(text);
   if (textIn(status, "status") === "Success") return 0;

@@ -1,4 +1,4 @@
-/** What an API server says when it refuses, and failures of the way to it, as Problems. */
+/** Turns refusals of an API server, and failures of the connection to it, into Problems. */
 import { isProblem, messageOf, Problem, unavailable } from "../../core/errors.ts";
 import { textIn } from "../../core/is-object.ts";
 import { readMembers } from "../../core/json-reader.ts";
@@ -12,7 +12,7 @@ const CODES: Readonly<Record<number, string>> = {
   429: "kubernetes_busy",
 };
 
-/** @param text the answer's body, a `Status` as a rule. */
+/** @param text the answer's body, which is usually a `Status`. */
 export function refusal(status: number, text: string, address: string): Problem {
   const said = statusMessage(text);
   if (status === 401)
@@ -35,13 +35,16 @@ export function refusal(status: number, text: string, address: string): Problem 
   return new Problem(CODES[status] ? status : 502, CODES[status] ?? "kubernetes_error", said);
 }
 
-/** Any failure of a call as a Problem; Problems pass as they are. */
+/** Turns any failure of a call into a Problem; a Problem is returned unchanged. */
 export function asProblem(error: unknown, address: string): Problem {
   if (isProblem(error)) return error;
   return unavailable("sandbox_unavailable", `The cluster at ${address} does not answer: ${messageOf(error)}`);
 }
 
-/** Another change came between; nothing was done. A name that is taken answers 409 as well, with another reason. */
+/**
+ * Whether another change came first, so that nothing was done. A name that is taken also answers 409, but with another
+ * reason.
+ */
 export const isOvertaken = (status: number, text: string): boolean =>
   status === 409 && textIn(readMembers(text), "reason") === "Conflict";
 

@@ -1,4 +1,4 @@
-/** What an API server may do to its client: refuse, ask for patience, cut, forget, and send what it should not. */
+/** Faults of an API server: it refuses, asks to wait, cuts connections, forgets versions, and sends malformed data. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { type AddressInfo, createServer, type Socket } from "node:net";
@@ -158,7 +158,7 @@ describe("a watch", () => {
     await cluster.remove("a");
     await until("-a");
     expect(seen).toEqual(["a", "b", "-a"]);
-    // One list, and a watch for each time.
+    // One list, and one watch for each connection.
     expect(lists()).toBe(1 + 2);
   });
 
@@ -188,7 +188,7 @@ describe("a watch", () => {
     const seen = Promise.withResolvers<void>();
     cluster.fail(({ url }, answer) => {
       if (!url?.includes("watch=true")) return false;
-      // As behind a connection that was lost without a word.
+      // The stream never sends anything, as behind a connection that was silently lost.
       answer.writeHead(200, { "content-type": "application/json" }).write("\n");
       held.resolve();
       return true;
@@ -257,13 +257,13 @@ const execOf = (onOutput: (stream: string, chunk: Uint8Array) => void = () => {}
 });
 
 interface Opening {
-  /** In place of the head that opens a WebSocket. */
+  /** The HTTP head to send instead of the one that opens a WebSocket. */
   head?: string;
   protocol?: string;
   onOutput?(stream: string, chunk: Uint8Array): void;
 }
 
-/** A server that opens a WebSocket and then does as it is told. */
+/** A server that opens a WebSocket and then calls `act` with the socket. */
 async function opened(act: (socket: Socket) => void, { head, protocol = EXEC_PROTOCOLS[1], onOutput }: Opening = {}) {
   const server = createServer((socket) => {
     socket.on("error", () => {});
@@ -299,7 +299,7 @@ describe("exec", () => {
       [[status({ status: "Failure", message: "no such container" }), close], null],
       [[serverFrame(2, Buffer.from("\u0003{")), close], null],
       [[close], null],
-      // Some API servers drop the connection at once.
+      // Some API servers drop the connection without a close frame.
       [[status({ status: "Success" })], 0],
     ];
     for (const [frames, code] of said) {
@@ -349,7 +349,7 @@ describe("exec", () => {
     test(`ends at ${what}`, async () => {
       const exec = await opened((socket) => socket.write(bytes));
       await failure(exec.closed);
-      // Nothing is sent to it any more.
+      // Writing to a broken connection does nothing.
       await exec.write(Buffer.alloc(10));
       if (what !== "an endless status")
         expect(await failure(exec.closed)).toMatchObject({ code: "sandbox_unavailable" });

@@ -1,6 +1,6 @@
 /**
- * The objects of a list, kept up to date: listed, then watched from that version on. A watch that is cut goes on where it
- * was; when the API server no longer knows that version (410), everything is listed again.
+ * Keeps a list of objects up to date: lists them, then watches for changes from that version on. A watch that is cut
+ * continues where it was. When the API server no longer knows that version (410), everything is listed again.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isProblem } from "../../core/errors.ts";
@@ -13,14 +13,17 @@ import { refusal } from "./failures.ts";
 export interface WatchOptions {
   path: string;
   query: Query;
-  /** An object as it is now. */
+  /** Called with the current state of an object. */
   onObject(object: unknown): void;
   onGone(name: string): void;
-  /** It could not be reached, and is asked again. */
+  /** Called when the API server could not be reached; the watch then tries again. */
   onFailure?(error: unknown): void;
-  /** Between two tries after a failure. */
+  /** Pause between attempts after a failure, ms. */
   waitMs?: number;
-  /** One stream lasts no longer, ms: what nobody answers any more, behind a lost connection, is asked again. */
+  /**
+   * Longest that one stream lasts, ms. After a lost connection, a stream may never end by itself; then it is opened
+   * again.
+   */
   streamMs?: number;
 }
 
@@ -28,7 +31,7 @@ export type Watch = ReturnType<typeof watchObjects>;
 
 const EVENT_BYTES = 4 * 1024 * 1024;
 const WATCH_SECONDS = 300;
-/** Longer than the API server itself keeps a stream. */
+/** Longer than the API server itself keeps a stream open. */
 const STREAM_MS = (WATCH_SECONDS + 30) * 1_000;
 const WAIT_MS = 1_000;
 const PAGE = 500;
@@ -41,7 +44,7 @@ export function watchObjects(client: ClusterClient, options: WatchOptions) {
   ready.promise.catch(() => {});
   let known = new Set<string>();
 
-  /** @returns the version from which to watch. */
+  /** Lists all objects. @returns the version from which to watch. */
   async function list(): Promise<string> {
     const found = new Set<string>();
     let [version, next] = ["", ""];
@@ -62,7 +65,10 @@ export function watchObjects(client: ClusterClient, options: WatchOptions) {
     known = found;
     return version;
   }
-  /** Until the stream ends. @returns the last version. @throws Problem `kubernetes_gone` when it must be listed again. */
+  /**
+   * Reads events until the stream ends. @returns the last version. @throws Problem `kubernetes_gone` when the objects
+   * must be listed again.
+   */
   async function follow(from: string): Promise<string> {
     let version = from;
     const late = AbortSignal.any([signal, AbortSignal.timeout(streamMs)]);
@@ -95,7 +101,7 @@ export function watchObjects(client: ClusterClient, options: WatchOptions) {
     try {
       for await (const chunk of body) lines.add(chunk);
     } catch (error) {
-      // A cut is the end of the stream; what an event says is not.
+      // A cut connection only ends the stream; an error that an event reports is thrown.
       if (isProblem(error) || signal.aborted) throw error;
       options.onFailure?.(error);
     }
@@ -112,7 +118,7 @@ export function watchObjects(client: ClusterClient, options: WatchOptions) {
         const before = version;
         version = await follow(version);
         wasGone = false;
-        // A server that ends each watch at once is not asked without a pause.
+        // If the server ends each watch at once, there is a pause between watches.
         if (version === before) await rest();
       } catch (error) {
         if (signal.aborted) return;
@@ -130,7 +136,7 @@ export function watchObjects(client: ClusterClient, options: WatchOptions) {
   }
   void run();
   return {
-    /** Resolves when the first list is through. */
+    /** Resolves when the first list is complete. */
     ready: ready.promise,
     close: (): void => closing.abort(new Error("closed")),
   };

@@ -1,6 +1,6 @@
 /**
- * A WebSocket to the API server, over a connection of its own. The runtime's own client can be given neither bounds nor
- * back pressure: what a hostile program writes would pile up here. A peer that answers no pings is given up.
+ * A WebSocket to the API server, over a connection of its own. The runtime's own client has neither size bounds nor
+ * back-pressure, so the output of a hostile program would pile up here. A peer that answers no pings is given up.
  */
 import { connect as connectPlain, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
@@ -15,23 +15,26 @@ interface WebSocketRequest {
   url: URL;
   tls: ClusterTls;
   authorization: string | undefined;
-  /** The best first. */
+  /** Subprotocols to offer, in order of preference. */
   protocols: readonly string[];
-  /** The bytes are the reader's own only until it returns. What it throws ends the connection. */
+  /** The bytes are only valid until the call returns. If it throws, the connection ends. */
   onMessage(data: Buffer): void;
   signal?: AbortSignal | undefined;
 }
 
-/** Of a refusal. */
+/** Most bytes that are read of a refusal's body. */
 const BODY_BYTES = 64 * 1024;
-/** Of one message: API servers send pieces of 32 KiB. */
+/** Most bytes of one message; API servers send pieces of 32 KiB. */
 const MESSAGE_BYTES = 4 * 1024 * 1024;
 const OPEN_MS = 30_000;
 const PING_MS = 20_000;
-/** Pings without an answer, or anything else received, until the peer is given up. */
+/** Number of pings without any answer or other data after which the peer is given up. */
 const MISSES = 3;
 
-/** @throws Problem when the API server refuses, an Error when it does not answer or is none. */
+/**
+ * Opens the connection. @throws Problem when the API server refuses; an Error when the server does not answer or is no
+ * WebSocket server.
+ */
 export async function openWebSocket(request: WebSocketRequest) {
   const { url, tls, authorization, signal } = request;
   signal?.throwIfAborted();
@@ -62,10 +65,10 @@ export async function openWebSocket(request: WebSocketRequest) {
   }
 }
 
-/** Certificates are checked against a name; an address is given none. */
+/** The name that the certificate is checked against; empty when the host is an IP address. */
 const nameOf = (host: string): string => (/^[\d.]+$|:/.test(host) ? "" : host);
 
-/** What a server says that refuses. */
+/** Reads the body of a refusal. */
 async function bodyOf(socket: Socket, { headers, rest }: Upgrade): Promise<string> {
   const most = Math.min(Number(headers.get("content-length") ?? "0"), BODY_BYTES);
   let held = rest;
@@ -79,7 +82,7 @@ async function bodyOf(socket: Socket, { headers, rest }: Upgrade): Promise<strin
 
 function talk(socket: Socket, protocol: string, first: Buffer, onMessage: (data: Buffer) => void) {
   const { promise: closed, resolve, reject } = Promise.withResolvers<void>();
-  // The caller need not wait for its end.
+  // Nobody may be waiting for `closed`; a rejection must not count as unhandled.
   closed.catch(() => {});
   let [misses, paused, isOver] = [0, false, false];
   const waiting = new Set<() => void>();
@@ -97,7 +100,7 @@ function talk(socket: Socket, protocol: string, first: Buffer, onMessage: (data:
     else resolve();
   };
   const timer = setInterval(() => {
-    // One that is not read says nothing.
+    // While reading is paused, missing answers mean nothing.
     if (paused) return;
     if (++misses > MISSES) return end(new Error("it answers no longer"));
     socket.write(frameOf(OPCODES.ping, new Uint8Array()));
@@ -127,11 +130,11 @@ function talk(socket: Socket, protocol: string, first: Buffer, onMessage: (data:
   if (first.length > 0) take(first);
   if (!isOver) socket.resume();
   return {
-    /** The one of `protocols` that the API server took. */
+    /** The subprotocol that the API server chose. */
     protocol,
-    /** Resolves when the peer has closed it; rejects when it broke. */
+    /** Resolves when the peer has closed the connection; rejects when it broke. */
     closed,
-    /** Resolves once there is room for more. Does nothing when it is closed. */
+    /** Sends a message. Resolves once there is room for more. Does nothing when the connection is closed. */
     async send(data: Uint8Array): Promise<void> {
       if (isOver || socket.write(frameOf(OPCODES.binary, data))) return;
       await new Promise<void>((go) => waiting.add(go));
@@ -145,7 +148,7 @@ function talk(socket: Socket, protocol: string, first: Buffer, onMessage: (data:
       misses = 0;
       socket.resume();
     },
-    /** Breaks it off. */
+    /** Breaks off the connection. */
     destroy: (): void => end(),
   };
 }

@@ -1,4 +1,4 @@
-/** Connections to real and to misbehaving servers as processes of this machine. */
+/** Connections to real and to misbehaving tool servers, which are processes of this machine. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -138,7 +138,7 @@ describe("a tool server", () => {
   });
 });
 
-/** A gate to which all requests of the tests are awaited. It pushes noise. */
+/** A message gate with pending requests 0 to 99. It collects noise in `found`. */
 function gateThatTells(found: unknown[]) {
   const gate = createMessageGate({
     maxMessageBytes: 1_000,

@@ -1,6 +1,6 @@
 /**
- * A connection to one tool server over whichever transport, in either revision of the protocol: its list of tools and
- * calls of them. It has no policy: callers judge what is listed.
+ * A connection to one tool server over any transport, in either revision of the protocol: lists its tools and calls
+ * them. It applies no policy: callers judge the listed tools.
  */
 
 import type * as Library from "@modelcontextprotocol/client";
@@ -19,22 +19,25 @@ export type Target =
       headers: Readonly<Record<string, string>>;
       fetch: HttpFetch;
       auth?: Library.OAuthClientProvider;
-      /** A call needs a scope that the token lacks: the next login should ask for it. */
+      /** Called when a call needs a scope that the token lacks. The next login should ask for it. */
       onScopeNeeded?(scope: string): void;
     };
 
 interface ConnectOptions {
-  /** Of one request, unless it says otherwise. */
+  /** Time limit of a request that does not set its own. */
   timeoutMs: number;
   maxMessageBytes: number;
   maxNoiseBytes: number;
-  /** Ask no question that an older server might not survive. */
+  /** Whether to skip the version probe, which an older server might not survive. */
   legacyOnly?: boolean;
   signal: AbortSignal;
   onLog(stream: "stdout" | "stderr" | "skep", text: string): void;
-  /** A form that the server asks for in the middle of a call is filled with its own defaults, else nothing is answered. */
+  /**
+   * Whether to answer a form that the server sends during a call with the form's own defaults. Otherwise forms are not
+   * supported.
+   */
   answersDefaults?: boolean;
-  /** The server says that its tools have changed. */
+  /** Called when the server says that its tools have changed. */
   onToolsChanged(): void;
 }
 
@@ -45,17 +48,17 @@ export interface CallOptions {
 }
 
 export interface Connection {
-  /** E.g. `2025-11-25`. */
+  /** Protocol revision, e.g. `2025-11-25`. */
   readonly revision: string;
   readonly server: { name: string; version: string } | undefined;
-  /** Resolves with why, in words, when it is over. */
+  /** Resolves when the connection has ended, with the reason in words. */
   readonly ended: Promise<string>;
-  /** Everything that it lists, unchecked, page by page. */
+  /** Lists all tools page by page, unchecked. */
   listTools(signal: AbortSignal): Promise<unknown[]>;
   /**
-   * @param definition as listed: some arguments go into headers by it.
-   * @throws Problem 502 `mcp_call_refused` by the server, 502 `mcp_call_failed` on the way to it, 502 `mcp_bad_answer`, 504 `mcp_timeout`,
-   * 401 `authorization_needed`, 403 `scope_needed`.
+   * @param definition the tool as listed: it says which arguments go into headers.
+   * @throws Problem 502 `mcp_call_refused` by the server, 502 `mcp_call_failed` when the connection fails, 502
+   * `mcp_bad_answer`, 504 `mcp_timeout`, 401 `authorization_needed`, 403 `scope_needed`.
    */
   callTool(
     definition: { name: string; inputSchema: object },
@@ -65,7 +68,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** The server wants somebody to log in first. */
+/** The server requires a login before it answers. */
 const authorizationNeeded = () =>
   new Problem(401, "authorization_needed", "Somebody has to log in to it first: skep mcp authorize SERVER");
 
@@ -76,14 +79,17 @@ const scopeNeeded = (tool: string) =>
     `${tool} needs wider rights than the last login gave. An administrator logs in again: skep mcp authorize SERVER`,
   );
 
-/** A server on a pipe that says nothing to the first question speaks an older revision; one on the network is slow. */
+/**
+ * Time limit of the version probe on a pipe. A server there that does not answer it speaks an older revision; one on
+ * the network may be slow.
+ */
 const PROBE_MS = 2_000;
 const PAGES = 64;
 const TOOLS = 2_000;
 const SHOWN_CHARACTERS = 500;
 const LOGGED_CHARACTERS = 2_000;
 
-/** @throws Problem 401 `authorization_needed`, 502 `mcp_not_connected` with what is wrong. */
+/** Connects to a server. @throws Problem 401 `authorization_needed`, 502 `mcp_not_connected` with the reason. */
 export async function connectServer(target: Target, options: ConnectOptions): Promise<Connection> {
   const library = await import("@modelcontextprotocol/client");
   const { timeoutMs, signal } = options;
@@ -92,13 +98,13 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
   const client = new library.Client(
     { name: "skep", title: "Skep", version: BUILD.version },
     {
-      // What is not offered (to sample, to list roots, to ask people) is not asked for.
+      // A server must not ask for what the client does not offer: sampling, roots, questions to people.
       capabilities: options.answersDefaults ? { elicitation: { form: { applyDefaults: true } } } : {},
       versionNegotiation: legacy
         ? { mode: "legacy" }
         : { mode: "auto", probe: { timeoutMs: isPipe ? Math.min(PROBE_MS, timeoutMs) : timeoutMs } },
       listChanged: { tools: { autoRefresh: false, onChanged: () => options.onToolsChanged() } },
-      // What a server says of its own output is not checked here: its patterns would run on this thread.
+      // Output is not checked against the server's own schema, because that schema's patterns would run on this thread.
       jsonSchemaValidator: {
         getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
       },
@@ -113,7 +119,7 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
   if (options.answersDefaults) answerDefaults(client, options.onLog);
   client.onerror = (error) => {
     options.onLog("skep", messageOf(error).slice(0, SHOWN_CHARACTERS));
-    // The older transport opens its stream again by itself, but the server's session is gone.
+    // The older transport (SSE) reopens its stream by itself, but the server's session is gone.
     if (!(error instanceof library.SseError)) return;
     over("its stream ended");
     void transport.close().catch(() => {});
@@ -170,7 +176,9 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
   };
 }
 
-/** Accepts a form whose required fields all have defaults; the library fills them in. Anything else is declined. */
+/**
+ * Accepts a form whose required fields all have defaults, which the library then fills in. Any other form is declined.
+ */
 function answerDefaults(client: Library.Client, onLog: ConnectOptions["onLog"]): void {
   client.setRequestHandler("elicitation/create", ({ params }) => {
     const form = params.mode === "url" ? undefined : params.requestedSchema;
@@ -184,8 +192,8 @@ function answerDefaults(client: Library.Client, onLog: ConnectOptions["onLog"]):
 }
 
 /**
- * Tools may ask for arguments in headers. One that asks for what no header can hold must not be called; the library
- * knows which those are, but gives up a whole list for one malformed tool.
+ * Removes tools whose arguments cannot be sent in headers as the tool asks. The library knows which tools those are,
+ * but rejects a whole list because of one malformed tool. So its verdict is only used for tools that ask for headers.
  */
 async function withUsableHeaders(
   client: Library.Client,
@@ -202,10 +210,13 @@ async function withUsableHeaders(
   return tools.filter((tool) => !asks(tool) || usable.has(membersOf(tool)["name"]));
 }
 
-/** A call that reports progress may take this many times as long. */
+/** A call that reports progress may take this many times its time limit. */
 const PROGRESS_STRETCH = 30;
 
-/** The library's name for its first question, which says nothing to who reads why a server cannot be reached. */
+/**
+ * The library's wording about its version probe, which means nothing to a person who reads why a server cannot be
+ * reached.
+ */
 const PROBE_WORDS: readonly [theirs: string, ours: string][] = [
   ["Version negotiation probe failed: ", ""],
   ["Version negotiation probe timed out after", "It gave no answer within"],
@@ -216,7 +227,7 @@ function notConnected(why: string): Problem {
   return new Problem(502, "mcp_not_connected", words.slice(0, SHOWN_CHARACTERS));
 }
 
-/** The way to a server of the network is cut: what was asked for may have been done. */
+/** Matches errors of a cut network connection. The call may already have had its effect. */
 const CUT = /hang up|ECONN|EPIPE/;
 
 const isUnauthorized = (error: unknown): boolean =>
@@ -232,13 +243,14 @@ function callProblem(
   const code = error instanceof library.SdkError ? error.code : undefined;
   if (code === library.SdkErrorCode.RequestTimeout)
     return new Problem(504, "mcp_timeout", `${tool} gave no answer within ${timeoutMs / 1_000} s.`);
-  // The answer came, so the server is there for other calls. What the library says of it is for its administrator.
+  // The answer arrived, so the server is available for other calls. The library's description of the fault is for the
+  // server's administrator.
   if (code === library.SdkErrorCode.InvalidResult) {
     onLog("skep", messageOf(error).slice(0, LOGGED_CHARACTERS));
     const what = `${tool} gave an answer that the protocol does not allow; it was dropped.`;
     return new Problem(502, "mcp_bad_answer", `${what} The server's log says what is wrong with it.`);
   }
-  // The server itself says no, or the way to it is cut.
+  // Either the server itself refuses, or the connection to it was cut.
   const isRefusal = error instanceof library.ProtocolError;
   const why = messageOf(error);
   if (!isRefusal && CUT.test(why)) {
@@ -270,7 +282,7 @@ interface ToolPage {
   nextCursor?: string;
 }
 
-/** Any list with any cursor: a single malformed tool must not cost all the others. */
+/** Accepts any list with any cursor, so that one malformed tool does not cost all the others. */
 const TOOL_PAGE: Library.StandardSchemaV1<unknown, ToolPage> = {
   "~standard": {
     version: 1,

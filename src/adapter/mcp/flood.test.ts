@@ -1,4 +1,6 @@
-/** A call to a tool server that floods ends at its limit: what comes meanwhile takes neither the timer's turn nor the loop. */
+/**
+ * A call to a tool server that floods ends at its time limit: the flood blocks neither the timer nor the event loop.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +15,10 @@ import { createHttpFetch } from "./http-fetch.ts";
 
 setDefaultTimeout(300_000);
 
-/** A call that waits for the end of the flood waits for ever: that it ends is what is shown. */
+/**
+ * The flood never ends, so a call that waited for its end would wait forever. The tests show that the call ends at this
+ * limit.
+ */
 const LIMIT_MS = 1_000;
 const BYTES = 4 * 1024 * 1024;
 const notice = (method: string, params: object) => JSON.stringify({ jsonrpc: "2.0", method, params });
@@ -23,7 +28,7 @@ const never = new AbortController().signal;
 
 const folder = mkdtempSync(join(tmpdir(), "skep-mcp-flood-"));
 const open: Connection[] = [];
-/** Over HTTP: what is written until the reader goes away. */
+/** The text that the HTTP server repeats until the reader disconnects. */
 let piece = "";
 let web: WebServer;
 beforeAll(() => {
@@ -53,7 +58,7 @@ afterAll(async () => {
 
 async function connect(target: Target): Promise<Connection> {
   const connection = await connectServer(target, {
-    // So much that it is the call's limit that ends it.
+    // So long that only the limit of the call itself ends it.
     timeoutMs: 240_000,
     maxMessageBytes: BYTES,
     maxNoiseBytes: Number.POSITIVE_INFINITY,
@@ -86,7 +91,7 @@ const overHttp = () =>
     }),
   });
 
-/** Calls a tool that floods with this. @returns the code of how it ended. */
+/** Calls a tool that floods with this text. @returns the code of the error that ended the call. */
 async function flooded(connection: Connection, text: string, timeoutMs = LIMIT_MS) {
   piece = text;
   const definition = { name: "flood", inputSchema: { type: "object" } };
@@ -117,7 +122,7 @@ describe("a call ends at its limit while the tool server writes without end", ()
     ["one line", "data"],
   ])("%s, over HTTP", async (_what, text) => {
     const code = await flooded(await overHttp(), text);
-    // A stream without a message is given up, too, after its bytes.
+    // A stream without messages may also be given up for its number of bytes.
     expect(["mcp_timeout", "mcp_call_failed", "mcp_call_refused"]).toContain(String(code));
   });
 

@@ -1,6 +1,6 @@
 /**
- * `fetch` for tool servers and what they point to. Each host is resolved once, judged, and the connection goes to that
- * very address; redirects are handed back, never followed here; answers are bounded however they come.
+ * A `fetch` for tool servers and the addresses that they name. Each host is resolved and checked once, and the
+ * connection goes to exactly that address. Redirects are returned to the caller, not followed. All answers are bounded.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -13,14 +13,14 @@ import type { ResolvedAddress } from "../address-guard.ts";
 import { createMessageGate, type MessageGate } from "./message-gate.ts";
 
 interface HttpFetchOptions {
-  /** @throws Problem when the address may not be reached; else where it is. */
+  /** Resolves and checks the host. @throws Problem when the address may not be reached. */
   resolve(url: URL): Promise<ResolvedAddress>;
   userAgent: string;
-  /** Of an answer, or of one event of a stream. */
+  /** Most bytes of an answer, or of one event of a stream. */
   maxBytes: number;
-  /** Until the head of the answer is there. */
+  /** Time limit until the head of the answer arrives. */
   timeoutMs: number;
-  /** What is wrong with the server's messages, for its log. */
+  /** Receives, for the server's log, what is wrong with its messages. */
   onLog(text: string): void;
 }
 
@@ -29,7 +29,7 @@ export type HttpFetch = (url: string | URL, init?: RequestInit) => Promise<Respo
 /** Statuses whose answers have no body. */
 const BODILESS = new Set([101, 204, 205, 304]);
 
-/** One for each connection: it remembers what was asked. */
+/** Makes a `fetch` for one connection; it remembers the requests that await answers. */
 export function createHttpFetch(options: HttpFetchOptions): HttpFetch {
   const gate = createMessageGate({
     maxMessageBytes: options.maxBytes,
@@ -55,7 +55,7 @@ async function send(
   init: RequestInit,
   options: HttpFetchOptions & { gate: MessageGate },
 ): Promise<Response> {
-  // The runtime takes 30 ms to load these.
+  // These are imported here because loading them takes 30 ms.
   const library = await (url.protocol === "https:" ? import("node:https") : import("node:http"));
   const body = init.body === undefined || init.body === null ? undefined : Buffer.from(String(init.body));
   const headers = new Headers(init.headers);
@@ -114,12 +114,12 @@ async function send(
   });
 }
 
-/** The request of the protocol that is sent, where it is one. */
+/** Id of the JSON-RPC request in the body, if there is one. */
 function requestIn(body: RequestInit["body"], gate: MessageGate): string | number | undefined {
   return typeof body === "string" && body.startsWith("{") ? gate.sent(ownJson<unknown>(body)) : undefined;
 }
 
-/** The body, of which each message has passed the gate. */
+/** Passes each message of the body through the gate. */
 function checked(
   body: ReadableStream<Uint8Array>,
   type: string,
@@ -158,7 +158,7 @@ function checked(
   };
   return checkedEvents(counted, {
     maxBytes,
-    // Other events are of the older transport, which says where its messages go to.
+    // Events of other names belong to the older transport: they tell the address that its messages go to.
     take: (data, event) => heard(event === "" || event === "message" ? gate.take(data, asked)?.text : data),
     tooLong: (line) => heard(gate.tooLong(line, asked)?.text),
   });
@@ -170,7 +170,7 @@ interface Ends {
   stop(): void;
 }
 
-/** The body as it comes, no faster than it is read. */
+/** The body as a stream, read no faster than its consumer reads it. */
 function bodyOf(answer: IncomingMessage, { isAborted, onEnd, stop }: Ends): ReadableStream<Uint8Array> {
   let over = false;
   return new ReadableStream<Uint8Array>(

@@ -1,22 +1,22 @@
 /**
- * Messages of a tool server's standard output: JSON-RPC, one message per line. Nothing else that a server
- * prints breaks the connection: other lines are reported and skipped, a line without end is never held whole.
+ * Reads messages from a tool server's standard output: JSON-RPC, one message per line. Other output does not break the
+ * connection: such lines are reported and skipped. A line that never ends is never held whole.
  */
 import { createLineSplitter } from "../../core/line-splitter.ts";
 import type { MessageGate } from "./message-gate.ts";
 
 interface LineReaderOptions {
-  /** Longer lines are dropped while they come, bytes. */
+  /** Bytes; a longer line is dropped as it arrives. */
   maxLineBytes: number;
-  /** After this many bytes without a message the server is given up. */
+  /** Bytes without a message after which the server is given up. */
   maxNoiseBytes: number;
   gate: Pick<MessageGate, "take" | "tooLong">;
   onMessage(message: object): void;
-  /** Nothing but noise for too long. Called once. */
+  /** Called once, when the server has sent too many bytes without a message. */
   onFlood(bytes: number): void;
 }
 
-/** @returns what takes the chunks in order. */
+/** @returns a function that takes the chunks in order. */
 export function createLineReader({ gate, ...options }: LineReaderOptions): (chunk: Uint8Array) => void {
   let noise = 0;
   let flooded = false;

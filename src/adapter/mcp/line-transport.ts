@@ -1,6 +1,6 @@
 /**
- * A transport of the protocol library over a server's standard streams. The library's own starts each server twice to
- * find out which revision it speaks, waits for silent ones, and gives up at a long line.
+ * A transport for the protocol library over a server's standard streams. The library's own transport starts each server
+ * twice to find out which revision it speaks, waits for silent servers, and gives up at a long line.
  */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { createBoundedNoise, createPacedChunks } from "../../core/paced-chunks.ts";
@@ -13,12 +13,12 @@ interface LineTransportOptions {
   signal: AbortSignal;
   maxLineBytes: number;
   maxNoiseBytes: number;
-  /** What the server says besides messages. */
+  /** Receives the server's output other than messages, and remarks about it. */
   onLog(stream: "stdout" | "stderr" | "skep", text: string): void;
 }
 
 interface LineTransport extends Transport {
-  /** Why the server ended, in words, if it did so by itself. */
+  /** Why the server ended by itself, in words; undefined otherwise. */
   readonly endReason: string | undefined;
 }
 
@@ -67,7 +67,8 @@ export function createLineTransport(options: LineTransportOptions): LineTranspor
       onLog("skep", `${bytes} bytes of its standard error were left out: it wrote faster than it is read.`),
   });
   const transport: LineTransport & { stderr: null; pid: null } = {
-    // By these two the library knows that silence here means an older revision, not an outage.
+    // These two members tell the library that the peer is a process. Silence then means an older revision, not an
+    // outage.
     stderr: null,
     pid: null,
     get endReason() {
@@ -79,7 +80,7 @@ export function createLineTransport(options: LineTransportOptions): LineTranspor
         onStderr: noise.add,
       };
       pipe = await options.open(events, options.signal);
-      // Its last words count.
+      // What the server wrote last is still read after it has ended.
       void pipe.ended.then(async (reason) => {
         await Promise.all([chunks.drained(), noise.drained()]);
         end(reason);

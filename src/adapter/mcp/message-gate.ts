@@ -1,7 +1,8 @@
 /**
- * What a tool server says, before the protocol library sees it: each message bounded and parsed, answers only to what was
- * asked, and a bounded number of notifications. The call that waits for a wrong answer fails with a sentence that says what is
- * wrong. Other calls and the connection go on.
+ * Filters a tool server's messages before the protocol library sees them. Each message is bounded and parsed; answers
+ * pass only if their request was sent; the rate of notifications is bounded.
+ * A call that gets an unusable answer fails with a sentence that says what is wrong. Other calls and the connection
+ * continue.
  */
 import { isObject, membersOf } from "../../core/is-object.ts";
 import { JsonTooMuch, readJson } from "../../core/json-reader.ts";
@@ -10,10 +11,10 @@ import type { Line } from "../../core/line-splitter.ts";
 
 type RequestId = string | number;
 
-/** What the library gets: a message of the server, or an error of ours in its place. */
+/** What the library gets: a message of the server, or an error made here in its place. */
 interface Taken {
   message: object;
-  /** The same as JSON. */
+  /** The message as JSON. */
   text: string;
 }
 
@@ -21,22 +22,25 @@ export type MessageGate = ReturnType<typeof createMessageGate>;
 
 interface MessageGateOptions {
   maxMessageBytes: number;
-  /** Goes to the server's log. */
+  /** Receives remarks for the server's log. */
   onLog(text: string): void;
-  /** A text that is no message, and that no request waits for. */
+  /** Receives text that is not a message and that no request waits for. */
   onNoise(text: string): void;
 }
 
-/** A call's answer could not be used. */
+/** JSON-RPC code of the error for an answer that could not be used. */
 const UNUSABLE = -32_001;
-/** Requests whose answers are awaited. */
+/** Most requests whose answers are awaited. */
 const MOST_PENDING = 10_000;
 
 export function createMessageGate({ maxMessageBytes, onLog, onNoise }: MessageGateOptions) {
   const pending = new Set<RequestId>();
   const allowance = createAllowance(onLog);
 
-  /** The same for an answer that could not be read. @param why ends a sentence: "longer than 5 bytes". */
+  /**
+   * Makes an error for an answer that could not be used; undefined when no request waits for it. @param why completes
+   * the sentence "The answer is …", e.g. "longer than 5 bytes".
+   */
   function unusable(why: string, asked: RequestId | undefined): Taken | undefined {
     onLog(`The server sent an answer that is ${why}; it was dropped.`);
     if (asked === undefined || !pending.delete(asked)) return undefined;
@@ -51,7 +55,7 @@ export function createMessageGate({ maxMessageBytes, onLog, onNoise }: MessageGa
   }
   return {
     unusable,
-    /** Takes note of a message that is sent. @returns the id of a request. */
+    /** Records a message that is sent to the server. @returns the id, if it is a request. */
     sent(message: unknown): RequestId | undefined {
       const { id, method, params } = membersOf(message);
       if (method === "notifications/cancelled") {
@@ -59,7 +63,7 @@ export function createMessageGate({ maxMessageBytes, onLog, onNoise }: MessageGa
         if (isId(requestId)) pending.delete(requestId);
       }
       if (method === undefined || !isId(id)) return undefined;
-      // Those whose answers never came are forgotten, oldest first.
+      // Requests that were never answered are forgotten, oldest first.
       for (const oldest of pending) {
         if (pending.size < MOST_PENDING) break;
         pending.delete(oldest);
@@ -68,7 +72,8 @@ export function createMessageGate({ maxMessageBytes, onLog, onNoise }: MessageGa
       return id;
     },
     /**
-     * @param asked the request that this text is expected to answer.
+     * Takes a text from the server.
+     * @param asked the request that the text is expected to answer.
      * @returns undefined when the library gets nothing.
      */
     take(text: string, asked?: RequestId): Taken | undefined {
@@ -86,7 +91,7 @@ export function createMessageGate({ maxMessageBytes, onLog, onNoise }: MessageGa
       if (allowance()) onLog("The server sent an answer to a question that nobody asked; it was dropped.");
       return undefined;
     },
-    /** The same for a text that was too long to be read. */
+    /** As `take`, for a text that was too long to be read. */
     tooLong({ text, tail = "", bytes }: Line, asked?: RequestId): Taken | undefined {
       const why = `${bytes} bytes long, more than the ${maxMessageBytes} that a message may have`;
       return unusable(why, asked ?? idIn(text.slice(0, END_CHARACTERS), tail));
@@ -96,7 +101,7 @@ export function createMessageGate({ maxMessageBytes, onLog, onNoise }: MessageGa
 
 const isId = (value: unknown): value is RequestId => typeof value === "string" || typeof value === "number";
 
-/** Whether one more message that nobody asked for is taken: some at once, then some a second. */
+/** Decides whether one more unasked message passes: some at once, and then some per second. */
 function createAllowance(onLog: (text: string) => void): () => boolean {
   let left: number = LIMITS.mcpNoticesAtOnce;
   let [since, dropped] = [performance.now(), 0];
@@ -118,10 +123,10 @@ function createAllowance(onLog: (text: string) => void): () => boolean {
   };
 }
 
-/** Of a text that is too long this much of both ends is looked at: they say whose answer it is. */
+/** Characters at each end of an unusable text that are searched for the id of the request it answers. */
 const END_CHARACTERS = 256;
 
-/** The id of an answer: members may be before or after its result. */
+/** Finds the id of an answer. The id may come before or after the result. */
 function idIn(head: string, tail: string): number | undefined {
   const start = head.replaceAll(/[\s"]/g, "");
   const [, first] = /^\{(?:jsonrpc:2\.0,)?id:(\d{1,15})[,}]/.exec(start) ?? [];

@@ -1,22 +1,23 @@
 /**
- * Logging in to tool servers by OAuth 2.1, through the protocol library: metadata, registration, PKCE, the issuer of
- * answers and of kept credentials are checked there. This keeps what it needs, and never opens an address itself.
+ * Login to tool servers by OAuth 2.1, through the protocol library. The library handles metadata, registration and
+ * PKCE, and checks the issuer of answers and of stored credentials. This module stores what the library needs, and
+ * never opens an address itself.
  */
 import type * as Library from "@modelcontextprotocol/client";
 import { isLoopback } from "../../core/config.ts";
 import { isProblem, messageOf, Problem } from "../../core/errors.ts";
 import type { HttpFetch } from "./http-fetch.ts";
 
-/** All that is kept of a server's authorization server; sealed at rest. */
+/** Everything stored about a server's authorization server; encrypted at rest. */
 export interface Credentials {
   client?: Library.StoredOAuthClientInformation;
   tokens?: Library.StoredOAuthTokens;
   discovery?: Library.OAuthDiscoveryState;
-  /** What was asked for, with what the server has wanted since: the next login asks for all of it. */
+  /** The scope of the last login and what the server has wanted since. The next login asks for all of it. */
   scope?: string;
 }
 
-/** A client that was registered by hand, with the one authorization server that knows it. */
+/** A client that was registered by hand at one authorization server, `issuer`. */
 export interface GivenClient {
   client_id: string;
   client_secret?: string;
@@ -27,14 +28,17 @@ export interface OAuthServer {
   /** The tool server's address. */
   url: string;
   fetch: HttpFetch;
-  /** Where browsers come back to. */
+  /** Address that browsers return to after the login. */
   redirectUri: string;
-  /** Where the document about this client is found; used as its id where the authorization server takes such ids. */
+  /**
+   * Address of the metadata document about this client. It serves as the client id at authorization servers that accept
+   * such ids.
+   */
   clientMetadataUrl?: string;
   given?: GivenClient | undefined;
 }
 
-/** What a client says of itself, in a registration or in the document that its id leads to. */
+/** The client's metadata, for a registration or for the document that its id points to. */
 export const clientMetadata = (redirectUri: string) => ({
   client_name: "Skep",
   redirect_uris: [redirectUri],
@@ -43,14 +47,14 @@ export const clientMetadata = (redirectUri: string) => ({
   token_endpoint_auth_method: "none",
 });
 
-/** A login that waits for the browser to come back. */
+/** A login that waits until the browser returns. */
 export interface StartedLogin {
   authorizationUrl: string;
   verifier: string;
   credentials: Credentials;
 }
 
-/** A provider over kept credentials. */
+/** Makes the library's provider over stored credentials. */
 function providerOf(
   server: Pick<OAuthServer, "redirectUri" | "clientMetadataUrl" | "given">,
   kept: Credentials,
@@ -96,7 +100,10 @@ function providerOf(
   };
 }
 
-/** @throws Problem 502 when the tool server names another authorization server: that one is given no secret. */
+/**
+ * The given client for an issuer. @throws Problem 502 when the tool server names another authorization server, which
+ * must not get the client's secret.
+ */
 function givenFor(given: GivenClient, issuer: string | undefined): Library.StoredOAuthClientInformation {
   const plain = (text: string) => text.replace(/\/$/, "");
   if (issuer !== undefined && plain(issuer) !== plain(given.issuer))
@@ -108,16 +115,16 @@ interface Flow {
   state: string;
   verifier: string;
   redirect(url: URL): void;
-  /** What is kept has changed. */
+  /** Called when the stored credentials have changed. */
   changed(): void;
 }
 
-/** For connections: uses and renews tokens; a login that would need a person is refused. */
+/** A provider for connections: uses and renews tokens. It refuses when a person would have to log in. */
 export function renewingProvider(kept: Credentials, changed: (kept: Credentials) => void, given?: GivenClient) {
   const redirect = () => {
     throw new Problem(401, "authorization_needed", "Somebody has to log in to it again.");
   };
-  // The redirect address is never used: a renewal needs none, and a login is refused.
+  // The redirect address is never used, because a renewal needs none and a login is refused.
   return providerOf({ redirectUri: "http://127.0.0.1/", given }, kept, {
     state: "",
     verifier: "",
@@ -127,8 +134,9 @@ export function renewingProvider(kept: Credentials, changed: (kept: Credentials)
 }
 
 /**
- * @param scope what an earlier login asked for or lacked; the server may want more.
- * @throws Problem 502 `authorization_failed` when the server offers no login that can be used.
+ * Begins a login.
+ * @param scope that an earlier login asked for or lacked; the server may want more.
+ * @throws Problem 502 `authorization_failed` when the server offers no usable login.
  */
 export async function beginLogin(server: OAuthServer, state: string, scope?: string): Promise<StartedLogin> {
   const library = await import("@modelcontextprotocol/client");
@@ -157,7 +165,7 @@ export async function beginLogin(server: OAuthServer, state: string, scope?: str
   return { authorizationUrl: plainWeb(authorizationUrl), verifier: flow.verifier, credentials };
 }
 
-/** What the server says when it is asked without a token: where its metadata is, and which scope it wants. */
+/** Sends a request without a token. The server's refusal tells where its metadata is, and which scope it wants. */
 async function challengeOf(library: typeof Library, { url, fetch }: OAuthServer) {
   const response = await fetch(url, {
     method: "POST",
@@ -171,7 +179,9 @@ async function challengeOf(library: typeof Library, { url, fetch }: OAuthServer)
 }
 const SHOWN_CHARACTERS = 300;
 
-/** @param answer the query that the browser came back with. @throws Problem 502 `authorization_failed`. */
+/**
+ * Finishes a login. @param answer the query that the browser returned with. @throws Problem 502 `authorization_failed`.
+ */
 export async function finishLogin(
   server: OAuthServer,
   { verifier, credentials }: StartedLogin,
@@ -195,7 +205,10 @@ export async function finishLogin(
   return credentials;
 }
 
-/** What is shown to a person to be opened: a page, never a program. @throws Problem 502. */
+/**
+ * Checks an address that a person is asked to open: it must be a web page, never a program's address. @throws Problem
+ * 502.
+ */
 function plainWeb(url: URL): string {
   const isPlain = url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname));
   if (!isPlain || url.username || url.password) throw failed("the address of its login is not an https address");

@@ -1,6 +1,6 @@
 /**
- * One attempt of a call: streams it, watches the clock and the caller's signal, and comes back with what was said or with
- * what went wrong. It never throws, and comes back within a moment of an abort even when the provider hangs.
+ * One attempt of a call: streams it, watches the clock and the caller's signal, and returns the reply or a failure. It
+ * never throws, and returns shortly after an abort even when the provider hangs.
  */
 
 import { jsonSchema, type LanguageModel, streamText, type ToolSet, tool } from "ai";
@@ -24,31 +24,36 @@ interface AttemptInput {
   providerId: string;
   kind: ProviderKind;
   thinkingLevel: ThinkingSetting;
-  /** Longest wait for the first token and between tokens, milliseconds. */
+  /** Longest wait for the first token (`firstTokenMs`) and between tokens (`idleMs`), milliseconds. */
   firstTokenMs: number;
   idleMs: number;
   maxCharacters: number;
-  /** Tool calls after which the stream is left: more are not made. */
+  /** When the reply has more tool calls than this, the rest of the stream is not read. */
   maxCalls: number;
-  /** Tools that stand in the text of the request, so that calls come as text; undefined: as the protocol has them. */
+  /**
+   * The tools that the request describes in its text, so that calls come as text. Undefined when tools use the
+   * provider's protocol.
+   */
   textTools?: readonly ModelTool[] | undefined;
   clock: Clock;
-  /** Turns anything thrown into a failure without a key in it. `replied`: a part of the reply had come. */
+  /**
+   * Turns anything thrown into a failure without a key in it. `replied` says whether a part of the reply had arrived.
+   */
   failure(error: unknown, replied: boolean): Failure;
 }
 
 export interface AttemptOutcome {
   parts: AssistantPart[];
   finish: FinishReason;
-  /** Undefined when nothing was used: the provider refused before it began. */
+  /** Undefined when nothing was used, because the provider refused before it began. */
   used: Measured | undefined;
-  /** Of tries before this one that failed part way; `used` holds it too. */
+  /** Usage of earlier attempts that failed part way; `used` includes it. */
   usedBefore?: Measured | undefined;
-  /** What the provider says it charged, USD. */
+  /** The charge that the provider reports, USD. */
   chargedUsd: number | undefined;
   /** Monotonic time of the first content. */
   firstTokenAt: number | undefined;
-  /** Text or thinking was handed to a listener. */
+  /** Whether text or thinking has been passed to a listener. */
   shown: boolean;
   failure?: Failure;
 }
@@ -81,7 +86,8 @@ function openStream(input: AttemptInput, abortSignal: AbortSignal): PartReader {
     providerOptions: providerOptions(kind, thinkingLevel),
     maxRetries: 0,
     abortSignal,
-    // The default prints the error, which holds the request; errors are also stream parts, and are read there.
+    // The default prints the error, which contains the request. Errors are also parts of the stream, where they are
+    // read.
     onError: () => {},
   });
   return result.stream.getReader();
@@ -107,7 +113,7 @@ const FINISH: Record<string, FinishReason> = {
 
 /** What the loop over the stream collects. */
 interface Seen {
-  /** The part that says how the step ended. */
+  /** The part that tells how the step ended. */
   end?: StreamPart;
   error?: unknown;
   failed: boolean;
@@ -116,7 +122,7 @@ interface Seen {
   tooManyCalls: boolean;
 }
 
-/** Stops the stream when the caller aborts or no token comes in time; says which of the two it was. */
+/** Stops the stream when the caller aborts or no token arrives in time, and tells which of the two happened. */
 function createWatch(input: AttemptInput) {
   const controller = new AbortController();
   let why: "aborted" | "timeout" | undefined;
@@ -154,7 +160,7 @@ async function readAll(input: AttemptInput, parts: ReplyParts, watch: ReturnType
     const reader = openStream(input, watch.signal);
     const turn = takeTurns();
     for (;;) {
-      // Parts that arrived together are not all read in one turn: others have theirs.
+      // Parts that arrived together are not all read at once, so that other work gets its turn.
       await turn();
       const next = await Promise.race([reader.read(), watch.stopped]);
       const part = next?.value;
@@ -196,7 +202,9 @@ function failureIn(input: AttemptInput, seen: Seen, why: "aborted" | "timeout" |
   return undefined;
 }
 
-/** Calls that the model wrote as text become calls; what was shown of them is withdrawn. */
+/**
+ * Turns calls that the model wrote as text into tool calls; listeners are told to withdraw the text they were given.
+ */
 function readTextCalls(input: AttemptInput, seen: Seen, parts: AssistantPart[]): AssistantPart[] {
   const { request, kind, textTools } = input;
   const isRead = textTools !== undefined || OWN_KINDS.has(kind);
@@ -231,7 +239,8 @@ export async function attempt(input: AttemptInput): Promise<AttemptOutcome> {
   const began = seen.firstTokenAt !== undefined || watch.why() === "timeout";
   if (failure) return { ...base, used: began ? used : undefined, parts: parts.partial(), finish: "error", failure };
   const said = seen.tooLong ? "length" : (FINISH[seen.end?.finishReason ?? ""] ?? "stop");
-  // Half a call is never made, nor what it could be mended into: none of a reply that was cut in a call is.
+  // A reply that was cut within a call keeps none of its calls, because a half call must never be made, not even
+  // repaired.
   if (said === "length" && parts.hasHalfCall()) return { ...base, used, parts: parts.partial(), finish: said };
   const all = readTextCalls(input, seen, parts.all());
   const calls = all.some((part) => part.type === "tool_call");

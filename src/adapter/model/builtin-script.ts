@@ -1,4 +1,7 @@
-/** What `demo/scripted` plays when no transcript is given: enough for the `hello` pipeline and for a dry run of any other. */
+/**
+ * The transcript that `demo/scripted` plays when none is given. It suffices for the `hello` pipeline and for a dry run
+ * of any other.
+ */
 import type { ScriptFile, ScriptTurn } from "./script-file.ts";
 
 const HELLO = `# Hello from Skep
@@ -13,7 +16,7 @@ The step was asked:
 To have a real model do the work, add a key for a provider, or run Ollama beside Skep, and choose its model.
 `;
 
-/** One phase of an onboarding: it asks, writes the answer down, ends its phase, and reports the result. */
+/** One phase of an onboarding: it asks, stores the answer, ends its phase, and reports the result. */
 const interview = (question: string, answer: Record<string, unknown>): ScriptTurn[] => [
   {
     text: `I am demo/scripted, not an AI: whatever you say, I play my transcript. ${question}`,

@@ -1,7 +1,7 @@
 /**
- * Marks of what a provider is to keep of a prompt. Anthropic keeps a prefix only where it is marked; OpenRouter hands such
- * marks on to Claude models where they stand on a part of a message, not on the message
- * (https://openrouter.ai/docs/features/prompt-caching). Other models keep prefixes by themselves.
+ * Marks which parts of a prompt a provider should cache. Anthropic caches a prefix only where it is marked. OpenRouter
+ * passes such marks on to Claude models if they are on a part of a message, not on the message
+ * (https://openrouter.ai/docs/features/prompt-caching). Other models cache prefixes by themselves.
  */
 import { isObject } from "../../core/is-object.ts";
 
@@ -11,7 +11,10 @@ const MARK = { cache_control: { type: "ephemeral" } };
 export const needsMarks = ({ providerId }: { providerId: string }, name: string): boolean =>
   providerId === "openrouter" && name.startsWith("anthropic/");
 
-/** A request for chat completions with its instructions and its last message marked. One that has marks keeps its own. */
+/**
+ * Marks the instructions and the last message of a chat-completions request. A request that already has marks stays as
+ * it is.
+ */
 export function withCacheMarks(body: Body): Body {
   const { messages } = body;
   if (!Array.isArray(messages) || JSON.stringify(messages).includes('"cache_control"')) return body;
@@ -20,7 +23,7 @@ export function withCacheMarks(body: Body): Body {
   return { ...body, messages: messages.map((one: unknown, at) => (at === last || at === system ? marked(one) : one)) };
 }
 
-/** With a mark on its last text; as it is where it has none. */
+/** Marks the last text of a message. A message without text stays as it is. */
 function marked(message: unknown): unknown {
   if (!isObject(message)) return message;
   const { content } = message;

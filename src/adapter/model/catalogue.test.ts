@@ -47,7 +47,7 @@ describe("catalogue", () => {
     expect(catalogue.cost(model, kept).usd!).toBeCloseTo(plain * 1.25, 8);
     expect(catalogue.cost(model, { ...kept, cache_write_hour_tokens: 10_000 }).usd!).toBeCloseTo(plain * 2, 8);
     expect(catalogue.cost(model, { ...kept, cache_write_hour_tokens: 4_000 }).usd!).toBeCloseTo(plain * 1.55, 8);
-    // What is reserved has room for it, where it is asked for.
+    // The estimate covers a cache write, also for an hour if that is asked for.
     expect(catalogue.estimateUsd(model, 10_000, 0, true)).toBeCloseTo(plain * 2, 8);
     expect(catalogue.estimateUsd(model, 10_000, 0)).toBeCloseTo(plain * 1.25, 8);
   });

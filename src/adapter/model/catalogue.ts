@@ -13,13 +13,13 @@ export interface CatalogueModel extends ModelInfo {
   name: string;
 }
 
-/** What an administrator entered for a model; fields left out stay as the table has them. */
+/** An administrator's settings for a model; missing fields stay as the table has them. */
 export interface ModelOverride {
   id: string;
   name?: string | undefined;
-  /** The window that was set; of a server of one's own also what is asked for. */
+  /** The window that was set. A server of one's own is also asked for it in requests. */
   context_window?: number | null | undefined;
-  /** What the server said it serves, and the most that the model can. */
+  /** The window that the server says it serves, and the largest that the model supports. */
   served_window?: number | null | undefined;
   max_context_window?: number | null | undefined;
   max_output_tokens?: number | null | undefined;
@@ -39,11 +39,14 @@ export type Catalogue = ReturnType<typeof createCatalogue>;
 
 export interface CatalogueDeps {
   clock: Clock;
-  /** An administrator's own entries for a provider, asked at every use. */
+  /** An administrator's settings for a provider's models, read at every use. */
   overrides?: ((providerId: string) => readonly ModelOverride[]) | undefined;
 }
 
-/** By name, as the table does not say it. Wrong only in what a page shows; the call itself is decided by the provider. */
+/**
+ * Abilities by model name, because the table does not tell them. A wrong guess only affects what a page shows; the
+ * provider decides the call itself.
+ */
 const REASONING =
   /(^|\/)o\d|gpt-[5-9]|gpt-oss|claude-(3-7|(opus|sonnet|haiku|fable)-[4-9])|gemini-(2\.5|[3-9])|deepseek-(r1|reasoner|v[3-9])|qwen[3-9]|qwq|grok-(3-mini|[4-9]|code)|magistral|glm-[4-9]|kimi-k\d|thinking|reason|minimax-m/i;
 const VISION =
@@ -65,15 +68,18 @@ function modelInfo(id: string, name: string, kind: string | undefined, rates: Ra
     reasoning: own?.reasoning ?? (kind !== "scripted" && REASONING.test(name)),
     tools: own?.tools ?? !NO_TOOLS.test(name),
     images: own?.images ?? VISION.test(name),
-    // Others take text alone, or what is in a document only when it was read out of it before.
+    // Other kinds take only text, or need the text of a document extracted beforehand.
     documents: VISION.test(name) && (kind === "anthropic" || kind === "openai" || kind === "google"),
   };
 }
 
-/** What is written for an hour costs twice the plain input, at the one vendor that counts it (Anthropic's price list). */
+/**
+ * Cache writes that are kept for an hour cost twice the plain input price. Only Anthropic reports them (its price
+ * list).
+ */
 const HOUR_TIMES = 2;
 
-/** USD by an administrator's own rates; undefined when those were not both entered. */
+/** USD by an administrator's own rates; undefined unless both rates were set. */
 function ownUsd(own: ModelOverride | undefined, usage: ModelUsage): number | undefined {
   if (typeof own?.input_usd_per_mtok !== "number" || typeof own.output_usd_per_mtok !== "number") return undefined;
   const input = usage.input_tokens + (usage.cache_write_hour_tokens ?? 0) * (HOUR_TIMES - 1);
@@ -95,14 +101,17 @@ export function createCatalogue({ clock, overrides }: CatalogueDeps) {
     return modelInfo(model, name, entry?.kind, rates, parts && ownOf(parts.provider, name));
   }
 
-  /** Tokens of the window that an administrator set for a model, and the most it can; null: not set, unknown. */
+  /**
+   * The window in tokens that an administrator set (null: not set), and the largest that the model supports (null:
+   * unknown).
+   */
   function windows(model: string): { wanted: number | null; most: number | null } {
     const parts = splitModel(model);
     const own = parts && ownOf(parts.provider, parts.name);
     return { wanted: own?.context_window ?? null, most: own?.max_context_window ?? null };
   }
 
-  /** Text models of a provider; empty for local servers, which are asked live. Ids are `provider/model`. */
+  /** Text models of a provider, with ids `provider/model`. Empty for local servers, whose models are listed live. */
   function models(providerId: string): CatalogueModel[] {
     const entry = providerEntry(providerId);
     if (!entry) return [];
@@ -120,7 +129,7 @@ export function createCatalogue({ clock, overrides }: CatalogueDeps) {
     return [...listed.values()];
   }
 
-  /** USD of that usage at current prices. */
+  /** USD for that usage at current prices. */
   function cost(model: string, usage: ModelUsage): Cost {
     const parts = splitModel(model);
     const entry = parts && providerEntry(parts.provider);
@@ -132,7 +141,8 @@ export function createCatalogue({ clock, overrides }: CatalogueDeps) {
     const table = prices().tableOf(entry);
     const priceOf = (counted: Record<string, number>) =>
       table ? prices().tablePrice(table, parts.name, counted, at()) : null;
-    // The table knows one price of what is written: the rest is counted as plain input, and then as many times as it costs.
+    // The table has one price for cache writes. Hour-long writes are counted as plain input, and their surcharge is
+    // added below.
     const written = { cache_read_tokens, cache_write_tokens: cache_write_tokens - cache_write_hour_tokens };
     const price = priceOf({ input_tokens, output_tokens, ...written });
     if (!price) return { usd: null, source: "unknown" };
@@ -142,7 +152,9 @@ export function createCatalogue({ clock, overrides }: CatalogueDeps) {
     return { usd: price.total_price + more, source: "table" };
   }
 
-  /** Upper estimate in USD: every input token at the dearest price that it may have, full output. See `ModelPort`. */
+  /**
+   * Upper estimate in USD: all input tokens at the highest price that can apply, and the full output. See `ModelPort`.
+   */
   function estimateUsd(model: string, inputTokens: number, outputTokens: number, cachesForHour = false): number | null {
     const usage = { output_tokens: outputTokens, cache_read_tokens: 0, reasoning_tokens: 0, input_tokens: inputTokens };
     const plain = cost(model, { ...usage, cache_write_tokens: 0 }).usd;

@@ -1,6 +1,6 @@
 /**
- * A provider that keeps failing is not asked by everybody who waits for it: after five failures within a minute calls are
- * refused for half a minute, then one is let through. The first that succeeds ends it.
+ * A circuit breaker for providers that keep failing. After five failures within a minute, calls are refused for half a
+ * minute; then one call is let through. The first success closes the circuit.
  */
 import type { Clock } from "../../core/clock.ts";
 import type { Failure } from "./failure.ts";
@@ -9,19 +9,19 @@ const FAILURES = 5;
 const WITHIN_MS = 60_000;
 const REST_MS = 30_000;
 const KEYS_KEPT = 1_000;
-/** Failures of the provider itself; a wrong key or a call that it refuses says nothing about others. */
+/** Failures of the provider itself. A wrong key or a refused call says nothing about other calls. */
 const OUTAGES: ReadonlySet<Failure["code"]> = new Set(["provider_error", "provider_unreachable", "provider_timeout"]);
 
 export function createCircuit(clock: Clock) {
   const known = new Map<string, { failedAt: number[]; restsUntil: number }>();
   return {
-    /** The refusal of a call that is not to be made now; undefined: make it. */
+    /** The refusal, if the call must not be made now; undefined if it may. */
     refusal(provider: string, key: string): Failure | undefined {
       const state = known.get(key);
       const now = clock.monotonic();
       if (!state || state.failedAt.length < FAILURES) return undefined;
       if (now >= state.restsUntil) {
-        // This one is let through; the others rest until it has ended.
+        // This call is let through; the others wait until it has ended.
         state.restsUntil = now + REST_MS;
         return undefined;
       }
@@ -34,7 +34,7 @@ export function createCircuit(clock: Clock) {
         isWait: true,
       };
     },
-    /** How a call ended. */
+    /** Records how a call ended. */
     ended(key: string, failure: Failure | undefined): void {
       if (!failure?.retryable || !OUTAGES.has(failure.code)) return void known.delete(key);
       const now = clock.monotonic();

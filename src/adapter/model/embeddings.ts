@@ -1,4 +1,4 @@
-/** Texts as vectors, by the providers' embedding models. For search by meaning. */
+/** Turns texts into vectors for semantic search, with the providers' embedding models. */
 import type { EmbeddingModel } from "ai";
 import type { Clock } from "../../core/clock.ts";
 import { messageOf, Problem } from "../../core/errors.ts";
@@ -14,8 +14,8 @@ const broken = (detail: string) => new Problem(503, "embedding_failed", detail);
 export function createEmbed(deps: Pick<ModelPortDeps, "keys" | "prices"> & { clock: Clock }) {
   const { prices, clock } = deps;
   /**
-   * @returns one vector per text, in the same order, each of length 1; and what the call was, for the log of calls.
-   * @throws Problem 503 when the provider is not configured, fails, or gives something that is not a vector.
+   * @returns one vector of length 1 per text, in the same order, and the call's figures for the log of calls.
+   * @throws Problem 503 when the provider is not configured, fails, or returns something that is not a vector.
    */
   return async ({ model, texts, signal }: { model: string; texts: readonly string[]; signal: AbortSignal }) => {
     const to = await resolveTarget(deps, { model, userId: undefined });
@@ -51,7 +51,10 @@ export function createEmbed(deps: Pick<ModelPortDeps, "keys" | "prices"> & { clo
   };
 }
 
-/** Of length 1, so that a product of two is how near they are. @throws Problem for what is not a vector. */
+/**
+ * Scales a vector to length 1, so that the dot product of two is their similarity. @throws Problem when it is not a
+ * vector.
+ */
 function unitVector(given: readonly number[]): Float32Array {
   const vector = Float32Array.from(given);
   let sum = 0;

@@ -1,4 +1,4 @@
-/** Where and how a provider is reached: no redirect takes a key to another host, and what it answers is bounded. */
+/** How providers are reached: no redirect takes a key to another host, and answers are bounded. */
 
 import { checkedAnswer } from "../../core/checked-stream.ts";
 import { likeFetch } from "../../core/like-fetch.ts";
@@ -13,16 +13,19 @@ export interface Endpoint {
   apiKey: string | undefined;
 }
 
-/** Where Ollama's own protocol is, given the address of its compatible one. */
+/** Address of Ollama's own protocol, given that of its OpenAI-compatible one. */
 export const ollamaRoot = (baseUrl: string): string => baseUrl.replace(/\/v1$/, "");
 
-/** The first that can be a number of tokens; null where none is. */
+/** The first value that can be a number of tokens; null when none can. */
 export function sizeOf(...values: unknown[]): number | null {
   const found = values.find((value) => typeof value === "number" && Number.isSafeInteger(value) && value > 0);
   return found === undefined ? null : Number(found);
 }
 
-/** `fetch` that follows no redirect and leaves time limits to the caller. @param values of one answer or event. */
+/**
+ * Makes a `fetch` that follows no redirect and leaves time limits to the caller. @param values most JSON values in one
+ * answer or event.
+ */
 const createFetch = (values?: number) =>
   likeFetch(async (input, init) =>
     checkedAnswer(await fetch(input, { ...init, redirect: "manual", timeout: false }), {
@@ -33,10 +36,10 @@ const createFetch = (values?: number) =>
   );
 
 export const fetchDirectly = createFetch();
-/** For answers that are numbers by the thousand. */
+/** For answers that consist of thousands of numbers. */
 export const fetchVectors = createFetch(LIMITS.vectorValues);
 
-/** For answers that are passed on as they come: who asks bounds them. */
+/** For answers that are passed on as they arrive; the caller bounds them. */
 export const fetchUnread = likeFetch(
   async (input, init) => await fetch(input, { ...init, redirect: "manual", timeout: false }),
 );

@@ -1,4 +1,4 @@
-/** What went wrong in a call to a provider, as a code the engine knows and a sentence that never holds a key. */
+/** Describes a failed call to a provider by a code that the engine knows and a sentence that never contains a key. */
 
 import { APICallError } from "ai";
 import { DAY_MS } from "../../core/clock.ts";
@@ -19,22 +19,25 @@ type FailureCode =
 export interface Failure {
   code: FailureCode;
   message: string;
-  /** The same call may succeed later. */
+  /** Whether the same call may succeed later. */
   retryable: boolean;
-  /** What the provider asked to wait, milliseconds. */
+  /** The wait that the provider asked for, milliseconds. */
   retryAfterMs?: number | undefined;
-  /** The work may wait so long, and ask again. */
+  /** Whether the work may wait that long and ask again. */
   isWait?: boolean;
-  /** The provider refused the thinking level; the call may be made without. */
+  /** The provider refused the thinking level; the call may be made without one. */
   refusesThinking?: boolean;
-  /** The model's server gives it no tools; the call may be made with them in its text. */
+  /** The model's server does not support tools; the call may be made with the tools described in its text. */
   refusesTools?: boolean;
 }
 
-/** Of a refusal's body. */
+/** Most bytes of a refusal's body that are read. */
 const REFUSAL_BYTES = 64 * 1024;
 
-/** A refusal in the form that failures are read from. @param messageIn finds what the provider says in its answer. */
+/**
+ * Turns a refusal into the error type that `failureOf` reads. @param messageIn extracts the provider's message from the
+ * body.
+ */
 export async function refusalOf(
   answer: Response,
   url: string,
@@ -53,13 +56,16 @@ export async function refusalOf(
 
 const CONTEXT_SHAPE =
   /context.{0,20}(length|window|size|exceed)|prompt is too long|too many (input )?tokens|exceeds? the (maximum|available|context).{0,30}(tokens|length)/i;
-/** Both together: the model does not know the thinking it was asked for. Not: a signature in the history is wrong. */
+/**
+ * A text that matches both says that the model does not support the thinking it was asked for. An invalid signature in
+ * the history must not match.
+ */
 const THINKING_SHAPE = /\breasoning|\bthink/i;
 const REFUSAL_SHAPE = /support|unrecogni[sz]ed|unknown|not permitted|not allowed|not enabled|not available/i;
 /**
- * Ollama: `gemma:latest does not support tools`; OpenRouter: `No endpoints found that support tool use`; vLLM: `"auto" tool
- * choice requires --enable-auto-tool-choice`; llama.cpp: `tools param requires --jinja flag`; Groq and others: `tool calling
- * is not supported with this model`.
+ * Messages of servers without tools. Ollama: `gemma:latest does not support tools`; OpenRouter: `No endpoints found
+ * that support tool use`; vLLM: `"auto" tool choice requires --enable-auto-tool-choice`; llama.cpp: `tools param
+ * requires --jinja flag`; Groq and others: `tool calling is not supported with this model`.
  */
 const NO_TOOLS_SHAPE =
   /(not|n't) support (tool|function)|that support tool use|(tools?|functions?)( use| calls?| calling)?`? (is|are) not supported|tool choice requires --enable-auto|tools param requires --jinja/i;
@@ -72,21 +78,26 @@ export function retryAfterMs(headers: Record<string, string> | undefined, nowMs:
   const value = headers?.["retry-after"]?.trim();
   if (!value) return undefined;
   if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000;
-  // Date.parse takes "-3" for a year.
+  // `Date.parse` would take "-3" for a year.
   const date = /^[A-Za-z]{3}/.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
 }
 
-/** Longest wait that is believed, ms. */
+/** Longer waits than this are not believed, ms. */
 const RESET_MOST_MS = 30 * DAY_MS;
 
-/** When a used-up quota is there again, from its headers or its words, in milliseconds from now; undefined: not said. */
+/**
+ * Milliseconds until a used-up quota is available again, from headers or body; undefined when the provider does not
+ * tell.
+ */
 function resetAfterMs(headers: Record<string, string> | undefined, body: string, nowMs: number) {
   const known = retryAfterMs(headers, nowMs) ?? resetIn(body, nowMs) ?? resetHeader(headers, nowMs);
   return known !== undefined && known >= 0 && known <= RESET_MOST_MS ? known : undefined;
 }
 
-/** `resets_at` (seconds since the epoch, or a date), `resets_in_seconds`, Google's `retryDelay`. */
+/**
+ * Reads `resets_at` (seconds since the epoch, or a date), `resets_in_seconds`, or Google's `retryDelay` from the body.
+ */
 function resetIn(body: string, nowMs: number): number | undefined {
   const [, seconds] = /"(?:resets_in_seconds|retry_after)":\s*(\d{1,8})(?=[.,\s}])/.exec(body) ?? [];
   if (seconds !== undefined) return Number(seconds) * 1_000;
@@ -98,7 +109,7 @@ function resetIn(body: string, nowMs: number): number | undefined {
   return delay === undefined ? undefined : Number(delay) * 1_000;
 }
 
-/** Anthropic's and OpenRouter's headers: a date, or seconds or milliseconds since the epoch. */
+/** Reads Anthropic's or OpenRouter's header: a date, or seconds or milliseconds since the epoch. */
 function resetHeader(headers: Record<string, string> | undefined, nowMs: number): number | undefined {
   const said = headers?.["anthropic-ratelimit-unified-reset"] ?? headers?.["x-ratelimit-reset"];
   if (said === undefined) return undefined;
@@ -124,7 +135,7 @@ function ofStatus(error: APICallError, status: number, { provider, hasKey, nowMs
     retryable: false,
     ...more,
   });
-  // Google says 400 for a wrong key.
+  // Google answers 400 for a wrong key.
   if (status === 401 || (status === 400 && /API_KEY_INVALID|API key not valid/i.test(text))) {
     const message = hasKey
       ? `${provider} refused the key (${status}). Check the key.`
@@ -153,10 +164,13 @@ function ofStatus(error: APICallError, status: number, { provider, hasKey, nowMs
   return refused("provider_error", `${provider} refused the call (${status})`, { refusesThinking });
 }
 
-/** What the runtime adds to its network errors: advice for who wrote the call, not for who reads the message. */
+/**
+ * The runtime adds this advice to its network errors. It is for the author of the call, not for the reader of the
+ * message.
+ */
 const RUNTIME_ADVICE = " For more information, pass `verbose";
 
-/** The text of an error inside a stream, whatever its shape. */
+/** The text of an error in a stream, whatever its shape. */
 function textOf(error: unknown): string {
   if (typeof error === "string") return error;
   if (error instanceof Error) return error.message.split(RUNTIME_ADVICE)[0] ?? "";
@@ -170,20 +184,20 @@ function textOf(error: unknown): string {
 
 const NETWORK = /connect|socket|ECONN|EPIPE|ENOTFOUND|network|certificate|TLS|fetch failed|closed unexpectedly|DNS/i;
 
-/** The call that failed. */
+/** What is known about the call that failed. */
 interface About {
   provider: string;
-  /** Of the host that was called. */
+  /** Origin of the host that was called. */
   origin: string;
-  /** Whether it was called with a key. */
+  /** Whether the call carried a key. */
   hasKey: boolean;
   nowMs: number;
   scrub(text: string): string;
-  /** A part of the reply had come. */
+  /** Whether a part of the reply had arrived. */
   replied?: boolean;
 }
 
-/** Classifies anything thrown by, or streamed as an error from, a provider. */
+/** Classifies anything that a provider's client throws or that a stream reports as an error. */
 export function failureOf(error: unknown, about: About): Failure {
   const { provider, origin, scrub } = about;
   const clean = (failure: Failure): Failure => ({ ...failure, message: scrub(failure.message) });
@@ -199,7 +213,7 @@ export function failureOf(error: unknown, about: About): Failure {
       retryable: true,
     });
   if (NETWORK.test(text) || (code !== undefined && NETWORK.test(code))) {
-    // With status 200 the server had answered, so a message about its address would send people to the wrong place.
+    // With status 200 the server had answered, so a message about its address would mislead people.
     const answered = about.replied || (APICallError.isInstance(error) && error.statusCode !== undefined);
     const message = answered
       ? `${provider} at ${origin} broke off in the middle of its reply:${cause || ` ${textOf(error)}`}`

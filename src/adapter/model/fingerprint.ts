@@ -1,6 +1,7 @@
 /**
- * What makes two model requests the same for a replay: model, system prompt, messages and the tools' names. Left out is
- * what differs between two runs of the same thing: identifiers, times, ids of tool calls, provider data, the user.
+ * Decides which model requests count as the same in a replay: those with the same model, system prompt, messages and
+ * tool names. Everything that differs between two runs of the same work is ignored: identifiers, times, ids of tool
+ * calls, provider data, the user.
  */
 import { createHash } from "node:crypto";
 import { ID_PREFIXES } from "../../core/ids.ts";
@@ -8,7 +9,7 @@ import type { ModelMessage, ModelRequest } from "../../engine/model.ts";
 
 interface TextPrint {
   sha: string;
-  /** The beginning, for a person to recognise. */
+  /** The beginning of the text, for a person to recognize. */
   head: string;
 }
 
@@ -25,7 +26,7 @@ const TYPE_ID = new RegExp(`\\b(${Object.values(ID_PREFIXES).join("|")})_[0-7][0
 
 const shaOf = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex").slice(0, 32);
 
-/** The text with identifiers and times replaced by their kind. */
+/** Replaces identifiers and times in a text by their kind. */
 function normalized(text: string): string {
   return text
     .replace(TYPE_ID, (_, prefix: string) => `<${prefix}>`)
@@ -62,7 +63,7 @@ export function fingerprint(request: Pick<ModelRequest, "model" | "system" | "me
 
 const quoted = (print: TextPrint | undefined): string => (print ? JSON.stringify(print.head) : "nothing");
 
-/** The first thing in which the request differs from what was recorded, for a person. */
+/** Describes the first difference between a request and a recorded one, for a person. */
 export function difference(recorded: Fingerprint, now: Fingerprint): string {
   if (recorded.model !== now.model) return `the model differs: recorded ${recorded.model}, now ${now.model}`;
   if (recorded.tools.join() !== now.tools.join())
@@ -79,7 +80,10 @@ export function difference(recorded: Fingerprint, now: Fingerprint): string {
   return "nothing differs";
 }
 
-/** How many leading messages two requests share, as a measure of nearness; the model counts again. */
+/**
+ * Similarity of two requests: mainly the number of leading messages that they share; the number of messages and the
+ * model count, too.
+ */
 export function likeness(recorded: Fingerprint, now: Fingerprint): number {
   let shared = 0;
   while (shared < now.messages.length && recorded.messages[shared]?.sha === now.messages[shared]?.sha) shared++;

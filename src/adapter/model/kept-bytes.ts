@@ -1,7 +1,7 @@
 /**
- * Bytes of a stream that are kept until its end: its first ones, or its last lines. They are copied, as pieces of a stream
- * belong to who reads it on, and into memory that was used before, as memory that is new to the process costs more
- * than the copy.
+ * Keeps bytes of a stream until its end: its first bytes, or its last lines. They are copied, because the pieces of a
+ * stream belong to the next reader. Memory is reused, because memory that is new to the process costs more than the
+ * copy.
  */
 
 const LINE_FEED = 10;
@@ -10,12 +10,12 @@ const BLOCK_BYTES = 16 * 1024;
 interface Block {
   bytes: Buffer;
   length: number;
-  /** Where its first line feed is; -1: not in what was looked through. */
+  /** Position of the block's first line feed; -1 when the bytes searched so far have none. */
   feed: number;
   looked: number;
 }
 
-/** @param spare memory for further blocks. */
+/** Appends a piece to the last blocks. @param spare memory that is used for further blocks. */
 function addTo(blocks: Block[], piece: Buffer, spare: Buffer[] = []): void {
   for (let at = 0; at < piece.length; ) {
     let last = blocks.at(-1);
@@ -32,7 +32,7 @@ function addTo(blocks: Block[], piece: Buffer, spare: Buffer[] = []): void {
 const joined = (blocks: readonly Block[]): Buffer =>
   Buffer.concat(blocks.map(({ bytes, length }) => bytes.subarray(0, length)));
 
-/** Keeps all that is added. */
+/** Keeps all bytes that are added. */
 export function createKeptBytes() {
   const blocks: Block[] = [];
   let bytes = 0;
@@ -47,15 +47,15 @@ export function createKeptBytes() {
 }
 
 /**
- * Keeps the last lines that have so many bytes together, and the line before them whole.
- * @param most bytes of one line: a longer one is given up.
+ * Keeps the last lines: at least the last `least` bytes, from the beginning of a line on.
+ * @param most bytes of one line; when a line is longer, everything kept is dropped.
  */
 export function createKeptLines(least: number, most: number) {
   const blocks: Block[] = [];
   const spare: Buffer[] = [];
   let total = 0;
   let isWhole = true;
-  /** The first block after the first one in which a line begins, and the bytes before it. */
+  /** Index of the first block, after block 0, in which a line begins, and the number of bytes before it. */
   let [next, before] = [1, 0];
 
   function hasFeed(block: Block): boolean {
@@ -74,12 +74,12 @@ export function createKeptLines(least: number, most: number) {
     next = 1;
     before = blocks[0]?.length ?? 0;
   }
-  /** @returns the block in which the next line begins; undefined: it has not come yet. */
+  /** @returns the block in which the next line begins; undefined when no further line has begun yet. */
   function nextLine(): Block | undefined {
     if (next === 1) before = blocks[0]?.length ?? 0;
     for (let block = blocks[next]; block; block = blocks[next]) {
       if (hasFeed(block)) return block;
-      // More may come into the last one.
+      // The last block may still get a line feed.
       if (next === blocks.length - 1) return undefined;
       before += block.length;
       next++;
@@ -93,7 +93,7 @@ export function createKeptLines(least: number, most: number) {
       for (let line = nextLine(); line && total - before - line.feed > least; line = nextLine()) drop(next);
       if (total > most + least) drop(blocks.length);
     },
-    /** Whole lines from the beginning of one on, and whether nothing was dropped before them. */
+    /** The kept bytes as whole lines, and whether nothing before them was dropped. */
     all(): { lines: Buffer; isWhole: boolean } {
       const all = joined(blocks);
       const from = isWhole ? 0 : all.indexOf(LINE_FEED) + 1;

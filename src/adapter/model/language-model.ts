@@ -1,5 +1,6 @@
 /**
- * The SDK's model object for one call. Address and key are always given, so that no SDK reads the environment by itself.
+ * Makes the SDK's model object for one call. Address and key are always given, so that no SDK reads the environment by
+ * itself.
  */
 
 import type { JSONValue, LanguageModel, LanguageModelMiddleware } from "ai";
@@ -12,7 +13,7 @@ import { ollamaModel } from "./ollama.ts";
 import type { ProviderKind } from "./providers.ts";
 import { inputRefusal } from "./reply-parts.ts";
 
-/** OpenRouter says what a call cost; others do not. */
+/** Reads the cost that OpenRouter reports for a call; other providers do not report it. */
 const costMetadata = {
   extractMetadata: async () => undefined,
   createStreamExtractor: () => {
@@ -27,13 +28,16 @@ const costMetadata = {
   },
 };
 
-/** Loads the SDK of that kind of provider at its first call. @param window tokens to ask for where a request can. */
+/**
+ * Makes the model, and loads the SDK for its kind of provider at the first call. @param window tokens to ask for, if a
+ * request can.
+ */
 export async function languageModel(endpoint: Endpoint, name: string, window?: number): Promise<LanguageModel> {
   const [{ wrapLanguageModel }, model] = await Promise.all([import("ai"), sdkModel(endpoint, name, window)]);
   return wrapLanguageModel({ model, middleware: boundedCalls });
 }
 
-/** Arguments are JSON in a text: bounded here, before the SDK parses and walks them. */
+/** Bounds the arguments of tool calls, which are JSON text, before the SDK parses and walks them. */
 const boundedCalls: LanguageModelMiddleware = {
   specificationVersion: "v4",
   async wrapStream({ doStream }) {
@@ -85,12 +89,12 @@ async function sdkModel(endpoint: Endpoint, name: string, window: number | undef
   })(name);
 }
 
-/** `default`: say nothing, for a model that refuses a level. */
+/** `default` sends no thinking setting, for a model that refuses levels. */
 export type ThinkingSetting = ModelRequest["thinkingLevel"] | "default";
 
 /**
  * The SDK maps a level to what each model takes: a budget or an effort at Anthropic, an effort at OpenAI, a budget or a
- * level at Google. `off` says nothing to an OpenAI-compatible server: many refuse a parameter they do not know.
+ * level at Google. With `off`, an OpenAI-compatible server gets no setting, because many refuse unknown parameters.
  */
 export function thinkingOptions(kind: ProviderKind, level: ThinkingSetting) {
   if (level === "default") return {};
@@ -98,7 +102,7 @@ export function thinkingOptions(kind: ProviderKind, level: ThinkingSetting) {
   return { reasoning: level };
 }
 
-/** What else a kind of provider is asked: keep nothing at OpenAI, show Google's thoughts. */
+/** Further options by kind of provider: OpenAI must store nothing, Google must include its thoughts. */
 export function providerOptions(kind: ProviderKind, level: ThinkingSetting): Record<string, Record<string, JSONValue>> {
   if (kind === "openai") return { openai: { store: false } };
   if (kind === "google" && level !== "off" && level !== "default")

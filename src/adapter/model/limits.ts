@@ -4,16 +4,19 @@ import { LIMITS } from "../../core/limits.ts";
 export type ModelLimits = Record<keyof typeof MODEL_LIMITS, number>;
 
 export const MODEL_LIMITS = {
-  /** Tries in all. */
+  /** Most attempts of a call, including the first. */
   attempts: LIMITS.modelAttempts,
   /** Longest silence between tokens, milliseconds. */
   idleMs: LIMITS.modelIdleTimeoutMs,
-  /** Longest wait for the first token, milliseconds; five times as long for local servers and while a model thinks. */
+  /**
+   * Longest wait for the first token, milliseconds. It is five times as long for local servers and while a model
+   * thinks.
+   */
   firstTokenMs: LIMITS.modelIdleTimeoutMs,
-  /** First back-off and its ceiling, milliseconds; each wait is drawn between half and all of base × 2ⁿ. */
+  /** First back-off and its ceiling, milliseconds. Each wait is random, between half and all of `backoffMs` × 2ⁿ. */
   backoffMs: 500,
   backoffMaxMs: 30_000,
-  /** A provider that asks for a longer wait than this is not waited for. */
+  /** If a provider asks for a longer wait, the call is not repeated. */
   retryAfterMaxMs: 60_000,
   /** A reply longer than this is cut and ends as `length`. */
   replyCharacters: LIMITS.replyCharacters,

@@ -1,6 +1,7 @@
 /**
- * Asks a provider which models it has, and by that whether address and key are right. Never throws and never shows the
- * key; bounded in time and size; follows no redirect. Ollama is asked by its own interface, which reports context sizes.
+ * Asks a provider for its models, which also tells whether address and key are right. It never throws, never shows the
+ * key, is bounded in time and size, and follows no redirect. Ollama is asked by its own API, which reports context
+ * sizes.
  */
 
 import type { Clock } from "../../core/clock.ts";
@@ -14,11 +15,11 @@ interface LiveModel {
   /** The model's name at the provider, without the provider's id. */
   id: string;
   name: string;
-  /** What the server serves; null where it does not say. */
+  /** Tokens that the server serves; null when it does not tell. */
   context_window: number | null;
-  /** The most that the model can, where the server says both. */
+  /** The largest window that the model supports, if the server tells both. */
   max_context_window?: number | null;
-  /** Null where the provider does not say. */
+  /** Null where the provider does not tell, as is `reasoning`. */
   tools: boolean | null;
   reasoning: boolean | null;
   images?: boolean | null;
@@ -29,27 +30,27 @@ interface ProviderTest {
   models: LiveModel[];
   latency_ms: number;
   error?: string;
-  /** It is the key that the provider does not take. */
+  /** Whether the provider refused the key. */
   keyRefused?: boolean;
 }
 
 interface ListModelsDeps {
   clock: Clock;
-  /** Bound of the whole test, milliseconds. */
+  /** Time limit of the whole test, milliseconds. */
   timeoutMs?: number;
   signal?: AbortSignal;
 }
 
 const TIMEOUT_MS = 15_000;
 const ANSWER_BYTES = 16 * 1024 * 1024;
-/** Ollama is asked about each model by itself; beyond these the context size stays unknown. */
+/** Ollama is asked about each model separately. For models beyond this many, the maximum window stays unknown. */
 const SHOWN_MODELS = 40;
 
 type Json = Record<string, unknown>;
 const asList = (value: unknown): Json[] => (Array.isArray(value) ? value.map(membersOf) : []);
 const textOf = (...values: unknown[]): string => String(values.find((value) => typeof value === "string") ?? "");
 
-/** Expected failures of a test, in words for a person. */
+/** An expected failure of a test; the message is for a person. */
 class Refused extends Error {
   constructor(
     message: string,
@@ -58,14 +59,17 @@ class Refused extends Error {
     super(message);
   }
 }
-/** vLLM's default port is also Skep's own. Skep refuses with its realm, and lists models as `items` instead of `data`. */
+/**
+ * Whether Skep itself answered: vLLM's default port is also Skep's. Skep names its realm when it refuses, and lists
+ * models as `items` instead of `data`.
+ */
 const isSkep = (response: Response, answer?: Json): boolean =>
   /realm="skep"/.test(response.headers.get("www-authenticate") ?? "") ||
   (Array.isArray(answer?.["items"]) && answer["data"] === undefined);
 const NO_MODEL_SERVER =
   "Skep itself answers there, no model server; start the model server on another port and set its base_url";
 
-/** Google says of a wrong key that the request is bad. */
+/** Google answers a wrong key with status 400 and this message. */
 const BAD_KEY = /API_KEY_INVALID|API key not valid/;
 
 type Ask = (url: string, body?: unknown) => Promise<Json>;
@@ -109,7 +113,7 @@ function asker(endpoint: Endpoint, signal: AbortSignal): Ask {
   };
 }
 
-/** OpenAI's list, and what OpenRouter, Together, vLLM, Groq and Mistral add to it. */
+/** Reads a model from OpenAI's list, with the fields that OpenRouter, Together, vLLM, Groq and Mistral add. */
 function compatibleModel(model: Json): LiveModel {
   const id = textOf(model["id"]);
   const parameters = Array.isArray(model["supported_parameters"]) ? model["supported_parameters"] : undefined;
@@ -130,7 +134,7 @@ function compatibleModel(model: Json): LiveModel {
   };
 }
 
-/** What LM Studio's own list and OpenRouter's say besides. */
+/** Reads the further fields of LM Studio's own list and of OpenRouter's. */
 function limitsOf(model: Json): Partial<LiveModel> {
   const most = sizeOf(model["max_context_length"]);
   const inputs = membersOf(model["architecture"])["input_modalities"];
@@ -141,7 +145,9 @@ function limitsOf(model: Json): Partial<LiveModel> {
   };
 }
 
-/** LM Studio's own list, which says what is loaded with which window; its compatible list says neither. */
+/**
+ * Reads LM Studio's own list, which tells which models are loaded and their windows. Its compatible list tells neither.
+ */
 async function lmStudioModels(base: string, ask: Ask): Promise<LiveModel[] | undefined> {
   const answer = await ask(`${base.replace(/\/v1$/, "")}/api/v0/models`).catch((error: unknown) => {
     if (error instanceof Refused && error.key) throw error;
@@ -153,7 +159,7 @@ async function lmStudioModels(base: string, ask: Ask): Promise<LiveModel[] | und
     .map(compatibleModel);
 }
 
-/** llama.cpp says in its properties how large the window of one slot is. */
+/** Adds the window of one slot, which llama.cpp reports in its properties. */
 async function withProps(base: string, ask: Ask, models: LiveModel[]): Promise<LiveModel[]> {
   if (models.every(({ context_window }) => context_window !== null)) return models;
   const props = await ask(`${base.replace(/\/v1$/, "")}/props`).catch((): Json => ({}));
@@ -198,7 +204,7 @@ async function ollamaModels(base: string, ask: Ask): Promise<LiveModel[]> {
       return {
         id,
         name: id,
-        // Before it is loaded nobody knows which window it gets.
+        // The window is only known once the model is loaded.
         context_window: sizeOf(running.find(({ name, model }) => name === id || model === id)?.["context_length"]),
         max_context_window: sizeOf(known?.[1]),
         tools: capabilities ? capabilities.includes("tools") : null,
@@ -217,7 +223,7 @@ async function modelsOf(endpoint: Endpoint, ask: Ask): Promise<LiveModel[]> {
     const own = await lmStudioModels(baseUrl, ask);
     if (own) return own;
   }
-  // OpenRouter lists its models to anybody; only this tells whether the key is good.
+  // OpenRouter lists its models to anybody; only this request tells whether the key is valid.
   if (providerId === "openrouter" && endpoint.apiKey) await ask(`${baseUrl}/key`);
   const { data } = await ask(`${baseUrl}/models${kind === "anthropic" ? "?limit=1000" : ""}`);
   const models = asList(data).map(compatibleModel);
@@ -225,7 +231,7 @@ async function modelsOf(endpoint: Endpoint, ask: Ask): Promise<LiveModel[]> {
   return isOwn ? withProps(baseUrl, ask, models) : models;
 }
 
-/** The provider's models, live, sorted by id. `latency_ms` is the whole test. */
+/** The provider's models, sorted by id. `latency_ms` covers the whole test. */
 export async function listModels(endpoint: Endpoint, deps: ListModelsDeps): Promise<ProviderTest> {
   const { clock, timeoutMs = TIMEOUT_MS } = deps;
   const started = clock.monotonic();

@@ -1,4 +1,4 @@
-/** What the port promises whatever the protocol: configuration, retries, costs, privacy. */
+/** Rules of the port for all protocols: configuration, retries, costs, privacy. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { ModelMessage, ModelReply } from "../../engine/model.ts";
 import {

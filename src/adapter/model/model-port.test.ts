@@ -1,4 +1,4 @@
-/** Every wire protocol against every way a provider behaves, well or badly. */
+/** Tests every wire protocol against every behavior of a provider, good or bad. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { HOUR_MS } from "../../core/clock.ts";
 import type { ModelMessage } from "../../engine/model.ts";
@@ -74,7 +74,7 @@ for (const one of WIRE_CASES) {
       );
       const found = answer.parts.find((part) => part.type === "tool_call")!;
       const call_id = found.type === "tool_call" ? found.call_id : "";
-      // As it comes back from the store: through JSON.
+      // As the parts come back from the store, which saves them as JSON.
       const parts = JSON.parse(JSON.stringify(answer.parts));
       const messages: ModelMessage[] = [
         ...request.messages,
@@ -157,7 +157,7 @@ for (const one of WIRE_CASES) {
         );
         expect(answer).toMatchObject({ finish: "stop", attempts: 2 });
         expect([textOf(answer), shown]).toEqual(["whole", "whole"]);
-        // A connection that is torn may be so before the words were read.
+        // A torn connection may break before the first text was read.
         if (how === "closed") expect(withdrawn).toEqual(["half of a sen"]);
         expect(withdrawn.every((text) => text !== "" && "half of a sen".startsWith(text))).toBe(true);
       });
@@ -168,7 +168,7 @@ for (const one of WIRE_CASES) {
         expect(answer).toMatchObject({ finish: "error", attempts: 2 });
         expect(answer.error).toMatchObject({ retryable: true });
         expect(answer.error!.code).toMatch(/^provider_(error|unreachable)$/);
-        // It did answer, so nobody should look for a wrong address.
+        // The provider did answer, so the message must not suggest a wrong address.
         if (how === "torn" && textOf(answer)) expect(answer.error!.message).toContain("broke off in the middle");
         expect(answer.error!.message).not.toMatch(/successful response|verbose/);
         expect("half of a sen".startsWith(textOf(answer))).toBe(true);
@@ -188,7 +188,7 @@ for (const one of WIRE_CASES) {
       server.next(reply({ text: "Hello, dear world!", usage }));
       const answer = await fixture.call(one);
       const { input_tokens, output_tokens } = answer.usage;
-      // What cannot even be read may fail the call; it is never taken.
+      // Unreadable counts may fail the call, but must never be used.
       if (answer.finish === "stop") expect(answer.usage_estimated).toBe(true);
       for (const count of [input_tokens, output_tokens]) {
         expect(Number.isInteger(count) && count >= 0).toBe(true);

@@ -1,9 +1,10 @@
 /**
- * The engine's model port: anthropic, openai, google and every OpenAI-compatible server through the AI SDK, and the
- * scripted model. A call never throws: every end is a reply. No key is in a reply, an error or a log line.
+ * The engine's model port: Anthropic, OpenAI, Google and every OpenAI-compatible server through the AI SDK, and the
+ * scripted model. A call never throws: every outcome is a reply. No reply, error or log line contains a key.
  *
- * Usage: `input_tokens` counts all input, cached included. A refused call costs 0; one that began and reported no usage,
- * or an impossible one, is measured and charged by that. Parts of an aborted or failed reply hold no tool calls.
+ * Usage: `input_tokens` counts all input, including cached input. A refused call costs 0. When a call began but
+ * reported no usage, or an impossible one, its texts are measured and charged. Parts of an aborted or failed reply hold
+ * no tool calls.
  */
 import type { Clock } from "../../core/clock.ts";
 import type { ModelPort, ModelReply, ModelRequest, PassedOn, PassRequest } from "../../engine/model.ts";
@@ -18,19 +19,19 @@ import type { CallTarget, ModelLog } from "./retries.ts";
 import { createWindows, type ServedWindow } from "./served-window.ts";
 import { NO_USAGE, refusedReply } from "./usage.ts";
 
-/** What is configured for a provider, for that user: the user's own key comes first. */
+/** A provider's configuration for a user. The user's own key takes precedence. */
 export interface ResolvedProvider {
-  /** Undefined where none is needed (local servers). */
+  /** Undefined when no key is needed (local servers). */
   apiKey?: string | undefined;
   source: ModelReply["key_source"];
-  /** Set by an administrator; a provider's default otherwise. */
+  /** Address set by an administrator; the provider's default when undefined. */
   baseUrl?: string | undefined;
-  /** For a `custom-*` that speaks another protocol than OpenAI's. */
+  /** Protocol of a `custom-*` provider that does not speak OpenAI's. */
   kind?: ProviderKind | undefined;
 }
 
 export interface ModelKeys {
-  /** Undefined: the provider is not configured, or switched off. */
+  /** Undefined when the provider is not configured, or switched off. */
   resolve(providerId: string, userId?: string): ResolvedProvider | undefined | Promise<ResolvedProvider | undefined>;
 }
 
@@ -67,7 +68,7 @@ export async function resolveTarget(
   return { providerId: entry.id, kind, baseUrl, apiKey, source, name: parts.name, local: entry.local, takesTools };
 }
 
-/** The protocols of each kind of provider. */
+/** The protocols of each kind of provider, in which requests can be passed on. */
 const PROTOCOLS: Partial<Record<ProviderKind, readonly PassRequest["protocol"][]>> = {
   anthropic: ["messages"],
   openai: ["chat", "responses"],
@@ -84,7 +85,7 @@ function costOf(
 ): Pick<ModelReply, "cost_usd" | "cost_source"> {
   const { chargedUsd, used, usedBefore } = outcome;
   if (chargedUsd !== undefined) {
-    // The provider's counts are of the last attempt alone.
+    // The provider's charge covers only the last attempt.
     const before = usedBefore ? (prices.cost(model, usedBefore.usage).usd ?? 0) : 0;
     return { cost_usd: chargedUsd + before, cost_source: "provider" };
   }
@@ -93,7 +94,7 @@ function costOf(
   return { cost_usd: cost.usd, cost_source: cost.source };
 }
 
-/** A provider that says when it answers again is waited for; see the engine. */
+/** `retry_at` tells the engine when the provider answers again, so that it can wait. */
 const errorOf = ({ code, message, retryable, retryAfterMs, isWait }: Failure, nowMs: number) => ({
   error: {
     code,
@@ -108,7 +109,7 @@ const errorOf = ({ code, message, retryable, retryAfterMs, isWait }: Failure, no
 const refusal = (request: Pick<ModelRequest, "model">, failure: Failure, durationMs: number, nowMs = 0): ModelReply =>
   refusedReply(request.model, errorOf(failure, nowMs).error, durationMs);
 
-/** The model port over real providers; `demo/*` goes to the scripted model. */
+/** Makes the model port over real providers; `demo/*` goes to the scripted model. */
 export function createModelPort(deps: ModelPortDeps): ModelPort {
   const { prices, clock, log } = deps;
   const limits: ModelLimits = { ...MODEL_LIMITS, ...deps.limits };
@@ -116,10 +117,10 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
   const refusedTools = new Set<string>();
   const askWindow = createWindows(clock);
   const circuit = createCircuit(clock);
-  // The SDK would print its warnings (a parameter that a model ignores) on the process's error stream.
+  // Otherwise the SDK prints its warnings (a parameter that a model ignores) to standard error.
   globalThis.AI_SDK_LOG_WARNINGS = false;
 
-  /** Of a server of one's own it is asked; of others the table knows. */
+  /** The window that is served: a server of one's own is asked, for other providers the table knows. */
   async function servedBy(to: CallTarget, model: string, signal: AbortSignal): Promise<ServedWindow> {
     const isOwn = OWN_KINDS.has(to.kind) && (to.local || to.providerId.startsWith("custom-"));
     if (!isOwn) return { tokens: prices.info(model).context_window };
@@ -139,7 +140,7 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
       const to = await resolveTarget(deps, { model, userId });
       return "code" in to ? prices.info(model).context_window : (await servedBy(to, model, signal)).tokens;
     } catch {
-      // The call itself says what is wrong with the key store.
+      // If the key store fails, the call itself reports it.
       return prices.info(model).context_window;
     }
   }
@@ -177,7 +178,7 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
     ...(outcome.failure ? errorOf(outcome.failure, clock.now()) : {}),
   });
 
-  /** Reached when the key store fails; its message is not known to be free of secrets. */
+  /** Handles a failing key store. Its message may contain secrets, so it is not used. */
   function refuseBroken(request: Pick<ModelRequest, "model">, error: unknown, started: number): ModelReply {
     log?.warn({ model: request.model, kind: error instanceof Error ? error.name : typeof error }, "model call broke");
     const failure: Failure = { code: "provider_error", message: "The call could not be made.", retryable: true };
@@ -201,7 +202,8 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
       if (request.model.startsWith("demo/")) return undefined;
       const to = await resolveTarget(deps, request);
       if ("code" in to) return refusal(asRequest, to, clock.monotonic() - started);
-      // Where tools must stand in the text, the call is made in our own words.
+      // If the model needs its tools in the text, the request cannot be passed on, and the caller makes it as an
+      // ordinary call.
       const isInText = !to.takesTools || refusedTools.has(request.model);
       if (isInText || !speaks(to.kind, request.protocol)) return undefined;
       const line = JSON.stringify([to.providerId, to.baseUrl, to.source]);

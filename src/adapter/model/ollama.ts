@@ -1,8 +1,8 @@
 /**
- * Ollama by its own protocol, `/api/chat`: its OpenAI-compatible one cannot say how large a window is wanted, and cuts a
- * prompt that does not fit without a word. Documented at https://docs.ollama.com/api/chat. What is sent here also asks
- * not to cut the prompt (`truncate`) and not to drop its beginning while the reply grows (`shift`); a server that
- * does not know these two ignores them.
+ * Ollama by its own protocol, `/api/chat` (https://docs.ollama.com/api/chat). Its OpenAI-compatible protocol cannot ask
+ * for a window size, and silently cuts a prompt that does not fit.
+ * Requests also ask not to cut the prompt (`truncate`) and not to drop its beginning while the reply grows (`shift`). A
+ * server that does not know these options ignores them.
  */
 import type { LanguageModelMiddleware } from "ai";
 import { isObject, membersOf, numberIn, textIn } from "../../core/is-object.ts";
@@ -19,10 +19,10 @@ type Stream = Awaited<ReturnType<Model["doStream"]>>["stream"];
 type Part = Stream extends ReadableStream<infer One> ? One : never;
 type Json = Record<string, unknown>;
 
-/** Only these take a level of thinking; others take yes or no. */
+/** Only these models take a level of thinking; others take true or false. */
 const TAKES_LEVELS = /gpt-?oss/i;
 
-/** @param window tokens asked for; undefined: what the server chooses. */
+/** @param window tokens to ask for; undefined leaves the choice to the server. */
 export function ollamaModel({ baseUrl, apiKey, providerId }: Endpoint, name: string, window?: number): Model {
   const url = `${ollamaRoot(baseUrl)}/api/chat`;
   return {
@@ -120,13 +120,13 @@ const textOf = (value: unknown): string => (typeof value === "string" ? value : 
 
 const REFUSAL_CHARACTERS = 4_096;
 
-/** What it says is wrong; the text itself where that is no JSON. */
+/** The server's error message; the body itself when it is not JSON. */
 function messageIn(body: string): string {
   const { error } = readMembers(body);
   return typeof error === "string" ? error : (textIn(error, "message") ?? body.slice(0, REFUSAL_CHARACTERS));
 }
 
-/** Lines of JSON in, the SDK's stream parts out. */
+/** Turns lines of JSON into the SDK's stream parts. */
 function partsOf(): TransformStream<Uint8Array, Part> {
   let lines: ReturnType<typeof createLineSplitter>;
   let calls = 0;

@@ -1,4 +1,4 @@
-/** What is read of a reply that is passed on, wherever its bytes were cut on the way. */
+/** What is read of a passed-on reply, however its bytes were split into pieces. */
 import { expect, test } from "bun:test";
 import { LIMITS } from "../../core/limits.ts";
 import type { PassRequest } from "../../engine/model.ts";
@@ -8,7 +8,7 @@ const line = (event: object): string => `data: ${JSON.stringify(event)}\n\n`;
 const said = (content: string): string => line({ choices: [{ delta: { content } }], usage: null });
 const counted = (input: number): string => line({ usage: { prompt_tokens: input, completion_tokens: 7 }, choices: [] });
 
-/** Counts a reply that comes in pieces of that size, each of which is emptied once it was sent on. */
+/** Counts a reply that arrives in pieces of that size; each piece is emptied after it was passed on. */
 function count(text: string, pieceBytes: number, protocol: PassRequest["protocol"] = "chat") {
   const counter = createEventCounter(protocol);
   const bytes = Buffer.from(text);
@@ -24,7 +24,7 @@ test.each([1, 2, 7, 50, 1_000_000])("counts and texts are found in pieces of %d 
   const text = `${said("Héllo")}${said('its "usage":{"prompt_tokens":1}')}${counted(11)}data: [DONE]\n\n`;
   const { usage, received } = count(text, pieceBytes);
   expect(usage).toMatchObject({ input_tokens: 11, output_tokens: 7 });
-  // As it stands in the event, with its escapes.
+  // Characters are counted with the escapes of the event's JSON.
   expect({ ...received, characters: received.characters() }).toEqual({
     bytes: Buffer.byteLength(text),
     characters: 5 + 'its \\"usage\\":{\\"prompt_tokens\\":1}'.length,

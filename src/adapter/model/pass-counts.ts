@@ -1,6 +1,6 @@
 /**
- * What a reply that is passed on used, read from its bytes. What is passed on is slowed by what is read of it: counts are
- * in an event at the beginning or at the end, and are found there by their name once the reply has ended.
+ * Reads from its bytes what a passed-on reply used. Reading slows the passing on, so only the beginning and the end are
+ * kept. The counts are in an event there, and are found by name once the reply has ended.
  */
 import { membersOf, numberIn } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
@@ -10,7 +10,7 @@ import { createKeptBytes, createKeptLines } from "./kept-bytes.ts";
 import { believedUsd, type SizeSaid } from "./usage.ts";
 
 interface ReplyCounter {
-  /** Keeps copies alone. */
+  /** Adds a piece; only copies of it are kept. */
   add(piece: Uint8Array): void;
   end(): {
     usage: ModelUsage | undefined;
@@ -23,7 +23,7 @@ const LINE_FEED = 10;
 const DATA = "data:";
 const COMPLETED = '"response.completed"';
 
-/** Of a stream of events. What is between its beginning and its end is passed on unread: counts are in neither. */
+/** Counts a stream of events. The middle of the stream is passed on unread, because counts are never there. */
 export function createEventCounter(protocol: PassRequest["protocol"]): ReplyCounter {
   const counts = createCounts(protocol);
   const name = protocol === "gemini" ? '"usageMetadata"' : '"usage"';
@@ -33,11 +33,11 @@ export function createEventCounter(protocol: PassRequest["protocol"]): ReplyCoun
   let bytes = 0;
   let isAtLine = true;
 
-  /** @param lines whole ones. */
+  /** @param lines complete lines. */
   function read(lines: Buffer): void {
     for (let at = lines.indexOf(name); at !== -1; at = lines.indexOf(name, at)) {
       at += name.length;
-      // OpenAI has it in every event, without a value in all but the last.
+      // OpenAI has the member in every event; only the last one has a value.
       if (/^:\s?null/.test(lines.toString("latin1", at, at + NULL_CHARACTERS))) continue;
       const from = lines.lastIndexOf(LINE_FEED, at) + 1;
       const next = lines.indexOf(LINE_FEED, at);
@@ -60,7 +60,7 @@ export function createEventCounter(protocol: PassRequest["protocol"]): ReplyCoun
     },
     end() {
       const begun = beginning.all();
-      // The line in which the beginning ends goes on in what follows.
+      // The last line of the beginning may be incomplete, and continues in the bytes after it.
       const lines = begun.subarray(0, begun.lastIndexOf(LINE_FEED) + 1);
       const rest = last.all();
       read(lines);
@@ -74,11 +74,13 @@ export function createEventCounter(protocol: PassRequest["protocol"]): ReplyCoun
 }
 
 const NULL_CHARACTERS = 6;
-/** The beginning of a reply is kept whole; so are so many bytes at its end, from the beginning of a line on. */
+/**
+ * The first `EXACT_BYTES` of a reply are kept, and at least `LAST_BYTES` at its end, from the beginning of a line on.
+ */
 const EXACT_BYTES = 256 * 1024;
 const LAST_BYTES = 128 * 1024;
 
-/** Of an answer that is no stream. */
+/** Counts an answer that is not a stream. */
 export function createWholeCounter(protocol: PassRequest["protocol"]): ReplyCounter {
   const counts = createCounts(protocol);
   const pieces: Uint8Array[] = [];
@@ -96,7 +98,7 @@ export function createWholeCounter(protocol: PassRequest["protocol"]): ReplyCoun
   };
 }
 
-/** Texts of a model in an event, by the names that the protocols give them. */
+/** The model's texts in an event, by the names that the protocols use. */
 const TEXTS = /"(?:content|reasoning_content|delta|text|thinking|partial_json|arguments)":\s?"((?:[^"\\]|\\.)*)"/g;
 
 function charactersIn(text: string): number {
@@ -105,22 +107,25 @@ function charactersIn(text: string): number {
   return characters;
 }
 
-/** Of what follows the beginning, the first lines of every so many pieces are kept and stand for the others. */
+/** After the beginning, one of every `SAMPLED` pieces is sampled: its first lines are kept and stand for the others. */
 const SAMPLED = 7;
 const SAMPLE_BYTES = 8 * 1024;
 const SAMPLES_BYTES = 512 * 1024;
 
-/** Keeps what is needed to measure the texts of a long reply, for providers that do not count: on the way it is only copied. */
+/**
+ * Keeps samples of a long reply, from which its texts can be measured if the provider does not count. While the reply
+ * passes, bytes are only copied.
+ */
 function createSamples() {
   const samples: Buffer[] = [];
   let [bytes, pieces] = [0, 0];
   return {
-    /** @param isAtLine a line begins with it. */
+    /** @param isAtLine whether a line begins with the piece. */
     add(piece: Buffer, isAtLine: boolean): void {
       if (pieces++ % SAMPLED !== 0 || bytes >= SAMPLES_BYTES) return;
       const from = isAtLine ? 0 : piece.indexOf(LINE_FEED) + 1;
       if (from === 0 && !isAtLine) return;
-      // To the end of a line, so that no event is cut.
+      // A sample ends at the end of a line, so that no event is cut.
       const enough = piece.indexOf(LINE_FEED, from + SAMPLE_BYTES);
       const to = enough === -1 ? piece.lastIndexOf(LINE_FEED) : enough;
       if (to < from) return;
@@ -137,14 +142,14 @@ function charactersOf(begun: Buffer, samples: Buffer, restBytes: number): number
   return samples.length === 0 ? exact : exact + Math.round((charactersBeforeEnd(samples) / samples.length) * restBytes);
 }
 
-/** The last event of OpenAI's responses repeats the whole reply. */
+/** Counts only up to OpenAI's last event, which repeats the whole reply. */
 function charactersBeforeEnd(bytes: Buffer): number {
   const text = bytes.toString("utf8");
   const end = text.indexOf(COMPLETED);
   return charactersIn(end === -1 ? text : text.slice(0, end));
 }
 
-/** The counts of one reply; later ones replace earlier ones, field by field. */
+/** Collects the counts of one reply; later ones replace earlier ones, field by field. */
 function createCounts(protocol: PassRequest["protocol"]) {
   let found: Partial<ModelUsage> | undefined;
   let chargedUsd: number | undefined;
@@ -158,7 +163,7 @@ function createCounts(protocol: PassRequest["protocol"]) {
         if (counted) found = { ...found, ...counted };
         chargedUsd = believedUsd(numberIn(usage, "cost")) ?? chargedUsd;
       } catch {
-        // No JSON: the texts are measured.
+        // The text is not JSON, so there are no counts, and the texts are measured.
       }
     },
     all: () => ({ usage: found && wholeOf(found, protocol), chargedUsd }),
@@ -190,7 +195,7 @@ function anthropicCounts(usage: unknown): Partial<ModelUsage> | undefined {
   return said.length > 0 ? Object.fromEntries(said) : undefined;
 }
 
-/** Thoughts are counted beside the words of the reply. */
+/** Google counts thoughts separately from the reply's text. */
 function geminiCounts(usage: unknown): Partial<ModelUsage> | undefined {
   const prompt = numberIn(usage, "promptTokenCount");
   if (prompt === undefined) return undefined;
@@ -210,7 +215,7 @@ const COUNTS: Record<PassRequest["protocol"], (usage: unknown) => Partial<ModelU
   gemini: geminiCounts,
 };
 
-/** Anthropic counts what was cached beside the rest of the input; here it is part of it. */
+/** Anthropic counts cached input separately from other input; here `input_tokens` includes it. */
 function wholeOf(found: Partial<ModelUsage>, protocol: PassRequest["protocol"]): ModelUsage {
   const { input_tokens = 0, output_tokens = 0, cache_read_tokens = 0 } = found;
   const { cache_write_tokens = 0, cache_write_hour_tokens = 0, reasoning_tokens = 0 } = found;

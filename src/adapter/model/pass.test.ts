@@ -1,4 +1,7 @@
-/** Requests in a provider's own protocol: passed on with its key, passed back byte by byte, counted on the way. */
+/**
+ * Requests in a provider's own protocol: they are passed on with its key, and the answer is passed back byte by byte
+ * and counted.
+ */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { ModelReply, PassedOn, PassRequest } from "../../engine/model.ts";
 import {
@@ -62,7 +65,7 @@ describe.each(CASES)("%s", (protocol, { model, path }) => {
     });
     expect(JSON.stringify(request?.headers)).toContain(CANARY_KEY);
     const name = model.slice(model.indexOf("/") + 1);
-    // Gemini's address names it.
+    // Gemini's protocol has the model in the address.
     if (protocol === "gemini") expect(request?.path).toContain(`/${name}:streamGenerateContent`);
     else expect(request?.body).toMatchObject({ model: name });
   });

@@ -1,6 +1,6 @@
 /**
- * A request in a provider's own protocol, passed on with the provider's key, and its answer passed back byte by byte.
- * What it used is read on the way; where the provider says nothing, the texts are measured.
+ * Passes on a request in a provider's own protocol, with the provider's key, and passes its answer back byte by byte.
+ * The usage is read on the way; if the provider does not report it, the texts are measured.
  */
 import type { Clock } from "../../core/clock.ts";
 import { membersOf, numberIn, textIn } from "../../core/is-object.ts";
@@ -24,9 +24,9 @@ export interface PassOutcome extends Pick<AttemptOutcome, "chargedUsd" | "firstT
 }
 
 export interface Passed {
-  /** Undefined where there was no answer. */
+  /** Undefined when the provider gave no usable answer. */
   answer: Response | undefined;
-  /** Never rejects. */
+  /** How the call ended; never rejects. */
   ended: Promise<PassOutcome>;
 }
 
@@ -39,14 +39,14 @@ const pathOf = ({ protocol, stream }: PassRequest, model: string): string => {
   if (protocol !== "gemini") return PATHS[protocol];
   return `/models/${model}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`;
 };
-/** Members that bound the reply; the last stands for those that a request does not name. */
+/** Members of a request that bound the reply. When a request has none of them, the last one is added. */
 const MOST: Record<PassRequest["protocol"], readonly [string, ...string[]]> = {
   chat: ["max_tokens", "max_completion_tokens"],
   responses: ["max_output_tokens"],
   messages: ["max_tokens"],
   gemini: ["maxOutputTokens"],
 };
-/** Headers of an answer that its client needs. */
+/** Headers of the provider's answer that are passed back. */
 const PASSED_BACK = ["content-type", "retry-after", "retry-after-ms", "request-id", "x-request-id"];
 
 interface Deps {
@@ -54,7 +54,7 @@ interface Deps {
   limits: Pick<ModelLimits, "firstTokenMs" | "idleMs">;
 }
 
-/** Local servers load a model first; models think before they speak. */
+/** Factor for the first wait, because local servers load a model first, and models think before they answer. */
 const PATIENCE = 5;
 
 export async function passOn({ clock, limits }: Deps, request: PassRequest, to: CallTarget): Promise<Passed> {
@@ -113,7 +113,8 @@ export async function passOn({ clock, limits }: Deps, request: PassRequest, to: 
         const next = await source?.read();
         if (!next || next.done) {
           const failed = end("stop");
-          // An answer to half a prompt does not end well, so that its client does not go by it.
+          // The server cut the prompt. The client's stream ends with an error, so that the client does not trust the
+          // answer.
           if (failed) controller.error(new Error(failed.message));
           else controller.close();
           return;
@@ -140,7 +141,9 @@ export async function passOn({ clock, limits }: Deps, request: PassRequest, to: 
   return { answer: new Response(passed, { headers }), ended: ended.promise };
 }
 
-/** One timer for a whole stream: it is moved only to an earlier time. */
+/**
+ * One timer for a whole stream. A later deadline does not move the timer: it rings early and is set again for the rest.
+ */
 function createWatch(onSilence: () => void) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let [due, rings] = [0, 0];
@@ -164,7 +167,7 @@ function createWatch(onSilence: () => void) {
   };
 }
 
-/** The client's request, with the provider's name of the model; counts are asked for, and nothing is kept there. */
+/** The client's request with the provider's model name. It also asks for usage counts, and for nothing to be stored. */
 function bodyFor(request: PassRequest, model: string): Record<string, unknown> {
   const { protocol, body, maxOutputTokens } = request;
   if (protocol === "gemini") {
@@ -178,7 +181,7 @@ function bodyFor(request: PassRequest, model: string): Record<string, unknown> {
   return { ...asked, stream_options: { ...membersOf(body["stream_options"]), include_usage: true } };
 }
 
-/** No longer than that, whichever of its names the client uses. */
+/** Bounds the reply to `most` tokens, whichever of the names the client uses. */
 function boundReply(
   body: Readonly<Record<string, unknown>>,
   names: readonly [string, ...string[]],
@@ -195,7 +198,7 @@ function boundReply(
 
 const THINKING_LEAST = 1_024;
 
-/** Thoughts must be shorter than the reply that they are a part of, or the request is refused. */
+/** The thinking budget must be smaller than the reply's bound, or the provider refuses the request. */
 function boundThinking({ thinking, max_tokens }: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const [budget, most] = [numberIn(thinking, "budget_tokens"), numberIn({ max_tokens }, "max_tokens")];
   if (budget === undefined || most === undefined || budget < most) return {};

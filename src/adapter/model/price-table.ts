@@ -1,11 +1,14 @@
-/** The table of `@pydantic/genai-prices`: large, and loaded at its first use. */
+/** Access to the price table of `@pydantic/genai-prices`. It is large, and loaded at its first use. */
 import { calcPrice, findProvider, type MatchLogic, type Provider } from "@pydantic/genai-prices";
 import type { ProviderEntry } from "./providers.ts";
 
-/** The table also lists what cannot hold an agent's conversation. */
+/** The table also lists models that cannot hold an agent's conversation. */
 const NOT_TEXT =
   /embed|whisper|tts|dall-e|image|audio|realtime|transcri|moderation|rerank|ocr|guard|voice|live|text-davinci|veo|imagen|babbage|davinci|^ada|computer-use/i;
-/** The full names a match rule accepts; the table's own id is at some providers (Fireworks) not what a call must say. */
+/**
+ * The full names that a match rule accepts. At some providers (Fireworks), the table's own id is not the name that a
+ * call needs.
+ */
 function exactNames(match: MatchLogic): string[] {
   if ("equals" in match) return [match.equals];
   if ("or" in match) return match.or.flatMap(exactNames);
@@ -13,13 +16,13 @@ function exactNames(match: MatchLogic): string[] {
 }
 
 export interface Rates {
-  /** USD per million tokens; null: unknown. */
+  /** USD per million tokens; null when unknown, as is `output`. */
   input: number | null;
   output: number | null;
   context: number | null;
 }
 
-/** The table's price; null when the model is not in it. The table's own errors (impossible usage) count as unknown. */
+/** The price by the table; null when the model is not in it. Errors of the table (impossible usage) also give null. */
 export function tablePrice(table: Provider, name: string, usage: Record<string, number>, timestamp: Date) {
   try {
     return calcPrice(usage, name, { provider: table, timestamp });
@@ -32,7 +35,7 @@ export function ratesOf(table: Provider, name: string, at: Date): Rates | undefi
   const input = tablePrice(table, name, { input_tokens: 1000, output_tokens: 0 }, at);
   const output = tablePrice(table, name, { input_tokens: 0, output_tokens: 1000 }, at);
   if (!input || !output) return undefined;
-  // Prices per token carry binary rounding; ten digits are what the table has at most.
+  // Prices per token carry binary rounding errors. The table has at most ten digits.
   const rate = (usd: number) => Number((usd * 1000).toPrecision(10));
   return {
     input: rate(input.input_price),
@@ -44,7 +47,10 @@ export function ratesOf(table: Provider, name: string, at: Date): Rates | undefi
 export const tableOf = (entry: ProviderEntry | undefined): Provider | undefined =>
   entry?.priceId ? findProvider({ providerId: entry.priceId }) : undefined;
 
-/** Callable ids of the table's text models, with their rates. Each is priced against its own rule alone: no scan of all. */
+/**
+ * Callable ids of the table's text models, with their rates. Each model is priced in a table of its own, which avoids
+ * scanning all rules.
+ */
 export function tableModels(table: Provider, at: Date): { id: string; name: string; rates: Rates }[] {
   return table.models.flatMap((model) => {
     if (model.deprecated || model.id.startsWith("~") || NOT_TEXT.test(model.id)) return [];

@@ -1,10 +1,12 @@
-/** What of a prompt was surely sent, in any writing: no more than a tokenizer counts, and not much less. */
+/** The lower bound of a prompt's tokens in all scripts: never more than a tokenizer counts, and not much less. */
 import { expect, test } from "bun:test";
 import { countTokens as countCl100k } from "gpt-tokenizer/encoding/cl100k_base";
 import { countTokens as countO200k } from "gpt-tokenizer/encoding/o200k_base";
 import { cutBelow, leastTokens, textsOfBody } from "./prompt-cut.ts";
 
-/** Of the vocabularies of GPT, Qwen, Gemma, Llama and Mistral, `o200k` needs the fewest tokens for most of these. */
+/**
+ * Of the vocabularies of GPT, Qwen, Gemma, Llama and Mistral, `o200k` needs the fewest tokens for most of these texts.
+ */
 const TEXTS = {
   English: "All human beings are born free and equal in dignity and rights. It's what they don't say that counts.",
   German: "Alle Menschen sind frei und gleich an Würde und Rechten geboren. Sie sind mit Vernunft begabt.",

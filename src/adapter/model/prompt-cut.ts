@@ -1,6 +1,7 @@
 /**
- * Prompts that a server cuts without a word. Ollama and LM Studio do so where a window is too small, and then the model has
- * not seen all of its instructions. Seen by the server's own count: it is smaller than what was surely sent.
+ * Detects prompts that a server cuts silently. Ollama and LM Studio do so when a window is too small, and the model
+ * then has not seen all of its instructions. The server's own count reveals it, when it is smaller than the tokens that
+ * were certainly sent.
  */
 import { isObject, membersOf } from "../../core/is-object.ts";
 import type { ModelMessage, ModelRequest, PassRequest } from "../../engine/model.ts";
@@ -8,28 +9,28 @@ import type { Failure } from "./failure.ts";
 import { OWN_KINDS, type ProviderKind } from "./providers.ts";
 import { windowRemedy } from "./served-window.ts";
 
-/** Counts below this are of no prompt that was cut, but of a server that does not count. */
+/** A smaller count does not mean that the prompt was cut, but that the server does not count. */
 const CUT_TOKENS_LEAST = 512;
-/** Part of the sure count below which a prompt was cut. */
+/** The prompt was cut if the server's count is below this share of the certain count. */
 const SURE = 0.8;
 
 /**
- * A word of any writing that puts spaces or signs between words. A tokenizer makes at least one token of it: none of the
- * usual ones joins words. Marks, apostrophes and joiners belong to the word.
+ * A word in any script that separates words by spaces or signs. A tokenizer makes at least one token of it, because
+ * none of the usual ones joins words. Marks, apostrophes and joiners belong to the word.
  */
 const WORD = /\p{L}[\p{L}\p{M}'’\u200c\u200d]*/gu;
 /**
- * Writings without spaces between words, and the most characters of a token in them on average, even of texts of few and long
- * words. Of the tokenizers of GPT, Qwen, Gemma, Llama and Mistral, each needs more tokens than this makes of a text.
+ * Scripts without spaces between words, and an upper bound of their characters per token on average, even for texts of
+ * few and long words. The tokenizers of GPT, Qwen, Gemma, Llama and Mistral all need more tokens than this bound gives.
  */
 const UNSPACED: readonly (readonly [RegExp, number])[] = [
   [/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu, 3],
   [/[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu, 6],
 ];
-/** Shorter words are one token or more, and are not looked at further. */
+/** Shorter words count as one token without further inspection. */
 const LONG_WORD = 4;
 
-/** Tokens that a text has at least, whichever tokenizer counts them. */
+/** A lower bound of a text's tokens for every usual tokenizer. */
 export function leastTokens(text: string): number {
   let tokens = 0;
   for (const [word] of text.matchAll(WORD)) tokens += word.length > LONG_WORD ? leastOfWord(word) : 1;
@@ -41,16 +42,20 @@ function leastOfWord(word: string): number {
   const tokens = UNSPACED.map(([signs, most]) => differing(word.match(signs) ?? []) / most);
   return Math.max(1, Math.floor(tokens.reduce((sum, one) => sum + one, 0)));
 }
-/** Thai is the first of them in Unicode. */
+/** Code point of Thai, the first of these scripts in Unicode. */
 const UNSPACED_FROM = 0x0e00;
 
-/** Characters that are not as the one before: some vocabularies have a token for many times the same. */
+/**
+ * Counts characters that differ from the one before, because some vocabularies have one token for many repetitions of a
+ * character.
+ */
 const differing = (signs: readonly string[]): number => signs.filter((sign, at) => sign !== signs[at - 1]).length;
 
 /**
- * Whether a server has cut a prompt. What templates may leave out (tools, thinking, arguments of calls) is not counted.
+ * Decides whether a server has cut a prompt. Parts that templates may leave out (tools, thinking, arguments of calls)
+ * are not counted.
  * @param read tokens of the prompt by the server's count.
- * @returns the tokens that were surely sent; undefined when nothing was cut as far as can be seen.
+ * @returns the number of tokens that were certainly sent, if the prompt was cut; undefined otherwise.
  */
 export function cutBelow(texts: readonly string[], read: number): number | undefined {
   if (read < CUT_TOKENS_LEAST) return undefined;
@@ -58,7 +63,7 @@ export function cutBelow(texts: readonly string[], read: number): number | undef
   return read < sent * SURE ? sent : undefined;
 }
 
-/** Servers of one's own may cut; the known providers refuse instead. */
+/** Whether a server may cut prompts: servers of one's own may; the known providers refuse instead. */
 const mayCut = ({ kind, providerId }: CutBy): boolean => OWN_KINDS.has(kind) || providerId.startsWith("custom-");
 
 interface CutBy {
@@ -68,7 +73,9 @@ interface CutBy {
   model: string;
 }
 
-/** The model has not read all that was sent: what it says is worth nothing. @param texts asked for where the server may cut. */
+/**
+ * The failure of a call whose prompt was cut: the reply is worthless. @param texts called only when the server may cut.
+ */
 export function truncation(by: CutBy, texts: () => readonly string[], read: number): Failure | undefined {
   const sent = mayCut(by) ? cutBelow(texts(), read) : undefined;
   if (sent === undefined) return undefined;
@@ -87,14 +94,16 @@ function textsOfMessage(message: ModelMessage): string[] {
   return message.parts.flatMap((part) => (part.type === "text" ? part.text : []));
 }
 
-/** The same of a request in a protocol of which servers of one's own speak; none of others. */
+/**
+ * The texts of a request that is passed on, in the protocols that servers of one's own speak; none for other protocols.
+ */
 export function textsOfBody({ protocol, body }: Pick<PassRequest, "protocol" | "body">): string[] {
   if (protocol !== "chat" && protocol !== "messages") return [];
   const messages = Array.isArray(body["messages"]) ? body["messages"] : [];
   return [...textsIn(body["system"]), ...messages.flatMap((message) => textsIn(membersOf(message)["content"]))];
 }
 
-/** A text, or parts that hold texts; of Anthropic's protocol, results of tools hold such parts again. */
+/** The texts in a text or a list of parts. In Anthropic's protocol, tool results hold further parts. */
 function textsIn(content: unknown, depth = 0): string[] {
   if (typeof content === "string") return [content];
   if (!Array.isArray(content) || depth > 1) return [];

@@ -1,6 +1,7 @@
 /**
- * The engine's messages in the AI SDK's words. Provider data (signatures of reasoning and tool calls) is stamped with
- * the provider it came from and goes back to that provider only; another one gets the text and the calls without it.
+ * Converts the engine's messages to the AI SDK's types. Provider data (signatures of reasoning and tool calls) is
+ * stamped with its provider, and only sent back to that provider. Other providers get the text and the calls without
+ * it.
  */
 
 import type { JSONValue, ModelMessage as SdkMessage, SystemModelMessage } from "ai";
@@ -10,7 +11,7 @@ import type { AssistantPart, ProviderData, TextPart } from "../../engine/parts.t
 
 type SdkProviderData = Record<string, Record<string, JSONValue>>;
 
-/** Wraps what the SDK gave with a part; undefined stays undefined. */
+/** Stamps the data that the SDK gave with a part; undefined stays undefined. */
 export function stampProviderData(provider: string, metadata: unknown): ProviderData {
   return metadata === undefined || metadata === null ? undefined : { provider, metadata };
 }
@@ -19,7 +20,10 @@ function dataFor(provider: string, data: ProviderData): SdkProviderData | undefi
   return data?.["provider"] === provider ? (data["metadata"] as SdkProviderData) : undefined;
 }
 
-/** Tool input must go back as an object; text that was not JSON is wrapped, so that every provider accepts the history. */
+/**
+ * Tool input must be sent as an object. Input that was not valid JSON is wrapped, so that every provider accepts the
+ * history.
+ */
 const inputObject = (input: unknown): Record<string, unknown> => (isObject(input) ? input : { invalid_input: input });
 
 function assistantPart(provider: string, part: AssistantPart) {
@@ -33,7 +37,7 @@ function assistantPart(provider: string, part: AssistantPart) {
   return providerOptions ? { type: "reasoning" as const, text: part.text, ...extra } : undefined;
 }
 
-/** Anthropic caches a prefix only where it is marked; see `cache-marks.ts` for Claude models elsewhere. */
+/** Anthropic caches a prefix only where it is marked. For Claude models at other providers, see `cache-marks.ts`. */
 const CACHE_MARK = { anthropic: { cacheControl: { type: "ephemeral" } } } as const;
 
 function userPart(part: TextPart | DataPart) {
@@ -59,7 +63,7 @@ function sdkMessage(provider: string, message: ModelMessage): SdkMessage | undef
   return content.length ? { role: "tool", content } : undefined;
 }
 
-/** The messages for a call to that provider; empty ones are left out. */
+/** The messages for a call to that provider; empty messages are left out. */
 export function sdkMessages(provider: string, kind: string, messages: readonly ModelMessage[]): SdkMessage[] {
   const out = messages.map((message) => sdkMessage(provider, message)).filter((message) => message !== undefined);
   const last = out.at(-1);

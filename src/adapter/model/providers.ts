@@ -1,26 +1,29 @@
-/** The providers Skep knows by name: how they are spoken to, where they answer by default, where a key comes from. */
+/** The providers that Skep knows by name: their protocol, default address, and the variable that holds their key. */
 
 export type ProviderKind = "anthropic" | "openai" | "google" | "openai-compatible" | "ollama" | "scripted";
 
-/** Servers of these may be one's own: they need no key, and serve a window of their own choice. */
+/** Kinds of servers that may be one's own: they need no key, and choose the window that they serve. */
 export const OWN_KINDS: ReadonlySet<ProviderKind> = new Set(["openai-compatible", "ollama"]);
 
 export interface ProviderEntry {
   id: string;
   name: string;
   kind: ProviderKind;
-  /** Undefined: an administrator has to give one (`custom-*`) or there is none (`demo`). */
+  /** Undefined when an administrator has to give it (`custom-*`) or there is none (`demo`). */
   baseUrl?: string;
   /** Name of the environment variable that holds a key; empty when the provider takes none. */
   envVar: string;
   docsUrl: string;
-  /** Runs on the operator's own machines: needs no key, costs nothing per token, may take minutes to load a model. */
+  /**
+   * The server runs on the operator's own machines: it needs no key, costs nothing per token, and may take minutes to
+   * load a model.
+   */
   local: boolean;
   /** Name of the provider in the price table. */
   priceId?: string;
 }
 
-/** Keys of most are in the variable ID_API_KEY. */
+/** The usual name of the variable with a provider's key: ID_API_KEY. */
 const keyOf = (id: string): string => `${id.toUpperCase()}_API_KEY`;
 
 const hosted = (
@@ -68,14 +71,16 @@ export const PROVIDERS: readonly ProviderEntry[] = [
   { id: "demo", name: "Demo (scripted)", kind: "scripted", envVar: "", docsUrl: "", local: true },
 ];
 
-/** The entry of that id; `custom-*` is an OpenAI-compatible server whose address an administrator gives. */
+/**
+ * The provider with that id. A `custom-*` provider is an OpenAI-compatible server whose address an administrator gives.
+ */
 export function providerEntry(id: string): ProviderEntry | undefined {
   const known = PROVIDERS.find((entry) => entry.id === id);
   if (known || !/^custom-[a-z0-9][a-z0-9-]{0,56}$/.test(id)) return known;
   return { id, name: id, kind: OAC, envVar: "", docsUrl: "", local: false };
 }
 
-/** `provider/model` in two; the model's own name may hold slashes. Undefined when either half is missing. */
+/** Splits `provider/model`; the model's own name may contain slashes. Undefined when either half is missing. */
 export function splitModel(model: string): { provider: string; name: string } | undefined {
   const slash = model.indexOf("/");
   if (slash <= 0 || slash === model.length - 1) return undefined;
@@ -83,8 +88,8 @@ export function splitModel(model: string): { provider: string; name: string } | 
 }
 
 /**
- * The base address to call, without a trailing slash. `http://host:11434` alone gets the path of the provider's default
- * (`/v1`, `/v1beta`). Undefined when it is not an http(s) address.
+ * The base address to call, without a trailing slash. An address without a path, as `http://host:11434`, gets the path
+ * of the provider's default (`/v1`, `/v1beta`). Undefined when it is not an http(s) address.
  */
 export function normalizeBaseUrl(entry: ProviderEntry, given?: string): string | undefined {
   const text = given?.trim() || entry.baseUrl;

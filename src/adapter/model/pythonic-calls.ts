@@ -1,7 +1,7 @@
 /**
- * Calls in Llama's pythonic form, `[ls(path="src"), read(path='a', limit=7)]`, as Llama 3.2 and 4 write them
- * (https://www.llama.com/docs/model-cards-and-prompt-formats/llama4/). Values are literals of Python: a text that holds
- * anything else, such as a name or a sum, is no call. Read in one pass, to a bounded depth.
+ * Parses calls in Llama's pythonic form, `[ls(path="src"), read(path='a', limit=7)]`, as Llama 3.2 and 4 write them
+ * (https://www.llama.com/docs/model-cards-and-prompt-formats/llama4/). Values are Python literals; a text that contains
+ * anything else, such as a name or a sum, is not a call. Parsing takes one pass and has a bounded depth.
  */
 
 export interface WrittenCall {
@@ -32,10 +32,10 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ["\\", "\\"],
 ]);
 
-/** That the text is something else. */
+/** The text is not a list of calls. */
 class NoCall extends Error {}
 
-/** @returns undefined where the text is no such list, from its first character to its last. */
+/** @returns undefined when the text, from its first character to its last, is not such a list. */
 export function pythonicCalls(text: string): WrittenCall[] | undefined {
   if (!BEGIN.test(text)) return undefined;
   try {
@@ -51,7 +51,7 @@ export function pythonicCalls(text: string): WrittenCall[] | undefined {
 
 type Reader = ReturnType<typeof createReader>;
 
-/** Signs, names and numbers of a text, one after the other; spaces between them are passed over. */
+/** Reads the signs, names and numbers of a text one after the other, and skips spaces between them. */
 function createReader(text: string) {
   let at = 0;
   const pass = (): void => {
@@ -81,7 +81,7 @@ function createReader(text: string) {
       if (found === undefined) throw new NoCall();
       return found;
     },
-    /** The text up to that quote. */
+    /** Reads the text up to the closing quote. */
     upTo(quote: string): string {
       let said = "";
       for (; !text.startsWith(quote, at); at++) {
@@ -89,7 +89,7 @@ function createReader(text: string) {
         if (text[at] !== "\\") said += text[at];
         else {
           at++;
-          // Python leaves a sign that it does not know as it is, with its backslash.
+          // Python keeps the backslash of an unknown escape.
           said += ESCAPES.get(text[at] ?? "") ?? `\\${text[at] ?? ""}`;
         }
       }
@@ -103,7 +103,7 @@ function createReader(text: string) {
   };
 }
 
-/** What stands between commas, up to that sign; a comma may stand before it. */
+/** Reads items separated by commas, up to the closing sign; a trailing comma is allowed. */
 function listUntil<Item>(reader: Reader, end: string, read: (reader: Reader) => Item): Item[] {
   const items: Item[] = [];
   while (!reader.takes(end)) {

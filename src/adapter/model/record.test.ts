@@ -30,7 +30,7 @@ const request = (content: string, more: Partial<ModelRequest> = {}): ModelReques
   ...more,
 });
 
-/** Records what those behaviours answer to those requests. */
+/** Records a cassette of the requests that `play` makes to a test server. */
 async function cassette(name: string, play: (port: ModelPort, next: (text: string) => void) => Promise<void>) {
   const path = join(root, name);
   const server = await createModelServer();

@@ -1,7 +1,8 @@
 /**
- * Records the model calls of a run into a cassette (JSON lines, one per call, mode 0600), and plays them back offline. A
- * cassette holds fingerprints of requests and whole replies, never a key. Requests are found by what they say, not by
- * order, so parallel steps replay too; the same request made twice gets the first reply, then the second.
+ * Records the model calls of a run in a cassette (JSON lines, one per call, mode 0600), and replays them offline. A
+ * cassette holds fingerprints of requests and whole replies, never a key.
+ * Requests are found by content, not by order, so parallel steps replay, too. A request that was made twice gets the
+ * first reply, then the second.
  */
 import { appendFile, readFile } from "node:fs/promises";
 import PQueue from "p-queue";
@@ -24,25 +25,28 @@ interface CassetteLine {
 
 interface RecorderDeps {
   port: ModelPort;
-  /** The cassette; lines are appended. Its folder must exist. */
+  /** Path of the cassette, to which lines are appended. Its folder must exist. */
   path: string;
-  /** Replaces secrets of the run in what is written. */
+  /** Masks the run's secrets in what is written. */
   masker?: Pick<Masker, "json"> | undefined;
   log?: ModelLog | undefined;
 }
 
 interface Recorder extends ModelPort {
-  /** Resolves when every reply so far is in the file. */
+  /** Resolves when all replies so far are in the file. */
   flush(): Promise<void>;
 }
 
-/** The same port, with every call written down. A cassette that cannot be written costs the recording, not the call. */
+/**
+ * Wraps a port and records every call. If the cassette cannot be written, only the recording is lost; the call is not
+ * affected.
+ */
 export function createRecorder({ port, path, masker, log }: RecorderDeps): Recorder {
-  // One line after the other, in the order of the replies.
+  // Lines are written one after the other, in the order of the replies.
   const writes = new PQueue({ concurrency: 1 });
 
   function write(line: CassetteLine): void {
-    // The leading line end closes half a line that a kill may have left; empty lines mean nothing.
+    // The leading line feed ends a partial line that a killed process may have left. Empty lines are ignored.
     const text = `\n${JSON.stringify(masker ? masker.json(line) : line)}\n`;
     writes
       .add(() => appendFile(path, text, { mode: 0o600 }))
@@ -57,7 +61,7 @@ export function createRecorder({ port, path, masker, log }: RecorderDeps): Recor
     async call(request) {
       const reply = await port.call(request);
       const { agentId: agent, stepId } = request.scope;
-      // An aborted call says nothing about the model; a replay would end there for no reason.
+      // An aborted call says nothing about the model, and would make a replay end for no reason.
       if (reply.finish !== "aborted")
         write({ v: 1, agent, step: stepId ?? null, request: fingerprint(request), reply });
       return reply;
@@ -72,7 +76,7 @@ function parseCassette(text: string): CassetteLine[] {
       const value = ownJson<CassetteLine>(line);
       if (value.v === 1 && value.request?.hash && value.reply?.parts) return [value];
     } catch {
-      // A kill while writing leaves half a line, which may come before what a later process wrote.
+      // A process that was killed while writing leaves a partial line, after which a later process may have written.
       return [];
     }
     throw new Error(`line ${at + 1} is not a recorded model call`);
@@ -90,7 +94,7 @@ function missMessage(lines: CassetteLine[], request: ModelRequest, now: Fingerpr
   return `No recorded reply for ${where}: ${why}.`;
 }
 
-/** Hands the words of a recorded reply to the listeners, each part at once. */
+/** Passes the texts of a recorded reply to the listeners, each part in one piece. */
 function speak(reply: ModelReply, request: ModelRequest): void {
   for (const part of reply.parts) {
     if (part.type === "text") request.onText?.(part.text);
@@ -99,13 +103,13 @@ function speak(reply: ModelReply, request: ModelRequest): void {
 }
 
 /**
- * A port that plays a cassette and calls no provider; nothing is spent, so replies cost 0. A request that was not recorded
- * ends with `replay_miss` and what differed. Throws Error when the file cannot be read or is not a cassette.
+ * A port that replays a cassette and calls no provider, so replies cost 0. A request that was not recorded ends with
+ * `replay_miss` and the difference. @throws Error when the file cannot be read or is not a cassette.
  */
 export async function createReplay(deps: {
   path: string;
   clock: Clock;
-  /** What is known of models offline. */
+  /** Provides what is known of models offline. */
   info: Pick<ModelPort, "info">;
 }): Promise<ModelPort> {
   const { path, clock, info } = deps;

@@ -1,11 +1,11 @@
-/** Puts the SDK's stream parts together into the parts of a reply, in the order in which they began. */
+/** Assembles the SDK's stream parts into the parts of a reply, in the order in which they began. */
 import { isObject, membersOf } from "../../core/is-object.ts";
 import { valueFault } from "../../core/json-reader.ts";
 import type { AssistantPart } from "../../engine/parts.ts";
 import { stampProviderData } from "./prompt.ts";
 import { repairObject } from "./text-calls.ts";
 
-/** The stream parts that matter here, by their shape; all others are passed over. */
+/** The fields of stream parts that are used here; parts of other types are ignored. */
 export interface StreamPart {
   type: string;
   id?: string;
@@ -35,7 +35,7 @@ interface Listener {
   onThinking?(text: string): void;
 }
 
-/** What a stream part is: a beginning, growth or end of words, or a tool call. */
+/** Stream parts that carry text, and whether they begin, extend or end it. */
 const WORDS: Record<string, { type: Open["type"]; what: "start" | "delta" | "end" }> = {
   "text-start": { type: "text", what: "start" },
   "text-delta": { type: "text", what: "delta" },
@@ -45,13 +45,13 @@ const WORDS: Record<string, { type: Open["type"]; what: "start" | "delta" | "end
   "reasoning-end": { type: "thinking", what: "end" },
 };
 
-/** What is too much of an input is said in its place: it is refused when the call is made. */
+/** Replaces an input that exceeds the bounds by a text that says so; the call is then refused when it is made. */
 function boundedInput(input: unknown): unknown {
   const fault = valueFault(input);
   return fault === undefined ? (input ?? "null") : inputRefusal(fault);
 }
 
-/** @param fault what is too much of it. */
+/** @param fault the bound that the input exceeds. */
 export const inputRefusal = (fault: string): string => `(arguments ${fault})`;
 
 const filled = (part: AssistantPart): boolean =>
@@ -72,7 +72,10 @@ export function createReplyParts(provider: string, listener: Listener) {
   let hasBroken = false;
   let lastInput: unknown;
 
-  /** The latest data counts: a signature comes with the end of its part. */
+  /**
+   * Stamps provider data onto a part. Later data replaces earlier data, because a signature comes with the end of a
+   * part.
+   */
   function stamp(part: AssistantPart, metadata: unknown): void {
     if (metadata !== undefined) part.provider = stampProviderData(provider, metadata);
   }
@@ -99,7 +102,7 @@ export function createReplyParts(provider: string, listener: Listener) {
     return true;
   }
 
-  /** Takes a part. True if it carried content: a token has arrived. */
+  /** Takes a part. @returns true if it carried content, i.e. a token has arrived. */
   function take(part: StreamPart): boolean {
     const words = WORDS[part.type];
     if (words) return takeWords(words.type, words.what, part);
@@ -107,7 +110,7 @@ export function createReplyParts(provider: string, listener: Listener) {
       const { toolCallId: call_id = "", toolName: tool = "", input } = part;
       hasBroken ||= !isObject(input);
       lastInput = input;
-      // Other values than objects are refused when the call is made; no arguments at all count as an empty object.
+      // Input that is not an object is refused when the call is made. Missing input counts as an empty object.
       const call: AssistantPart = {
         type: "tool_call",
         call_id,
@@ -125,16 +128,19 @@ export function createReplyParts(provider: string, listener: Listener) {
 
   return {
     take,
-    /** Something was handed to a listener, so the call may not be made again behind its back. */
+    /** Whether anything was passed to a listener. It must be withdrawn before the call is made again. */
     shown: (): boolean => shown,
     characters: (): number => characters,
-    /** Tool calls so far. */
+    /** Number of tool calls so far. */
     calls: (): number => calls,
-    /** Empty text is left out; thinking without text stays when it carries a signature. */
+    /** All parts, without empty texts. Thinking without text stays if it carries a signature. */
     all: (): AssistantPart[] => parts.filter(filled),
-    /** Without tool calls: for a reply that did not complete. */
+    /** The parts without tool calls, for a reply that did not complete. */
     partial: (): AssistantPart[] => parts.filter((part) => part.type !== "tool_call" && filled(part)),
-    /** Whether a call holds no whole JSON as it was sent, or nothing at the end: of a cut reply, that is half a call. */
+    /**
+     * Whether a call was sent with invalid JSON, or the last call has no arguments. In a reply that was cut, that means
+     * half a call.
+     */
     hasHalfCall: (): boolean => hasBroken || (calls > 0 && Object.keys(membersOf(lastInput)).length === 0),
   };
 }

@@ -1,6 +1,7 @@
 /**
- * Tries a call again, with jittered back-off: after 429, 408, 5xx, lost connections, cut streams and replies that are
- * not JSON, also when a part of the reply has been shown, which is withdrawn then. Never after other 4xx or a time-out.
+ * Repeats a failed call with jittered back-off: after 429, 408, 5xx, lost connections, cut streams and replies that are
+ * not JSON. If a part of the reply was already shown, it is withdrawn first. Other 4xx and time-outs are never
+ * repeated.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../../core/clock.ts";
@@ -21,15 +22,15 @@ export interface ModelLog {
 
 const PATIENCE = 5;
 
-/** Where a call goes and whose key it uses. */
+/** The destination of a call, and whose key it uses. */
 export interface CallTarget extends Endpoint {
   /** The model's name at the provider. */
   name: string;
   source: ModelReply["key_source"];
   local: boolean;
-  /** False where it is known that the model's server gives it none. */
+  /** False when the model's server is known not to support tools. */
   takesTools: boolean;
-  /** Tokens of the window to ask for, where a request can. */
+  /** Window in tokens to ask for, if a request can. */
   window?: number | undefined;
 }
 
@@ -37,25 +38,25 @@ export interface CallDeps {
   clock: Clock;
   limits: ModelLimits;
   log?: ModelLog | undefined;
-  /** Models (`provider/model`) that have refused a thinking level; called without one from then on. */
+  /** Models (`provider/model`) that have refused a thinking level; later calls send none. */
   refusedThinking: Set<string>;
-  /** Models whose servers have refused tools; these stand in the text from then on. */
+  /** Models whose servers have refused tools; later calls describe the tools in their text. */
   refusedTools: Set<string>;
 }
 
 const REFUSED_MODELS = 1000;
 
-/** Keeps a model that has refused something. */
+/** Remembers a model that has refused something. */
 export function remember(refused: Set<string>, model: string): void {
   if (refused.size >= REFUSED_MODELS) refused.clear();
   refused.add(model);
 }
 
-/** Milliseconds to wait after `made` tries; undefined when there is nothing to try again or the wait is too long. */
+/** Milliseconds to wait after `made` attempts; undefined when the call must not be repeated or the wait is too long. */
 export function backoffMs(limits: ModelLimits, made: number, failure: Failure, random = Math.random()) {
   if (!failure.retryable || failure.code === "provider_timeout") return undefined;
   const asked = failure.retryAfterMs;
-  // A little more than asked, so that parallel executions do not all come back in the same instant.
+  // The wait is a little longer than asked, so that parallel executions do not all return at the same instant.
   if (asked !== undefined) return asked <= limits.retryAfterMaxMs ? asked + random * 250 : undefined;
   const ceiling = Math.min(limits.backoffMaxMs, limits.backoffMs * 2 ** (made - 1));
   return ceiling / 2 + (random * ceiling) / 2;
@@ -66,7 +67,7 @@ function together(a: Measured | undefined, b: Measured | undefined): Measured | 
   return { usage: usageSum(a.usage, b.usage), estimated: a.estimated || b.estimated };
 }
 
-/** Makes the call until it ends well, may not be tried again, or the tries are used up. */
+/** Makes the call until it succeeds, must not be repeated, or all attempts are used up. */
 export async function callWithRetries(
   { clock, limits, log, refusedThinking, refusedTools }: CallDeps,
   request: ModelRequest,

@@ -1,4 +1,7 @@
-/** Made-up values that fit a JSON Schema, so that a dry run of a pipeline can pass what its steps must give. */
+/**
+ * Makes up values that fit a JSON Schema, so that a dry run of a pipeline can pass on the outputs that its steps
+ * require.
+ */
 import { isObject } from "../../core/is-object.ts";
 
 type Schema = Record<string, unknown>;
@@ -19,7 +22,7 @@ function sampleNumber(schema: Schema): number {
   return Math.max(1, Math.floor(least) + (schema["exclusiveMinimum"] === undefined ? 0 : 1));
 }
 
-/** A value of that schema; a sentence that names itself as scripted where any text will do. */
+/** Makes a value for a schema. Free text becomes a sentence that says it was scripted. */
 export function sample(schema: Schema, name: string, depth = 0): unknown {
   if (depth > DEPTH) return null;
   if ("const" in schema) return schema["const"];
@@ -43,7 +46,7 @@ export function sample(schema: Schema, name: string, depth = 0): unknown {
   return text.slice(0, most).padEnd(Number(schema["minLength"] ?? 0), ".");
 }
 
-/** What the tool `complete` wants as `outputs`, made up; always with a summary when it names nothing. */
+/** Makes up the `outputs` that the tool `complete` asks for; a summary when it names none. */
 export function sampleOutputs(completeParameters: Schema | undefined): Record<string, unknown> {
   const outputs = asSchema(asSchema(completeParameters?.["properties"])["outputs"]);
   const made = sampleObject(outputs, "outputs", 0);

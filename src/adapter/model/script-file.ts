@@ -4,7 +4,7 @@
  *     version: 1
  *     steps:   { design: [ …turns ] }      # by the step's name in the pipeline
  *     agents:  { reviewer: [ …turns ] }    # else by agent
- *     chats:   { scribe: [ …turns ] }      # else by agent, where there is no tool `complete`; begins again at its end
+ *     chats:   { scribe: [ …turns ] }      # else by agent, if it has no tool `complete`; begins again at its end
  *     chat:    [ …turns ]                  # else the same for any agent
  *     default: [ …turns ]                  # else
  *
@@ -16,9 +16,9 @@
  *       delay_ms: 400        # how long the reply takes, spread over its pieces
  *       chunk: 12            # characters per piece; the whole text at once without it
  *
- * `optional: true` on a tool call leaves it out where the agent has no such tool; a turn of which nothing is left but
- * its words is then left out as a whole. In every text and input: `{{ user }}` the first user message, `{{ last_user }}`
- * the latest, `{{ last_tool_output }}`; and `{{ outputs }}`, alone as a value, is an object with a made-up value for
+ * `optional: true` on a tool call leaves the call out if the agent has no such tool. A turn that then has no calls left
+ * is left out with its text. Texts and inputs may contain `{{ user }}` (the first user message), `{{ last_user }}` (the
+ * latest) and `{{ last_tool_output }}`. `{{ outputs }}`, alone as a value, becomes an object with a made-up value for
  * each output that `complete` asks for. Nothing else is evaluated.
  */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
@@ -69,7 +69,7 @@ export type ScriptFile = Static<typeof ScriptFile>;
 
 export const SCRIPT_FILE_BYTES = 1024 * 1024;
 
-/** Throws Error with the place of the first mistake; never with the file's content. */
+/** Parses a transcript. @throws Error with the place of the first mistake, and never with the file's content. */
 export function parseScript(text: string): ScriptFile {
   if (Buffer.byteLength(text) > SCRIPT_FILE_BYTES) throw new Error("the transcript is larger than 1 MiB");
   let value: unknown;

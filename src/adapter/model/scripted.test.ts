@@ -47,7 +47,7 @@ async function scripted(text: string) {
 
 const text = (parts: AssistantPart[]) => parts.map((part) => (part.type === "text" ? part.text : "")).join("");
 const calls = (parts: AssistantPart[]) => parts.filter((part) => part.type === "tool_call");
-/** Plays the loop of an engine whose tools all answer `ok`. */
+/** Runs the loop of an engine whose tools all answer `ok`. */
 async function playThrough(
   model: { call: (request: ModelRequest) => Promise<{ parts: AssistantPart[] }> },
   tools = TOOLS,

@@ -1,7 +1,7 @@
 /**
- * `demo/scripted`: a model that plays a transcript, says so, and costs nothing. It keeps no state: which turn it plays
- * follows from the number of assistant messages in the request, so a call made again after a crash gives the same
- * answer. Tokens are counted as characters / 4. The transcript's format is described in script-file.ts.
+ * `demo/scripted`: a model that plays a transcript, says so, and costs nothing. It keeps no state: the number of
+ * assistant messages in the request determines the turn, so a call repeated after a crash gives the same answer. Tokens
+ * are counted as characters / 4. script-file.ts describes the transcript's format.
  */
 import { readFile, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, relative } from "node:path";
@@ -19,13 +19,15 @@ export const SCRIPTED_MODEL = "demo/scripted";
 
 interface ScriptedDeps {
   clock: Clock;
-  /** Folder of transcripts: `scope.script` is a path in it, and nothing outside is read. Absent: any path is read. */
+  /**
+   * Folder of transcripts. `scope.script` is a path in it, and nothing outside is read. When absent, any path is read.
+   */
   scriptsDir?: string | undefined;
-  /** Recorded replies that a run plays word for word, instead of a transcript. */
+  /** Recorded replies that a run plays word for word instead of a transcript. */
   recordedFor?: ((runId: string) => ScriptTurn[] | undefined) | undefined;
 }
 
-/** Reads transcripts, and parses one again only when the file has changed. */
+/** Reads transcripts; a file is parsed again only when it has changed. */
 function createScripts(scriptsDir: string | undefined): (path: string) => Promise<ScriptFile> {
   const known = new Map<string, { version: string; script: ScriptFile }>();
   return async (path) => {
@@ -59,11 +61,11 @@ async function findScript(path: string, scriptsDir: string | undefined): Promise
 const own = <T>(record: Record<string, T> | undefined, key: string | undefined): T | undefined =>
   record && key !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
 
-/** Interviewers play their built-in part in transcripts that have none for them. */
+/** Turns for a chat. Interviewers play their built-in part if the transcript has none for them. */
 const chatOf = (script: ScriptFile, agentId: string): ScriptTurn[] | undefined =>
   own(script.chats, agentId) ?? own(BUILTIN_SCRIPT.chats, agentId) ?? script.chat;
 
-/** The turns for that request, without calls of optional tools that the agent lacks. */
+/** The turns for that request. Optional calls of tools that the agent lacks are left out. */
 function turnsFor(script: ScriptFile, request: ModelRequest): { turns: ScriptTurn[]; again: boolean } {
   const names = new Set([...request.tools.map((tool) => tool.name), ...(request.moreTools ?? [])]);
   const named = own(script.steps, request.scope.stepId) ?? own(script.agents, request.scope.agentId);
@@ -78,7 +80,7 @@ function turnsFor(script: ScriptFile, request: ModelRequest): { turns: ScriptTur
   return { turns, again };
 }
 
-/** Says what is wrong, and ends the execution where there is a tool to do so. */
+/** Says what is wrong, and ends the execution if there is a tool for that. */
 function giveUp(request: ModelRequest, reason: string): ScriptTurn {
   const text = `I am a scripted model (${SCRIPTED_MODEL}). ${reason}`;
   const canFail = request.tools.some((tool) => tool.name === "fail");
@@ -104,7 +106,9 @@ const wordsOf = (parts: readonly { type: string; text?: string }[]): string =>
 
 type Fill = (value: unknown) => unknown;
 
-/** Replaces placeholders through a JSON value, once: what is put in is not looked at again. */
+/**
+ * Makes a function that replaces placeholders throughout a JSON value. Inserted text is not searched for placeholders.
+ */
 function filler(request: ModelRequest): Fill {
   const users = request.messages.flatMap((message) => (message.role === "user" ? [wordsOf(message.parts)] : []));
   const tools = request.messages.flatMap((message) => (message.role === "tool" ? message.results : []));
@@ -127,13 +131,13 @@ function filler(request: ModelRequest): Fill {
   return fill;
 }
 
-/** Waits; false when aborted meanwhile. */
+/** Waits. @returns false when the signal aborted. */
 async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => {});
   return !signal.aborted;
 }
 
-/** By characters, not by UTF-16 units: a piece never ends within an emoji. */
+/** Splits by characters, not by UTF-16 units, so that a piece never ends within an emoji. */
 function piecesOf(text: string, chunk: number): string[] {
   const characters = [...text];
   const pieces: string[] = [];
@@ -141,7 +145,7 @@ function piecesOf(text: string, chunk: number): string[] {
   return pieces;
 }
 
-/** Streams the words of a turn at its pace. Gives the parts that were said; without tool calls when aborted. */
+/** Streams the texts of a turn at its pace. @returns the parts so far, without tool calls when aborted. */
 async function play(
   turn: ScriptTurn,
   fill: Fill,
@@ -192,7 +196,7 @@ function usageOf(request: ModelRequest, parts: AssistantPart[]) {
   };
 }
 
-/** The scripted model as a port; every model id is played as `demo/scripted`. */
+/** Makes the scripted model as a port; every model id is played as `demo/scripted`. */
 export function createScriptedModel({ clock, scriptsDir, recordedFor }: ScriptedDeps): ModelPort {
   const scriptAt = createScripts(scriptsDir);
   async function call(request: ModelRequest): Promise<ModelReply> {
@@ -205,7 +209,7 @@ export function createScriptedModel({ clock, scriptsDir, recordedFor }: Scripted
       const recorded = runId === undefined ? undefined : recordedFor?.(runId);
       const scripted = script === undefined ? BUILTIN_SCRIPT : await scriptAt(script);
       const turn = turnFor(recorded ? { version: 1, default: recorded } : scripted, request);
-      // What was recorded is said as it was: it holds no places to fill.
+      // Recorded replies are played unchanged, because they hold no placeholders.
       const fill: Fill = recorded ? (value) => value : filler(request);
       parts = await play(turn, fill, request, () => {
         firstAt ??= clock.monotonic();

@@ -1,12 +1,15 @@
-/** Provider messages without a key in them. */
+/** Removes keys from providers' messages. */
 import { createMasker } from "../../core/masking.ts";
 
 const MESSAGE_CHARACTERS = 500;
-/** Shapes of keys that a provider may echo, whole or with stars in the middle. */
+/** Shapes of keys that a provider may echo, in full or with stars in the middle. */
 const KEY_SHAPE =
   /\b(?:sk|gsk|xai|fw|tgp|pplx|rk|pk|key|or)[-_][\w*.…-]{8,}|\bAIza[\w*-]{8,}|Bearer\s+[\w.~+/*-]{6,}=*/gi;
 
-/** Removes that key in every form, and whatever looks like one; cuts to a message's length. */
+/**
+ * Makes a function that removes that key in every form and anything that looks like a key, and cuts the text to a
+ * message's length.
+ */
 export function createScrubber(apiKey: string | undefined): (text: string) => string {
   const masker = createMasker(apiKey ? { "provider-key": apiKey } : {});
   return (text) => {

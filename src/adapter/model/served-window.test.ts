@@ -1,4 +1,4 @@
-/** The window that a server of one's own really serves, and prompts that it would cut without a word. */
+/** The window that a server of one's own actually serves, and prompts that it would silently cut. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { systemClock } from "../../core/clock.ts";
 import {
@@ -77,7 +77,7 @@ describe("the served window", () => {
     test(`of an Ollama that does not say its window (${age}): one that is asked for in every call, so that nothing is cut`, async () => {
       const { windowOf, call } = open("ollama", { age, window: 2_048 });
       expect(await windowOf()).toBe(4_096);
-      // More than it serves by itself, and less than it is asked for.
+      // More tokens than the server serves by default, and fewer than the window that is asked for.
       expect((await call(3_000)).finish).toBe("stop");
       expect(server!.requests.at(-1)!.body["options"]).toMatchObject({ num_ctx: 4_096 });
       expect(server!.lastRead()).toContain("Message 0");

@@ -1,12 +1,13 @@
 /**
- * The window that a server of one's own really serves, in tokens. A model's maximum says little: Ollama, llama.cpp and
- * LM Studio load a model with a window of their own choice, often 4,096. Asked of:
+ * Finds the window, in tokens, that a server of one's own actually serves. A model's maximum says little: Ollama,
+ * llama.cpp and LM Studio load a model with a window of their own choice, often 4,096. The sources are:
  *
- * - Ollama: `/api/ps`, `context_length` of the loaded model; one that is not loaded is loaded by an empty
- *   `/api/generate` (https://docs.ollama.com/api/ps, https://docs.ollama.com/context-length). Versions before 0.10 do not say.
+ * - Ollama: `/api/ps`, `context_length` of the loaded model. A model that is not loaded is loaded by an empty
+ *   `/api/generate` (https://docs.ollama.com/api/ps, https://docs.ollama.com/context-length). Versions before 0.10 do
+ *   not tell the window.
  * - LM Studio: `/api/v0/models`, `loaded_context_length` (https://lmstudio.ai/docs/developer/rest).
  * - vLLM: `/v1/models`, `max_model_len` (https://docs.vllm.ai/en/latest/serving/openai_compatible_server).
- * - llama.cpp: `/props`, `default_generation_settings.n_ctx`, of one slot
+ * - llama.cpp: `/props`, `default_generation_settings.n_ctx`, the window of one slot
  *   (https://github.com/ggml-org/llama.cpp/tree/master/tools/server).
  */
 import type { Clock } from "../../core/clock.ts";
@@ -15,9 +16,9 @@ import { readJson } from "../../core/json-reader.ts";
 import { type Endpoint, fetchDirectly, ollamaRoot, sizeOf } from "./endpoint.ts";
 
 export interface ServedWindow {
-  /** Tokens; null: the server does not say. */
+  /** Tokens; null when the server does not tell. */
   tokens: number | null;
-  /** Tokens to ask for in each request; undefined where a request cannot say. */
+  /** Tokens to ask for in each request; undefined when a request cannot ask. */
   ask?: number | undefined;
 }
 
@@ -25,22 +26,22 @@ interface WindowQuestion {
   endpoint: Endpoint;
   /** The model's name at the provider. */
   name: string;
-  /** Tokens that an administrator set; null: not set. */
+  /** Window in tokens that an administrator set; null when not set. */
   wanted: number | null;
-  /** The most that the model can; null: unknown. */
+  /** Largest window that the model supports; null when unknown. */
   most: number | null;
-  /** Whether a model that is not loaded may be loaded, which takes as long as it takes. */
+  /** Whether the model may be loaded to find out, however long that takes. */
   mayLoad: boolean;
   signal: AbortSignal;
 }
 
-/** What Ollama serves on cards below 24 GiB, and LM Studio before anybody chose. */
+/** The window that Ollama serves on cards below 24 GiB, and LM Studio unless somebody chose another. */
 export const USUAL_WINDOW = 4_096;
-/** Below this, instructions and tools leave an agent no room to work. */
+/** With a smaller window, instructions and tools leave an agent no room to work. */
 export const SMALL_WINDOW = 16_384;
 
 const PROBE_MS = 5_000;
-/** An answer is taken for true this long, in ms; none at all for the shorter time. */
+/** How long an answer is reused, ms; a missing answer is reused for the shorter time. */
 const KEPT_MS = 300_000;
 const MISSED_KEPT_MS = 30_000;
 const MODELS_KEPT = 1_000;
@@ -54,7 +55,7 @@ const listIn = (value: unknown, name: string): Record<string, unknown>[] => {
   return Array.isArray(list) ? list.filter(isObject) : [];
 };
 
-/** An answer, or undefined for anything that is none. */
+/** The server's JSON answer; undefined after any failure. */
 async function ask({ endpoint, signal }: WindowQuestion, url: string, body?: unknown, ms = PROBE_MS): Promise<unknown> {
   const { apiKey } = endpoint;
   try {
@@ -72,10 +73,10 @@ async function ask({ endpoint, signal }: WindowQuestion, url: string, body?: unk
 /** How long a model may take to load, ms. */
 const LOAD_MS = 600_000;
 
-/** What Ollama says of the model where it is loaded. */
+/** Ollama's entry for the model; undefined when the model is not loaded. */
 async function loadedIn(question: WindowQuestion): Promise<Record<string, unknown> | undefined> {
   const { endpoint, name } = question;
-  // Ollama takes names in any case, and says them as they were pulled.
+  // Ollama accepts names in any case, and lists them as they were pulled.
   const names = [name, `${name}:latest`].map((one) => one.toLowerCase());
   const named = (one: unknown) => names.includes(String(one).toLowerCase());
   const answer = await ask(question, `${ollamaRoot(endpoint.baseUrl)}/api/ps`);
@@ -83,8 +84,9 @@ async function loadedIn(question: WindowQuestion): Promise<Record<string, unknow
 }
 
 /**
- * Part of a loaded model, its window among it, that does not fit the memory of the card, so that the processor computes it,
- * many times slower. Null: all of it fits, there is no card, or nobody says.
+ * The share of a loaded model, including its window, that does not fit the card's memory. The processor computes that
+ * share, many times slower.
+ * Null when all of it fits, there is no card, or the server does not tell.
  */
 export async function askBesideCard(question: WindowQuestion): Promise<number | null> {
   if (question.endpoint.kind !== "ollama") return null;
@@ -108,8 +110,8 @@ async function ofOllama(question: WindowQuestion): Promise<ServedWindow> {
     isLoaded = (await ask(question, `${root}/api/generate`, { model: name, stream: false }, LOAD_MS)) !== undefined;
     tokens = await findLoaded();
   }
-  // A server that is too old to say may serve 2,048 tokens, and cuts what is longer without a word: only a window that is
-  // asked for is known.
+  // A server that is too old to tell its window may serve 2,048 tokens, and silently cuts what is longer. So a window
+  // is asked for, which is then known.
   if (isLoaded) tokens ??= least(USUAL_WINDOW, most)!;
   return typeof tokens === "number" ? { tokens, ask: tokens } : { tokens: null };
 }
@@ -123,7 +125,7 @@ async function ofLmStudio(question: WindowQuestion): Promise<ServedWindow> {
   return { tokens: least(question.wanted ?? USUAL_WINDOW, sizeOf(found["max_context_length"])) };
 }
 
-/** vLLM, llama.cpp, and what else speaks OpenAI's protocol. */
+/** vLLM, llama.cpp, and other servers that speak OpenAI's protocol. */
 async function ofCompatible(question: WindowQuestion): Promise<ServedWindow> {
   const { endpoint, name, wanted } = question;
   const listed = listIn(await ask(question, `${endpoint.baseUrl}/models`), "data").find(({ id }) => id === name);
@@ -136,7 +138,7 @@ async function ofCompatible(question: WindowQuestion): Promise<ServedWindow> {
   return { tokens: wanted ?? sizeOf(listed?.["context_length"], listed?.["context_window"]) };
 }
 
-/** Asks a server, and remembers what it said for some minutes. Never throws. */
+/** Asks a server for its window, and reuses the answer for some minutes. Never throws. */
 export function createWindows(clock: Clock) {
   const known = new Map<string, { until: number; window: ServedWindow }>();
   return async (question: WindowQuestion): Promise<ServedWindow> => {
@@ -149,14 +151,14 @@ export function createWindows(clock: Clock) {
     const of = kind === "ollama" ? ofOllama : providerId === "lmstudio" ? ofLmStudio : ofCompatible;
     const window = await of(question);
     if (known.size >= MODELS_KEPT) known.clear();
-    // What LM Studio says changes when it has loaded the model.
+    // LM Studio's answer changes once it has loaded the model.
     const keptMs = window.tokens === null || providerId === "lmstudio" ? MISSED_KEPT_MS : KEPT_MS;
     known.set(key, { until: clock.monotonic() + keptMs, window });
     return window;
   };
 }
 
-/** What to do about a window that is too small, for a person. @param model provider/model. */
+/** What a person can do about a window that is too small. @param model `provider/model`. */
 export function windowRemedy(kind: Endpoint["kind"], providerId: string, model: string): string {
   if (kind === "ollama") return `set: skep models set ${model} --window 32k`;
   if (providerId === "lmstudio") return "load the model with a larger context length in LM Studio";

@@ -1,4 +1,4 @@
-/** Replies as models and servers give them whose template knows no tools. */
+/** Replies as models and servers give them when the model's template does not support tools. */
 import { describe, expect, test } from "bun:test";
 import type { ModelTool } from "../../engine/model.ts";
 import { pythonicCalls } from "./pythonic-calls.ts";

@@ -1,6 +1,6 @@
 /**
- * Tool calls of models that write them as text, and arguments whose JSON is broken. Servers that know a model's form hand
- * calls on as such; others pass the text through. Read are the forms of
+ * Reads tool calls that models write as text, and repairs arguments whose JSON is broken. Servers that know a model's
+ * form pass calls on as such; others pass the text through. The supported forms are:
  *
  * - Hermes and Qwen 2.5: `<tool_call>{"name": "ls", "arguments": {…}}</tool_call>`
  * - Qwen 3 Coder: `<function=ls><parameter=path>src</parameter></function>`, with or without `<tool_call>` around it
@@ -8,8 +8,8 @@
  * - Llama 3.2 and 4: `[ls(path="src")]`, alone or between `<|python_start|>` and `<|python_end|>`
  * - Mistral: `[TOOL_CALLS][{"name": "ls", "arguments": {…}}]`, or `[TOOL_CALLS]ls[ARGS]{…}`
  *
- * Only at the end of a reply, outside fenced code, and only of tools that were offered: text that a model quotes from a
- * file is no call.
+ * A call only counts at the end of a reply, outside fenced code, and for a tool that was offered, because text that a
+ * model quotes from a file is not a call.
  */
 import { jsonrepair } from "jsonrepair";
 import { isObject, membersOf, textIn } from "../../core/is-object.ts";
@@ -18,22 +18,22 @@ import type { ModelTool } from "../../engine/model.ts";
 import type { AssistantPart } from "../../engine/parts.ts";
 import { pythonicCalls, type WrittenCall as TextCall } from "./pythonic-calls.ts";
 
-/** What is longer is not repaired. */
+/** Longer texts are not repaired. */
 const REPAIRED_CHARACTERS = 65_536;
 const CALLS_MOST = 32;
 
 type Input = Record<string, unknown>;
 
 /**
- * The object that a broken text of JSON surely means; undefined where it may mean another: cut off, or with a quote or
- * bracket that nothing closes.
+ * The object that a broken JSON text certainly means. Undefined when it may mean another: it was cut off, or a quote or
+ * bracket is not closed.
  */
 export function repairObject(text: string): Input | undefined {
   const bare = withoutFence(text.trim());
   try {
     const value = readJson(bare);
     if (isObject(value)) return value;
-    // Some models write the object as a text in JSON.
+    // Some models encode the object as a JSON string.
     return typeof value === "string" ? repairObject(value) : undefined;
   } catch {
     if (!bare.startsWith("{") || !bare.endsWith("}") || bare.length > REPAIRED_CHARACTERS) return undefined;
@@ -53,7 +53,7 @@ function withoutFence(text: string): string {
   return from === -1 ? text : text.slice(from + 1, -3).trim();
 }
 
-/** Whether a quote or a bracket is left open: the text may have been cut off there. */
+/** Whether a quote or bracket is not closed, so that the text may have been cut off. */
 function isOpen(text: string): boolean {
   let [depth, isQuoted] = [0, false];
   for (let at = 0; at < text.length; at++) {
@@ -66,18 +66,18 @@ function isOpen(text: string): boolean {
   return isQuoted || depth !== 0;
 }
 
-/** Where the calls of a text begin, by the mark that comes first. */
+/** Marks that begin the calls in a text; the first one that occurs counts. */
 const MARKS = ["<tool_call>", "<function=", "<|python_tag|>", "<|python_start|>", "[TOOL_CALLS]"] as const;
-/** With which Llama's replies end, where a server passes them through. */
+/** Marks at the end of Llama's replies, which some servers pass through. */
 const END_MARKS = /<\|(?:eot|eom|eot_id|eom_id|python_end)\|>/g;
 
-/** The calls at the end of a text and what was said before them; undefined where there are none. */
+/** The calls at the end of a text, and the text before them; undefined when there are none. */
 export function callsIn(text: string, tools: readonly ModelTool[]): { said: string; calls: TextCall[] } | undefined {
   if (tools.length === 0) return undefined;
   const begins = MARKS.map((mark) => text.indexOf(mark)).filter((at) => at !== -1);
   const from = begins.length === 0 ? -1 : Math.min(...begins);
   const said = from === -1 ? "" : text.slice(0, from).trim();
-  // Inside fenced code it is an example.
+  // A call inside fenced code is an example.
   if (said.split("```").length % 2 === 0) return undefined;
   const calls = from === -1 ? bareCalls(text) : markedCalls(text.slice(from), tools);
   const offered = new Set(tools.map(({ name }) => name));
@@ -86,7 +86,7 @@ export function callsIn(text: string, tools: readonly ModelTool[]): { said: stri
   return isSure ? { said, calls } : undefined;
 }
 
-/** The whole reply is one object or Llama's list, in a fence or not. */
+/** The calls of a reply that consists only of one object or of Llama's list, fenced or not. */
 function bareCalls(text: string): TextCall[] | undefined {
   const bare = withoutFence(text.replace(END_MARKS, "").trim());
   if (bare.startsWith("[")) return pythonicCalls(bare);
@@ -107,13 +107,13 @@ function markedCalls(text: string, tools: readonly ModelTool[]): TextCall[] | un
   return blocks && all(blocks.flatMap((block) => taggedCalls(block.trim(), tools)));
 }
 
-/** What is between pairs of tags, one after the other; undefined where anything else is around them. */
+/** The texts between pairs of tags that follow each other; undefined when there is anything else around them. */
 function between(text: string, open: string, close: string): string[] | undefined {
   const blocks: string[] = [];
   for (let rest = text.trim(); rest !== ""; ) {
     if (!rest.startsWith(open)) return undefined;
     const end = rest.indexOf(close);
-    // The last one is often not closed.
+    // Models often leave out the last closing tag.
     blocks.push(rest.slice(open.length, end === -1 ? undefined : end));
     rest = end === -1 ? "" : rest.slice(end + close.length).trim();
   }
@@ -188,13 +188,16 @@ function callOf(value: unknown): TextCall | undefined {
   return tool !== undefined && isObject(object) ? { tool, input: object } : undefined;
 }
 
-/** All of them, or none. */
+/** All calls, or undefined if any is missing. */
 const all = (calls: readonly (TextCall | undefined)[]): TextCall[] | undefined => {
   const found = calls.filter((call) => call !== undefined);
   return found.length === calls.length ? found : undefined;
 };
 
-/** The parts of a reply with the calls that its text holds; undefined where it holds none. @param id makes ids of calls. */
+/**
+ * The parts of a reply, with the calls in its text as tool calls; undefined when its text has none. @param id makes the
+ * calls' ids.
+ */
 export function withTextCalls(
   parts: readonly AssistantPart[],
   tools: readonly ModelTool[],

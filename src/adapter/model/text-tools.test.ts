@@ -1,4 +1,7 @@
-/** Models whose servers give them no tools: they read of tools in words, and their calls are read from their words. */
+/**
+ * Models whose servers do not support tools: the tools are described in the text, and the calls are read from the
+ * reply's text.
+ */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { systemClock } from "../../core/clock.ts";
 import type { ModelMessage, ModelReply, PassedOn } from "../../engine/model.ts";
@@ -24,7 +27,7 @@ const CALL = 'I write it.\n<tool_call>\n{"name": "write", "arguments": {"path": 
 const WRITE = { type: "tool_call", tool: "write", input: { path: "a.txt" } };
 const bodyOf = ({ body }: RecordedRequest) =>
   body as { messages: { role: string; content: unknown }[]; tools?: unknown };
-/** As a server that gives its model no tools: it refuses them, and passes text through. */
+/** A server that does not support tools: it refuses requests with tools, and passes text through. */
 const toolless =
   (status: number, message: string) =>
   (request: RecordedRequest): Behaviour =>

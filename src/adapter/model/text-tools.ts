@@ -1,11 +1,11 @@
 /**
- * A request to a model that its server gives no tools: they stand in the instructions, and calls and their results in the
- * conversation, in the form of Hermes. What the model writes is read by `text-calls.ts`.
+ * Rewrites a request for a model whose server does not support tools. The instructions describe the tools; calls and
+ * results stand in the conversation, in the form of Hermes. `text-calls.ts` reads the calls that the model writes.
  */
 import type { ModelMessage, ModelRequest, ModelTool } from "../../engine/model.ts";
 import type { AssistantPart, TextPart } from "../../engine/parts.ts";
 
-/** The same request without tools. */
+/** The request without tools, which are described in its text instead. */
 export function withToolsInText(request: ModelRequest): ModelRequest {
   const { system, messages, tools } = request;
   const about = tools.length > 0 ? [toolsText(tools)] : [];
@@ -41,7 +41,7 @@ function partInText(part: AssistantPart): AssistantPart {
   return { type: "text", text: `\n<tool_call>\n${call}\n</tool_call>` };
 }
 
-/** Messages of a person one after the other are one: some templates take turns strictly. */
+/** Joins consecutive user messages, because some templates require strictly alternating roles. */
 function joined(messages: readonly ModelMessage[]): ModelMessage[] {
   const out: ModelMessage[] = [];
   for (const message of messages) {

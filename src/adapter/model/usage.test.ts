@@ -1,4 +1,4 @@
-/** What a provider says of a call's tokens, and what is believed of it (A44). */
+/** Which of a provider's token counts are believed. */
 import { expect, test } from "bun:test";
 import type { ModelRequest, ModelUsage } from "../../engine/model.ts";
 import { measured, NO_USAGE } from "./usage.ts";

@@ -1,8 +1,8 @@
 /**
- * What a try of a call used, as far as the provider's word can be believed. Counts come from outside: one that is
- * negative, not a whole number, or more than what was sent and received can be, makes room in a budget or breaks a sum.
- * Then, and where a provider says nothing (a reply that was cut, stopped or left without counts), the texts are
- * measured instead.
+ * Determines what an attempt of a call used. Counts come from outside: a count that is negative, not a whole number, or
+ * larger than the texts allow would make room in a budget or break a sum.
+ * Such counts are not believed. The texts are then measured instead, as for a reply that was cut, stopped or came
+ * without counts.
  */
 import type { ModelMessage, ModelReply, ModelRequest, ModelUsage } from "../../engine/model.ts";
 import type { AssistantPart } from "../../engine/parts.ts";
@@ -16,10 +16,10 @@ export const NO_USAGE: ModelUsage = {
   reasoning_tokens: 0,
 };
 
-/** What a reply says of a call that nobody charges. */
+/** The figures of a reply that nobody charges for. */
 export const FREE = { usage: NO_USAGE, cost_usd: 0, cost_source: "table", key_source: "none" } as const;
 
-/** A reply for a call that was never made. */
+/** The reply for a call that was never made. */
 export const refusedReply = (model: string, error: ModelReply["error"], durationMs: number): ModelReply => ({
   ...FREE,
   parts: [],
@@ -34,28 +34,33 @@ export const refusedReply = (model: string, error: ModelReply["error"], duration
 
 export interface Measured {
   usage: ModelUsage;
-  /** Measured by us, not counted by the provider. */
+  /** True when the usage was measured here, not counted by the provider. */
   estimated: boolean;
 }
 
-/** Characters of a token, for estimates: English and code have more, so this counts rather too many. */
+/**
+ * Characters per token in estimates. English and code have more characters per token, so estimates are rather too high.
+ */
 const CHARACTERS_PER_TOKEN = 3.5;
-/** A tokenizer has at least one byte in a token; providers add words of their own around messages and tools. */
+/**
+ * Bounds of believable counts. A token has at least one byte; providers add text of their own around messages and
+ * tools.
+ */
 const TOKENS_ADDED = 8_000;
 const TOKENS_PER_ITEM = 256;
-/** Thinking that is counted and not shown. */
+/** Allowance for thinking that is counted but not shown. */
 const HIDDEN_THINKING_TOKENS = 300_000;
-/** Upper bound of one picture or page; and what one costs in an estimate. */
+/** Upper bound of one picture or page in tokens, and its cost in an estimate. */
 const TOKENS_PER_PAGE = 6_000;
 const PAGE_TOKENS_ESTIMATE = 1_600;
 const BYTES_PER_PAGE = 2_000;
-/** More than any call costs. */
+/** No call costs more than this. */
 const USD_MOST = 1_000;
 
-/** Of a reply. */
+/** Size of a reply. */
 export interface SizeSaid {
   bytes: number;
-  /** Reads what was kept of it: asked for only where the provider's counts are not believed. */
+  /** Measures the kept part of the reply; called only when the provider's counts are not believed. */
   characters(): number;
 }
 
@@ -100,7 +105,10 @@ const sentSize = ({ system, messages, tools }: ModelRequest): Size =>
     NOTHING,
   );
 
-/** @param received every part that came, tool calls too; `characters` more when tool input was cut off. */
+/**
+ * Determines the usage of a call. @param received all parts that came, including tool calls; `characters` also counts
+ * tool input that was cut off.
+ */
 export function measured(
   request: ModelRequest,
   received: { parts: readonly AssistantPart[]; characters: number },
@@ -113,7 +121,7 @@ export function measured(
   );
 }
 
-/** The same of texts that were passed on as they are. @param sent, received their sizes. */
+/** As `measured`, for texts that were passed on unchanged. @param sent, received their sizes. */
 export const measuredBySize = (
   sent: Pick<Size, "bytes" | "characters" | "items">,
   received: SizeSaid,
@@ -123,7 +131,7 @@ export const measuredBySize = (
 function believed(sent: Size, said: SizeSaid, reported: ModelUsage | undefined): Measured {
   if (reported && isPossible(reported, sent, said)) return { usage: withinItself(reported), estimated: false };
   const tokens = (characters: number) => Math.ceil(characters / CHARACTERS_PER_TOKEN);
-  // An attached page costs what a picture does, however many bytes it has.
+  // An attached page costs as much as a picture, however many bytes it has.
   const pages = Math.min(sent.pages, sent.items * 20) * PAGE_TOKENS_ESTIMATE;
   const usage = {
     ...NO_USAGE,
@@ -138,7 +146,7 @@ function isPossible(usage: ModelUsage, sent: Size, said: SizeSaid): boolean {
     input: sent.bytes + TOKENS_ADDED + sent.items * TOKENS_PER_ITEM + sent.pages * TOKENS_PER_PAGE,
     output: said.bytes + TOKENS_ADDED + (usage.reasoning_tokens > 0 ? HIDDEN_THINKING_TOKENS : 0),
   };
-  // Nobody counts nothing where there was text: such a provider does not count, and would charge nothing.
+  // A count of zero for a text that is not empty means that the provider does not count; the call would be free.
   const isCounted =
     (sent.bytes === 0 || usage.input_tokens > 0) && (usage.output_tokens > 0 || said.characters() === 0);
   return (
@@ -149,7 +157,7 @@ function isPossible(usage: ModelUsage, sent: Size, said: SizeSaid): boolean {
   );
 }
 
-/** Parts of a count are no more than the whole. */
+/** Limits partial counts to the whole that they are part of. */
 const withinItself = (usage: ModelUsage): ModelUsage => {
   const cache_read_tokens = Math.min(usage.cache_read_tokens, usage.input_tokens);
   const cache_write_tokens = Math.min(usage.cache_write_tokens, usage.input_tokens - cache_read_tokens);
@@ -172,6 +180,6 @@ export const usageSum = (a: ModelUsage, b: ModelUsage): ModelUsage => ({
   reasoning_tokens: a.reasoning_tokens + b.reasoning_tokens,
 });
 
-/** What a provider says it charged; undefined when that cannot be. */
+/** The charge that a provider reports; undefined when it is impossible. */
 export const believedUsd = (usd: number | undefined): number | undefined =>
   usd !== undefined && Number.isFinite(usd) && usd >= 0 && usd <= USD_MOST ? usd : undefined;

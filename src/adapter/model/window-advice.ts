@@ -1,4 +1,4 @@
-/** The windows that models are really served with, and whether they are large enough for agents. */
+/** Tells the windows that models are actually served with, and whether they are large enough for agents. */
 import type { Clock } from "../../core/clock.ts";
 import { type ModelPortDeps, resolveTarget } from "./model-port.ts";
 import { OWN_KINDS, splitModel } from "./providers.ts";
@@ -6,24 +6,26 @@ import { askBesideCard, createWindows, SMALL_WINDOW, USUAL_WINDOW, windowRemedy 
 
 interface ModelWindow {
   model: string;
-  /** Tokens that are served; null: the server does not say. */
+  /** Served window in tokens; null when the server does not tell. */
   context_window: number | null;
   max_context_window: number | null;
-  /** Tokens that an administrator set. */
+  /** Window in tokens that an administrator set. */
   wanted: number | null;
   is_small: boolean;
-  /** What to do about it, for a person. */
+  /** What a person can do about it. */
   advice: string | null;
 }
 
-/** @param mayLoad whether the server may load the model for an answer. Undefined: no provider has such a model. */
+/**
+ * @param mayLoad whether the server may load the model to answer. @returns undefined when no provider has such a model.
+ */
 export type ModelWindows = (
   model: string,
   options: { mayLoad: boolean; signal: AbortSignal },
 ) => Promise<ModelWindow | undefined>;
 
 const said = (tokens: number): string => tokens.toLocaleString("en-US");
-/** Less than this is no reason to change anything. */
+/** A smaller share is no reason for advice. */
 const BESIDE_LEAST = 0.01;
 
 function besideText(part: number, served: number | null): string | null {

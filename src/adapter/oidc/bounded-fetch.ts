@@ -1,4 +1,4 @@
-/** How openid-client asks a provider: what it answers is bounded before it is parsed. */
+/** The `fetch` for openid-client, which bounds a provider's answers before they are parsed. */
 import type { CustomFetch } from "openid-client";
 import { checkedAnswer } from "../../core/checked-stream.ts";
 

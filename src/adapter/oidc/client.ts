@@ -1,6 +1,7 @@
 /**
- * OpenID Connect, the client's side, through openid-client: discovery, authorization code with PKCE, ID token checked
- * to the letter (issuer, audience, azp, nonce, times, signature), RFC 9207 issuer of the answer, log-out address.
+ * The client side of OpenID Connect, through openid-client: discovery, authorization code with PKCE, and the address
+ * for logging out. The ID token is checked strictly (issuer, audience, azp, nonce, times, signature), and so is the
+ * answer's issuer (RFC 9207).
  */
 
 import { createHash } from "node:crypto";
@@ -16,7 +17,7 @@ import { isWebAddress, listed } from "./metadata.ts";
 const TIMEOUT_SECONDS = 10;
 const DISCOVERY_KEPT_MS = HOUR_MS;
 
-/** @param log receives why a sign-on failed; the browser shows only that it did. */
+/** @param log receives the reason why a sign-on failed; the browser only shows that it failed. */
 export function openOidcClient(log: (why: string, detail: Record<string, unknown>) => void): Omit<OidcClient, "probe"> {
   const kept = new Map<string, { until: number; configuration: Promise<client.Configuration> }>();
 
@@ -110,7 +111,7 @@ export function openOidcClient(log: (why: string, detail: Record<string, unknown
   };
 }
 
-/** Claims that the ID token leaves to the userinfo endpoint, whose subject must be the same. */
+/** Fetches claims that the ID token lacks from the userinfo endpoint, whose subject must be the same. */
 async function userInfo(configuration: client.Configuration, accessToken: string, subject: string) {
   if (!configuration.serverMetadata().userinfo_endpoint) return {};
   return client.fetchUserInfo(configuration, accessToken, subject);
@@ -120,7 +121,7 @@ function personOf(claims: Record<string, unknown> & { sub: string }, idToken: st
   return {
     subject: claims.sub,
     email: textIn(claims, "email"),
-    // Nothing but `true`: some providers let people type any address.
+    // Only `true` counts, because some providers let people enter any address.
     emailVerified: claims["email_verified"] === true,
     name: textIn(claims, "name") ?? textIn(claims, "preferred_username"),
     claims,
@@ -128,7 +129,7 @@ function personOf(claims: Record<string, unknown> & { sub: string }, idToken: st
   };
 }
 
-/** Codes of the library's errors; its messages may hold what the provider sent. */
+/** Describes an error by the library's codes, because its messages may contain what the provider sent. */
 function reasonOf(error: unknown): string {
   const { code, name } = membersOf(error);
   return [name, code].filter((part) => typeof part === "string").join(" ") || messageOf(error).slice(0, 200);

@@ -1,4 +1,4 @@
-/** What a sign-on provider describes itself with is bounded before it is parsed. */
+/** A sign-on provider's discovery document is bounded before it is parsed. */
 import { expect, test } from "bun:test";
 import { probeOidc } from "./probe.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Asks a sign-on provider everything that can be asked without a person, with what an administrator typed. What it
- * answers with is never shown, only what it means.
+ * Tests a sign-on provider with the settings that an administrator entered, as far as possible without a person. The
+ * provider's answers are never shown, only their meaning.
  */
 
 import * as client from "openid-client";
@@ -22,7 +22,7 @@ const finding =
   (check: string, detail: string, remedy: string): OidcFinding => ({ check, verdict, detail, remedy });
 const [warn, fail] = [finding("warn"), finding("fail")];
 
-/** @returns findings in the order of a sign-on; it stops at one that rules out the rest. */
+/** @returns findings in the order of a sign-on, up to the first one that makes further tests pointless. */
 export async function probeOidc(settings: OidcSettings, request: ProbeRequest): Promise<OidcFinding[]> {
   const found = await discover(settings);
   if ("verdict" in found) return [found];
@@ -85,7 +85,10 @@ async function discover({ issuer, clientId }: OidcSettings): Promise<client.Conf
 const wellKnown = ({ origin, pathname }: URL): string =>
   `${origin}${pathname.replace(/\/$/, "")}/.well-known/openid-configuration`;
 
-/** Without following redirects, bounded in time and size. @returns undefined when nothing usable answered. */
+/**
+ * Sends a request that follows no redirects and is bounded in time and size. @returns undefined when there was no
+ * usable answer.
+ */
 async function ask(address: string | undefined, init: RequestInit = {}) {
   if (!address || !URL.canParse(address)) return undefined;
   const url = new URL(address);
@@ -134,7 +137,7 @@ async function redirectOf(configuration: client.Configuration, request: ProbeReq
   const answer = await ask(url.href);
   if (!answer)
     return fail("redirect", "Its log-in page does not answer.", "Check that browsers and this server may reach it.");
-  // Sent straight back to us with an error, it knows the address and refuses something else.
+  // If the provider redirects back at once with an error, it knows the redirect address and refuses something else.
   const back =
     answer.location && URL.canParse(answer.location, url.href) ? new URL(answer.location, url.href) : undefined;
   const error = back?.href.startsWith(redirectUri) ? back.searchParams.get("error") : null;
@@ -149,7 +152,7 @@ async function redirectOf(configuration: client.Configuration, request: ProbeReq
   );
 }
 
-/** A code that cannot be right: a client that is known is refused for the code, another for itself. */
+/** Sends an invalid code. The provider then refuses the code if it accepts the client, and otherwise the client. */
 async function secretOf(
   metadata: client.ServerMetadata,
   { clientId, clientSecret }: OidcSettings,

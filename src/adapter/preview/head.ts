@@ -1,6 +1,6 @@
 /**
- * The first lines of HTTP/1.1 messages between a visitor and a previewed app: read strictly, and written anew with what
- * either side may know. Both sides are hostile: nothing is passed on that was not understood.
+ * Heads of HTTP/1.1 messages between a visitor and a previewed app. They are read strictly, and written anew with only
+ * what the other side may know. Both sides are untrusted: nothing passes that was not understood.
  */
 
 interface Header {
@@ -11,25 +11,25 @@ interface Header {
 
 export interface RequestHead {
   method: string;
-  /** Path and query, as they came. */
+  /** Path and query as received. */
   target: string;
   /** Name and port, in lower case. */
   host: string;
   headers: readonly Header[];
-  /** Of the body; 0: there is none. */
+  /** Length of the body; 0 when there is none. */
   bodyBytes: number;
-  /** A WebSocket is asked for. */
+  /** Whether the request asks for a WebSocket. */
   upgrades: boolean;
 }
 
 interface ResponseHead {
   status: number;
   headers: readonly Header[];
-  /** Of the body; undefined: until the connection ends, or in pieces that say where they end. */
+  /** Length of the body. Undefined when the body ends with the connection, or is chunked. */
   bodyBytes: number | undefined;
 }
 
-/** Cookies of this server in a browser; no app gets or sets them. */
+/** This server's own cookies in a browser, which no app may read or set. */
 const OWN_COOKIE = /^(?:__(?:Host|Secure)-)?skep_/i;
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -53,20 +53,20 @@ function readHeaders(lines: readonly string[]): Header[] | undefined {
 const valuesOf = (headers: readonly Header[], name: string): string[] =>
   headers.filter((header) => header.name === name).map(({ value }) => value);
 
-/** The value of a header that is there once. */
+/** The value of a header that occurs exactly once. */
 function onlyValueOf(headers: readonly Header[], name: string): string | undefined {
   const values = valuesOf(headers, name);
   return values.length === 1 ? values[0] : undefined;
 }
 
-/** Undefined where there is none; null where it is not one number. */
+/** The body's length by the headers: undefined when there is none, null when it is not a single number. */
 function lengthOf(headers: readonly Header[]): number | null | undefined {
   const values = valuesOf(headers, "content-length");
   if (values.length === 0) return undefined;
   return values.length === 1 && /^\d{1,15}$/.test(values[0]!) ? Number(values[0]) : null;
 }
 
-/** @param text the head without its empty line. Undefined: it is no request that is understood. */
+/** @param text the head without its empty line. @returns undefined when it is not a request that is understood. */
 export function readRequestHead(text: string): RequestHead | undefined {
   const [first = "", ...lines] = text.split("\r\n");
   const [method = "", target = "", version = "", more] = first.split(" ");
@@ -76,14 +76,15 @@ export function readRequestHead(text: string): RequestHead | undefined {
   const host = headers && onlyValueOf(headers, "host")?.toLowerCase();
   if (!headers || host === undefined || !HOST.test(host)) return undefined;
   const length = lengthOf(headers);
-  // Browsers and proxies say how long a body is; pieces would have to be understood to know where it ends.
+  // Chunked requests are refused: browsers and proxies send a length, and chunks would have to be parsed to find the
+  // end of the body.
   if (length === null || valuesOf(headers, "transfer-encoding").length > 0) return undefined;
   const upgrades = onlyValueOf(headers, "upgrade")?.toLowerCase() === "websocket";
   if (upgrades && (method !== "GET" || length)) return undefined;
   return { method, target, host, headers, bodyBytes: length ?? 0, upgrades };
 }
 
-/** @param text as for a request. @param method of the request that it answers. */
+/** @param text as for a request. @param method of the request that is answered. @returns undefined as for a request. */
 export function readResponseHead(text: string, method: string): ResponseHead | undefined {
   const [first = "", ...lines] = text.split("\r\n");
   const [, code] = /^HTTP\/1\.[01] (\d{3})(?: |$)/.exec(first) ?? [];
@@ -111,7 +112,7 @@ export function cookieIn(headers: readonly Header[], name: string): string | und
 const notOurs = (pair: string): boolean => !OWN_COOKIE.test(pair.split("=")[0]!.trim());
 
 const HOP = ["connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"];
-/** Rewritten, or words about the way here that an app might believe. */
+/** Headers that are rewritten, or that tell about the way to the app and that the app might trust. */
 const KEPT_FROM_APP = new Set([
   ...HOP,
   "host",
@@ -128,13 +129,13 @@ const KEPT_FROM_APP = new Set([
 ]);
 
 export interface Between {
-  /** As the visitor's browser has it: `https://name.preview.example.org`. */
+  /** Origin in the visitor's browser: `https://name.preview.example.org`. */
   outer: string;
-  /** As the app has it: `http://localhost:3000`. */
+  /** Origin as the app sees it: `http://localhost:3000`. */
   inner: string;
 }
 
-/** What the app is sent: it believes that its visitor is on its own machine. */
+/** Writes the head that the app gets. To the app, its visitor seems to be on the app's own machine. */
 export function writeRequestHead(
   { method, target, headers, upgrades }: RequestHead,
   { outer, inner }: Between,
@@ -155,7 +156,7 @@ export function writeRequestHead(
   return `${lines.join("\r\n")}\r\n\r\n`;
 }
 
-/** What would act beyond the preview's own pages, or later than the preview. */
+/** Headers that are rewritten, or that would take effect outside the preview's pages or after its end. */
 const KEPT_FROM_VISITOR = new Set([
   ...HOP,
   "set-cookie",
@@ -180,13 +181,13 @@ const KEPT_FROM_VISITOR = new Set([
   "set-login",
 ]);
 
-/** A cookie that stays with this preview: none for a parent domain, none with a name of this server's. */
+/** Whether a cookie stays within this preview: it sets no domain, and has no name of this server's own cookies. */
 const staysHere = (cookie: string): boolean => {
   const [pair = "", ...attributes] = cookie.split(";");
   return notOurs(pair) && !attributes.some((attribute) => attribute.split("=")[0]!.trim().toLowerCase() === "domain");
 };
 
-/** What the visitor is sent. */
+/** Writes the head that the visitor gets. */
 export function writeResponseHead({ status, headers }: ResponseHead, { outer, inner }: Between): string {
   const lines = [`HTTP/1.1 ${status} ${REASONS[status] ?? "Answer"}`];
   for (const { name, value } of headers) if (!KEPT_FROM_VISITOR.has(name)) lines.push(`${name}: ${value}`);
@@ -196,7 +197,7 @@ export function writeResponseHead({ status, headers }: ResponseHead, { outer, in
       lines.push(`Location: ${value.startsWith(`${inner}/`) ? outer + value.slice(inner.length) : value}`);
     if (name === "transfer-encoding" && value.toLowerCase() === "chunked") lines.push("Transfer-Encoding: chunked");
   }
-  // Beside what the app itself says: both count. No other page shows it in a frame.
+  // This policy applies in addition to the app's own one. No other page may show the preview in a frame.
   lines.push("Content-Security-Policy: frame-ancestors 'self'", "Referrer-Policy: same-origin");
   lines.push("Cross-Origin-Opener-Policy: same-origin");
   lines.push(...(status === 101 ? ["Connection: Upgrade", "Upgrade: websocket"] : ["Connection: close"]));
@@ -225,8 +226,8 @@ const REASONS: Readonly<Record<number, string>> = {
 };
 
 /**
- * Whether a page elsewhere made the browser ask: another preview, or any other site. Its visitor's cookie may come along,
- * so only going to an address counts as the visitor's own wish.
+ * Whether another page caused the request, such as another preview or any other site. The visitor's cookie may
+ * accompany such a request, so only a navigation to an address counts as the visitor's own wish.
  */
 export function isForeign({ method, headers, upgrades }: RequestHead, outer: string): boolean {
   const site = onlyValueOf(headers, "sec-fetch-site");

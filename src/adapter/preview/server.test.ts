@@ -1,4 +1,4 @@
-/** The listener of previews between a hostile visitor and a hostile app, neither of which learns or does more than it may. */
+/** The listener of previews between a hostile visitor and a hostile app. Neither learns or does more than it may. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { LIMITS } from "../../core/limits.ts";
@@ -6,7 +6,7 @@ import { cookieIn, isForeign, readRequestHead } from "./head.ts";
 import { openPreviewServer, type PreviewServer } from "./server.ts";
 
 const OUTER = "http://abc.preview.test";
-/** What the app got of each request, and what it does about it, by its path. */
+/** The heads of the requests that the app got. The path of a request decides what the app does. */
 const heads: string[] = [];
 const app: Server = createServer((socket) => {
   let text = "";
@@ -93,7 +93,7 @@ afterAll(async () => {
 });
 
 const LET_IN = "Cookie: skep_session=canary; skep_preview=good; theme=dark; __Host-skep_x=1";
-/** Says that to the listener, and reads until it ends the connection. */
+/** Sends a text to the listener, and reads until the listener ends the connection. */
 async function say(text: string): Promise<string> {
   const socket = connect(server.port, "127.0.0.1");
   socket.on("error", () => {});

@@ -1,6 +1,7 @@
 /**
- * The listener of previews: a port and origins of their own, away from the server's. Each connection carries one request,
- * so each is let in by itself and nothing that follows it reaches an app. WebSockets are carried as they come.
+ * The listener of previews, on a port and origins separate from the server's own. Each connection carries one request,
+ * so each request is authorized by itself, and nothing that follows it reaches an app. WebSockets are passed through
+ * unchanged.
  */
 import { createServer, type Server, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -16,30 +17,30 @@ import {
   writeResponseHead,
 } from "./head.ts";
 
-/** An answer of the server itself. */
+/** An answer of the server itself, not of an app. */
 export interface OwnAnswer {
   status: number;
-  /** Without what every such answer has. */
+  /** Headers besides those that all such answers have. */
   headers: Readonly<Record<string, string>>;
   text: string;
 }
 
-/** A request that may pass to an app. */
+/** A request that may pass to an app, and how. */
 export interface Passage extends Between {
-  /** @throws Problem 502, 503 when the app does not answer. */
+  /** Connects to the app. @throws Problem 502, 503 when the app does not answer. */
   connect(): Promise<Duplex>;
-  /** Aborted when the preview ends, or its visitor may no longer see it. */
+  /** Aborted when the preview ends, or when its visitor loses access. */
   signal: AbortSignal;
-  /** Counts bytes of either direction. @returns false when there were too many. */
+  /** Counts bytes in either direction. @returns false when there were too many. */
   count(bytes: number): boolean;
-  /** What the visitor reads where `connect` threw. */
+  /** The visitor's answer after `connect` has thrown. */
   explain(error: unknown): OwnAnswer;
   /** Called once, when the request is over. */
   done(): void;
 }
 
 interface PreviewServerDeps {
-  /** Never throws. */
+  /** Decides about a request. Never throws. */
   decide(request: RequestHead): OwnAnswer | Passage;
 }
 
@@ -51,7 +52,7 @@ export async function openPreviewServer({ host, port }: { host: string; port: nu
   const server = createServer({ noDelay: true }, (socket) => {
     open.add(socket);
     socket.once("close", () => open.delete(socket));
-    // `close` follows an error. Without this listener an error would end the server.
+    // Without this listener, an error would end the server. A `close` event follows it.
     socket.on("error", () => {});
     void serve(socket, deps).catch(() => socket.destroy());
   });
@@ -105,10 +106,10 @@ async function serve(socket: Socket, { decide }: PreviewServerDeps): Promise<voi
   }
 }
 
-/** Undefined: it ended before its empty line, or is too long. */
+/** Undefined when the connection ended before the empty line, or the head is too long. */
 const headOf = (stream: Duplex) => readHead(stream, LIMITS.previewHeadBytes).catch(() => undefined);
 
-/** Carries one request to the app and its answer back. Resolves when both are over. */
+/** Passes one request to the app and its answer back. Resolves when both have ended. */
 async function pass(socket: Socket, request: RequestHead, early: Buffer, passage: Passage): Promise<void> {
   const { signal } = passage;
   const app = await passage.connect();
@@ -153,7 +154,7 @@ function closeFailed(socket: Socket, app: Duplex): void {
   answer(socket, { status: 502, headers: {}, text: "The app ended the connection, or did not answer in HTTP.\n" });
 }
 
-/** The head of the app's answer; what it says before that (100, 103) is left out. */
+/** Reads the head of the app's answer; interim answers (100, 103) are dropped. */
 async function answerOf(app: Duplex, { method }: RequestHead) {
   let held = Buffer.alloc(0);
   for (let tries = 0; tries < 4; tries++) {
@@ -168,10 +169,10 @@ async function answerOf(app: Duplex, { method }: RequestHead) {
 }
 
 interface Forwarding {
-  /** Bytes that may pass; what comes after them is dropped. */
+  /** Bytes that may pass; further bytes are dropped. */
   left: number;
   count(bytes: number): boolean;
-  /** The receiver's side ends with them, or when the sender ends. */
+  /** Whether to end the receiver's side after these bytes, or when the sender ends. */
   ends?: boolean;
 }
 
@@ -201,7 +202,7 @@ function forward(from: Duplex, to: Duplex, early: Buffer, { left, count, ends = 
   from.resume();
 }
 
-/** Nothing of a refusal is shown as a page, or kept. */
+/** Sends an answer of the server. No browser renders it as a page or stores it. */
 function answer(socket: Socket, { status, headers, text }: OwnAnswer): void {
   if (socket.destroyed) return;
   const body = Buffer.from(text);

@@ -1,6 +1,6 @@
 /**
- * Web Push: a message encrypted for one browser (RFC 8291, aes128gcm), and the token by which its push service knows this server
- * (VAPID, RFC 8292). The push service sees neither text nor address of what is pushed.
+ * Web Push: encrypts a message for one browser (RFC 8291, aes128gcm), and makes the token that identifies this server
+ * to the push service (VAPID, RFC 8292). The push service sees neither the text nor the address in a message.
  */
 import { createCipheriv, createECDH, createPrivateKey, hkdfSync, type KeyObject, randomBytes, sign } from "node:crypto";
 
@@ -8,17 +8,17 @@ const CURVE = "prime256v1";
 const POINT_BYTES = 65;
 const AUTH_BYTES = 16;
 const RECORD_BYTES = 4_096;
-/** What fits into the one record that push services take. */
+/** Most bytes of text that fit the single record that push services accept. */
 export const PUSH_BYTES = RECORD_BYTES - 16 - 1 - 86;
 const TOKEN_SECONDS = 12 * 3_600;
 
-/** Keys of a browser's subscription, base64url. */
+/** Keys of a browser's push subscription, base64url. */
 interface PushKeys {
   p256dh: string;
   auth: string;
 }
 
-/** Whether they are a point of the curve and a secret of the right length. */
+/** Whether the keys are a point on the curve and a secret of the right length. */
 export function isPushKeys({ p256dh, auth }: PushKeys): boolean {
   const point = Buffer.from(p256dh, "base64url");
   if (point.length !== POINT_BYTES || Buffer.from(auth, "base64url").length !== AUTH_BYTES) return false;
@@ -47,7 +47,7 @@ export function encryptPush(text: string, { p256dh, auth }: PushKeys): Buffer {
   const key = derive(secret, salt, infoOf("Content-Encoding: aes128gcm"), 16);
   const nonce = derive(secret, salt, infoOf("Content-Encoding: nonce"), 12);
   const cipher = createCipheriv("aes-128-gcm", key, nonce);
-  // The last record ends with 2.
+  // The byte 2 marks the end of the last record.
   const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.update(Buffer.of(2)), cipher.final()]);
   const head = Buffer.alloc(21);
   salt.copy(head);
@@ -56,7 +56,10 @@ export function encryptPush(text: string, { p256dh, auth }: PushKeys): Buffer {
   return Buffer.concat([head, ours, sealed, cipher.getAuthTag()]);
 }
 
-/** The server's key for push services. @param secret 32 bytes, the same for as long as subscriptions are to live. */
+/**
+ * The server's key pair for push services. @param secret 32 bytes; subscriptions are only valid while it stays the
+ * same.
+ */
 export function createVapid(secret: Uint8Array, subject: string) {
   const ecdh = createECDH(CURVE);
   ecdh.setPrivateKey(Buffer.from(secret));
@@ -71,7 +74,7 @@ export function createVapid(secret: Uint8Array, subject: string) {
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   return {
     publicKey,
-    /** Of a request to a subscription's address. @param now ms since the epoch. */
+    /** The Authorization header for a request to a subscription's address. @param now ms since the epoch. */
     authorization(endpoint: string, now: number): string {
       const claims = { aud: new URL(endpoint).origin, exp: Math.floor(now / 1_000) + TOKEN_SECONDS, sub: subject };
       const signed = `${encode({ typ: "JWT", alg: "ES256" })}.${encode(claims)}`;

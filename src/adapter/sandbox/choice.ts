@@ -1,7 +1,7 @@
 /**
- * Which sandbox this server works with, decided at its start: what the operator says, else containers when an engine
- * answers, or when the server has worked in containers before. Work that was isolated then does not lose that because an
- * engine starts later than the server: it waits.
+ * Chooses the server's sandbox at its start: what the operator sets; else containers, when an engine answers or the
+ * server has used containers before. In the latter case work waits for the engine, because isolated work must not lose
+ * its isolation when an engine starts later than the server.
  */
 import { unavailable } from "../../core/errors.ts";
 import type { SandboxDriver } from "../../engine/sandbox.ts";
@@ -9,14 +9,14 @@ import type { SandboxDriver } from "../../engine/sandbox.ts";
 interface ContainerEngine {
   driver: SandboxDriver;
   ping(): Promise<void>;
-  /** Whether agents of this server have worked in its containers. */
+  /** Whether agents of this server have worked in the engine's containers. */
   wasUsed(): boolean;
 }
 
 /**
  * @param docker undefined when no endpoint is configured.
- * @returns the driver; why, for the log; and whether work waits until an engine answers.
- * @throws Problem 503 `sandbox_unavailable` when the operator asked for Docker and it does not answer.
+ * @returns the driver, the reason for the log, and whether work waits until an engine answers.
+ * @throws Problem 503 `sandbox_unavailable` when the operator asked for Docker and no engine answers.
  */
 export async function chooseSandbox(
   wanted: "auto" | "docker" | "process",

@@ -1,4 +1,6 @@
-/** What every driver of sandboxes promises to the engine, whatever its walls are made of. A new driver adds its line to `DRIVERS`. */
+/**
+ * What every driver of sandboxes promises to the engine, whatever isolates them. A new driver adds a line to `DRIVERS`.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
@@ -21,16 +23,16 @@ import { createDockerToolServers } from "./docker/tool-servers.ts";
 import { createProcessSandboxes } from "./process/driver.ts";
 import { createProcessToolServers } from "./process/tool-servers.ts";
 
-/** What one process of a server has; several of one instance stand for a server and those before it. */
+/** The parts of one server process. Several of the same instance stand for a server and its predecessors. */
 interface Life {
   driver: SandboxDriver;
-  /** Absent where the driver has none. */
+  /** Absent if the driver has no tool servers. */
   servers?: ToolServers;
   /** For tool servers. */
   image?: string;
-  /** Everything that the machinery outside keeps about what this instance runs, as text. */
+  /** Everything that the engine or cluster stores about what this instance runs, as text. */
   records(): Promise<string>;
-  /** Leaves nothing of the instance. */
+  /** Removes everything of the instance. */
   end(): Promise<void>;
 }
 
@@ -132,7 +134,7 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open,
   const sh = (script: string, changes: Partial<ExecOptions> = {}, sandbox: Sandbox = shared) =>
     sandbox.exec(["sh", "-c", script], { ...EXEC, ...changes });
   const said = async (script: string, sandbox?: Sandbox) => (await sh(script, {}, sandbox)).output.trim();
-  /** Writes lines to `count` until it is ended, outside of its command's session; resolves once the first is there. */
+  /** Writes lines to `count` until it is killed, outside of its command's session. Resolves once the first is there. */
   const beat = (sandbox: Sandbox) =>
     said(
       `setsid sh -c 'while :; do echo x >> count; sleep 0.02; done' >/dev/null 2>&1 & until [ -s count ]; do sleep 0.02; done`,
@@ -194,7 +196,7 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open,
               ({ output }) => output.includes("up"),
             );
       expect(result).toMatchObject({ exitCode: null, timedOut: how === "timedOut", aborted: how === "aborted" });
-      // Whoever still wrote would do so within the time that this command looks on.
+      // A surviving process would write again within the time that this command watches.
       const looks = `a=$(wc -c < ${file}); for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.05; done; [ "$a" = "$(wc -c < ${file})" ] && echo still`;
       expect(await said(looks)).toBe("still");
     }
@@ -238,7 +240,7 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open,
     expect(await Bun.file(join(own, "becomes")).text()).toBe("file\n");
     expect(Bun.file(join(own, "big")).size).toBe(3_000_000);
     await sandbox.stop();
-    // The next step over the same files begins with what is there by then.
+    // The next step over the same files begins with what the folder holds by then.
     await rm(join(own, "big"));
     await Bun.write(join(own, "becomes"), "changed between\n");
     const next = await life.driver.start({ ...spec, executionId: newId("execution") }, never);
@@ -277,7 +279,7 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open,
     if (capabilities.isolation === "container") {
       expect(await said(`ls ${home}/ 2>&1 | grep -c 'No such file'`)).toBe("1");
       expect(await said("echo x > /etc/x || echo refused")).toContain("refused");
-      // Memory and processes are held to the bounds, and the sandbox survives who runs into them.
+      // Memory and processes are limited, and the sandbox survives a command that reaches a limit.
       expect((await sh("head -c 200000000 /dev/zero | tail")).exitCode).not.toBe(0);
       expect(await said("ulimit -n; echo on")).toBe("4096\non");
     }
@@ -388,7 +390,7 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open,
         look();
       };
       const pipe = await servers.open(spec, { onStdout: take("stdout"), onStderr: take("stderr") }, never);
-      /** @returns all of the stream so far, once the text is in it. */
+      /** @returns the stream's text so far, once it contains `text`. */
       const says = (text: string, stream: keyof typeof texts = "stdout") =>
         new Promise<string>((resolve) => {
           const before = look;
@@ -434,14 +436,14 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open,
       );
       expect(missing).toMatch(/could not be started|exit code 127/);
       const left = await opened(life.servers!, { ...spec, command: "cat", args: [] });
-      // A process is known by its variables, which it has once its program runs.
+      // A process can be found by its environment only once its program runs.
       await left.pipe.write("up\n");
       await left.says("up\n");
       const next = await open!(instanceId);
       await next.servers!.sweep(() => true);
       expect(await left.pipe.ended).toMatch(/ended|gone/);
       await left.pipe.kill();
-      // What it kept is there for its next start, until it is forgotten.
+      // The server's data is there at its next start, until the server is forgotten.
       const kept = { ...spec, args: ["-c", 'ls -A "$HOME" | grep -c kept; exec cat'] };
       const again = await opened(next.servers!, kept);
       await again.says("0\n");

@@ -1,7 +1,10 @@
-/** A command's output within a limit: all of it, or its head and its tail with a line between that counts the rest. */
+/**
+ * Limits a command's output: keeps all of it, or its head and its tail with a line in between that counts the bytes
+ * left out.
+ */
 import { wholeFrom, wholeTo } from "../../core/whole-characters.ts";
 
-/** `maxBytes` counts the bytes as they came; half of it is kept for the head, half for the tail. */
+/** @param maxBytes limit for the raw bytes: half of it is for the head, half for the tail. */
 export function createOutputWindow(maxBytes: number) {
   const headLimit = Math.ceil(maxBytes / 2);
   const tailLimit = maxBytes - headLimit;
@@ -15,7 +18,7 @@ export function createOutputWindow(maxBytes: number) {
     omittedBytes += tail.dropFirst(tail.bytes() - tailLimit);
   };
   return {
-    /** Takes a chunk, decodes it and returns its text (whole characters only; the rest comes with the next chunk). */
+    /** Takes a chunk and returns its text. Incomplete characters come with the next chunk. */
     push(stream: "stdout" | "stderr", chunk: Uint8Array): string {
       const forHead = Math.min(chunk.length, headLimit - head.bytes());
       if (forHead > 0) head.add(chunk.subarray(0, forHead));
@@ -37,10 +40,10 @@ export function createOutputWindow(maxBytes: number) {
 
 const BLOCK_BYTES = 64 * 1024;
 
-/** Bytes one after another, copied together: a program may write them one at a time, and an object costs a hundred. */
+/** Collects bytes in blocks. A program may write single bytes, and one object for each would cost a hundred bytes. */
 function createBlocks() {
   const blocks: Buffer[] = [];
-  /** Of the last block, and how much of the first is dropped. */
+  /** Bytes used in the last block, bytes dropped from the first, and the total. */
   let [used, skipped, total] = [0, 0, 0];
   return {
     bytes: () => total,
@@ -57,7 +60,7 @@ function createBlocks() {
         at += piece.length;
       }
     },
-    /** @returns how many were dropped. */
+    /** @returns the number of bytes that were dropped. */
     dropFirst(count: number): number {
       if (count <= 0) return 0;
       skipped += count;

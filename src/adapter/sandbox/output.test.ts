@@ -1,10 +1,10 @@
-/** Pure parts of running a command: its output within a limit, and the frame around it. */
+/** The pure parts of running a command: limiting its output, and the frame around it. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createExecFrame } from "./docker/exec-frame.ts";
 import { createOutputWindow } from "./output-window.ts";
 
-/** Cuts bytes into chunks of these sizes, over and over. */
+/** Cuts bytes into chunks of these sizes, which are repeated. */
 function* chunked(data: Uint8Array, sizes: readonly number[]): Generator<Uint8Array> {
   for (let at = 0, turn = 0; at < data.length; turn++) {
     const size = sizes[turn % sizes.length] ?? 1;

@@ -1,4 +1,4 @@
-/** Files held inside a workspace, against links, pipes, races and ownership. */
+/** File access that stays inside a workspace despite links, pipes, races and ownership. */
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -83,7 +83,7 @@ describe("files of a workspace", () => {
   test("a folder swapped for a link while it is used never leads out", async () => {
     mkdirSync(join(root, "dir"));
     await Bun.write(join(root, "dir/secret"), "inside");
-    // Another process, as an agent's would be; the write under test makes `dir` itself when it finds none.
+    // Another process, as an agent's would be. If there is no `dir`, the write under test makes it.
     const script = `const fs = require("node:fs");
       const attempt = (act) => { try { act(); } catch {} };
       const spin = () => { for (let at = 0; at < 20000; at++); };
@@ -101,7 +101,7 @@ describe("files of a workspace", () => {
     const count = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1);
     const both = () => seen.has("inside") && seen.has("outside_workspace");
     for (let round = 0; round < 400 || !both(); round++) {
-      // On a busy machine the other process may not have had its turn yet.
+      // On a busy machine, the other process may not have run yet.
       if (round >= 400) await Bun.sleep(1);
       await files.read("dir/secret").then(
         (data) => count(text(data)),

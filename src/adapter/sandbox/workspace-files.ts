@@ -1,6 +1,6 @@
 /**
- * The files of one workspace, worked on from the server's side and held inside it (see workspace-path.ts). Reads and
- * writes touch regular files only: a pipe or socket an agent planted can neither block nor mislead the server.
+ * Works on the files of one workspace from the server's side, and never leaves it (see workspace-path.ts). Only regular
+ * files are read and written, so a pipe or socket that an agent made can neither block nor mislead the server.
  */
 import { randomBytes } from "node:crypto";
 import { Problem } from "../../core/errors.ts";
@@ -13,7 +13,7 @@ import { asPathProblem, type Owner, type Place, resolvePlace } from "./workspace
 
 const MAX_LISTED = 10_000;
 
-/** `root`: absolute path of the workspace. `owner`: the user who gets what is written; the server's when absent. */
+/** @param root absolute path of the workspace. @param owner owner of written files; the server's user when absent. */
 export function createWorkspaceFiles(root: string, owner?: Owner): Workspace {
   const at = async <T>(path: string, make: Owner | boolean, act: (place: Place) => T | Promise<T>): Promise<T> => {
     using place = resolvePlace(root, path, make);
@@ -28,7 +28,7 @@ export function createWorkspaceFiles(root: string, owner?: Owner): Workspace {
     write: (path, data) => at(path, owner ?? true, (place) => replaceFile(place, data, owner)),
     list: (path) => at(path, false, listPlace),
     walk: (path, options) => at(path, false, (place) => walkPlace(place, options)),
-    // They are the server's own.
+    // The files are the server's own, so there is nothing to bring back.
     bringBack: async () => {},
   };
 }
@@ -43,7 +43,9 @@ function readRegular({ folder, name }: Place, path: string): Uint8Array {
   return file.readAll();
 }
 
-/** Writes beside and renames: a reader sees the old or the new, and the disk may fill up without harm. */
+/**
+ * Writes a temporary file and renames it, so that a reader sees the old or the new file, and a full disk does no harm.
+ */
 function replaceFile({ folder, name }: Place, data: Uint8Array, owner?: Owner): void {
   if (name === "") throw new FileError("EISDIR", "write");
   const before = folder.find(name);
@@ -51,7 +53,7 @@ function replaceFile({ folder, name }: Place, data: Uint8Array, owner?: Owner): 
   const draft = `.skep-${randomBytes(9).toString("base64url")}`;
   try {
     folder.createFile(draft, data, { ...(before && { mode: before.mode & 0o777 }), ...(owner && { owner }) });
-    // Replaces the name itself, whatever it has become meanwhile; a link is not followed.
+    // Replaces the name itself, whatever it is by now; a link is not followed.
     folder.rename(draft, name);
   } catch (error) {
     removeDraft(folder, draft);
@@ -63,7 +65,7 @@ function removeDraft(folder: Folder, draft: string): void {
   try {
     folder.unlink(draft);
   } catch {
-    // It was never made.
+    // The temporary file was never made.
   }
 }
 
@@ -76,13 +78,13 @@ function listPlace({ folder, name }: Place): FileEntry[] {
   if (self.kind !== "folder") return [entryOf(name, self)];
   using listed = folder.folder(name);
   return listed.list(MAX_LISTED).flatMap((entry) => {
-    // What vanishes between the two calls is not listed.
+    // An entry that vanishes between the two calls is not listed.
     const stat = listed.find(entry.name);
     return stat ? entryOf(entry.name, stat) : [];
   });
 }
 
-/** Everything below a folder; a file is its own only entry. */
+/** Lists everything below a folder. For a file, the file is the only entry. */
 async function walkPlace({ folder, name, relative }: Place, options: WalkOptions): Promise<WalkResult> {
   const { maxEntries, ignored = false, signal } = options;
   if (folder.stat(name).kind !== "folder") return { entries: [{ path: relative, kind: "file" }], truncated: false };
@@ -102,7 +104,9 @@ async function walkPlace({ folder, name, relative }: Place, options: WalkOptions
   return { entries, truncated };
 }
 
-/** The parts of one folder together, its entries by name. Ends with a folder of more than `max`. */
+/**
+ * Joins the parts of each folder and sorts its entries by name. Ends with the first folder of more than `max` entries.
+ */
 async function* inFolders(
   parts: AsyncIterable<WalkedPart>,
   max: number,

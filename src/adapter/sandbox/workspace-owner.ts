@@ -1,19 +1,20 @@
-/** Who owns a workspace: the user its container runs as, never root. */
+/** The owner of a workspace: the user that its container runs as, never root. */
 import { takeTurns } from "../../core/turns.ts";
 import { FileError, type Folder, type Owner, openFolder } from "../../working-copy/folder.ts";
 import { walkBeneath } from "../../working-copy/walk.ts";
 
-/** The user of containers when the server runs as root; in no distribution's range of real users. */
+/** The user of containers when the server runs as root. No distribution gives this number to real users. */
 const SANDBOX_OWNER: Owner = { uid: 10_001, gid: 10_001 };
 
-/** The user a container runs as: the server's own, or the fixed one when that is root. */
+/** The user that a container runs as: the server's own, or a fixed one when the server runs as root. */
 export function sandboxOwner(server: Owner): Owner {
   return server.uid === 0 ? SANDBOX_OWNER : server;
 }
 
 /**
- * Gives everything in the workspace to `owner` (links themselves, not what they point to). Only root can and need do
- * this. Safe beside a running container of the same workspace: every step is relative to an open folder.
+ * Gives everything in the workspace to `owner`; links are changed themselves, not their targets. Only root can do this,
+ * and only root needs to. It is safe while a container uses the workspace, because every step starts from an open
+ * folder.
  */
 export async function giveWorkspace(root: string, owner: Owner): Promise<void> {
   using top = openFolder(root, "latin1");
@@ -32,7 +33,7 @@ function give(folder: Folder, name: string, owner: Owner): void {
     const stat = folder.find(name);
     if (stat && (stat.uid !== owner.uid || stat.gid !== owner.gid)) folder.chown(name, owner);
   } catch (error) {
-    // Gone or replaced meanwhile by a container that works on the same files.
+    // A container that works on the same files has removed or replaced the entry.
     if (!(error instanceof FileError) || !["ENOENT", "ENOTDIR", "ELOOP"].includes(error.code)) throw error;
   }
 }

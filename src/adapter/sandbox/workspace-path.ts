@@ -1,25 +1,25 @@
 /**
- * Paths inside a workspace, resolved so that nothing leads out of it, also while an agent moves things about: folder by
- * folder from open descriptors (working-copy/folder.ts), which follow no link. Links are read and resolved here, against
- * the workspace's root, as the agent's container sees them.
+ * Resolves paths inside a workspace so that nothing leads out of it, even while an agent moves files. It goes folder by
+ * folder through open descriptors (working-copy/folder.ts), which follow no link. Links are resolved here against the
+ * workspace's root, as the agent's container sees them.
  */
 import { badRequest, forbidden, Problem } from "../../core/errors.ts";
 import { type Folder, type Owner, openFolder } from "../../working-copy/folder.ts";
 
 export type { Owner };
 
-/** Where the workspace is mounted in a container; understood in every sandbox. */
+/** Path at which containers mount the workspace; every sandbox accepts it. */
 export const MOUNT_POINT = "/workspace";
 const MAX_LINKS = 40;
 const MAX_PATH_CHARACTERS = 4_096;
 
 /** One entry of an open folder, which the caller disposes of. */
 export interface Place extends Disposable {
-  /** The folder that holds it. */
+  /** The folder that contains the entry. */
   folder: Folder;
-  /** No link when it was looked at, and it need not exist. "" is the workspace itself. */
+  /** Name of the entry. It was not a link when it was checked, and need not exist. "" is the workspace itself. */
   name: string;
-  /** Relative to the workspace, links resolved. */
+  /** Path relative to the workspace, with links resolved. */
   relative: string;
 }
 
@@ -27,7 +27,7 @@ const outside = (path: string) =>
   forbidden(`The path ${JSON.stringify(path)} leads out of the workspace.`, "outside_workspace");
 const missing = (path: string) => new Problem(404, "file_not_found", `There is no ${JSON.stringify(path)}.`);
 
-/** A path as a caller gives it, as components from the root. Throws 403 for an absolute path elsewhere. */
+/** Splits a caller's path into components from the workspace's root. Throws 403 for an absolute path elsewhere. */
 function componentsOf(root: string, path: string): string[] {
   if (path.includes("\0") || path.length > MAX_PATH_CHARACTERS) throw badRequest("This is not a usable path.");
   const parts = (text: string) => text.split("/").filter((part) => part !== "" && part !== ".");
@@ -38,8 +38,8 @@ function componentsOf(root: string, path: string): string[] {
 }
 
 /**
- * Opens the folder that holds `path`.
- * @param make makes missing folders on the way, and gives them to that owner
+ * Opens the folder that contains `path`.
+ * @param make whether to make missing parent folders, and their owner
  * @throws Problem 403 `outside_workspace`, 404 `file_not_found`, 503 `workspace_missing`, 400
  */
 export function resolvePlace(root: string, path: string, make: Owner | boolean = false): Place {
@@ -103,7 +103,7 @@ function openRoot(root: string): Folder {
   try {
     return openFolder(root);
   } catch {
-    // Its host path must not be known inside.
+    // The message must not tell the host's path inside the sandbox.
     throw new Problem(503, "workspace_missing", "The workspace's folder does not exist.");
   }
 }
@@ -112,7 +112,7 @@ function errorCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
-/** Failures of the file system on the way to a path, said without the host's paths. */
+/** Turns file system errors about a path into Problems, without the host's paths. */
 export function asPathProblem(error: unknown, path: string): unknown {
   const shown = JSON.stringify(path);
   switch (errorCode(error)) {

@@ -19,7 +19,7 @@ export function createElevenLabsSpeech({ baseUrl, apiKey }: { baseUrl: string; a
     maxCharacters: 4_096,
     async speak({ text, voiceId = DEFAULT_VOICE, model = DEFAULT_MODEL, format, speed, signal }) {
       const url = `${baseUrl}/v1/text-to-speech/${encodeURIComponent(voiceId)}?output_format=${OUTPUT[format]}`;
-      // Their range; what is outside is spoken at its border.
+      // ElevenLabs accepts this range; a speed outside is set to its nearest end.
       const voice_settings = { speed: Math.min(1.2, Math.max(0.7, speed)) };
       const { bytes, headers: said } = await speechFetch(name, url, {
         method: "POST",

@@ -11,13 +11,13 @@ interface OpenAiSpeechOptions {
   apiKey: string | undefined;
   defaultModel: string;
   defaultVoice: string;
-  /** What is asked for the voices; without it they are the fixed ones of OpenAI. */
+  /** Path that lists the voices. Without it, the voices are OpenAI's fixed ones. */
   voicesPath?: string;
 }
 
 /** developers.openai.com, "Text to speech": the voices of gpt-4o-mini-tts. The protocol has no list of them. */
 const VOICES = "alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse".split(" ");
-/** USD per character of `tts-1` and `tts-1-hd`; the newer models count tokens, which the answer does not say. */
+/** USD per character of `tts-1` and `tts-1-hd`. Newer models are billed by tokens, which the answer does not report. */
 const PRICES: Record<string, number> = { "tts-1": 15e-6, "tts-1-hd": 30e-6 };
 
 export function createOpenAiSpeech(options: OpenAiSpeechOptions): SpeechService {
@@ -55,7 +55,9 @@ export function createOpenAiSpeech(options: OpenAiSpeechOptions): SpeechService 
   };
 }
 
-/** Servers answer `{voices: ["a"]}`, `{voices: [{id, name}]}` or `{data: [{id}]}`. Anything else is left out. */
+/**
+ * Servers answer `{voices: ["a"]}`, `{voices: [{id, name}]}` or `{data: [{id}]}`. Rows of another form are left out.
+ */
 function voiceRows(answer: unknown): { id: string; label: string }[] {
   const { voices, data } = membersOf(answer);
   const rows = [voices, data, answer].find(Array.isArray) ?? [];

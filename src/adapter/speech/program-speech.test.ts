@@ -1,4 +1,4 @@
-/** What is remembered of a program of this machine, with a script in its place that counts how often it is started. */
+/** Remembering a program's voices. A script that counts its starts takes the program's place. */
 import { afterAll, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

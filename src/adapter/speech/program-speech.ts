@@ -1,6 +1,6 @@
 /**
- * Speech by a program of this machine: espeak-ng, or piper with a voice model. The text goes in on standard input and
- * the sound comes back in a file: espeak-ng writes false sizes into a WAV that it sends to standard output.
+ * Speech by a program of this machine: espeak-ng, or piper with a voice model. The text goes to standard input. The
+ * sound comes back in a file, because espeak-ng writes wrong sizes into a WAV on standard output.
  */
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,17 +12,20 @@ import type { SpeechService, Voice } from "./speech.ts";
 /** Words per minute at speed 1. */
 const ESPEAK_SPEED = 175;
 
-/** Voices can be added beside the program, which then stays the same file. */
+/** Voices can be installed without changing the program's file, so the list is only reused for this long. */
 const VOICES_KEPT_MS = 5 * 60_000;
 
 interface ProgramOptions {
-  /** Folders in which the program is looked for, as in PATH. */
+  /** Folders in which to search for the program, as in PATH. */
   path?: string;
-  /** Monotonic, ms. */
+  /** Monotonic clock, ms. */
   now?: () => number;
 }
 
-/** Remembers its voices: the program takes long to list them, and pages ask whenever they are opened. */
+/**
+ * Speech by espeak-ng. The list of voices is remembered, because the program takes long to list them and pages ask
+ * whenever they are opened.
+ */
 export function createEspeak({
   path = searchPath(),
   now = () => performance.now(),
@@ -52,7 +55,7 @@ export function createEspeak({
   };
 }
 
-/** The rows of `espeak-ng --voices`, below its heading. */
+/** Parses the rows of `espeak-ng --voices`, below the heading. */
 const voicesIn = (output: string): Voice[] =>
   output
     .split("\n")
@@ -73,7 +76,7 @@ export function createPiper(model: string): SpeechService {
     formats: ["wav"],
     maxCharacters: 4_096,
     speak: ({ text, speed, signal }) =>
-      // One line is one utterance.
+      // Piper takes each line as a separate utterance.
       runProgram(programAt(name), text.replaceAll("\n", " "), signal, (file) => [
         "--model",
         model,
@@ -93,7 +96,7 @@ interface Program {
 
 const searchPath = (): string => process.env["PATH"] ?? "";
 
-/** @throws Problem 503 `speech_unreachable` when the program is not installed. */
+/** Finds a program. @throws Problem 503 `speech_unreachable` when it is not installed. */
 function programAt(name: string, path = searchPath()): Program {
   const file = Bun.which(name, { PATH: path });
   if (!file) throw notInstalled(name);

@@ -1,4 +1,4 @@
-/** Requests to a speech service: no redirect is followed, answers are bounded, and what goes wrong is a Problem. */
+/** Sends requests to a speech service: redirects are not followed, answers are bounded, and failures are Problems. */
 
 import { messageOf, type Problem, unavailable } from "../../core/errors.ts";
 import { readJson } from "../../core/json-reader.ts";
@@ -11,8 +11,8 @@ interface SpeechAnswer {
 }
 
 /**
- * @param name the service, as the problem calls it.
- * @throws Problem 503 `speech_unreachable`, `speech_refused` (its status) or `speech_too_large`.
+ * @param name the service's name in problems.
+ * @throws Problem 503 `speech_unreachable`, `speech_refused` (with the status) or `speech_too_large`.
  */
 export async function speechFetch(name: string, url: string, init: RequestInit): Promise<SpeechAnswer> {
   let answer: Response;
@@ -40,7 +40,7 @@ function refusal(name: string, status: number): Problem {
   return unavailable("speech_refused", `The speech service ${name} answered with status ${status}.`);
 }
 
-/** The JSON of an answer. @throws Problem 503 when it is not one. */
+/** Parses an answer as JSON. @throws Problem 503 when it is not JSON. */
 export function jsonOf(name: string, { bytes }: SpeechAnswer): unknown {
   try {
     return readJson(new TextDecoder().decode(bytes));

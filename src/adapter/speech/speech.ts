@@ -1,9 +1,9 @@
-/** What a speech service can do, whichever it is. */
+/** The interface of all speech services. */
 
 export type SpeechFormat = "mp3" | "wav" | "opus";
 
 interface SpeechRequest {
-  /** Plain text, within `maxCharacters` of the service. */
+  /** Plain text of at most the service's `maxCharacters`. */
   text: string;
   voiceId: string | undefined;
   model: string | undefined;
@@ -15,7 +15,7 @@ interface SpeechRequest {
 
 interface Speech {
   audio: Uint8Array;
-  /** Null when the service does not say and no price is known. */
+  /** Null when the service does not report the cost and no price is known. */
   costUsd: number | null;
 }
 
@@ -23,7 +23,7 @@ export interface Voice {
   id: string;
   name: string;
   provider: string;
-  /** BCP 47, where the service says. */
+  /** BCP 47 tags, if the service tells them. */
   languages: string[];
   preview_url: string | null;
 }
@@ -31,10 +31,10 @@ export interface Voice {
 export interface SpeechService {
   readonly name: string;
   readonly formats: readonly SpeechFormat[];
-  /** Of one request. */
+  /** Most characters of one request. */
   readonly maxCharacters: number;
   /** @throws Problem 503 with the service's reason when it gives no audio. */
   speak(request: SpeechRequest): Promise<Speech>;
-  /** @throws Problem 503 when it cannot be asked. */
+  /** @throws Problem 503 when the service cannot be reached or refuses. */
   voices(signal: AbortSignal): Promise<Voice[]>;
 }

@@ -1,4 +1,4 @@
-/** A Word file as HTML, by its styles, then as any HTML. */
+/** Converts a Word file to HTML by its styles, and that to blocks as any other HTML. */
 import { htmlBlocks } from "./html.ts";
 import { type Block, EXTRACT_LIMITS, Unreadable } from "./model.ts";
 

@@ -1,4 +1,7 @@
-/** A page of HTML as Markdown: headings, lists, tables and links; scripts, styles and navigation left out. */
+/**
+ * Converts an HTML page to Markdown with its headings, lists, tables and links. Scripts, styles and navigation are left
+ * out.
+ */
 import { markdownBlocks } from "./markdown.ts";
 import type { Block } from "./model.ts";
 import { oneLine } from "./sections.ts";

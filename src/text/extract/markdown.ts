@@ -1,4 +1,4 @@
-/** Markdown and plain text as blocks. */
+/** Splits Markdown and plain text into blocks. */
 import type { Block } from "./model.ts";
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
@@ -26,7 +26,7 @@ export function* markdownBlocks(text: string): Generator<Block> {
       continue;
     }
     const [, marks, heading] = line.length > 2_000 ? [] : (HEADING.exec(line) ?? []);
-    // Marks at its end belong to the line.
+    // "#" signs that close a heading are part of its markup, not of its title.
     const title = heading
       ?.trim()
       .replace(/(?:^|[ \t])#+$/, "")
@@ -46,7 +46,7 @@ export function* markdownBlocks(text: string): Generator<Block> {
   yield* paragraph();
 }
 
-/** A title without the marks of emphasis, links and escapes. */
+/** Removes the Markdown markup of emphasis, links and escapes from a title. */
 const plainTitle = (title: string): string =>
   title
     .replace(/!?\[([^[\]]{0,300})\]\([^()]{0,2000}\)/g, "$1")
@@ -54,7 +54,7 @@ const plainTitle = (title: string): string =>
     .replace(/(\*\*|__|`)(.+?)\1/g, "$2")
     .trim();
 
-/** Plain text has no headings; a form feed is a new page. */
+/** Splits plain text into paragraphs. Plain text has no headings; a form feed begins a new page. */
 export function* textBlocks(text: string): Generator<Block> {
   const pages = text.split("\f");
   for (const [index, page] of pages.entries())

@@ -1,21 +1,24 @@
-/** What is read out of a file, and what the reading process writes: one JSON object per line. */
+/** The types of what is read out of a file, and of what the reading process writes: one JSON object per line. */
 
 /** A piece of a document in reading order. */
 export interface Block {
-  /** Of a heading, 1 to 6. */
+  /** Level of a heading, 1 to 6; undefined for any other block. */
   level?: number | undefined;
-  /** Markdown; a heading's on one line. */
+  /** Markdown. The text of a heading is one line. */
   text: string;
-  /** From 1, where the format has pages. */
+  /** Page number from 1, in formats that have pages. */
   page?: number | undefined;
 }
 
-/** A heading with everything up to the next one; a long one continues in further sections of the same title. */
+/**
+ * A heading with everything up to the next heading. Text that is too long continues in further sections with the same
+ * title.
+ */
 export interface ExtractedSection {
-  /** 1 to 6. */
+  /** Level of the heading, 1 to 6. */
   level: number;
   title: string;
-  /** Where it begins. */
+  /** Page that the section begins on. */
   page?: number | undefined;
   text: string;
 }
@@ -33,16 +36,16 @@ export type ExtractLine =
   | { kind: "end"; document: ExtractedDocument }
   | { kind: "failed"; reason: string };
 
-/** Why a file cannot be read, in words for people. */
+/** A file that cannot be read; the message says why, in words for people. */
 export class Unreadable extends Error {}
 
 export const EXTRACT_LIMITS = {
-  /** Characters of a section; what is longer continues in another. */
+  /** Most characters of one section; longer text continues in another section. */
   sectionCharacters: 40_000,
   textCharacters: 20_000_000,
   sections: 20_000,
   titleCharacters: 300,
   pages: 5_000,
-  /** What a DOCX file may hold unpacked. */
+  /** Most bytes that a DOCX file may hold unpacked. */
   unpackedBytes: 200 * 1024 * 1024,
 } as const;

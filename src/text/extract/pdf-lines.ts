@@ -1,14 +1,20 @@
-/** The text of a PDF page that has no tags: lines by their place, paragraphs by the space between, tables by their columns. */
+/**
+ * Extracts the text of a PDF page that has no tags. Positions make the lines, vertical gaps separate paragraphs, and
+ * columns make tables.
+ */
 import { isText, type PdfBlock, type PdfItem, type PdfText, tableText, tidy } from "./pdf-tags.ts";
 
 interface Line {
   y: number;
   size: number;
-  /** More than one where there are wide gaps. */
+  /** The line's text; more than one cell where wide gaps divide it. */
   cells: string[];
 }
 
-/** In heights of a letter: a gap this wide divides cells, this far apart lines are paragraphs. */
+/**
+ * Both are multiples of the letter height: a gap this wide divides two cells; lines this far apart belong to different
+ * paragraphs.
+ */
 const CELL_GAP = 0.8;
 const PARAGRAPH_GAP = 1.7;
 
@@ -55,7 +61,10 @@ function linesOf(items: readonly PdfText[]): Line[] {
   return lines;
 }
 
-/** Lines that belong together: tables where two or more have as many cells, else a paragraph. */
+/**
+ * Makes blocks of adjacent lines: two or more lines with the same number of cells become a table, other lines a
+ * paragraph.
+ */
 function blocksOf(lines: readonly Line[], page: number): PdfBlock[] {
   const blocks: PdfBlock[] = [];
   const add = (some: readonly Line[], text: string) => {
@@ -75,7 +84,7 @@ function blocksOf(lines: readonly Line[], page: number): PdfBlock[] {
   return blocks;
 }
 
-/** A word that a line's end divided is whole again. */
+/** Joins lines into one text. A word that was hyphenated at the end of a line becomes whole again. */
 const joined = (lines: readonly string[]): string =>
   lines.reduce((text, line) => {
     if (text === "") return line;

@@ -1,4 +1,7 @@
-/** The text of a tagged PDF page by its structure tree: headings, paragraphs, lists and tables as their author meant them. */
+/**
+ * Extracts the text of a tagged PDF page from its structure tree, which tells headings, paragraphs, lists and tables as
+ * the author meant them.
+ */
 
 /** A run of text as pdf.js gives it. */
 export interface PdfText {
@@ -18,15 +21,15 @@ export interface PdfNode {
   children?: PdfNode[];
 }
 
-/** A block of a page before it is known what its document's headings are. */
+/** A block of a page, before it is decided which blocks of the document are headings. */
 export interface PdfBlock {
   text: string;
   page: number;
-  /** Height of its first line above the bottom of the page. */
+  /** Height of the block's first line above the bottom of the page. */
   y: number;
-  /** Of its letters; 0 where that says nothing. */
+  /** Height of the block's letters; 0 for the blocks of a tagged page, where it is not used. */
   size: number;
-  /** By its tag. */
+  /** Level of a heading, where a tag tells it. */
   level?: number | undefined;
 }
 
@@ -35,7 +38,7 @@ export const isText = (item: PdfItem): item is PdfText => "str" in item;
 const INLINE = new Set(["Span", "Link", "Em", "Strong", "Quote", "Code", "Reference", "Annot", "Sub", "Lbl", "Ruby"]);
 const HEADING = /^H([1-6])?$|^Title$/;
 
-/** @returns undefined where the tags leave out much of the page's text. */
+/** @returns undefined where there are no tags, or they leave out much of the page's text. */
 export function taggedBlocks(tree: PdfNode | null, items: readonly PdfItem[], page: number): PdfBlock[] | undefined {
   if (!tree) return undefined;
   const marked = markedText(items);
@@ -129,7 +132,7 @@ const rowsOf = (node: PdfNode): PdfNode[][] =>
         : [],
   );
 
-/** Rows of cells as a table of Markdown; the first is its head. */
+/** Formats rows of cells as a Markdown table; the first row is its header. */
 export function tableText(rows: readonly (readonly string[])[]): string {
   const width = Math.max(0, ...rows.map((row) => row.length));
   if (width === 0) return "";

@@ -1,4 +1,6 @@
-/** A PDF as blocks: headings from its outline, its tags or the size of its letters, whichever says most. */
+/**
+ * Splits a PDF into blocks. Headings come from its tags, its outline or the size of its letters, whichever tells most.
+ */
 import { textIn } from "../../core/is-object.ts";
 import { type Block, EXTRACT_LIMITS, Unreadable } from "./model.ts";
 import { lineBlocks } from "./pdf-lines.ts";
@@ -9,14 +11,14 @@ interface OutlineEntry {
   title: string;
   level: number;
   page: number;
-  /** Height above the bottom of the page, where the outline says it. */
+  /** Height above the bottom of the page; undefined where the outline does not tell it. */
   y: number | undefined;
 }
 type Pdf = Awaited<ReturnType<typeof import("unpdf")["getDocumentProxy"]>>;
 type OutlineNode = Awaited<ReturnType<Pdf["getOutline"]>>[number];
 
 const OUTLINE_ENTRIES = 5_000;
-/** Letters this much higher than those of most of the text are a heading's. */
+/** A block whose letters are this many times as high as those of the body text is a heading. */
 const HEADING_SIZE = 1.15;
 const HEADING_CHARACTERS = 200;
 
@@ -50,7 +52,10 @@ export async function pdfBlocks(
   return { title: title || undefined, pages: pdf.numPages, blocks: withHeadings(found, outline) };
 }
 
-/** The source that knows most headings says which they are. */
+/**
+ * Marks the headings: by tags if they name at least as many as the outline does, else by the outline, else by letter
+ * size.
+ */
 function withHeadings(blocks: readonly PdfBlock[], outline: readonly OutlineEntry[]): Iterable<Block> {
   const tagged = blocks.filter(({ level }) => level !== undefined).length;
   if (tagged > 0 && tagged >= outline.length) return blocks.map(({ text, page, level }) => ({ text, page, level }));
@@ -69,7 +74,7 @@ function* byOutline(blocks: readonly PdfBlock[], outline: readonly OutlineEntry[
     for (; at < end; at++) yield { text: blocks[at]!.text, page: blocks[at]!.page };
     yield { level: entry.level, text: entry.title, page: entry.page };
     if (!isFound) continue;
-    // What is in one paragraph with the title belongs to the section.
+    // Text after the title in the same block belongs to the section.
     const rest = blocks[at]!.text.slice(entry.title.length).trim();
     if (rest !== "" && blocks[at]!.text.startsWith(entry.title)) yield { text: rest, page: entry.page };
     at++;

@@ -1,5 +1,5 @@
 /**
- * `skep extract FILE`: reads a stranger's file in a process of its own, which its parent bounds in memory and time.
+ * `skep extract FILE`: reads an untrusted file in a process of its own. The parent process bounds its memory and time.
  * Writes one JSON object per line (model.ts).
  */
 
@@ -18,7 +18,7 @@ interface Read {
   blocks: Iterable<Block>;
 }
 
-/** @param hint media type that the file was said to have: tells kinds of text apart, nothing else. */
+/** @param hint declared media type of the file; only tells the kinds of text apart. */
 export async function runExtract(path: string, hint: string): Promise<void> {
   try {
     const { document, blocks } = await read(await Bun.file(path).bytes(), hint);
@@ -31,7 +31,7 @@ export async function runExtract(path: string, hint: string): Promise<void> {
   } catch (error) {
     say({ kind: "failed", reason: error instanceof Unreadable ? error.message : "It cannot be read: it is broken." });
   }
-  // What a library left running is not needed any more.
+  // Ends also whatever a library left running.
   process.exit(0);
 }
 
@@ -65,12 +65,12 @@ async function read(sent: Uint8Array, hint: string): Promise<Read> {
       return { document: { media_type: type }, blocks: markdownBlocks(textOf(bytes)) };
     case "text/plain": {
       const text = textOf(bytes);
-      // Notes are often Markdown without saying so.
+      // Notes are often Markdown although their media type does not say so.
       const blocks = /^#{1,6} \S/m.test(text) ? markdownBlocks(text) : textBlocks(text);
       return { document: { media_type: type }, blocks };
     }
     case "application/octet-stream":
-      // Without a byte that no text has, it is most likely text as older programs write it.
+      // No text contains bytes below 9. A file without them is most likely text in an older encoding.
       if (!bytes.some((byte) => byte < 9)) throw new Unreadable("Its text is not UTF-8. Save it as UTF-8.");
       throw new Unreadable("It is of no known kind. PDF, DOCX, HTML, Markdown and plain text can be read.");
     default:
@@ -78,7 +78,10 @@ async function read(sent: Uint8Array, hint: string): Promise<Read> {
   }
 }
 
-/** Editors on Windows write "Unicode" text as UTF-16 with a mark at its beginning; all else stays as it is. */
+/**
+ * Converts UTF-16 with a byte order mark, which Windows editors write as "Unicode", to UTF-8. Other bytes stay as they
+ * are.
+ */
 function asUtf8(bytes: Uint8Array): Uint8Array {
   const [first, second] = bytes;
   const encoding = first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "";
@@ -98,7 +101,7 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** Waits while the parent does not read. */
+/** Writes one line. Waits while the pipe is full because the parent does not read. */
 function say(line: ExtractLine): void {
   const bytes = new TextEncoder().encode(`${JSON.stringify(line)}\n`);
   for (let at = 0; at < bytes.byteLength; )

@@ -1,4 +1,4 @@
-/** Blocks in, sections out: a section begins at each heading. */
+/** Groups blocks into sections: a section begins at each heading. */
 import { type Block, EXTRACT_LIMITS, type ExtractedSection, Unreadable } from "./model.ts";
 
 const { sectionCharacters, textCharacters, sections: SECTIONS, titleCharacters } = EXTRACT_LIMITS;
@@ -39,7 +39,7 @@ export function* sectionsOf(blocks: Iterable<Block>): Generator<ExtractedSection
   yield* end();
 }
 
-/** A text that no section holds, in parts: at line breaks where there are any. */
+/** Splits text that is too long for one section, at line breaks where possible. */
 function* piecesOf(text: string): Generator<string> {
   for (let rest = text.trim(); rest !== ""; ) {
     if (rest.length <= sectionCharacters) return yield rest;

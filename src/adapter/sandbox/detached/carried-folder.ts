@@ -1,7 +1,7 @@
 /**
- * A folder of the server and its copy where a sandbox works, kept alike by carrying what differs: what the server changed goes
- * there before a command runs, what the sandbox changed comes back when it is asked. Both sides are looked at each time; only
- * what is known to be the same stays where it is.
+ * Keeps a folder of the server and its copy in a sandbox the same by carrying the differences. The server's changes go
+ * to the copy before a command runs; the sandbox's changes come back when they are asked for.
+ * Both sides are examined each time. Only entries that are known to be the same stay where they are.
  */
 import { LIMITS } from "../../../core/limits.ts";
 import { FileError, type Folder, openFolder, removeEntry } from "../../../working-copy/folder.ts";
@@ -9,7 +9,7 @@ import { asPathProblem } from "../workspace-path.ts";
 import type { Carrier, FarEntry, FarStat } from "./carrier.ts";
 import { makeNearFolder, makeNearLink, type NearEntry, nearEntry, nearSink, scanNear } from "./near-files.ts";
 
-/** An entry that is the same on both sides as long as neither mark has changed. */
+/** The state of both sides of an entry. While neither mark has changed, both are the same. */
 interface Known {
   near: NearEntry;
   far: FarStat;
@@ -17,11 +17,14 @@ interface Known {
 
 export type CarriedFolder = ReturnType<typeof createCarriedFolder>;
 
-/** A change so short before a look may be followed by another that has the same time: it is looked at again. */
+/**
+ * A file that changed this shortly before it was listed may change again with the same time stamp, so it is compared
+ * again.
+ */
 const TICK_S = 0.03;
-/** Files that are on their way at once. */
+/** Most files that are carried at the same time. */
 const UNDER_WAY = 64;
-/** Of a file of the server that was changed while it was looked at: the next look sees it. */
+/** Error codes for a file of the server that changed while it was read; the next comparison sees the change. */
 const CHANGED = ["ENOENT", "ENOTDIR", "ELOOP", "EISDIR", "ENXIO", "EACCES"];
 
 export function createCarriedFolder(home: string) {
@@ -89,12 +92,12 @@ export function createCarriedFolder(home: string) {
     }
     await underWay.all();
   }
-  /** Nothing of another kind is in the way of an entry that comes. */
+  /** Removes an entry of another kind that is in the way of one that comes. */
   async function clear(top: Folder, { path, kind }: FarEntry): Promise<void> {
     const there = top.find(path)?.kind;
     if (there !== undefined && (there === "folder") !== (kind === "folder")) await removeEntry(top, path);
   }
-  /** @param look when it was listed, and how much all files may have grown since. */
+  /** @param look when the files were listed, and by how many bytes all files may have grown since. */
   async function bring(
     carrier: Carrier,
     top: Folder,
@@ -110,7 +113,10 @@ export function createCarriedFolder(home: string) {
     if (!(await carrier.bring(path, most, sink))) known.delete(path);
   }
 
-  /** Forgets what the copy has that is not known, so that it is replaced, and removes what the server does not have. */
+  /**
+   * Prepares for a full comparison: forgets entries whose copy differs from what is known, so that they are replaced,
+   * and removes entries that the server does not have.
+   */
   async function settle(carrier: Carrier, top: Folder): Promise<void> {
     const { entries, unreadable } = await carrier.list();
     const found = new Map(entries.map((entry) => [entry.path, entry]));
@@ -125,7 +131,7 @@ export function createCarriedFolder(home: string) {
   }
 
   return {
-    /** Makes the copy what the server's folder is, whatever it was. */
+    /** Makes the copy the same as the server's folder, whatever it held. */
     reset: (carrier: Carrier): Promise<void> =>
       inTurn(() =>
         withNear(async (top) => {
@@ -133,14 +139,17 @@ export function createCarriedFolder(home: string) {
           await push(carrier, top);
         }),
       ),
-    /** Takes there what the server has changed. */
+    /** Carries the server's changes to the sandbox. */
     bringIn: (carrier: Carrier): Promise<void> => inTurn(() => withNear((top) => push(carrier, top))),
-    /** Brings back what the sandbox has changed. @throws Problem 413 `workspace_too_large`, 503 `sandbox_lost`, 507 `disk_full`. */
+    /**
+     * Carries the sandbox's changes back. @throws Problem 413 `workspace_too_large`, 503 `sandbox_lost`, 507
+     * `disk_full`.
+     */
     bringBack: (carrier: Carrier): Promise<void> => inTurn(() => withNear((top) => pull(carrier, top))),
   };
 }
 
-/** Those of the paths that are in no other of them. */
+/** The paths that are not below another one of them. */
 function topmost(paths: readonly string[]): string[] {
   const all = new Set(paths);
   return paths.filter((path) => {
@@ -159,12 +168,12 @@ function oneAfterAnother() {
   };
 }
 
-/** Some pieces of work at once; the first failure is that of all. */
+/** Runs at most `size` pieces of work at the same time; the first failure fails all. */
 function createWindow(size: number) {
   const open: Promise<void>[] = [];
   return {
     async add(work: Promise<void>): Promise<void> {
-      // It may fail before it is waited for.
+      // The work may fail before it is awaited; that must not count as unhandled.
       work.catch(() => {});
       open.push(work);
       if (open.length >= size) await open.shift();

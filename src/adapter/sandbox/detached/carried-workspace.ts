@@ -1,6 +1,6 @@
 import type { Workspace } from "../../../engine/sandbox.ts";
 
-/** The server's copy of files that are carried: what the sandbox changed is brought back before anybody looks. */
+/** The server's copy of carried files. Every access first brings back the sandbox's changes. */
 export const carriedWorkspace = (
   near: Workspace,
   bringBack: () => Promise<void>,

@@ -1,4 +1,4 @@
-/** What a hostile container may say in place of the carrier, and what comes of it: nothing outside of the form, nothing without a bound. */
+/** What a hostile container may send in place of the carrier: malformed and unbounded answers end the connection. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -41,7 +41,7 @@ function record({ status = 0, mode = 0, size = 0, name = "", target = "" }: Said
   return Buffer.concat([head, Buffer.from(name + target, "latin1")]);
 }
 
-/** A container that answers each request as it is told, in pieces of seven bytes. */
+/** A container that gives prepared answers to each request, in pieces of seven bytes. */
 function hostile(answers: (Said | Buffer)[][]): { carrier: Carrier; ended(): boolean } {
   const left = [...answers];
   let over = false;
@@ -83,7 +83,7 @@ describe("a listing", () => {
     );
     expect(failure.code).toBe(code);
     expect(ended()).toBe(true);
-    // Nothing is asked of it any more.
+    // Further calls fail at once.
     await expect(carrier.list()).rejects.toMatchObject({ status: expect.any(Number) });
   });
 });
@@ -129,7 +129,7 @@ describe("what is brought back", () => {
   test("through a link that was listed as a folder reaches nothing outside", async () => {
     const [home, outside] = [into(), into()];
     const carried = createCarriedFolder(home);
-    // First a link that leads out, then the same name as a folder with a file in it, then the link again and the file in it.
+    // The listings have first a link that leads out, then a folder of the same name with a file in it, then both.
     const link = { mode: LINK, name: "d", target: outside };
     const inside = [{ mode: FOLDER, name: "d" }, { mode: FILE, name: "f", size: 1 }, LEFT];
     const { carrier } = hostile([
@@ -160,7 +160,7 @@ describe("what is brought back", () => {
     ]);
     const bringing = carried.bringBack(broken.carrier);
     bringing.catch(() => {});
-    // What was written has been read by then.
+    // Waits until the server has read what was written.
     await Bun.sleep(0);
     while (readdirSync(home).length < 2) await Bun.sleep(1);
     broken.carrier.end(new (await import("../../../core/errors.ts")).Problem(503, "sandbox_lost", "It is gone."));

@@ -1,39 +1,40 @@
 /**
- * The server's side of the carrier (carrier.c says what it is and how requests look). What comes from it is as hostile as the
- * container: each answer is bounded in bytes, depth, count and time, and one that breaks the form ends the connection.
+ * The server's side of the carrier, the program that moves files in the container (carrier.c describes it and the
+ * format of requests). Its answers are as untrusted as the container: each is bounded in bytes, depth, count and time,
+ * and a malformed one ends the connection.
  */
 import { Problem, unavailable } from "../../../core/errors.ts";
 import { LIMITS } from "../../../core/limits.ts";
 import type { FileKind } from "../../../working-copy/folder.ts";
 
-/** What it says of an entry. */
+/** The carrier's data about an entry. */
 export interface FarStat {
   kind: FileKind;
-  /** Permission bits alone. */
+  /** Permission bits only. */
   mode: number;
   size: number;
   /** Differs when the entry has changed. */
   mark: string;
-  /** When it last changed, by the clock of its machine, seconds. */
+  /** Time of the last change by the clock of the container's machine, seconds. */
   changed: number;
 }
 
 export interface FarEntry extends FarStat {
-  /** From the top; `latin1`. */
+  /** Path from the top, `latin1`. */
   path: string;
-  /** Text of a link. */
+  /** Target of a link. */
   target: string;
 }
 
 interface Listing {
   entries: FarEntry[];
-  /** Folders whose entries are not known. */
+  /** Paths of folders that could not be listed. */
   unreadable: string[];
-  /** When it began, by the clock of its machine, seconds. */
+  /** When the listing began, by the clock of the container's machine, seconds. */
   time: number;
 }
 
-/** Takes a file that is brought, part by part. */
+/** Receives a file that is carried back, part by part. */
 export interface Sink {
   begin(stat: FarStat): void;
   part(data: Uint8Array): void;
@@ -56,11 +57,11 @@ const FAULT = 1_003;
 const ANSWER_BYTES = 40;
 const REQUEST_BYTES = 16;
 const PART_BYTES = 256 * 1024;
-/** Of one component, as the kernel has it. */
+/** Most bytes of one path component, as in the kernel. */
 const NAME_BYTES = 255;
 const PATH_BYTES = 4_095;
 const ENOENT = 2;
-/** ENOSPC, EDQUOT. */
+/** Error numbers of ENOSPC and EDQUOT. */
 const NO_SPACE = [28, 122];
 const ENAMETOOLONG = 36;
 const KINDS = new Map<number, FileKind>([
@@ -69,11 +70,14 @@ const KINDS = new Map<number, FileKind>([
   [0o120000, "link"],
 ]);
 
-/** Reads an answer: gives how many bytes it needs next, negative for at most so many, and is given them. */
+/**
+ * Parses an answer. It yields how many bytes it needs next, or, as a negative number, the most that it takes, and then
+ * gets them.
+ */
 type Reading<T> = Generator<number, T, Buffer>;
 
 interface Waiting {
-  /** @returns what it wants next; undefined once the answer is read. */
+  /** Passes bytes to the parser. @returns how many it wants next; undefined when the answer is complete. */
   read(data: Buffer): number | undefined;
   wanted: number | undefined;
   reject(why: unknown): void;
@@ -81,14 +85,14 @@ interface Waiting {
 
 export const lost = (why: string): Problem => unavailable("sandbox_lost", `The sandbox's files are gone: ${why}.`);
 
-/** @param write resolves when there is room for more. @param over is called when the connection ends and the caller did not end it. */
+/** @param write resolves when there is room for more. @param over called once the connection has ended. */
 export function createCarrier(write: (data: Uint8Array) => Promise<void>, over: () => void) {
   const waiting: Waiting[] = [];
   let held = Buffer.alloc(0);
   let failure: unknown;
   let idle: ReturnType<typeof setTimeout> | undefined;
   let late: ReturnType<typeof setTimeout> | undefined;
-  /** Writes follow one another whole: a file's bytes follow its request. */
+  /** Requests are written one after the other as a whole, because a file's bytes follow its request. */
   let writing: Promise<void> = Promise.resolve();
 
   const rest = () => {
@@ -97,7 +101,7 @@ export function createCarrier(write: (data: Uint8Array) => Promise<void>, over: 
     idle = undefined;
     late = undefined;
   };
-  /** It is over: what waits fails. */
+  /** Ends the connection: all pending requests fail. */
   const end = (why: unknown) => {
     if (failure !== undefined) return;
     failure = why;
@@ -105,14 +109,14 @@ export function createCarrier(write: (data: Uint8Array) => Promise<void>, over: 
     for (const { reject } of waiting.splice(0)) reject(why);
     over();
   };
-  /** Something was read or written: it is not stuck. */
+  /** Restarts the idle timer, because something was read or written. */
   const alive = () => {
     clearTimeout(idle);
     if (waiting.length === 0) return rest();
     idle = setTimeout(() => end(lost("they do not answer")), LIMITS.carrierIdleMs);
     late ??= setTimeout(() => end(lost("they take too long")), LIMITS.carrierMs);
   };
-  /** @returns whether the first of those that wait got what it waits for. */
+  /** Passes bytes to the first pending answer. @returns false when it needs more bytes. */
   const step = (one: Waiting): boolean => {
     const { wanted } = one;
     let data = Buffer.alloc(0);
@@ -123,7 +127,7 @@ export function createCarrier(write: (data: Uint8Array) => Promise<void>, over: 
       held = held.subarray(size);
     }
     one.wanted = one.read(data);
-    // Nothing to wait for.
+    // The parser needs no bytes for this step.
     while (one.wanted === 0) one.wanted = one.read(Buffer.alloc(0));
     if (one.wanted !== undefined) return true;
     waiting.shift();
@@ -131,7 +135,7 @@ export function createCarrier(write: (data: Uint8Array) => Promise<void>, over: 
     late = undefined;
     return true;
   };
-  /** What came from it. */
+  /** Takes bytes from the carrier. */
   const feed = (chunk: Uint8Array) => {
     if (failure !== undefined) return;
     held = held.length === 0 ? Buffer.from(chunk) : Buffer.concat([held, chunk]);
@@ -154,7 +158,7 @@ export function createCarrier(write: (data: Uint8Array) => Promise<void>, over: 
       };
       waiting.push({ read, wanted: undefined, reject });
     });
-    // It may fail before it is waited for.
+    // The answer may fail before it is awaited; that must not count as unhandled.
     answer.catch(() => {});
     alive();
     const before = writing;
@@ -172,15 +176,18 @@ export function createCarrier(write: (data: Uint8Array) => Promise<void>, over: 
     feed,
     end,
     list: (): Promise<Listing> => ask(requestOf(Ask.list, "", 0, 0), readListing()),
-    /** @returns false for one that is no file of at most `maxBytes` any more, or cannot be read. */
+    /** Carries a file back. @returns false when it is no longer a file of at most `maxBytes`, or cannot be read. */
     bring: (path: string, maxBytes: number, sink: Sink): Promise<boolean> =>
       ask(requestOf(Ask.get, path, 0, maxBytes), readFile(maxBytes, sink)),
-    /** @param read gives the bytes from a position on: as many as the buffer holds, fewer at the end. */
+    /**
+     * Carries a file to the container. @param read fills the buffer with the bytes from a position on; with fewer at
+     * the end of the file.
+     */
     put: (path: string, mode: number, size: number, read: (into: Uint8Array, at: number) => number): Promise<FarStat> =>
       ask(requestOf(Ask.put, path, mode, size), readStat(path), async () => {
         for (let at = 0; at < size && failure === undefined; ) {
           const part = Buffer.alloc(Math.min(PART_BYTES, size - at));
-          // One that has become shorter is filled up: it has changed, and is put again.
+          // If the file has become shorter, zeros fill the rest. The file has changed then, and is carried again later.
           read(part, at);
           at += part.length;
           await write(part);
@@ -193,7 +200,7 @@ export function createCarrier(write: (data: Uint8Array) => Promise<void>, over: 
       const text = Buffer.from(target, "latin1");
       return ask(Buffer.concat([requestOf(Ask.link, path, 0, text.length), text]), readStat(path));
     },
-    /** With everything below it; a missing one is fine. */
+    /** Removes an entry and everything below it; a missing entry is no error. */
     remove: (path: string): Promise<void> => ask(requestOf(Ask.remove, path, 0, 0), readEnd(path)),
   };
 }
@@ -277,12 +284,12 @@ function* readListing(): Reading<Listing> {
     if (status === FAULT) {
       if (wide(record, 16) === ENAMETOOLONG) throw tooLarge(`${LIMITS.carriedDepth} folders in each other`);
       listing.unreadable.push(folders.at(-1) ?? "");
-      // Once for a folder, which is an entry itself.
+      // At most one fault per folder, and each folder is an entry itself.
       if (listing.unreadable.length > listing.entries.length + 1) throw lost("they do not keep to the form");
       continue;
     }
     const [nameBytes, targetBytes] = [record.readUInt16LE(36), record.readUInt16LE(38)];
-    // Before the text is waited for.
+    // Checked before the text is waited for.
     if (nameBytes > NAME_BYTES || targetBytes > PATH_BYTES) throw lost("they do not keep to the form");
     const stat = statOf(record);
     const text = (yield nameBytes + targetBytes).toString("latin1");

@@ -1,8 +1,8 @@
-/** The connection to the carrier of one folder: made when it is needed, and again when it was lost. */
+/** The connection to the carrier of one folder. It is made when it is needed, and again when it was lost. */
 import { codeOf, type Problem } from "../../../core/errors.ts";
 import { type Carrier, createCarrier, lost } from "./carrier.ts";
 
-/** The carrier's program, as whatever runs the container connects to it. */
+/** A connection to the carrier's program, as the driver of the container makes it. */
 interface Connected {
   closed: Promise<void>;
   write(data: Uint8Array): Promise<void>;
@@ -32,7 +32,7 @@ export async function openLink(connect: Connect): Promise<Link> {
   return { carrier, isOpen: () => isOpen };
 }
 
-/** @param first a link that is being opened already. */
+/** @param first a connection that is already being made. */
 export function createCarrying(connect: Connect, first?: Promise<Link>) {
   let current = first;
   let ended: Problem | undefined;
@@ -40,7 +40,7 @@ export function createCarrying(connect: Connect, first?: Promise<Link>) {
     const known = current;
     const link = await known?.catch(() => undefined);
     if (link?.isOpen()) return link.carrier;
-    // Of two that find it lost, the first connects again.
+    // When two calls find the connection lost, only the first one connects again.
     const next = current === known || !current ? openLink(connect) : current;
     current = next;
     return (await next).carrier;
@@ -51,7 +51,8 @@ export function createCarrying(connect: Connect, first?: Promise<Link>) {
       try {
         return await act(await carrier());
       } catch (error) {
-        // A container that was started again, or a program that the agent ended or that broke the form: one more, once.
+        // The container was started again, the agent ended the carrier, or the carrier sent a malformed answer: try
+        // once more.
         if (codeOf(error) !== "sandbox_lost" || ended) throw error;
       }
       await act(await carrier());

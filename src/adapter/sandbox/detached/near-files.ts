@@ -1,4 +1,4 @@
-/** The server's own folder of files that are carried to a sandbox and back: what is there, and how it is changed. */
+/** The server's own folder of carried files: lists its entries and changes them. */
 import { randomBytes } from "node:crypto";
 import { takeTurns } from "../../../core/turns.ts";
 import type { FileKind, FileStat, Folder, NewFile } from "../../../working-copy/folder.ts";
@@ -13,7 +13,7 @@ export interface NearEntry {
   mark: string;
 }
 
-/** Files and folders that the server could not use again are none of its. */
+/** Permissions that all files and folders here get, because the server must be able to use them again. */
 const OWN_FILE = 0o600;
 const OWN_FOLDER = 0o700;
 
@@ -25,7 +25,7 @@ export function nearEntry(stat: FileStat): NearEntry {
   return { kind, mode, size, mark };
 }
 
-/** Everything below, folders before what is in them. */
+/** All entries below a folder, folders before their contents. */
 export async function scanNear(top: Folder): Promise<Map<string, NearEntry>> {
   const found = new Map<string, NearEntry>();
   const turn = takeTurns();
@@ -51,7 +51,10 @@ export function makeNearLink(top: Folder, path: string, target: string): NearEnt
   return nearEntry(top.stat(path));
 }
 
-/** Takes a file in beside its place, and puts it there whole: a reader sees the old or the new. */
+/**
+ * Receives a file under a temporary name next to its place and then renames it, so that a reader sees either the old or
+ * the new file.
+ */
 export function nearSink(top: Folder, path: string, done: (far: FarStat, near: NearEntry) => void): Sink & Disposable {
   const draft = draftBeside(path);
   let file: NewFile | undefined;
@@ -59,7 +62,7 @@ export function nearSink(top: Folder, path: string, done: (far: FarStat, near: N
   return {
     begin(stat) {
       taken = stat;
-      // Never more than plain permissions: no mark of another user's rights comes from a sandbox.
+      // Only plain permission bits are set; a sandbox cannot make a file set-uid or set-gid.
       file = top.newFile(draft, (stat.mode & 0o777) | OWN_FILE);
     },
     part: (data) => file!.append(data),

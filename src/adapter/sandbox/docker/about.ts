@@ -1,4 +1,4 @@
-/** What an agent reads about its sandbox. */
+/** The text that tells an agent about its sandbox. */
 import type { SandboxAbout, SandboxSpec } from "../../../engine/sandbox.ts";
 import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
 import { HOME } from "./container-spec.ts";
@@ -25,10 +25,10 @@ function networkWords(network: SandboxSpec["network"]): string {
   return hostWords(network, ", and project for what the project allows");
 }
 
-/** Of a list, what an agent reads of it at most. */
+/** Most hosts of a list that an agent is told. */
 const SHOWN_HOSTS = 40;
 
-/** @param more names that stand for others, the rest of a sentence. */
+/** @param more end of the sentence about names that stand for others. */
 export function hostWords({ allow }: Extract<SandboxSpec["network"], object>, more = ""): string {
   const lists = allow.map((list) => list.slice(0, SHOWN_HOSTS).join(", ") || "nothing");
   return `Only these hosts can be reached, through the proxy that HTTP_PROXY and HTTPS_PROXY name: ${lists.join("; and of these, only: ")}. The names npm, pypi, crates, go and debian stand for that tool's registry${more}. There is no other network and no name server.`;

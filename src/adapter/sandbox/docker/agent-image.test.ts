@@ -1,4 +1,7 @@
-/** Which image a sandbox starts from: ours is made here and never asked of a registry, others are pulled when they may be. */
+/**
+ * The image that a sandbox starts from: Skep's own is made here and never requested from a registry; others are pulled
+ * if allowed.
+ */
 import { afterAll, describe, expect, test } from "bun:test";
 import { newId } from "../../../core/ids.ts";
 import { dockerForTests } from "../../../testing/docker-image.ts";
@@ -13,7 +16,7 @@ describe.skipIf(!docker)("an agent image that is missing", () => {
   const engine = docker as DockerClient;
   const made: string[] = [];
   const pulls: string[] = [];
-  /** The engine, with what is asked of registries written down. */
+  /** The engine, with requests to registries recorded. */
   const watched: DockerClient = {
     ...engine,
     images: {

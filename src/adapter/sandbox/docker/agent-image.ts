@@ -1,6 +1,7 @@
 /**
- * The image a sandbox starts from: what the engine has, else what can be made or pulled. An image of our own name is made on this
- * machine and never asked of a registry, where somebody else could own the name; any other is pulled when that is allowed.
+ * Provides the image that a sandbox starts from: one that the engine has, or one that is made or pulled. An image with
+ * a name of Skep's own is made on this machine and never requested from a registry, where somebody else could own the
+ * name. Other images are pulled if that is allowed.
  */
 
 import { isProblem, messageOf, unavailable } from "../../../core/errors.ts";
@@ -11,15 +12,15 @@ import { createImages, DEFAULT_AGENT_IMAGE } from "./image.ts";
 
 interface AgentImageDeps {
   docker: DockerClient;
-  /** Whether anything may be fetched from a registry. */
+  /** Whether images may be pulled from a registry. */
   pull: boolean;
-  /** The image that is made here when it is missing. */
+  /** Name of the image that is made here when it is missing. */
   own?: string;
-  /** Where a static busybox may be found. */
+  /** Paths at which a static busybox may be found. */
   busyboxPaths?: readonly string[];
-  /** What `own` is made of where this machine has no static busybox, if pulling is allowed. */
+  /** Image that `own` is made of when this machine has no static busybox and pulling is allowed. */
   basis?: string;
-  /** What was done, for the log. */
+  /** Receives what was done, for the log. */
   onNotice?(message: string): void;
 }
 
@@ -48,7 +49,7 @@ export function createAgentImages(deps: AgentImageDeps) {
     await pullImage(deps, name, signal);
   }
   return {
-    /** @throws Problem 503 `image_missing` with the remedy. */
+    /** Finds an image; makes or pulls it if necessary. @throws Problem 503 `image_missing` with the remedy. */
     async find(name: string, signal?: AbortSignal): Promise<ImageDetail> {
       const present = await docker.images.inspect(name);
       if (present) return present;
@@ -58,10 +59,10 @@ export function createAgentImages(deps: AgentImageDeps) {
       if (!found) throw missing(`The image ${name} is gone again.`);
       return found;
     },
-    /** Whether `make` would have what it needs. Makes nothing. */
+    /** Whether `make` has what it needs. Does not make anything. */
     canMake: async (name: string): Promise<boolean> =>
       tagged(name) === own && (pull || (await hasBusybox(deps.busyboxPaths))),
-    /** Makes the image if it is the one that is made here. False when it is not, or could not be made. */
+    /** Makes the image, if it is the one that is made here. @returns false when it is not, or could not be made. */
     async make(name: string): Promise<boolean> {
       if (tagged(name) !== own) return false;
       return makeOnce().then(
@@ -84,7 +85,7 @@ async function pullImage({ docker }: AgentImageDeps, name: string, signal?: Abor
   }
 }
 
-/** Of this machine's static busybox; where it has none, of a registry's. */
+/** Makes the image from this machine's static busybox, or from a registry's if this machine has none. */
 async function makeOwn(deps: AgentImageDeps, own: string): Promise<void> {
   const { docker, pull, busyboxPaths, basis = BASIS_IMAGE, onNotice } = deps;
   try {

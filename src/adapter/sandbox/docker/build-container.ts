@@ -1,4 +1,4 @@
-/** Containers of a build: each step has one, which nothing of the host is mounted in. */
+/** The containers of an image build. Each step has a container of its own, in which nothing of the host is mounted. */
 import type Docker from "dockerode";
 import type { Clock } from "../../../core/clock.ts";
 import type { BuildStep, CopyStep } from "../../../core/dockerfile/plan.ts";
@@ -19,9 +19,9 @@ export interface ImageBuildsDeps {
   clock: Clock;
 }
 
-/** What all containers of a build have in common. */
+/** What all containers of a build share. */
 export interface ContainerWork {
-  /** Whose layers these are: another's are never taken. */
+  /** Owner of the layers; layers of another owner are never reused. */
   ownerId: string;
   memoryMb: number;
   cpus: number;
@@ -29,16 +29,16 @@ export interface ContainerWork {
 }
 
 export interface At {
-  /** Undefined: one in which nothing is done. */
+  /** The step to perform; undefined for a container in which nothing is done. */
   step?: BuildStep | undefined;
   from: ImageDetail;
   place: { env: Readonly<Record<string, string>>; workdir: string };
 }
 
-/** Of one that is only read from. */
+/** The place for a container that is only read from. */
 export const NOWHERE: At["place"] = { env: {}, workdir: "/" };
 
-/** Beside what installers need: a step ends what it started. */
+/** KILL is added to the capabilities that installers need, so that a step can end the processes it started. */
 const BUILD_CAPABILITIES = [...CAPABILITIES, "KILL"];
 const ACCOUNT_BYTES = 256 * 1024;
 export const ACCOUNTS_MS = 60_000;
@@ -77,10 +77,10 @@ async function createContainer(
   const id = await docker.containers.create({
     Image: from.id,
     ...WAITING,
-    // The Dockerfile may have said otherwise where programs are.
+    // The image's Dockerfile may have set another entry point.
     Entrypoint: ["/bin/sh", ...WAITING_ARGUMENTS],
     User: "0:0",
-    // The engine makes it where the image has none.
+    // The engine creates this folder if the image lacks it.
     WorkingDir: workdir,
     Hostname: "build",
     Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
@@ -88,7 +88,7 @@ async function createContainer(
     HostConfig: {
       ...locked,
       ReadonlyRootfs: false,
-      // What a step puts into /tmp is there for the next one.
+      // /tmp is not in memory here, so that the next step finds what a step puts there.
       Tmpfs: {},
       CapAdd: BUILD_CAPABILITIES,
     },
@@ -105,7 +105,7 @@ async function createContainer(
   }
 }
 
-/** Something done with a container of its own, which is removed then. */
+/** Makes a container, does something with it, and removes it. */
 export async function withContainer<T>(
   deps: ImageBuildsDeps,
   work: ContainerWork,
@@ -120,7 +120,7 @@ export async function withContainer<T>(
   }
 }
 
-/** Makes an image of what is in the container, under the step's name. */
+/** Commits the container's content as an image, under the step's name. */
 export async function keep(
   { docker, instanceId }: ImageBuildsDeps,
   { ownerId }: ContainerWork,
@@ -133,7 +133,10 @@ export async function keep(
   return image;
 }
 
-/** Whom copied files belong to. @returns a sentence where the image does not know them. */
+/**
+ * Finds the owner of copied files. @returns a sentence for the build's output when the image does not know the user or
+ * group.
+ */
 export async function ownerOf(
   deps: ImageBuildsDeps,
   work: ContainerWork,
@@ -147,7 +150,7 @@ export async function ownerOf(
     ? await readAccounts(deps, work, at, signal)
     : { users: new Map<string, number>(), groups: new Map<string, number>() };
   const uid = numberIn(user) ?? names.users.get(user);
-  // Without a group of its own, its number is the user's.
+  // Without an explicit group, the group's number is the user's.
   const gid = group === user ? uid : (numberIn(group) ?? names.groups.get(group));
   if (uid === undefined || gid === undefined) return `The image knows no user or group ${chown}.`;
   return { uid, gid };
@@ -155,7 +158,9 @@ export async function ownerOf(
 
 const numberIn = (name: string): number | undefined => (/^\d{1,9}$/.test(name) ? Number(name) : undefined);
 
-/** Read by a container of its own: the one that is copied into never runs. */
+/**
+ * Reads the image's users and groups in a container of its own, because the container that is copied into never runs.
+ */
 async function readAccounts(deps: ImageBuildsDeps, work: ContainerWork, at: At, signal: AbortSignal) {
   return await withContainer(deps, work, { ...at, step: undefined }, async (id) => {
     await deps.docker.containers.start(id);
@@ -168,7 +173,7 @@ async function readAccounts(deps: ImageBuildsDeps, work: ContainerWork, at: At, 
   });
 }
 
-/** Lines of `/etc/passwd` and `/etc/group`: a name, and its number in the third place. */
+/** Parses lines of `/etc/passwd` or `/etc/group`: a name, and its number in the third field. */
 function accountsIn(text: string): Map<string, number> {
   const rows = text.split("\n").map((line): [string, number | undefined] => {
     const [name = "", , number = ""] = line.split(":");

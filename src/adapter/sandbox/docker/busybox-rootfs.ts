@@ -1,4 +1,7 @@
-/** A small root file system out of one static busybox: enough shell for an agent on a machine without a registry. */
+/**
+ * Makes a small root file system from one static busybox: enough of a shell for an agent on a machine without a
+ * registry.
+ */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -7,7 +10,7 @@ import { promisify } from "node:util";
 import { pack } from "tar-stream";
 import { Problem } from "../../../core/errors.ts";
 
-/** Where distributions put a statically linked busybox. */
+/** Paths at which distributions install a statically linked busybox. */
 export const BUSYBOX_PATHS: readonly string[] = [
   "/bin/busybox",
   "/usr/bin/busybox",
@@ -33,11 +36,11 @@ const GROUP = "root:x:0:\nagent:x:10001:\n";
 
 export interface BusyboxRootfs {
   tar: Readable;
-  /** Of everything inside: the same content gives the same hash. */
+  /** Hash of the whole content. */
   hash: string;
 }
 
-/** Builds it from the first static busybox of `paths`. Throws Problem 422 `busybox_missing` when there is none. */
+/** Makes it from the first static busybox in `paths`. @throws Problem 422 `busybox_missing` when there is none. */
 export async function busyboxRootfs(paths: readonly string[] = BUSYBOX_PATHS): Promise<BusyboxRootfs> {
   const { path, binary } = await findBusybox(paths);
   const { stdout } = await promisify(execFile)(path, ["--list"], { env: {} });
@@ -62,7 +65,7 @@ export async function busyboxRootfs(paths: readonly string[] = BUSYBOX_PATHS): P
   return { tar: tar as unknown as Readable, hash: hash.digest("hex") };
 }
 
-/** Whether this machine has what it is built from. */
+/** Whether this machine has a static busybox. */
 export const hasBusybox = async (paths: readonly string[] = BUSYBOX_PATHS): Promise<boolean> =>
   (await findBusybox(paths).catch(() => undefined)) !== undefined;
 
@@ -80,7 +83,7 @@ async function findBusybox(paths: readonly string[]): Promise<{ path: string; bi
 
 const PT_INTERP = 3;
 
-/** Whether it is an ELF program that asks for no loader (64-bit, little-endian; others count as not static). */
+/** Whether the file is an ELF program without a dynamic loader. Only 64-bit, little-endian programs are recognized. */
 function isStaticElf(binary: Buffer): boolean {
   if (binary.length < 64 || binary.readUInt32BE(0) !== 0x7f454c46 || binary[4] !== 2 || binary[5] !== 1) return false;
   const start = Number(binary.readBigUInt64LE(32));

@@ -1,6 +1,7 @@
 /**
- * Caches of sandboxes: one volume for each person and project, mounted away from the home. The home is in memory and would get
- * folders of root for what is mounted in it; links lead from it to the volume instead. Only sandboxes read what is there.
+ * Caches of sandboxes: one volume for each person and project. Only sandboxes read it.
+ * The volume is mounted outside the home folder, and links in the home lead to it. The home is in memory, and mounting
+ * caches inside it would make folders there that belong to root.
  */
 import { hashJson } from "../../../core/json-hash.ts";
 import type { CacheFolders } from "../../../engine/sandbox.ts";
@@ -11,12 +12,17 @@ import { bound } from "./lock-down.ts";
 import { filesFolder, makeFilesVolume, mountedVolume } from "./volume.ts";
 
 const CACHES = "/skep/caches";
-/** Closed to the container's user: it keeps the engine from removing the volume meanwhile. */
+/**
+ * Second mount point of the volume, closed to the container's user. It keeps the engine from removing the volume while
+ * it is in use.
+ */
 const HELD = "/run/skep-caches";
-/** On a volume: project and whose. */
+/** Label of a volume: the project and the owner. */
 const LABEL = "skep.cache";
 
-/** A cache must never hold work up: where the image lacks what this needs, it goes on without. */
+/**
+ * A cache must never stop work: if the image lacks a program that this script needs, work continues without the cache.
+ */
 const LINK = `for path do
   [ -e "$HOME/$path" ] || [ -L "$HOME/$path" ] && continue
   case "$path" in */*) mkdir -p "$HOME/\${path%/*}" ;; esac
@@ -33,7 +39,7 @@ interface CachesPlan {
   instanceId: string;
   caches: CacheFolders;
   imageId: string;
-  /** The container's user. */
+  /** The user that the container runs as. */
   owner: Owner;
 }
 
@@ -44,7 +50,10 @@ export async function openCaches({ docker, instanceId, caches, imageId, owner }:
   const folder = filesFolder(await docker.volumes.ensure(name, labels));
   return {
     mounts: [bound({ source: folder, target: CACHES, isEngines: true }), mountedVolume(name, HELD)],
-    /** Called when the engine does not have the folder that is mounted: it is new, or was removed by hand. */
+    /**
+     * Makes the volume's folder. Call this when the engine does not have it, because the volume is new or was removed
+     * by hand.
+     */
     async make(): Promise<void> {
       await makeFilesVolume(docker, { name, labels, imageId, owner });
     },
@@ -55,10 +64,13 @@ export async function openCaches({ docker, instanceId, caches, imageId, owner }:
 
 type Asked = [docker: DockerClient, containerId: string, caches: CacheFolders | undefined];
 
-/** Leads from the home to them, in a container that runs: what is in memory is gone after each start. */
+/** Links the caches into the home of a running container. Needed after each start, because the home is in memory. */
 export const linkCaches = (...asked: Asked): Promise<void> => runInHome(LINK, ...asked);
 
-/** Before a container becomes an image: what is kept is not in it, and the links would lead nowhere. */
+/**
+ * Removes the links before a container becomes an image: the caches are not part of it, so the links would lead
+ * nowhere.
+ */
 export const unlinkCaches = (...asked: Asked): Promise<void> => runInHome(UNLINK, ...asked);
 
 async function runInHome(script: string, ...[docker, containerId, caches]: Asked): Promise<void> {
@@ -70,7 +82,7 @@ export interface CacheVolume {
   projectId: string;
   owner: string;
   bytes: number;
-  /** As the engine says it; empty where it does not. */
+  /** As the engine reports it; empty when it does not. */
   createdAt: string;
 }
 
@@ -86,7 +98,7 @@ export function createCacheVolumes(docker: DockerClient, instanceId: string) {
         return isOurs ? [{ name, projectId, owner, bytes, createdAt }] : [];
       });
     },
-    /** Throws `docker_conflict` while a sandbox has it. */
+    /** Removes a volume. Throws `docker_conflict` while a sandbox uses it. */
     remove: docker.volumes.remove,
   };
 }

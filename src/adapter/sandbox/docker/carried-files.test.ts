@@ -1,4 +1,4 @@
-/** Sandboxes whose files are carried: what an agent does to its files and to the carrier, and what goes over the wire. */
+/** Sandboxes with carried files: what an agent does to its files and to the carrier, and how many bytes are carried. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -71,7 +71,7 @@ describe.skipIf(!docker)("files that are carried", () => {
     ]);
     await second.stop();
     expect(await volumes()).toHaveLength(1);
-    // A folder that is gone takes its copy along.
+    // The copy of a folder that no longer exists is removed.
     rmSync(home, { recursive: true });
     await fixture.driver.sweep(() => true);
     expect(await volumes()).toEqual([]);
@@ -94,7 +94,7 @@ describe.skipIf(!docker)("files that are carried", () => {
     expect(readFileSync(join(home, "hard"), "utf8")).toBe("1\n2\n");
     const { mode, nlink } = lstatSync(join(home, "setuid"));
     expect([(mode & 0o7777).toString(8), nlink, lstatSync(join(home, "hard")).nlink]).toEqual(["755", 1, 1]);
-    // Whoever ends the carrier ends the container, and gets another with what it had.
+    // When the agent kills the carrier, its container ends. The next sandbox still has the copy's changes.
     await sh(sandbox, "echo 3 >> first; kill -9 -1").catch(() => {});
     await expect(sandbox.workspace.list("")).rejects.toMatchObject({ code: "sandbox_lost" });
     await sandbox.stop();
@@ -153,14 +153,14 @@ describe.skipIf(!docker)("files that are carried", () => {
     const before = new Set((await volumes()).map(({ name }) => name));
     const first = await fixture.driver.start(spec, never);
     await sh(first, "echo more >> a");
-    // The container is gone before anything was brought back; the same execution starts another.
+    // The container is lost before anything was brought back. The same execution then starts another sandbox.
     await engine.containers.remove(first.containerId);
     await expect(first.exec(["true"], EXEC)).rejects.toMatchObject({ code: "sandbox_lost" });
     await first.stop();
     const second = await fixture.driver.start(spec, never);
     expect(await sh(second, "cat a")).toBe("here\nmore");
     expect(readFileSync(join(home, "a"), "utf8")).toBe("here\nmore\n");
-    // Another execution begins with what the server has.
+    // Another execution begins with the server's files.
     await sh(second, "echo unwanted > b");
     await engine.containers.remove(second.containerId);
     await second.stop();

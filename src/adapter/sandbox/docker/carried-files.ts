@@ -1,7 +1,8 @@
 /**
- * Files of sandboxes whose engine may be on another machine: each folder of the server has a copy in a volume there, which stays
- * from one step to the next, so that each carries only what has changed. Copies are a cache of this process: the server's folder
- * is what counts, and a process that finds copies of an earlier one removes them.
+ * Carried files of sandboxes, for engines that may be on another machine. Each folder of the server has a copy in a
+ * volume there. The copy stays from one step to the next, so that each step carries only changes.
+ * Copies are a cache of this process: the server's folder is authoritative, and copies of an earlier process are
+ * removed.
  */
 import { existsSync } from "node:fs";
 import { messageOf } from "../../../core/errors.ts";
@@ -19,16 +20,16 @@ import { LABELS } from "./container-spec.ts";
 import { CARRIER_PATH, type FilesVolume, makeFilesVolume } from "./volume.ts";
 
 const COPY_LABEL = "skep.copy";
-/** It takes a moment. */
+/** Time after which a container that makes a volume counts as left over, ms. Making one only takes a moment. */
 const MAKING_MS = 10 * 60_000;
 
 /** The copy of one folder of the server. */
 interface Copy extends FilesVolume {
   home: string;
   carried: CarriedFolder;
-  /** Sandboxes that work on it. */
+  /** Number of sandboxes that work on the copy. */
   users: number;
-  /** That used it last. */
+  /** The execution that used the copy last. */
   executionId: string;
 }
 
@@ -42,9 +43,9 @@ interface CopyPlan {
 export type Copies = ReturnType<typeof createCopies>;
 
 export function createCopies(docker: DockerClient, instanceId: string) {
-  /** By folder, the one that was used last at the end. */
+  /** Copies by folder, in the order of their last use. */
   const copies = new Map<string, Promise<Copy>>();
-  /** Volumes of this process, also those that are being made. */
+  /** Names of this process's volumes, including those that are being made. */
   const own = new Set<string>();
   const labels = { [LABELS.instance]: instanceId, [COPY_LABEL]: "workspace" };
   const labelled = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
@@ -65,7 +66,7 @@ export function createCopies(docker: DockerClient, instanceId: string) {
     await docker.volumes.remove(name);
     own.delete(name);
   }
-  /** Removes copies of folders that are gone, and of those that were not used for longest. */
+  /** Removes copies of folders that no longer exist, and, over the limit, those that were unused for longest. */
   async function tidy(): Promise<void> {
     const settled = await Promise.all([...copies.values()].map((one) => one.catch(() => undefined)));
     const unused = settled.filter((one) => one !== undefined).filter(({ users }) => users === 0);
@@ -85,23 +86,23 @@ export function createCopies(docker: DockerClient, instanceId: string) {
       copies.set(plan.home, copy);
       return await copy;
     },
-    /** It is not on the engine any more: the next sandbox gets another. */
+    /** Forgets a copy that the engine no longer has; the next sandbox gets a new one. */
     forget: ({ home, name }: Copy): void => {
       copies.delete(home);
       own.delete(name);
     },
-    /** Removes those of earlier processes, and of folders that are gone. */
+    /** Removes copies of earlier processes, and of folders that no longer exist. */
     async sweep(): Promise<void> {
       await tidy();
-      // What a process left that died while it made one.
+      // Containers left by a process that died while it made a copy.
       const makers = await docker.containers.list(labelled);
       const unneeded = makers.filter(({ createdAt }) => createdAt < Date.now() - MAKING_MS);
       await Promise.all(unneeded.map(({ id }) => docker.containers.remove(id)));
       const rows = await docker.volumes.list(labelled);
-      // One that a container still has goes with the next sweep.
+      // A volume that a container still uses is removed by a later sweep.
       await Promise.all(rows.filter(({ name }) => !own.has(name)).map(({ name }) => drop(name).catch(() => {})));
     },
-    /** Removes all of this process. */
+    /** Removes all copies of this process. */
     async close(): Promise<void> {
       copies.clear();
       await Promise.all([...own].map((name) => drop(name).catch(() => {})));
@@ -109,27 +110,27 @@ export function createCopies(docker: DockerClient, instanceId: string) {
   };
 }
 
-/** A copy, and where the container has it. */
+/** A copy, and its path in the container. */
 interface CarriedPlace {
   copy: Copy;
   root: string;
 }
 
-/** The files of one sandbox. */
+/** The carried files of one sandbox. */
 export type SandboxFiles = ReturnType<typeof createCarriedFiles>;
 
 export interface CarriedFilesDeps {
   docker: DockerClient;
   containerId: string;
-  /** The first is the workspace. */
+  /** The first place is the workspace. */
   places: readonly CarriedPlace[];
-  /** To the carrier of the workspace. */
+  /** Connection to the carrier of the workspace. */
   attached: Promise<Link> | undefined;
-  /** Resolves when the container is not just being started again. */
+  /** Resolves once the container is not being restarted. */
   ready(): Promise<void>;
 }
 
-/** How long a container that is removed may take to give what was not brought back. */
+/** When a container is removed, how long it may take to bring back the remaining changes, ms. */
 const LAST_MS = 10_000;
 
 export function createCarriedFiles({ docker, containerId, places, attached, ready }: CarriedFilesDeps) {
@@ -137,7 +138,7 @@ export function createCarriedFiles({ docker, containerId, places, attached, read
     createCarrying((feed) => execCarrier(docker, containerId, root, feed), index === 0 ? attached : undefined),
   );
   let ended = false;
-  /** Commands have run, and may have changed files since. */
+  /** Whether commands have run, which may have changed files. */
   let used = false;
   const each = async (act: (carried: CarriedFolder, carrier: Carrier) => Promise<void>): Promise<void> => {
     await ready();
@@ -147,7 +148,7 @@ export function createCarriedFiles({ docker, containerId, places, attached, read
   const bringBack = async () => {
     if (used && !ended) await each((carried, carrier) => carried.bringBack(carrier));
   };
-  /** It has just begun: both sides are alike. */
+  /** Whether both sides are known to be the same, because the sandbox has just begun. */
   let fresh = false;
   const near = createWorkspaceFiles(places[0]!.copy.home);
   for (const { copy } of places) copy.users += 1;
@@ -156,11 +157,12 @@ export function createCarriedFiles({ docker, containerId, places, attached, read
       fresh = false;
       await near.write(path, data);
     }),
-    /** Once its container runs, before anything else runs in it. */
+    /** Makes both sides the same. Call it when the container runs, before anything else runs in it. */
     async begin(executionId: string): Promise<void> {
       await each(async (carried, carrier) => {
         const { copy } = places.find((place) => place.copy.carried === carried)!;
-        // What others work on there counts, and what this very execution left when its sandbox was lost.
+        // Keep the copy's changes if other sandboxes work on it, or if this same execution left them when its sandbox
+        // was lost.
         const keeps = copy.users > 1 || copy.executionId === executionId;
         copy.executionId = executionId;
         if (!keeps) return await carried.reset(carrier);
@@ -169,13 +171,16 @@ export function createCarriedFiles({ docker, containerId, places, attached, read
       });
       fresh = true;
     },
-    /** Before a command runs: what the server has changed is there. */
+    /** Carries the server's changes to the container, before a command runs. */
     async bringIn(): Promise<void> {
       if (!fresh) await each((carried, carrier) => carried.bringIn(carrier));
       fresh = false;
       used = true;
     },
-    /** Before its container is removed. @param brings also what was not brought back yet. */
+    /**
+     * Ends the connections, before the container is removed. @param brings whether to bring back remaining changes
+     * first.
+     */
     async end(brings: boolean): Promise<void> {
       if (ended) return;
       const last = brings ? bringBack().catch(() => {}) : undefined;
@@ -187,11 +192,11 @@ export function createCarriedFiles({ docker, containerId, places, attached, read
   };
 }
 
-/** To the carrier that is the container's own process. Before it is started. */
+/** Connects to the carrier that is the container's main process. Call it before the container is started. */
 export const attachLink = (docker: DockerClient, containerId: string): Promise<Link> =>
   openLink((feed) => docker.containers.attach(containerId, onlyStdout(feed)));
 
-/** To one more, where the first connection is lost and the container is not. */
+/** Starts another carrier in the container, when the first connection was lost but the container was not. */
 const execCarrier = (docker: DockerClient, containerId: string, root: string, feed: (chunk: Uint8Array) => void) =>
   docker.containers
     .openExec(containerId, { argv: [CARRIER_PATH, root], cwd: "/", onOutput: onlyStdout(feed) })

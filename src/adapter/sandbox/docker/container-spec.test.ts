@@ -1,4 +1,4 @@
-/** What a container is asked to be, where no image of the tests shows it. */
+/** The request for a container, where the tests' images cannot show the effect. */
 import { expect, test } from "bun:test";
 import { containerRequest } from "./container-spec.ts";
 import { CONTAINER_LIMITS } from "./lock-down.ts";

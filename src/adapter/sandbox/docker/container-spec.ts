@@ -1,4 +1,4 @@
-/** The container an execution gets: everything that is locked down, in one place. */
+/** Describes the container of an execution. All of its restrictions are set here and in `lockedDown`. */
 import type Docker from "dockerode";
 import type { SandboxSpec } from "../../../engine/sandbox.ts";
 import type { EngineInfo } from "../../docker.ts";
@@ -17,12 +17,12 @@ export const LABELS = {
 } as const;
 
 export const HOME = "/home/agent";
-/** Where an external agent's program keeps things between turns. */
+/** Folder in which an external agent's program keeps its data between turns. */
 export const HARNESS_STATE = "/skep/state";
 
 /**
- * As whom a container runs. Engines without root map the server's user to 0 inside (Docker) or keep it (Podman, `keep-id`):
- * there 0 is no more than that user.
+ * The user that a container runs as. Engines without root map the server's user to 0 inside (Docker) or keep it
+ * (Podman, `keep-id`); there, 0 has no more rights than that user.
  */
 export function userOf({ rootless, engine }: EngineInfo, server: Owner): { owner: Owner; usernsMode?: string } {
   if (!rootless) return { owner: sandboxOwner(server) };
@@ -33,19 +33,22 @@ interface ContainerPlan {
   spec: SandboxSpec;
   instanceId: string;
   imageId: string;
-  /** Paths the image declares as volumes: laid over with memory, or they would be folders of the host. */
+  /**
+   * Paths that the image declares as volumes. They are covered with memory, because they would otherwise be folders of
+   * the host.
+   */
   imageVolumes: readonly string[];
   engine: EngineInfo["engine"];
   owner: Owner;
-  /** Name of the network, `none` for none. */
+  /** Name of the network; `none` for no network. */
   network: string;
-  /** Podman without root: keeps the server's user inside. */
+  /** For Podman without root: keeps the server's user inside the container. */
   usernsMode?: string | undefined;
-  /** What is mounted besides the workspace and an external agent's folder. */
+  /** Mounts besides the workspace and an external agent's folder. */
   mounts: readonly Docker.MountSettings[];
-  /** The folders are in the engine's own data folder. */
+  /** Whether the folders are in the engine's own data folder. */
   isEngines?: boolean | undefined;
-  /** What it runs as long as it is there, instead of nothing; its streams are the server's alone. */
+  /** The main program of the container, instead of one that only waits. Its streams are only for the server. */
   program?: readonly string[] | undefined;
 }
 
@@ -58,7 +61,8 @@ export function containerRequest(plan: ContainerPlan): Docker.ContainerCreateOpt
     User: `${owner.uid}:${owner.gid}`,
     WorkingDir: MOUNT_POINT,
     Hostname: "sandbox",
-    // Not the execution's own variables: the engine writes this to its disk. Each command is given them.
+    // The execution's own variables are not set here, because the engine writes these to its disk. Each command gets
+    // them instead.
     Env: [`HOME=${HOME}`, "USER=agent", "LOGNAME=agent", "LANG=C.UTF-8"],
     Labels: {
       [LABELS.instance]: plan.instanceId,
@@ -83,7 +87,8 @@ function hostConfig({
   isEngines,
   program,
 }: ContainerPlan): Docker.HostConfig {
-  // Podman cannot give a folder in memory to a user; nobody else is in the container.
+  // Podman cannot give a folder in memory to a user. Opening it to all is safe, because the container has no other
+  // users.
   const homeRights = engine === "podman" ? "mode=1777" : `mode=0700,uid=${owner.uid},gid=${owner.gid}`;
   const locked = lockedDown({
     memoryMb: spec.memoryMb,

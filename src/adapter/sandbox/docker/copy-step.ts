@@ -1,7 +1,7 @@
 /**
- * `COPY` of a build: files of the accepted commit into a container that has never run, so that nothing moves paths about while
- * the engine unpacks into it; links of the image are followed inside the image's own root alone. Each file's content is
- * compared with what was accepted on its way.
+ * `COPY` of a build: unpacks files of the accepted commit into a container that has never run, so that nothing can move
+ * paths while the engine unpacks. The engine resolves the image's links inside the image's root. The content of each
+ * file is compared with what was accepted while it is copied.
  */
 import { createHash, type Hash } from "node:crypto";
 import { posix } from "node:path";
@@ -17,7 +17,7 @@ interface CopyWork {
   step: CopyStep;
   selection: Selection;
   owner: Owner;
-  /** A tar of the project's files, of which those of the context are below `prefix`. */
+  /** A tar of the project's files. Those of the build context are below `prefix`. */
   source(): Readable;
   prefix: string;
 }
@@ -27,10 +27,10 @@ type Unpacks = Pick<DockerClient["containers"], "unpack">;
 
 const MAX_LEVELS = 64;
 const MAX_FOLDERS = 5_000;
-/** The same for every build: what is copied at another time is no other file. */
+/** A fixed time stamp, so that a file copied at another time is the same file. */
 const COPIED_AT = new Date(Date.UTC(2000, 0, 1));
 
-/** @throws Problem 409 `build_files_changed`, 413 `build_files_too_large`, those of the engine. */
+/** @throws Problem 409 `build_files_changed`, 413 `build_files_too_large`, and the engine's. */
 export async function copyInto(containers: Unpacks, id: string, work: CopyWork): Promise<void> {
   const { step, selection } = work;
   const isThere = (path: string) => isFolder(containers, id, path);
@@ -45,7 +45,10 @@ export async function copyInto(containers: Unpacks, id: string, work: CopyWork):
   await unpackWritten(containers, id, (writer) => writeCopies(work, places, folders, writer));
 }
 
-/** Unpacks what is written meanwhile. @param write ends every entry that it begins, also where it throws. */
+/**
+ * Unpacks an archive into the container while it is written. @param write must end every entry that it begins, even
+ * when it throws.
+ */
 export async function unpackWritten(
   containers: Unpacks,
   id: string,
@@ -53,7 +56,8 @@ export async function unpackWritten(
 ): Promise<void> {
   const writer = pack();
   let fault: unknown;
-  // The engine holds the container until the archive is ended: that is done also where it is not what was accepted.
+  // The engine blocks the container until the archive has ended. So the archive is also ended when its content is not
+  // what was accepted.
   const written = write(writer)
     .catch((error) => {
       fault = error;
@@ -73,7 +77,10 @@ export async function unpackWritten(
   if (fault !== undefined) throw fault;
 }
 
-/** The engine unpacks into folders alone, and follows links to them as programs of the container would. */
+/**
+ * Whether a path in the container is a folder. The engine unpacks only into folders, and follows links to them as
+ * programs in the container would.
+ */
 export async function isFolder(containers: Unpacks, id: string, path: string): Promise<boolean> {
   try {
     const nothing = pack();
@@ -86,7 +93,7 @@ export async function isFolder(containers: Unpacks, id: string, path: string): P
   }
 }
 
-/** Folders above these paths that the image does not have, from the top. Those that it has stay as they are. */
+/** The parent folders of these paths that the image lacks, outermost first. Existing folders stay as they are. */
 export async function missingFolders(
   paths: readonly string[],
   isThere: (path: string) => Promise<boolean>,
@@ -111,7 +118,7 @@ export async function missingFolders(
 const tooLarge = (why: string) =>
   new Problem(413, "build_files_too_large", `The files that the Dockerfile copies ${why}. Leave some out.`);
 
-/** Writes the archive. @throws Problem when it is not what was accepted: the archive can be ended all the same. */
+/** Writes the archive. @throws Problem when its content is not what was accepted; the archive can still be ended. */
 async function writeCopies(
   { step, selection, owner, source, prefix }: CopyWork,
   places: ReadonlyMap<string, readonly string[]>,
@@ -123,7 +130,7 @@ async function writeCopies(
   const common = { uid: owner.uid, gid: owner.gid, mtime: COPIED_AT };
   for (const folder of folders) writer.entry({ name: folder.slice(1), type: "directory", mode: 0o755, ...common });
   let bytes = 0;
-  // What goes wrong there ends the loop below.
+  // An error there ends the loop below.
   pipeline(source(), reader, () => {});
   for await (const content of reader) {
     const { header } = content;
@@ -149,7 +156,9 @@ const changed = (path: string) =>
     "build_files_changed",
   );
 
-/** The first place gets the content, further ones a link to it. */
+/**
+ * Writes a file to its first place, and hard links to it at further places. A symbolic link is written to each place.
+ */
 async function copyEntry(
   file: Copied,
   { size, linkname, type }: Pick<Header, "size" | "linkname" | "type">,
@@ -170,14 +179,17 @@ async function copyEntry(
   for (const other of others) writer.entry({ ...other, ...(link ?? { type: "link", linkname: first.name }) });
 }
 
-/** The entry is filled up to its size where reading fails, so that the archive can be ended. */
+/**
+ * Writes the content of an entry. If reading fails, the entry is filled up to its size, so that the archive can be
+ * ended.
+ */
 export async function writeContent(content: AsyncIterable<unknown>, entry: Entry, size: number, hash?: Hash) {
   let left = size;
   const write = async (chunk: Uint8Array) => {
     left -= chunk.byteLength;
     if (!entry.write(chunk)) await drainEntry(entry);
   };
-  // It is closed with the archive.
+  // The entry is closed together with the archive.
   entry.on("error", () => {});
   try {
     for await (const chunk of content) {
@@ -203,7 +215,7 @@ function drainEntry(entry: Entry): Promise<void> {
   });
 }
 
-/** As git names contents. */
+/** Starts a hash that gives git's object id of a content. */
 function blobHash(oid: string, size: number): Hash {
   return createHash(oid.length === 64 ? "sha256" : "sha1").update(`blob ${size}\0`);
 }

@@ -1,4 +1,4 @@
-/** What a sandbox's container may and may not: checked on real ones, from outside (inspect) and inside. */
+/** The restrictions of a sandbox's container, checked on real ones from outside (inspect) and inside. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { chown, mkdir, stat, symlink } from "node:fs/promises";
@@ -124,7 +124,7 @@ describe.skipIf(!docker)("a sandbox's container", () => {
     expect((await engine.containers.changes(sandbox.containerId)).filter((path) => path.includes("cookies"))).toEqual(
       [],
     );
-    // No room is left for a process that would end it: the container itself is killed and started again.
+    // The processes leave no room for one that kills them, so the container itself is killed and started again.
     const full = new AbortController();
     const script = "(while :; do sleep 60 & done) 2>/dev/null; echo full; exec sleep 61";
     await sandbox.exec(["sh", "-c", script], { ...EXEC, signal: full.signal, onOutput: () => full.abort() });
@@ -158,7 +158,7 @@ describe.skipIf(!docker)("a sandbox's container", () => {
     expect(
       await sh(sandbox, "mount -t tmpfs none /tmp 2>&1; mknod /tmp/x c 1 3 2>&1; chown 0 /tmp/probe 2>&1"),
     ).toMatch(/(must be superuser|permission denied|not permitted).*\n.*not permitted.*\n.*not permitted/i);
-    // Processes of the host are not to be seen: init, the idle shell, and what looks at them.
+    // Processes of the host must not be visible: only init, the waiting shell, and this command's own.
     expect(Number(await sh(sandbox, "ls -d /proc/[0-9]* | wc -l"))).toBeLessThan(8);
     await sandbox.stop();
   });
@@ -278,7 +278,7 @@ describe.skipIf(!docker)("a sandbox's container", () => {
           address,
           await sh(sandbox, `timeout 3 wget -q -O - http://${address}:${host.port}/ 2>/dev/null; echo done`),
         ]).toEqual([address, "done"]);
-      // What a firewall's rule can be about: the bridge has a name of ours, where the engine runs on this machine.
+      // A firewall's rule can name the bridge, because Skep names it. Needs an engine on this machine.
       const bridges = readdirSync("/sys/class/net");
       if (bridges.includes("docker0"))
         expect(bridges).toContain(`skep${fixture.instanceId.replace(/\W|_/g, "").slice(-11)}`);
@@ -314,7 +314,7 @@ describe.skipIf(!docker)("a sandbox's container", () => {
     expect(await text()).toBe(before);
     expect(await own.driver.sweep(() => false)).toEqual({ removed: 1, left: [] });
     await frozen.stop();
-    // An engine that cannot pause: nothing is left that could write.
+    // An engine that cannot pause: no process that could write remains.
     const pause = () => Promise.reject(new Problem(502, "docker_error", "cgroup freezer not supported"));
     const rootless = sandboxFixture({
       docker: { ...engine, containers: { ...engine.containers, pause } },
@@ -431,8 +431,8 @@ describe.skipIf(!docker)("starting a sandbox", () => {
 });
 
 /**
- * Files in which the engine keeps what it knows of a container, of those that hold a text. Checked where this process may read
- * them: as root on the engine's machine. There it must find the container's id, or nothing would be checked.
+ * The engine's own files about a container that contain a text. They are only checked if this process can read them, as
+ * root on the engine's machine. There the files must contain the container's id, or the check would be meaningless.
  */
 async function engineFilesWith(engine: DockerClient, text: string, id: string): Promise<string[]> {
   const { dataRoot } = await engine.info();

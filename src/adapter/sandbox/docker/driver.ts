@@ -1,6 +1,6 @@
 /**
- * The Docker sandbox: one locked-down container (container-spec.ts says how). Files are worked
- * on from the server's side inside the workspace's folder; commands run in the container.
+ * The Docker sandbox: one restricted container (see container-spec.ts). The server works on files in the workspace's
+ * folder; commands run in the container.
  */
 import { constants } from "node:fs";
 import { access, realpath } from "node:fs/promises";
@@ -27,15 +27,15 @@ import { createRuntimeTrial } from "./runtime-trial.ts";
 
 export interface DockerSandboxDeps {
   docker: DockerClient;
-  /** Whose containers they are: label and name of the network. */
+  /** Id of the server instance that owns the containers; part of their labels and of the network's name. */
   instanceId: string;
   defaultImage: string;
   images: Pick<AgentImages, "find">;
   /** The user the server runs as. */
   server: Owner;
-  /** Folder of this host where the relay's program is laid, for sandboxes with routes. */
+  /** Folder of this host for the relay's program, which sandboxes with routes use. */
   relayFolder: string;
-  /** Files are carried: the engine need not see the server's folders. */
+  /** Whether files are carried, so that the engine need not see the server's folders. */
   carries?: boolean;
   clock?: Clock;
 }
@@ -46,7 +46,7 @@ export interface DockerSandbox extends Sandbox {
 
 export interface DockerSandboxes extends SandboxDriver {
   start(spec: SandboxSpec, signal: AbortSignal): Promise<DockerSandbox>;
-  /** Removes the instance's networks when nothing uses them. */
+  /** Removes the instance's networks if nothing uses them. */
   close(): Promise<void>;
 }
 
@@ -59,21 +59,24 @@ const capabilitiesOf = (carries: boolean): Capabilities => ({
   files: carries ? "carried" : "shared",
 });
 
-/** Between tries of a start that the engine refused. */
+/** Pauses between attempts of a start that the engine refused, ms. */
 const START_PAUSES_MS = [500, 1_500, 4_000];
-/** Further tries when a network is gone between making a container and starting it. */
+/** Further attempts when a network disappears between creating a container and starting it. */
 const NETWORK_TRIES = 3;
 
-/** The same when the copy of the files is gone from the engine. */
+/** Further attempts when the copy of the files has disappeared from the engine. */
 const COPY_TRIES = 1;
 
-/** What takes longer counts as not removed, and a sweep tries again. */
+/** Time limit of a removal, ms. A container that takes longer counts as not removed, and a later sweep tries again. */
 const REMOVE_MS = 30_000;
-/** An engine that is frozen is given up sooner than this, see the client's `PATIENCE`. */
+/**
+ * Longest that a call takes to report that the engine does not answer, ms. The client gives up sooner; see its
+ * `PATIENCE`.
+ */
 const NOTICE_MS = 30_000;
-/** For files of a set-up on their way into a working copy, ms. */
+/** Time limit for copying a set-up's files into a working copy, ms. */
 const LAY_OUT_MS = 600_000;
-/** States in which nothing of a container runs. */
+/** States in which no process of a container runs. */
 const HALTED = new Set(["created", "paused", "exited", "removing", "dead"]);
 
 const PLACES: HarnessPlaces = { workspace: MOUNT_POINT, state: HARNESS_STATE };
@@ -84,7 +87,7 @@ interface Parts extends Required<Pick<DockerSandboxDeps, "clock">> {
   engine(): Promise<EngineInfo>;
   runtimes: ReturnType<typeof createRuntimeTrial>;
   capabilities: Capabilities;
-  /** Undefined where the engine sees the server's folders. */
+  /** Undefined when the engine sees the server's folders. */
   copies: Copies | undefined;
 }
 
@@ -122,7 +125,7 @@ export function createDockerSandboxes(deps: DockerSandboxDeps): DockerSandboxes 
   };
 }
 
-/** The value of the first call that succeeded. */
+/** Remembers the value of the first call that succeeds. */
 function remember<T>(ask: () => Promise<T>): () => Promise<T> {
   let known: T | undefined;
   return async () => {
@@ -131,7 +134,10 @@ function remember<T>(ask: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** An engine that is restarting, or short of something for a moment, answers that it failed. */
+/**
+ * Starts a sandbox with several attempts. An engine that is restarting or briefly out of a resource answers with an
+ * error.
+ */
 async function startPatiently(parts: Parts, spec: SandboxSpec, signal: AbortSignal): Promise<DockerSandbox> {
   for (const pauseMs of START_PAUSES_MS)
     try {
@@ -181,7 +187,7 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
         await caches.make();
         continue;
       }
-      // A copy that somebody removed from the engine is made again.
+      // If somebody removed a copy from the engine, it is made again.
       const gone = isProblem(error) && /bind source path does not exist/.test(error.detail);
       if (!gone || !copies || triesLeft === 0) throw startFailure(error, image);
       place.forget();
@@ -194,7 +200,7 @@ interface Starting extends Pick<Place, "attach"> {
   request: Docker.ContainerCreateOptions;
 }
 
-/** Makes the container and starts it. Leaves none behind when that fails. */
+/** Creates and starts a container. If that fails, no container is left behind. */
 async function startContainer(parts: Parts, { spec, request, attach }: Starting, signal: AbortSignal): Promise<string> {
   const { docker } = parts.deps;
   for (let triesLeft = NETWORK_TRIES; ; triesLeft--) {
@@ -212,7 +218,7 @@ async function startContainer(parts: Parts, { spec, request, attach }: Starting,
       return id;
     } catch (error) {
       await docker.containers.remove(id).catch(() => {});
-      // A network that only containers use which have not started can be removed, and another instance did.
+      // Another instance may remove a network while only containers use it that have not started yet.
       const gone = isProblem(error) && error.code === "docker_not_found" && /^network /.test(error.detail);
       if (!gone || triesLeft === 0) throw error;
       parts.networks.forget();
@@ -226,14 +232,14 @@ interface Started {
   spec: SandboxSpec;
   owner: Owner;
   place: Place;
-  /** Its image has what a set-up left for the files. */
+  /** Whether the image contains files that a set-up left for the workspace. */
   isSetUp: boolean;
 }
 
-/** The sandbox over a container that runs, once its files are in it. */
+/** Makes the sandbox over a running container, once its files are there. */
 async function beginSandbox(parts: Parts, { id, spec, owner, place, isSetUp }: Started): Promise<DockerSandbox> {
   const { docker, server } = parts.deps;
-  // The program is open to the server's user alone: that user runs it, without any capability.
+  // Only the server's user can open the program, so that user runs it, without any capability.
   const { uid, gid } = (await parts.engine()).rootless ? owner : server;
   const relay =
     place.relay === undefined
@@ -256,7 +262,9 @@ async function beginSandbox(parts: Parts, { id, spec, owner, place, isSetUp }: S
   }
 }
 
-/** What the set-up left comes into the files, where it is missing. @throws Problem 503 `setup_not_given`. */
+/**
+ * Copies files that the set-up left into the workspace, where they are missing. @throws Problem 503 `setup_not_given`.
+ */
 async function layOut(sandbox: Sandbox): Promise<void> {
   const given = await sandbox.exec(["sh", "-c", LAY_OUT], { timeoutMs: LAY_OUT_MS, maxOutputBytes: 4_096 });
   if (given.exitCode === 0) return;
@@ -264,7 +272,7 @@ async function layOut(sandbox: Sandbox): Promise<void> {
   throw unavailable("setup_not_given", `What the project's set-up left could not be put into the files: ${why}.`);
 }
 
-/** The real path: what the engine mounts must be what the file tools work on. */
+/** The workspace's real path. The engine must mount the same folder that the file tools work on. */
 async function homeOf(spec: SandboxSpec): Promise<string> {
   try {
     const path = await realpath(spec.home);
@@ -286,7 +294,7 @@ interface SandboxParts {
   spec: SandboxSpec;
   relay: ContainerRelay | undefined;
   files: SandboxFiles;
-  /** Told while the container is started again. */
+  /** Called with the restart while the container is restarted, and with undefined when it is over. */
   during(restart: Promise<void> | undefined): void;
 }
 
@@ -302,7 +310,7 @@ function createSandbox(parts: Parts, { id, spec, relay, files, during }: Sandbox
       await docker.containers.kill(id);
       if (stopping) return;
       await docker.containers.start(id);
-      // What is in memory went with it.
+      // The restart has emptied the folders in memory.
       await writeCookies(docker, id, cookies);
       await linkCaches(docker, id, caches);
     };
@@ -316,7 +324,7 @@ function createSandbox(parts: Parts, { id, spec, relay, files, during }: Sandbox
   const stop = () => {
     relay?.end();
     stopping ??= (async () => {
-      // A frozen one gives nothing more, and what it had was brought back.
+      // A frozen container cannot bring back changes; it brought them back before it was frozen.
       await files.end(freezing === undefined);
       const signal = AbortSignal.timeout(REMOVE_MS);
       await docker.containers.remove(id, { signal, mustBeGone: true });
@@ -352,7 +360,7 @@ function createSandbox(parts: Parts, { id, spec, relay, files, during }: Sandbox
       }
     },
     freeze: () => {
-      // Engines without root cannot always pause.
+      // Engines without root cannot always pause; then the container is stopped.
       freezing ??= (async () => {
         await restarting;
         if (!stopping) await docker.containers.pause(id).catch(stop);

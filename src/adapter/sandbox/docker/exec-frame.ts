@@ -1,4 +1,7 @@
-/** Takes what the line of `sh` around a command says (process id before, exit code after) out of the output. */
+/**
+ * Separates a command's output from the lines that the `sh` wrapper around it writes: the process id before the output
+ * and the exit code after it.
+ */
 import type { FrameSink } from "../../docker/demux.ts";
 
 export type ExecFrame = ReturnType<typeof createExecFrame>;
@@ -6,7 +9,7 @@ export type ExecFrame = ReturnType<typeof createExecFrame>;
 const MAX_FIRST_LINE = 20;
 const NEWLINE = 0x0a;
 
-/** `marker` begins the line with the exit code; nobody can guess it before the command has started. */
+/** @param marker the beginning of the line with the exit code. Nobody can guess it before the command has started. */
 export function createExecFrame(marker: string, sink: FrameSink) {
   const needle = Buffer.from(marker);
   const ended = Promise.withResolvers<void>();
@@ -17,12 +20,12 @@ export function createExecFrame(marker: string, sink: FrameSink) {
   const emit = (chunk: Uint8Array) => {
     if (chunk.length > 0) sink("stdout", chunk);
   };
-  /** True when the first line is through. */
+  /** @returns true when the first line is complete. */
   const takeFirstLine = (): boolean => {
     const end = held.indexOf(NEWLINE);
     if (end < 0 && held.length < MAX_FIRST_LINE) return false;
     const line = held.toString("latin1", 0, Math.max(end, 0));
-    // Something else than our line: then there is no process id, and all of it is output.
+    // If the first line is not the wrapper's, there is no process id, and everything is output.
     pid = /^[1-9]\d*$/.test(line) ? line : "";
     if (pid !== "") held = held.subarray(end + 1);
     return true;
@@ -52,16 +55,16 @@ export function createExecFrame(marker: string, sink: FrameSink) {
   return {
     push: (stream: "stdout" | "stderr", chunk: Uint8Array): void =>
       stream === "stderr" ? sink(stream, chunk) : pushStdout(chunk),
-    /** Of the session's leader inside the container; undefined until known. */
+    /** Process id of the session's leader inside the container; undefined until known. */
     get pid(): string | undefined {
       return pid || undefined;
     },
     get exitCode(): number | undefined {
       return exitCode;
     },
-    /** Resolves with the exit code. */
+    /** Resolves once the exit code is known. */
     ended: ended.promise,
-    /** Passes on what was held back because it might have been the beginning of the last line. */
+    /** Passes on bytes that were held back because they might begin the line with the exit code. */
     flush: (): void => {
       emit(held);
       held = Buffer.alloc(0);
@@ -69,7 +72,7 @@ export function createExecFrame(marker: string, sink: FrameSink) {
   };
 }
 
-/** How many bytes at the end of `data` may be the beginning of the line with the exit code. */
+/** Number of bytes at the end of `data` that may begin the line with the exit code. */
 function beginningOf(needle: Buffer, data: Buffer): number {
   const whole = data.lastIndexOf(needle);
   if (whole >= 0) return data.length - whole;

@@ -21,7 +21,9 @@ describe.skipIf(!docker)("commands in a container", () => {
 
   const sh = (script: string, changes: Partial<typeof EXEC> = {}) =>
     sandbox.exec(["sh", "-c", script], { ...EXEC, ...changes });
-  /** Command lines of what runs in the container, the looking itself left out: busybox starts its parts as /proc/self/exe. */
+  /**
+   * Command lines of the container's processes without those of this check. Busybox runs its applets as /proc/self/exe.
+   */
   const processes = async () => {
     const { output } = await sh("ps -o args | tail -n +2");
     return output.split("\n").filter((line) => line !== "" && !/ps -o args|tail -n|^\[exe\]$/.test(line));
@@ -45,7 +47,7 @@ describe.skipIf(!docker)("commands in a container", () => {
 
   test("stdout and stderr come together, and as they happen", async () => {
     const chunks: string[] = [];
-    // It ends once its first line was received.
+    // The command ends once its first line was received.
     const result = await sh("echo one; echo two >&2; until [ -e received ]; do sleep 0.05; done; echo three", {
       onOutput: (text) => {
         if (chunks.length === 0) void sandbox.workspace.write("received", new Uint8Array());
@@ -62,9 +64,9 @@ describe.skipIf(!docker)("commands in a container", () => {
     const result = await sandbox.exec(["sha256sum"], { ...EXEC, stdin: bytes });
     expect(result.output).toStartWith(expected);
     expect((await sandbox.exec(["cat"], { ...EXEC, stdin: "" })).output).toBe("");
-    // A command that does not read it ends all the same.
+    // A command that does not read its input ends as well.
     expect((await sandbox.exec(["true"], { ...EXEC, stdin: bytes })).exitCode).toBe(0);
-    // Without input a reader sees the end at once.
+    // Without input, a reader sees the end of its input at once.
     expect((await sandbox.exec(["cat"], EXEC)).timedOut).toBe(false);
   });
 
@@ -101,7 +103,7 @@ describe.skipIf(!docker)("commands in a container", () => {
   });
 
   test("an abort does the same, also one that comes while the command starts, and other commands continue", async () => {
-    // Where a kill takes longer than its patience the whole container is started again, on purpose: on a very busy machine.
+    // On a very busy machine, a kill may exceed its time limit. Then the whole container is restarted, by design.
     for (let tries = 5; ; tries--) {
       const survivor = await besideAborts();
       if (tries > 1 && survivor.code === "sandbox_lost") continue;
@@ -110,7 +112,7 @@ describe.skipIf(!docker)("commands in a container", () => {
     }
     expect(await sh("true", { signal: AbortSignal.abort() })).toMatchObject({ aborted: true, exitCode: null });
   });
-  /** @returns how a command ended beside which others were aborted. */
+  /** Aborts commands while another one runs. @returns how the other command ended. */
   async function besideAborts() {
     await sh("rm -f over");
     const other = sh("until [ -e over ]; do sleep 0.1; done; echo survived").catch((error) => error);
@@ -147,7 +149,7 @@ describe.skipIf(!docker)("commands in a container", () => {
     const bombed = await fixture.start();
     await bombed.workspace.write("kept", Buffer.from("yes"));
     const full = new AbortController();
-    // Their parent leaves the session and the mark behind, so it survives the kill and never collects them.
+    // Their parent has left the session and has no mark, so it survives the kill and never collects them.
     const count = CONTAINER_LIMITS.processes - 20;
     const script = `n=0; while [ $n -lt ${count} ]; do sleep 60 & n=$((n+1)); done; echo full; exec env -i setsid sleep 61`;
     const result = await bombed.exec(["sh", "-c", script], {

@@ -1,11 +1,12 @@
 /**
- * A command in a sandbox's container. Two things the engine does not give: it cannot kill what it started by exec, and
- * it records exit code 0 for a command whose container ended. So a line of `sh` around the command tells its process id
- * before and its exit code after it (which also tells its end when something it left in the background keeps the
- * streams open). Killing is another exec of `sh` that ends the whole session and everything that carries the call's
- * mark in its environment (daemons that left the session), and says so once the dead have made room for other
- * processes. Nothing but `sh` is asked of the image. When that cannot be done in time (a fork bomb leaves no room for a
- * process, or nobody collects its dead), the container is killed and started again over the same workspace.
+ * Runs a command in a sandbox's container, and makes up for two limits of the engine: it cannot kill what an exec
+ * started, and it records exit code 0 for a command whose container ended.
+ * So an `sh` wrapper prints the process id before the command's output and the exit code after it. The exit code also
+ * tells the command's end when something it left in the background keeps the streams open.
+ * To kill, another exec of `sh` ends the whole session and all processes that carry the call's mark in their
+ * environment (daemons that left the session). It reports success once the dead processes have made room for others.
+ * The image only needs `sh`. A kill can fail: a fork bomb leaves no room for a process, or nobody collects its dead.
+ * The container is then killed and started again over the same workspace.
  */
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../../core/clock.ts";
@@ -18,20 +19,27 @@ import { createOutputWindow } from "../output-window.ts";
 import { MOUNT_POINT } from "../workspace-path.ts";
 import { createExecFrame, type ExecFrame } from "./exec-frame.ts";
 
-/** Name of the variable that marks what belongs to one call. */
+/** Name of the environment variable that marks the processes of one call. */
 const MARK = "SKEP_EXEC";
 
-/** $1 is the folder, the rest the command. One pipe for both outputs, or their order would be lost. */
+/**
+ * $1 is the folder, the rest is the command. Both outputs share one pipe, because their order would be lost otherwise.
+ */
 const WRAPPER = `exec 2>&1; echo $$; if cd -- "$1"; then shift; "$@"; else (exit 126); fi; echo "${MARK}:$${MARK}:$?"`;
 
-/** Processes that the sandbox must have room for after a kill. The dead count until their parent has collected them. */
+/**
+ * Number of processes that the sandbox must have room for after a kill. Dead processes take room until their parent has
+ * collected them.
+ */
 const ROOM = 32;
 const KILLED = "killed";
 
 /**
- * $1 is the session, $2 the mark. Everything but the look for room is built into `sh`: there may be no room for a
- * process. Two rounds without a find end it: a process that forked while it was looked for is found in the next one.
- * The leader goes first, or it would report the others' end. It does not say `${KILLED}` when it did not get that far.
+ * $1 is the session, $2 the mark. Everything except the test for room uses shell built-ins, because there may be no
+ * room for a process.
+ * It ends after two rounds that find nothing: a process that forked during one round is found in the next.
+ * The session's leader is killed first, or it would report the end of the others. `${KILLED}` is only printed when
+ * everything succeeded.
  */
 const KILLER = `
 marked() {
@@ -59,28 +67,34 @@ while [ $quiet -lt 2 ]; do
 done
 room ${ROOM} && echo ${KILLED}`;
 
-/** After this long the container itself is killed. A kill takes a tenth of it; a busy machine is no reason to lose others' work. */
+/**
+ * When a kill takes longer, the container itself is killed, ms. A kill normally takes a tenth of this; the rest is for
+ * busy machines, where others' work must not be lost.
+ */
 const KILL_PATIENCE_MS = 5_000;
-/** A command that still runs so long after it was killed is looked for again. */
+/** If a command still runs this long after it was killed, it is searched for again, ms. */
 const KILL_AGAIN_MS = 50;
-/** Once the exit code is known, the rest of the output is waited for this long. */
+/** How long to wait for remaining output once the exit code is known, ms. */
 const DRAIN_MS = 100;
-/** A container that ended is not recorded as such at once, on a busy machine the less. */
+/**
+ * Number of times and pause (ms) for checking whether a container has ended. On a busy machine the engine records that
+ * late.
+ */
 const STATE_ATTEMPTS = 20;
 const STATE_WAIT_MS = 50;
 
-/** What is asked of whatever runs the container: an engine on this machine, or a cluster. */
+/** The calls needed from what runs the container, an engine on this machine or a cluster. */
 export type ExecContainers = Pick<DockerClient["containers"], "exec" | "openExec" | "state">;
 
 interface DockerExecDeps {
   docker: { containers: ExecContainers };
   containerId: string;
   clock: Clock;
-  /** Whom commands run as; the container's own user when absent. */
+  /** The user that commands run as; the container's own user when absent. */
   user?: string | undefined;
-  /** After this long without success, `restart` ends what could not be killed, in ms. */
+  /** Time limit of a kill, ms; then `restart` ends what is left. */
   killMs?: number;
-  /** Kills the container and starts it again; shared by calls that need it at the same time. */
+  /** Kills the container and starts it again. Calls that need this at the same time share one restart. */
   restart(): Promise<void>;
 }
 
@@ -91,13 +105,13 @@ interface Call {
   running?: RunningExec;
 }
 
-/** Runs one command. Throws Problem 503 `sandbox_lost` when the container is gone, 400 for an unusable argument. */
+/** Runs one command. @throws Problem 503 `sandbox_lost` when the container is gone, 400 for an unusable argument. */
 export async function execInContainer(
   deps: DockerExecDeps,
   argv: readonly string[],
   options: ExecOptions,
 ): Promise<ExecResult> {
-  // A name that begins with a dash would be taken for a flag by some, also after "--".
+  // Some programs take a name that begins with a dash for an option, even after "--".
   const words = [...argv, ...(options.files ?? []).map((file) => (file.startsWith("-") ? `./${file}` : file))];
   checkArguments(words, options);
   const started = deps.clock.monotonic();
@@ -119,7 +133,7 @@ export async function execInContainer(
   };
 }
 
-/** Starts a program that is talked to while it runs. @throws Problem 503 `sandbox_lost`. */
+/** Starts a program whose streams stay open while it runs. @throws Problem 503 `sandbox_lost`. */
 export async function openInContainer(
   deps: Omit<DockerExecDeps, "clock">,
   { argv, env }: Program,
@@ -151,7 +165,7 @@ export async function openInContainer(
   }
 }
 
-/** Ends what carries the mark; the whole container where that does not succeed in time. */
+/** Kills all processes with the mark. If that does not succeed in time, the container is restarted. */
 async function killMarked(
   { docker, containerId, restart, killMs = KILL_PATIENCE_MS }: Omit<DockerExecDeps, "clock">,
   mark: string,
@@ -160,11 +174,11 @@ async function killMarked(
   try {
     if (!(await Promise.race([hasKilled(docker, containerId, "none", mark), late]))) await restart();
   } catch {
-    // The container is gone, and everything in it.
+    // The container is gone, with everything in it.
   }
 }
 
-/** Runs a short command of ours to its end. @returns what it said, of both outputs. */
+/** Runs a short command of Skep's own to its end. @returns both of its outputs as one text. */
 export async function hear(
   { containers }: { containers: Pick<ExecContainers, "exec"> },
   containerId: string,
@@ -177,7 +191,9 @@ export async function hear(
   return { said: Buffer.concat(chunks).toString(), exitCode };
 }
 
-/** Whether the killer found its end: of a session, or of a mark alone. */
+/**
+ * Runs the killer for a session and a mark. @returns whether it succeeded. The session "none" kills by the mark alone.
+ */
 async function hasKilled(docker: DockerExecDeps["docker"], containerId: string, session: string, mark: string) {
   const argv = ["sh", "-c", `exec 2>/dev/null; ${KILLER}`, "sh", session, mark];
   return (await hear(docker, containerId, { argv })).said.includes(KILLED);
@@ -221,7 +237,7 @@ async function runToEnd(
       onOutput: call.frame.push,
     });
     if (call.ended) kill(call.running);
-    // Killing may take the whole container: then its loss is our own doing.
+    // The kill may restart the container; a failure of the command's end is then expected.
     const finished = commandEnd(deps, call, call.running).catch((error) => {
       if (call.ended) return stopped.promise;
       throw error;
@@ -241,7 +257,7 @@ function folderOf(cwd = "."): string {
   return cwd.startsWith("/") ? cwd : `${MOUNT_POINT}/${cwd}`;
 }
 
-/** The exit code, when the command has ended. Throws `sandbox_lost` when its container has. */
+/** Waits for the command's end. @returns its exit code. @throws `sandbox_lost` when its container has ended. */
 async function commandEnd(deps: DockerExecDeps, call: Call, running: RunningExec): Promise<number> {
   await Promise.race([running.closed, call.frame.ended]);
   if (call.frame.exitCode !== undefined) await Promise.race([running.closed, pause(DRAIN_MS)]);
@@ -250,7 +266,7 @@ async function commandEnd(deps: DockerExecDeps, call: Call, running: RunningExec
 
 const pause = (ms: number) => new Promise<void>((wake) => setTimeout(wake, ms));
 
-/** The line of `sh` itself was killed, or the whole container. */
+/** The command ended without the wrapper's last line: the wrapper was killed, or the whole container. */
 async function unframedEnd({ docker, containerId }: DockerExecDeps, running: RunningExec): Promise<number> {
   const exitCode = await running.exitCode();
   for (let attempt = 0; attempt < STATE_ATTEMPTS; attempt++) {
@@ -258,12 +274,13 @@ async function unframedEnd({ docker, containerId }: DockerExecDeps, running: Run
     if (!state.running) throw lost(state.oomKilled ? "it used more memory than it may" : "its container ended");
     await pause(STATE_WAIT_MS);
   }
-  // The line of `sh` says so when it ends by itself: 0 is the engine's word for a command that its container took along.
+  // The wrapper reports its own end. So a 0 here is what the engine records for a command that ended with its
+  // container.
   if (exitCode === null || exitCode === 0) throw lost("the engine does not know how its command ended");
   return exitCode;
 }
 
-/** Kills what the call started, and returns when nothing of it is left. */
+/** Kills what the call started, and resolves when nothing of it is left. */
 async function killCall(deps: DockerExecDeps, call: Call, running: RunningExec): Promise<void> {
   const patience = AbortSignal.timeout(deps.killMs ?? KILL_PATIENCE_MS);
   const late = new Promise<false>((resolve) =>
@@ -274,8 +291,9 @@ async function killCall(deps: DockerExecDeps, call: Call, running: RunningExec):
 }
 
 /**
- * Again and again until the command is gone and its dead are: one that is only being started cannot be found at first.
- * Not after its time: in a container that was started again the session's number may be another command's.
+ * Kills repeatedly until the command has ended and its dead are collected, because a process that is just starting
+ * cannot be found at first. It stops at the time limit: in a restarted container, the session's number may belong to
+ * another command.
  */
 async function killByExec(
   { docker, containerId }: DockerExecDeps,
@@ -294,7 +312,7 @@ async function killByExec(
 
 export const lost = (why: string): Problem => unavailable("sandbox_lost", `The sandbox is gone: ${why}.`);
 
-/** What a failure of a call means: the container is gone, or the command could not be started. */
+/** Interprets the failure of a call: the container is gone, or the command could not be started. */
 async function lossOf(
   { docker, containerId }: Pick<DockerExecDeps, "docker" | "containerId">,
   error: unknown,

@@ -1,6 +1,6 @@
 /**
- * Archives given by a person are looked at while they are sent on to the container engine: the names, kinds, links and
- * sizes of their entries. The first bad entry breaks the stream, so that the engine drops the upload.
+ * Checks the archives that people upload while they are passed on to the container engine: names, kinds, links and
+ * sizes of their entries. The first bad entry breaks the stream, so that the engine discards the upload.
  */
 import { posix } from "node:path";
 import { Transform, type TransformCallback } from "node:stream";
@@ -8,27 +8,32 @@ import { extract, type Header } from "tar-stream";
 import { Problem } from "../../../core/errors.ts";
 import { countUnpacked } from "./packed-layer.ts";
 
-/** `saved`: what `docker save` writes. `rootfs`: a root file system, unpacked by the engine inside its own chroot. */
+/** `saved`: written by `docker save`. `rootfs`: a root file system, which the engine unpacks inside its own chroot. */
 export type ArchiveKind = "saved" | "rootfs";
 
 export interface ArchiveLimits {
-  /** Of the archive and of what its packed layers hold, uncompressed. */
+  /** Most bytes of the archive and of the content of its packed layers, uncompressed. */
   maxBytes: number;
   maxEntries: number;
-  /** So much packed layers may hold whatever they were packed from; more only up to PACKED_RATIO times their size. */
+  /**
+   * Bytes that packed layers may always contain, whatever their size. More is only allowed up to PACKED_RATIO times
+   * their size.
+   */
   unpackedBytes?: number;
 }
 
 export const ARCHIVE_LIMITS: ArchiveLimits = { maxBytes: 32 * 1024 ** 3, maxEntries: 1_000_000 };
 const UNPACKED_BYTES = 1024 ** 3;
-/** Layers of programs and text shrink to a tenth or so; zeros to a thousandth. */
+/** Layers of programs and text shrink to about a tenth, zeros to a thousandth. */
 const PACKED_RATIO = 100;
 
 const refused = (detail: string) => new Problem(422, "archive_refused", detail);
 const isAbsolute = (path: string) => path.startsWith("/") || /^[A-Za-z]:[\\/]/.test(path);
 const climbs = (path: string) => path.split("/").includes("..");
 
-/** What is wrong with an entry, or undefined. `seen` holds the names of files so far (saved archives only). */
+/**
+ * What is wrong with an entry; undefined if nothing is. `seen` holds the names of earlier files (saved archives only).
+ */
 function entryFault(kind: ArchiveKind, header: Header, seen: Set<string>): string | undefined {
   const { name, type, linkname } = header;
   if (name.includes("\0") || isAbsolute(name) || climbs(name)) return "leads out of the archive";
@@ -39,14 +44,14 @@ function entryFault(kind: ArchiveKind, header: Header, seen: Set<string>): strin
     case "contiguous-file":
       return kind === "saved" ? duplicate(name, seen) : undefined;
     case "symlink":
-      // In a root file system links are not checked: they are resolved in its chroot.
+      // The engine resolves links of a root file system in its chroot, so they are not checked.
       return kind === "rootfs" ? undefined : (linkFault(posix.dirname(name), linkname) ?? duplicate(name, seen));
     case "link":
       return linkFault(".", linkname) ?? (kind === "saved" ? duplicate(name, seen) : undefined);
     case "character-device":
     case "block-device":
     case "fifo":
-      // Every container gets its own /dev laid over these.
+      // Every container gets its own /dev over these.
       return kind === "rootfs" && /^(\.\/)?dev\//.test(name) ? undefined : "is a device";
     default:
       return `is of an unknown kind (${type})`;
@@ -67,7 +72,10 @@ function linkFault(folder: string, target: string | null | undefined): string | 
     : undefined;
 }
 
-/** A pass-through that fails with Problem 422 `archive_refused` at the first bad entry or when a limit is passed. */
+/**
+ * A pass-through stream that fails with Problem 422 `archive_refused` at the first bad entry or when a limit is
+ * exceeded.
+ */
 export function guardArchive(kind: ArchiveKind, limits: ArchiveLimits = ARCHIVE_LIMITS): Transform {
   const reader = extract();
   const seen = new Set<string>();
@@ -86,7 +94,7 @@ export function guardArchive(kind: ArchiveKind, limits: ArchiveLimits = ARCHIVE_
     entries += 1;
     const wrong = entries > limits.maxEntries ? "is one too many" : entryFault(kind, header, seen);
     if (wrong) fault ??= refused(`The archive's entry ${JSON.stringify(header.name)} ${wrong}.`);
-    // An archive that is cut off inside an entry is reported by the reader.
+    // The reader reports an archive that ends within an entry.
     stream.on("error", () => {});
     const counted = kind === "saved" && !fault ? holds : () => false;
     countUnpacked(stream as AsyncIterable<Uint8Array>, counted).then(() => next(), next);
@@ -98,7 +106,7 @@ export function guardArchive(kind: ArchiveKind, limits: ArchiveLimits = ARCHIVE_
     bytes += chunk.length;
     if (bytes > limits.maxBytes) fault ??= refused(`The archive is larger than ${limits.maxBytes} bytes.`);
     if (fault) return callback(fault);
-    // The reader may still be busy with this chunk; what it finds then stops the next one, or the end.
+    // The reader may still be busy with this chunk. A fault that it then finds stops the next chunk, or the end.
     if (reader.write(chunk)) return fault ? callback(fault) : callback(null, chunk);
     reader.once("drain", () => (fault ? callback(fault) : callback(null, chunk)));
   };

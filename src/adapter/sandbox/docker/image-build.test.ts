@@ -1,4 +1,4 @@
-/** Images made of Dockerfiles by our own builder, in real containers. */
+/** Images built from Dockerfiles by Skep's own builder, in real containers. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -14,7 +14,7 @@ import { type BuildWork, baseOf, createImageBuilds } from "./image-build.ts";
 setDefaultTimeout(300_000);
 const docker = await dockerForTests(process.env);
 
-/** Text, or where a link leads to. */
+/** The text of each file, or the target of a link. */
 type Files = Record<string, string | { link: string }>;
 
 function contextOf(files: Files): { list: ContextFile[]; source(): Readable } {
@@ -37,7 +37,7 @@ function contextOf(files: Files): { list: ContextFile[]; source(): Readable } {
 }
 
 describe.skipIf(!docker)("an image made of a Dockerfile", () => {
-  // Its own: copies of this file run at once.
+  // An instance id of its own, because copies of this file run at the same time.
   const instanceId = `skep-test-build-${process.pid}`;
   let base: ImageDetail;
   const left = async () => {
@@ -73,7 +73,7 @@ describe.skipIf(!docker)("an image made of a Dockerfile", () => {
   });
   afterAll(async () => {
     const { images } = await left();
-    // By name: one that others begin with goes with the last of them.
+    // Images are removed by name, since an image that others are based on is only deleted with the last of them.
     for (const { tags, id } of images) await docker!.images.remove(tags[0] ?? id);
     expect((await left()).images).toEqual([]);
   });
@@ -97,7 +97,7 @@ RUN echo "as $(id -u) in $PWD: $(cat /tmp/said named lib/one.txt lib/deep/two.tx
     expect(first.image?.env.join("\n")).not.toContain("WHO=");
     const second = await build(text, files);
     expect([second.kept, second.names]).toEqual([[true, true, true, true, true], first.names]);
-    // What comes before the change is kept, and nothing after it. Another project's is another.
+    // Steps before the change are reused, later ones are not. Steps of another project are never reused.
     const third = await build(text, { ...files, "one.txt": "3\n" });
     expect(third.kept).toEqual([true, true, false, false, false]);
     expect((await build("RUN true", {}, { ownerId: "proj_2" })).kept).toEqual([false]);
@@ -134,7 +134,7 @@ RUN cat /there/deep/made /named /there/bin/link; ls -ld /there/deep/empty /there
     ])
       expect(first.output).toMatch(line);
     expect((await build(text("one"), {}, { images })).kept).toEqual(Array.from({ length: 7 }, () => true));
-    // What is copied is another, so all that comes after it is done again.
+    // The copied image is another one, so all steps after it are done again.
     expect((await build(text("two"), {}, { images })).kept).toEqual([false, true, false, false, false, false, false]);
     for (const [copy, why] of [
       ["/none /x", "has no /none"],
@@ -175,7 +175,7 @@ RUN stat -c "%n %s" /to/*`;
       "RUN true\nRUN ls /sys/class/net; grep -c . /proc/net/route; mount -t tmpfs none /mnt || mknod /dev/sda1 b 8 1 || exit 7",
     );
     expect([failed.exitCode, failed.image, failed.names.length]).toEqual([7, undefined, 1]);
-    // The one line of the table of routes is its head.
+    // The table of routes has only its heading.
     expect(failed.output).toContain("\nlo\n1\n");
     const unknown = await build("USER nobody-here\nRUN true");
     expect([unknown.image, unknown.output]).toEqual([undefined, expect.stringContaining("nobody-here")]);
@@ -219,7 +219,7 @@ RUN cat /etc/${mark} /etc/b/${mark} /links/up /links/whole`,
         code: "build_files_changed",
       });
     const after = await left();
-    // The step before it.
+    // Only the step before the failed one has left an image.
     expect([after.images.length - before, after.containers]).toEqual([1, []]);
   });
 });

@@ -1,8 +1,10 @@
 /**
- * Images made of Dockerfiles, by a builder of our own: the engine's cannot be held to a list of hosts. Each `RUN` is a command in a
- * container that is locked down like a set-up's and may reach what its way out allows; each `COPY` unpacks files into a container
- * that never runs. What a step leaves is committed, and found again by everything that it depends on. Nothing of the host is
- * mounted, no secret is given, and what is committed are files and variables alone.
+ * Builds images from Dockerfiles with a builder of Skep's own, because the engine's builder cannot be limited to a list
+ * of hosts.
+ * Each `RUN` is a command in a container that is restricted like a set-up's, and reaches only what its way out allows.
+ * Each `COPY` unpacks files into a container that never runs.
+ * The result of a step is committed, and reused when everything it depends on is the same. Nothing of the host is
+ * mounted, no secret is given, and only files and variables are committed.
  */
 
 import type { Readable } from "node:stream";
@@ -30,32 +32,32 @@ import { type OpenBounds, openBounds, ROOT } from "./set-up.ts";
 import { copyFromImage, StageCopyFault } from "./stage-copy.ts";
 
 export interface BuildWork extends ContainerWork {
-  /** All that the plan names, by their names. */
+  /** All images that the plan names, by name. */
   images: ReadonlyMap<string, ImageDetail>;
   plan: BuildPlan;
-  /** What each `COPY` takes. */
+  /** The files that each `COPY` takes. */
   selections: ReadonlyMap<CopyStep, Selection>;
-  /** The files, as a tar, and where the context begins in it. */
+  /** The files as a tar, and the prefix of the build context in it. */
   source(): Readable;
   prefix: string;
-  /** Nothing is taken from an earlier build. */
+  /** Whether to ignore results of earlier builds. */
   again: boolean;
-  /** Of all steps. */
+  /** Time limit of all steps together. */
   timeoutMs: number;
   maxBytes: number;
   maxOutputBytes: number;
-  /** A step begins, or was found done. */
+  /** Called when a step begins, or its result was found. */
   onStep(step: BuildStep, at: number, isKept: boolean): void;
   onOutput(text: string): void;
-  /** Opens the way out of a step; undefined where it has none. */
+  /** Opens the network access of a step; undefined when the build has none. */
   wayOut?: ((sandbox: Pick<Sandbox, "exec" | "openRoute">) => Promise<WayOut>) | undefined;
 }
 
 export interface BuildResult extends Pick<ExecResult, "output" | "exitCode" | "timedOut" | "durationMs"> {
   tooLarge: boolean;
-  /** What was made; undefined when a step failed. */
+  /** The built image; undefined when a step failed. */
   image: ImageDetail | undefined;
-  /** Names of all images of it that there are, from the first step on. */
+  /** Names of all images of this build that exist, from the first step on. */
   names: string[];
 }
 
@@ -66,7 +68,9 @@ const MIN_OUTPUT_BYTES = 4_096;
 export function createImageBuilds(deps: ImageBuildsDeps) {
   return {
     baseOf,
-    /** @throws Problem 409 `build_unsupported` where the engine is none that it was tried with. */
+    /**
+     * Builds an image. @throws Problem 409 `build_unsupported` when the engine is not one that builds were tested with.
+     */
     async build(work: BuildWork, signal: AbortSignal): Promise<BuildResult> {
       const { engine } = await deps.docker.info();
       if (engine !== "docker")
@@ -79,14 +83,14 @@ export function createImageBuilds(deps: ImageBuildsDeps) {
   };
 }
 
-/** Of an image, as a Dockerfile that begins with it finds it. */
+/** The state of an image in which a Dockerfile begins. */
 export const baseOf = ({ env, user, workdir }: ImageDetail): BaseImage => ({
   env: Object.fromEntries(env.map((entry) => [entry.split("=", 1)[0] ?? "", entry.slice(entry.indexOf("=") + 1)])),
   user,
   workdir: workdir === "" ? "/" : workdir,
 });
 
-/** Where no registry has one of this name. */
+/** Name of a step's image, in a namespace that is never pulled from a registry. */
 const nameOf = (key: string): string => `skep/build:${key.slice(0, 40)}`;
 
 async function buildImage(deps: ImageBuildsDeps, work: BuildWork, signal: AbortSignal): Promise<BuildResult> {
@@ -143,7 +147,7 @@ async function buildImage(deps: ImageBuildsDeps, work: BuildWork, signal: AbortS
   return done;
 }
 
-/** What is there when a stage has ended, and all that it depends on. */
+/** The image at the end of a stage, and the key of everything it depends on. */
 interface StageEnd {
   from: ImageDetail;
   key: string;
@@ -165,7 +169,7 @@ function originOf(
   return { from, key: hashJson({ form: 1, instance: instanceId, owner: ownerId, base: from.id }) };
 }
 
-/** All that what a step leaves depends on, beside what it began with. */
+/** Everything that the result of a step depends on, besides the image it begins with. */
 function dependencies(step: BuildStep, selections: BuildWork["selections"], source: string | undefined): unknown {
   const { env, workdir, user } = step;
   if (step.kind === "run") return { env, workdir, user, argv: step.argv, args: step.args };
@@ -177,13 +181,13 @@ function dependencies(step: BuildStep, selections: BuildWork["selections"], sour
 
 interface StepAt extends At {
   step: BuildStep;
-  /** What is copied from; undefined: files of the context, or nothing. */
+  /** The stage or image that is copied from; undefined for files of the context, or for other steps. */
   source: StageEnd | undefined;
   name: string;
   key: string;
 }
 
-/** A step under way. */
+/** The state of a running build. */
 interface Build {
   deps: ImageBuildsDeps;
   work: BuildWork;
@@ -191,7 +195,7 @@ interface Build {
   signal: AbortSignal;
 }
 
-/** @returns what it left; undefined when it failed, which `done` then says. */
+/** Performs a step. @returns its image; undefined when it failed, as `done` then tells. */
 async function performStep(build: Build, at: StepAt): Promise<ImageDetail | undefined> {
   const { deps, work, done, signal } = build;
   const { docker } = deps;
@@ -214,7 +218,7 @@ async function performStep(build: Build, at: StepAt): Promise<ImageDetail | unde
   });
 }
 
-/** @returns whether it was done; `done` says why not. */
+/** Copies files from another stage. @returns whether it succeeded; `done` tells why not. */
 async function copyStage(
   { deps, work, done, signal }: Build,
   { id, step, owner, from }: { id: string; step: CopyStep; owner: Owner; from: ImageDetail },
@@ -237,7 +241,7 @@ function fail(done: BuildResult, why: string): void {
   done.output += `${why}\n`;
 }
 
-/** @returns whether it ended well; `done` has its output. */
+/** Runs a command. @returns whether it succeeded; `done` has its output. */
 async function runStep({ deps, work, done, signal }: Build, step: RunStep, id: string): Promise<boolean> {
   const { docker } = deps;
   const { maxBytes, wayOut } = work;
@@ -265,7 +269,7 @@ async function runStep({ deps, work, done, signal }: Build, step: RunStep, id: s
     await docker.containers.kill(id);
     return true;
   } catch (error) {
-    // Such as a user that the image does not have.
+    // For example, the image does not have the user.
     if (!isProblem(error) || error.code !== "docker_error" || signal.aborted) throw error;
     fail(done, messageOf(error));
     return false;

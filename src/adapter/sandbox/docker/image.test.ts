@@ -1,4 +1,4 @@
-/** Images without a registry: built, loaded, and archives that are refused. */
+/** Images without a registry: building and loading them, and the archives that are refused. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { PassThrough, Readable } from "node:stream";
@@ -98,7 +98,7 @@ describe("an archive on its way to the engine", () => {
         { name: "manifest.json", data: "[]" },
       ]);
       expect((await through("saved", good, limits)).equals(good)).toBe(true);
-      // A root file system's files are not unpacked by anybody.
+      // Nobody unpacks packed files inside a root file system, so they are not counted.
       expect((await through("rootfs", bomb, limits)).equals(bomb)).toBe(true);
     }
     const cut = await tarOf([{ name: "layer", data: gzipSync(honest).subarray(0, 1_000) }]);

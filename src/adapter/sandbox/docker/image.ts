@@ -1,4 +1,7 @@
-/** The agents' container images: load one from a file, build a small one on the spot, list. No registry is needed. */
+/**
+ * The agents' container images: loads one from a file, builds a small one on the spot, lists them. No registry is
+ * needed.
+ */
 import { pipeline, type Readable } from "node:stream";
 import { isProblem, Problem } from "../../../core/errors.ts";
 import type { ImageRow } from "../../docker/images.ts";
@@ -11,7 +14,9 @@ export const DEFAULT_AGENT_IMAGE = "skep/agent:latest";
 interface BuildRequest {
   /** Name of the image; `skep/agent:latest` when absent. */
   name?: string;
-  /** A tar (or tar.gz) of a root file system with `sh` in it; without one it is made of a static busybox. */
+  /**
+   * A tar (or tar.gz) of a root file system that contains `sh`. Without it, the image is made from a static busybox.
+   */
   rootfs?: Readable;
   busyboxPaths?: readonly string[];
 }
@@ -21,7 +26,10 @@ const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 export function createImages(deps: { docker: DockerClient; limits?: ArchiveLimits }) {
   const { docker, limits } = deps;
   return {
-    /** Loads a file that `docker save` wrote (tar or tar.gz). Returns the names loaded. Throws 422 (`archive_refused`, `image_refused`). */
+    /**
+     * Loads a file written by `docker save` (tar or tar.gz). @returns the loaded names. @throws Problem 422
+     * `archive_refused`, `image_refused`.
+     */
     load: async (file: Readable, onProgress?: (progress: ImageProgress) => void): Promise<string[]> => {
       try {
         return await sendGuarded(file, "saved", limits, (tar) => docker.images.load(tar, onProgress));
@@ -31,7 +39,7 @@ export function createImages(deps: { docker: DockerClient; limits?: ArchiveLimit
         throw new Problem(422, "image_refused", `This is not a saved image: ${error.detail}. ${hint}`);
       }
     },
-    /** Makes an image and returns its name and id. */
+    /** Makes an image. @returns its name and id. */
     build: async ({
       name = DEFAULT_AGENT_IMAGE,
       rootfs,
@@ -50,7 +58,10 @@ export function createImages(deps: { docker: DockerClient; limits?: ArchiveLimit
   };
 }
 
-/** Unpacks gzip, guards, sends. A refusal of ours is thrown rather than what the engine says about a broken upload. */
+/**
+ * Unpacks gzip, checks the archive and sends it. If the check fails, its fault is thrown instead of the engine's
+ * message about a broken upload.
+ */
 async function sendGuarded<T>(
   file: Readable,
   kind: ArchiveKind,
@@ -75,13 +86,13 @@ async function sendGuarded<T>(
   }
 }
 
-/** What zlib says of a damaged file is the sender's mistake, not ours. */
+/** Turns zlib's errors about a damaged file into a Problem 422, because the sender made the mistake. */
 function readable(error: NodeJS.ErrnoException): Error {
   const damaged = /^Z_/.test(error.code ?? "");
   return damaged ? new Problem(422, "archive_refused", `The gzip file is damaged: ${error.message}.`) : error;
 }
 
-/** The first chunk, and a source that begins with it again. */
+/** Reads the first chunk. @returns it, and a source that begins with it again. */
 async function peek(file: Readable): Promise<{ first: Uint8Array; rest: AsyncIterable<Uint8Array> }> {
   const chunks = file[Symbol.asyncIterator]();
   const head = await chunks.next();

@@ -1,12 +1,13 @@
-/** What a set-up left of a project's files, in the image that it made: how it comes into a working copy. */
+/** How the files that a set-up left in its image come into a working copy. */
 import { MOUNT_POINT } from "../workspace-path.ts";
 
-/** In the image. */
+/** Folder in the image. */
 export const LAID_OUT = "/skep/set-up";
 
 /**
- * Puts what is missing into the working copy, each in one step: what is half there when the sandbox is killed is begun again.
- * `.git` is the one place of a working copy that is never committed.
+ * Script that moves missing files into the working copy, each in one atomic step. If the sandbox is killed meanwhile,
+ * unfinished files are started anew.
+ * They are prepared below `.git`, the one place in a working copy that is never committed.
  */
 export const LAY_OUT = `[ -s ${LAID_OUT}/names ] || exit 0
 cd ${MOUNT_POINT} || exit 1

@@ -1,4 +1,4 @@
-/** What every container that we start may and may not do: agents' sandboxes and tool servers alike. */
+/** The restrictions of every container that Skep starts, for agents' sandboxes and tool servers alike. */
 import type Docker from "dockerode";
 
 export const CONTAINER_LIMITS = {
@@ -10,19 +10,23 @@ export const CONTAINER_LIMITS = {
 } as const;
 
 /**
- * Of a container on a network that leads nowhere: the engine's resolver asks nobody for names that it does not know itself. In
- * some versions it would ask in the host's name, and a name can carry data out. An unknown name fails after a second.
+ * For a container on a network without a way out: the engine's resolver then forwards no name that it does not know.
+ * Some versions would forward it in the host's name, and a name can carry data out. An unknown name fails after a
+ * second.
  */
 export const NO_NAMES_OUTSIDE = { Dns: ["127.0.0.1"], DnsOptions: ["timeout:1", "attempts:1"] };
 
 export interface SharedFolder {
   source: string;
   target: string;
-  /** In the engine's own data folder, where it mounts for its containers: it asks for the way back to be open. */
+  /**
+   * Whether the folder is in the engine's own data folder, where the engine mounts file systems for its containers.
+   * Such a folder needs the mount propagation `rslave`.
+   */
   isEngines?: boolean | undefined;
 }
 
-/** A folder of the engine's machine in a container. What is mounted inside never shows outside. */
+/** Mounts a folder of the engine's machine in a container. Mounts made inside the container never appear outside. */
 export const bound = ({ source, target, isEngines }: SharedFolder, isReadOnly = false): Docker.MountSettings => ({
   Type: "bind",
   Source: source,
@@ -33,8 +37,8 @@ export const bound = ({ source, target, isEngines }: SharedFolder, isReadOnly = 
 
 export const WAITING_ARGUMENTS = ["-c", 'trap "" HUP INT TERM; read -r _'];
 /**
- * What a container that only waits is started with: no other program than `sh`, whose standard input stays open for the
- * container's life. Signals that an agent's `pkill` would send are not handled.
+ * The start settings of a container that only waits. It runs only `sh`, whose standard input stays open for the
+ * container's life. The `sh` ignores the signals that an agent's `pkill` would send.
  */
 export const WAITING = {
   Entrypoint: ["sh", ...WAITING_ARGUMENTS],
@@ -50,12 +54,15 @@ interface LockDown {
   cpus: number;
   /** Name of the engine's network, or "none". */
   network: string;
-  /** The engine's own when absent. */
+  /** The engine's default runtime when absent. */
   runtime?: string | undefined;
   usernsMode?: string | undefined;
-  /** The one folder of the host that it sees; none when absent. */
+  /** The only folder of the host that the container sees; none when absent. */
   folder?: SharedFolder | undefined;
-  /** Volumes that its image declares: empty folders in memory. Those that have a mount of their own are left out. */
+  /**
+   * Paths that the image declares as volumes: they become empty folders in memory, unless something else is mounted
+   * there.
+   */
   imageVolumes: readonly string[];
 }
 
@@ -64,7 +71,7 @@ export function lockedDown({ folder, imageVolumes, ...plan }: LockDown): Docker.
   return {
     Privileged: false,
     CapDrop: ["ALL"],
-    // The engine's default seccomp and AppArmor profiles stay in force: they are left out only by naming others.
+    // The engine's default seccomp and AppArmor profiles apply, since no others are named.
     SecurityOpt: ["no-new-privileges"],
     ReadonlyRootfs: true,
     Tmpfs: { "/tmp": `rw,nosuid,nodev,exec,size=${CONTAINER_LIMITS.tmpBytes},mode=1777` },
@@ -82,7 +89,7 @@ export function lockedDown({ folder, imageVolumes, ...plan }: LockDown): Docker.
         ),
     ],
     Memory: memoryBytes,
-    // The same value: no swap on top.
+    // The same value as `Memory` means no swap.
     MemorySwap: memoryBytes,
     NanoCpus: Math.round(plan.cpus * 1e9),
     PidsLimit: CONTAINER_LIMITS.processes,
@@ -91,7 +98,7 @@ export function lockedDown({ folder, imageVolumes, ...plan }: LockDown): Docker.
       { Name: "nofile", Soft: CONTAINER_LIMITS.openFiles, Hard: CONTAINER_LIMITS.openFiles },
       { Name: "core", Soft: 0, Hard: 0 },
     ],
-    // When the host itself runs out of memory, these go before the server.
+    // If the host itself runs out of memory, containers are killed before the server.
     OomScoreAdj: 500,
     Init: true,
     IpcMode: "private",

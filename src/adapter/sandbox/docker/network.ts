@@ -1,9 +1,11 @@
 /**
- * The networks of sandboxes. `bridge` executions of one instance share one network without traffic between containers.
- * A second one, internal and without an address on the host, takes all of 169.254.0.0/16 inside every container, so
- * that the cloud's metadata service (169.254.169.254) is unreachable: packets for it go to a bridge where nobody answers.
- * That needs no privilege on the host and changes no route of it. It is shared by all instances on a host, because
- * Docker gives an address range to one network only.
+ * The networks of sandboxes. All `bridge` executions of one instance share a network without traffic between
+ * containers.
+ * A second network, the guard, keeps containers from the cloud's metadata service (169.254.169.254). It is internal,
+ * has no address on the host, and takes all of 169.254.0.0/16 inside every container. So packets for that service go to
+ * a bridge where nobody answers.
+ * The guard needs no privilege on the host and changes no route there. All instances on a host share it, because Docker
+ * gives an address range to only one network.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isProblem, messageOf, unavailable } from "../../../core/errors.ts";
@@ -13,7 +15,7 @@ import { LABELS } from "./container-spec.ts";
 
 export const GUARD_NETWORK = "skep-link-local-guard";
 const GUARD_LABEL = "skep.guard";
-/** The first API version of whose engines it is known that they can leave the bridge without an address. */
+/** The first API version whose engines are known to support a bridge without an address. */
 const GUARD_API_VERSION = 1.41;
 
 export type SandboxNetworks = ReturnType<typeof createSandboxNetworks>;
@@ -42,26 +44,26 @@ export function createSandboxNetworks({ docker, instanceId, engine }: NetworkDep
     await guardNetwork();
     await docker.networks.connect(GUARD_NETWORK, containerId);
   };
-  /** The networks are looked for again when they are next needed. */
+  /** Forgets the networks, so that they are looked up again when next needed. */
   const forget = () => {
     bridge.forget();
     guardNetwork.forget();
   };
   return {
-    /** Name of this instance's network, made when needed. */
+    /** Name of this instance's network, which is created when needed. */
     bridge: async (): Promise<string> => {
-      // Before anything is made: an engine that cannot keep containers apart gets no network of ours.
+      // Checked first, so that no network is created on an engine that cannot isolate containers.
       assertGuardable(await engine());
       await bridge();
       return name;
     },
     /**
-     * Connects a container that has not been started to the guard.
-     * @throws Problem 503 `network_unguarded` when there is none: the container must not be started then.
+     * Connects a container that has not started yet to the guard.
+     * @throws Problem 503 `network_unguarded` when that fails; the container must not be started then.
      */
     guard: async (containerId: string): Promise<void> => {
       try {
-        // Another instance may have removed it in between.
+        // Another instance may have removed the guard in between.
         await connect(containerId).catch((error) => {
           if (!isProblem(error) || error.code !== "docker_not_found") throw error;
           guardNetwork.forget();
@@ -74,7 +76,7 @@ export function createSandboxNetworks({ docker, instanceId, engine }: NetworkDep
       }
     },
     forget,
-    /** Removes what no container uses. */
+    /** Removes the networks if no container uses them. */
     close: async (): Promise<void> => {
       forget();
       for (const network of [name, GUARD_NETWORK]) await docker.networks.remove(network).catch(() => {});
@@ -83,8 +85,8 @@ export function createSandboxNetworks({ docker, instanceId, engine }: NetworkDep
 }
 
 /**
- * The bridge's name on the host, at most 15 characters: a firewall's rule for `skep+` keeps containers from what
- * listens on the host and in its network, which is not ours to forbid.
+ * Name of the bridge on the host, at most 15 characters. It lets an operator's firewall rule for `skep+` keep
+ * containers from services on the host and in its network, which Skep itself cannot forbid.
  */
 const interfaceName = (instanceId: string): string => `skep${instanceId.replace(/\W|_/g, "").slice(-11)}`;
 
@@ -122,7 +124,7 @@ async function makeGuard(docker: DockerClient): Promise<void> {
   });
 }
 
-/** How long, and how often, an address range is waited for that another instance is taking or giving back. */
+/** Pause (ms) and number of attempts while another instance takes or returns an address range. */
 const RANGE_MS = 100;
 const RANGE_TRIES = 50;
 
@@ -135,7 +137,7 @@ async function ensure(docker: DockerClient, request: Parameters<DockerClient["ne
       return;
     } catch (error) {
       if (isProblem(error) && error.code === "docker_conflict") return;
-      // The network of this range is just being made or removed: it is listed, or the range is free, in a moment.
+      // The network of this range is being created or removed: soon it is listed, or the range is free.
       if (!/pool overlaps/i.test(messageOf(error)) || tries === RANGE_TRIES) throw error;
       await sleep(RANGE_MS);
     }

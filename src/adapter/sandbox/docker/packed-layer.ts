@@ -1,8 +1,11 @@
-/** Layers of a saved image may be packed, and the engine unpacks them: how much they hold is seen only by unpacking. */
+/** Measures packed layers of a saved image. The engine unpacks them, and only unpacking shows how much they contain. */
 import type { Transform } from "node:stream";
 import { constants, createGunzip, createZstdDecompress } from "node:zlib";
 
-/** Reads an entry to its end. `unpacked` receives the bytes that it holds as they are found; false ends the counting. */
+/**
+ * Reads an entry to its end. @param unpacked called with the number of unpacked bytes as they are found; it returns
+ * false to stop counting.
+ */
 export async function countUnpacked(
   entry: AsyncIterable<Uint8Array>,
   unpacked: (bytes: number) => boolean,
@@ -24,13 +27,13 @@ export async function countUnpacked(
   }
 }
 
-/** Undefined for what is not packed in a way that engines unpack. */
+/** Starts the unpacker for the entry's format; undefined when it is not packed in a format that engines unpack. */
 function startUnpacker(first: Uint8Array, unpacked: (bytes: number) => boolean): Transform | undefined {
   const isGzip = first[0] === 0x1f && first[1] === 0x8b;
   const isZstd = first[0] === 0x28 && first[1] === 0xb5 && first[2] === 0x2f && first[3] === 0xfd;
   if (!isGzip && !isZstd) return undefined;
   const chunkSize = 256 * 1024;
-  // What is damaged, or cut off, is for the engine to refuse: here it is counted as far as it goes.
+  // Damaged or truncated data is counted as far as it unpacks; the engine refuses it.
   const unpacker = isGzip
     ? createGunzip({ chunkSize, finishFlush: constants.Z_SYNC_FLUSH })
     : createZstdDecompress({ chunkSize });

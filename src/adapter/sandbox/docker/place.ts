@@ -1,4 +1,4 @@
-/** What a container is given of the server: folders and programs, by their paths on the engine's machine. */
+/** The server's folders and programs that a container gets, by their paths on the engine's machine. */
 import type Docker from "dockerode";
 import type { SandboxSpec } from "../../../engine/sandbox.ts";
 import type { DockerClient } from "../../docker.ts";
@@ -20,20 +20,20 @@ import { RELAY_PATH } from "./relay.ts";
 import { CARRIED_RELAY_PATH, CARRIER_PATH, programsOf } from "./volume.ts";
 
 export interface Place {
-  /** Of the workspace, and of an external agent's own files. */
+  /** Paths of the workspace and of an external agent's own files. */
   home: string;
   state: string | undefined;
   mounts: Docker.MountSettings[];
   isEngines: boolean;
-  /** Inside; undefined where no routes were asked for. */
+  /** Path of the relay inside the container; undefined when no routes were asked for. */
   relay: string | undefined;
-  /** What the container runs as long as it is there; nothing when undefined. */
+  /** The container's main program; undefined for a container that only waits. */
   program: readonly string[] | undefined;
   /** Called before the container is started. */
   attach(containerId: string): Promise<void>;
-  /** Called once it runs. */
+  /** Makes the sandbox's files, once the container runs. */
   files(container: Omit<CarriedFilesDeps, "places" | "attached">): SandboxFiles;
-  /** The engine does not have it any more. */
+  /** Called when the engine no longer has this place. */
   forget(): void;
 }
 
@@ -42,7 +42,7 @@ interface PlaceDeps {
   spec: SandboxSpec;
   /** The real path of the workspace. */
   home: string;
-  /** The user that the server runs as, and the container's. */
+  /** The users that the server and the container run as. */
   server: Owner;
   owner: Owner;
   arch: string;
@@ -51,7 +51,7 @@ interface PlaceDeps {
 
 const hasRoutes = ({ routes, network }: SandboxSpec): boolean => routes === true || typeof network === "object";
 
-/** The server's own folders, which the engine sees at the same paths. */
+/** Mounts the server's own folders, which the engine sees at the same paths. */
 export async function mountedPlace({ spec, home, server, owner, arch, relayFolder }: PlaceDeps): Promise<Place> {
   const relay = hasRoutes(spec) ? relayProgram(relayFolder, arch) : undefined;
   const isOthers = server.uid === 0 && owner.uid !== 0;
@@ -77,7 +77,7 @@ export async function mountedPlace({ spec, home, server, owner, arch, relayFolde
   };
 }
 
-/** Copies of the server's folders, in volumes of the engine. */
+/** Uses copies of the server's folders, in volumes of the engine. */
 export async function carriedPlace(
   copies: Copies,
   { docker, spec, home, owner, arch }: PlaceDeps,

@@ -1,4 +1,4 @@
-/** Routes into containers without a network, from inside a real one. */
+/** Routes into containers without a network, used from inside a real container. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -97,7 +97,7 @@ describe.skipIf(!docker)("routes of a container without a network", () => {
     const sandbox = await sandboxes.start({ routes: true });
     const { port } = await sandbox.openRoute(echo);
     await docker!.containers.exec(sandbox.containerId, { argv: ["true"], onOutput: () => {} });
-    // A fork bomb leaves no room to end it by a process: the container is started again.
+    // A fork bomb leaves no room for a process that would kill it, so the container is restarted.
     const bomb = "trap '' TERM; f() { f | f & }; f; while :; do :; done";
     await sandbox.exec(["sh", "-c", bomb], { ...EXEC, timeoutMs: 1_000 });
     expect(await inside(sandbox, `echo again | nc 127.0.0.1 ${port}`)).toBe("again\n");

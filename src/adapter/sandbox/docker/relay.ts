@@ -1,19 +1,19 @@
 /**
  * Routes into a container: a program inside connects to a port of its own loopback, and the server gets the connection.
  *
- * Why this holds as the only way out of a container with `network: none`. Its network namespace has a loopback and no other
- * interface, so there is no address of the host, of another container or of the internet that a packet could be sent to:
- * no rule of a firewall has to be right for that, no bridge has an address on which the host's other ports listen, there is
- * no resolver and no IPv6. What the relay inside carries goes through the standard input and output of one `exec`, which the
- * server holds; the server decides about each connection, and knows from which container it comes without being told.
- * An agent that kills or imitates the relay can send nothing but such connections, which it can make anyway.
+ * This is the only way out of a container with `network: none`. Its network namespace has only a loopback interface, so
+ * no packet can be addressed to the host, to another container or to the internet. That depends on no firewall rule;
+ * there is no bridge with an address on which the host's other ports listen, no resolver and no IPv6.
+ * The relay inside carries its connections through the standard input and output of one `exec`, which the server holds.
+ * The server decides about each connection, and knows its container from the `exec`. An agent that kills or imitates
+ * the relay can only send such connections, which it can make anyway.
  *
- * The other way, for previews, the server has the relay connect to a port of that loopback: to programs of this container and
- * to nothing else.
+ * In the other direction, for previews, the server lets the relay connect to a port of that loopback, which reaches
+ * only programs of this container.
  *
- * Networks made with `--internal` were considered: before Docker 28's isolated gateways the bridge has an address on the
- * host, where whatever listens on 0.0.0.0 is reached. A Unix socket mounted into the container works neither with gVisor and
- * Kata nor with an engine on another machine; `exec` works with all of them.
+ * Alternatives: in a network made with `--internal`, before Docker 28's isolated gateways, the bridge has an address on
+ * the host, through which services that listen on 0.0.0.0 are reachable. A Unix socket mounted into the container works
+ * neither with gVisor and Kata nor with an engine on another machine; `exec` works with all of them.
  */
 import type { Duplex } from "node:stream";
 import { isProblem, messageOf, Problem, unavailable } from "../../../core/errors.ts";
@@ -23,26 +23,26 @@ import type { RunningExec } from "../../docker/exec.ts";
 import type { DockerClient } from "../../docker.ts";
 import { createRelayConnections, type RelayConnections } from "../relay/connections.ts";
 
-/** Where the relay's program is mounted, read-only. */
+/** Path in the container at which the relay's program is mounted, read-only. */
 export const RELAY_PATH = "/run/skep-relay";
 const MAX_ROUTES = 8;
-/** Of a relay that ended while its container runs. */
+/** Most restarts of a relay that ended while its container runs. */
 const RESTARTS = 20;
 
 interface RelayDeps {
   docker: { containers: Pick<DockerClient["containers"], "exec"> };
   containerId: string;
-  /** `uid:gid` that may run the program. */
+  /** `uid:gid` of the user that may run the program. */
   user: string;
-  /** Where it has it. */
+  /** Path of the program in the container. */
   program: string;
 }
 
 export type ContainerRelay = ReturnType<typeof createContainerRelay>;
 
 /**
- * The routes of a sandbox; refused where it was started without a way for them.
- * @param ready resolves when the relay can be asked. @throws Problem as `openRoute` and `connect` of the relay.
+ * The routes of a sandbox; opening one fails if the sandbox was started without a relay.
+ * @param ready resolves when the relay can be used. @throws Problem as the relay's `openRoute` and `connect`.
  */
 export function routesThrough(
   relay: ContainerRelay | undefined,
@@ -64,12 +64,12 @@ interface OpenRoute {
   onConnection(connection: Duplex): void;
 }
 
-/** Nothing runs until the first route is opened. */
+/** Makes the relay of a container. It starts when the first route is opened, or the first connection is made. */
 export function createContainerRelay({ docker, containerId, user, program }: RelayDeps) {
   const routes = new Set<OpenRoute>();
   let exec: RunningExec | undefined;
   let ended = false;
-  /** The container is being started again, which ends what runs in it. */
+  /** Whether the container is being restarted, which ends everything in it. */
   let isDown = false;
   let restartsLeft = RESTARTS;
 
@@ -94,7 +94,8 @@ export function createContainerRelay({ docker, containerId, user, program }: Rel
     const over = () => {
       connections.end();
       if (exec === started) begin.forget();
-      // An agent that ends its relay gets it again, some times. One that ended with its container would take the ports of the next.
+      // If an agent ends its relay, it is started again, a limited number of times. After a restart of the container,
+      // an old relay must not take the ports of the new one.
       if (ended || isDown || exec !== started || routes.size === 0 || restartsLeft-- <= 0) return;
       void begin().catch(() => {});
     };
@@ -128,7 +129,10 @@ export function createContainerRelay({ docker, containerId, user, program }: Rel
         throw unavailable("network_unguarded", `The sandbox's way out could not be opened: ${messageOf(error)}.`);
       }
     },
-    /** @throws Problem 502 `nothing_listens`, 503 `sandbox_lost`, `network_unguarded`. */
+    /**
+     * Connects to a port in the container. @throws Problem 502 `nothing_listens`, 503 `sandbox_lost`,
+     * `network_unguarded`.
+     */
     async connect(port: number): Promise<Duplex> {
       let relay: RelayConnections;
       try {
@@ -142,7 +146,7 @@ export function createContainerRelay({ docker, containerId, user, program }: Rel
         throw new Problem(502, "nothing_listens", `Port ${port} of the sandbox does not answer: ${messageOf(error)}.`);
       }
     },
-    /** Starts it again with the same ports. @param restart starts the container again */
+    /** Restarts the relay with the same ports. @param restart restarts the container. */
     async restartWith(restart: () => Promise<void>): Promise<void> {
       isDown = true;
       try {

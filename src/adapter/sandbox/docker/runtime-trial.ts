@@ -1,6 +1,6 @@
 /**
- * Whether a container runtime works on this engine, tried with a container of its own before an agent's is started with it:
- * one that is not installed, or that hangs (gVisor on a machine without KVM does), is refused with the reason.
+ * Tests a container runtime with a container of its own before an agent's container uses it. A runtime that is not
+ * installed, or that hangs (as gVisor does on a machine without KVM), is refused with the reason.
  */
 import { messageOf, unavailable } from "../../../core/errors.ts";
 import { raceSignal } from "../../../core/race-signal.ts";
@@ -11,7 +11,7 @@ import { hear } from "./exec.ts";
 const TRIAL_MS = 60_000;
 const WORKS = "runtime-works";
 
-/** What a trial's container has in place of an execution's id. */
+/** The label of a test's container, in place of an execution's id. */
 const trialId = (runtime: string): string => `runtime-${runtime}`;
 
 export function createRuntimeTrial(docker: DockerClient, instanceId: string) {
@@ -30,15 +30,15 @@ export function createRuntimeTrial(docker: DockerClient, instanceId: string) {
   }
   return {
     /**
-     * Resolves when the runtime works; asked once for each, and again after a failure.
-     * @throws Problem 503 `runtime_unusable` with what the engine says.
+     * Resolves when the runtime works. It is tested once, and again after a failure.
+     * @throws Problem 503 `runtime_unusable` with the engine's message.
      */
     async assertWorks(runtime: string, image: string, signal: AbortSignal): Promise<void> {
       const trial = trials.get(runtime) ?? begin(runtime, image);
       trials.set(runtime, trial);
       await raceSignal(trial, signal);
     },
-    /** Whether this is the container of a trial that is not over: a sweep leaves it alone. */
+    /** Whether this is the container of a running test, which a sweep must leave alone. */
     isUnderWay: (executionId: string): boolean => underWay.has(executionId),
   };
 }
@@ -53,7 +53,7 @@ async function tryOnce(docker: DockerClient, instanceId: string, runtime: string
       Entrypoint: ["sh", "-c", `echo ${WORKS}; read -r _`],
       Cmd: [],
       OpenStdin: true,
-      // With the label of an execution, so that a sweep finds it after a crash.
+      // The execution label lets a sweep find the container after a crash.
       Labels: { [LABELS.instance]: instanceId, [LABELS.execution]: trialId(runtime) },
       HostConfig: { Runtime: runtime, NetworkMode: "none", CapDrop: ["ALL"], ReadonlyRootfs: true, AutoRemove: false },
     })
@@ -70,7 +70,7 @@ async function tryOnce(docker: DockerClient, instanceId: string, runtime: string
   }
 }
 
-/** A command, as agents' are run. */
+/** Runs a command in the container, in the same way as agents' commands. */
 async function startAndAsk(docker: DockerClient, id: string): Promise<void> {
   await docker.containers.start(id);
   const { said } = await hear(docker, id, { argv: ["sh", "-c", `echo ${WORKS}`] });

@@ -1,4 +1,4 @@
-/** Stronger walls: sandboxes in gVisor, on a container engine of this test's own. */
+/** Sandboxes in gVisor, on a container engine that this test starts. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -37,7 +37,7 @@ describe.skipIf(lacks("gVisor's runsc and a container engine to start", parts))(
     const runtime = (...args: string[]) => ({ path: Bun.which("runsc"), runtimeArgs: args });
     const runtimes = { runsc: runtime("--network=none", "--platform=ptrace"), broken: { path: "/bin/false" } };
     writeFileSync(join(folder, "daemon.json"), JSON.stringify({ runtimes }));
-    // No bridge and no rule of a firewall: its containers have no network.
+    // The engine needs no bridge and no firewall rules, because its containers have no network.
     daemon = spawn(
       "dockerd",
       [

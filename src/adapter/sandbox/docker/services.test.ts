@@ -1,4 +1,4 @@
-/** Services beside sandboxes, with real containers: of a web server of busybox instead of a database. */
+/** Services for sandboxes in real containers. A busybox web server stands for a database. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -104,7 +104,7 @@ describe.skipIf(!docker)("services of a run", () => {
         .filter((one) => /^[\d.]+$/.test(one));
       const far = [own, ...addresses, "169.254.169.254", "192.0.2.99"].filter(Boolean);
       const tries = [...far.map((address) => `${address} ${port}`), `${foreign} 8080`];
-      // All at once: what does not answer is waited for.
+      // All connections are tried at the same time, because those without an answer take until the time-out.
       const look = tries.map((to) => `(echo x | nc -w 2 ${to} >/dev/null 2>&1 && echo "reached ${to}") &`).join(" ");
       expect(await said(sandbox, `${look} wait; echo x | nc -w 2 db 8080 >/dev/null && echo "reached db"`)).toBe(
         "reached db",

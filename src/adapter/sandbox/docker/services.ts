@@ -1,15 +1,17 @@
 /**
- * Services beside sandboxes: databases and the like, in containers of their own on a network that one run or session has for
- * itself. Nobody but its containers is on that network, and no way leads out of it:
+ * Services that sandboxes use, such as databases. They run in containers of their own, on a network of one run or
+ * session. Only its containers are on that network, and it has no way out:
  *
- * - It is internal, so the engine forwards nothing for it. Before Docker 28 the bridge of an internal network still has an
- *   address on the host, where whatever listens on every address is reached; `inhibit_ipv4` leaves that out.
- * - Without an address on the host there is no route of the host either, so the range is one that no network uses (198.18.0.0/15,
- *   set aside for measurements), instead of one of the few that the engine keeps for networks in general.
- * - The engine's resolver passes on names that it does not know. In some versions it does so in the host's name, also for
- *   internal networks, and a name can carry data out. A resolver that is not there (`NO_NAMES_OUTSIDE`) ends that.
+ * - It is internal, so the engine forwards nothing for it. Before Docker 28, the bridge of an internal network still
+ *   has an address on the host, through which services that listen on all addresses are reachable; `inhibit_ipv4`
+ *   removes it.
+ * - Without an address on the host, the host has no route to it. So its range is one that no network uses
+ *   (198.18.0.0/15, reserved for benchmarks), not one of the few that the engine keeps for networks in general.
+ * - The engine's resolver forwards names that it does not know. Some versions do so in the host's name, even for
+ *   internal networks, and a name can carry data out. A resolver that does not exist (`NO_NAMES_OUTSIDE`) prevents
+ *   that.
  *
- * Everything is found by labels, so nothing has to be remembered: what a killed server left is taken up, or removed.
+ * Everything is found by labels, so nothing has to be stored: what a killed server left is reused or removed.
  */
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -35,16 +37,16 @@ export interface ServicePlan {
   name: string;
   image: string;
   env: Readonly<Record<string, string>>;
-  /** Arguments in place of the image's. */
+  /** Arguments that replace the image's. */
   command?: readonly string[] | undefined;
-  /** A command line that succeeds once the service can be used. Without it, it is enough that the service runs. */
+  /** A command line that succeeds once the service can be used. Without it, the service only has to run. */
   health?: string | undefined;
-  /** How long it may take until then. */
+  /** Time limit until the service can be used. */
   startSeconds: number;
 }
 
 export interface ServicesPlan {
-  /** Whose they are, once on this instance: letters, digits, `_`, `-`. */
+  /** Name of the services' owner, unique in this instance: letters, digits, `_`, `-`. */
   place: string;
   services: readonly ServicePlan[];
   memoryMb: number;
@@ -52,7 +54,7 @@ export interface ServicesPlan {
 }
 
 export interface OpenServices extends SandboxServices {
-  /** Ids of their containers, by name. */
+  /** Ids of the services' containers, by service name. */
   containers: ReadonlyMap<string, string>;
 }
 
@@ -60,9 +62,9 @@ export interface OpenServices extends SandboxServices {
 export class ServiceFailure extends Error {
   constructor(
     readonly service: string,
-    /** What is wrong, the rest of a sentence that begins with its name. */
+    /** What is wrong: the rest of a sentence that begins with the service's name. */
     readonly why: string,
-    /** What it wrote last, as it wrote it. */
+    /** The last output of the service, unchanged. */
     readonly tail: string,
   ) {
     super(`${service} ${why}`);
@@ -71,25 +73,28 @@ export class ServiceFailure extends Error {
 
 export type Services = ReturnType<typeof createServices>;
 
-/** Of networks and containers: whose; of containers also which, and a fingerprint of everything that it was started with. */
+/**
+ * Labels. `PLACE` names the owner of a network or container; `NAME` the service of a container; `RECIPE` is a
+ * fingerprint of the plan and image that the container was started with.
+ */
 const PLACE = "skep.services";
 const NAME = "skep.service";
 const RECIPE = "skep.recipe";
 
-/** What images of databases need as root of their container until they have become another user. */
+/** Capabilities that database images need as root of their container, until they have changed to another user. */
 const CAPABILITIES = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"];
-/** Between two looks at one that is not healthy yet: soon at first. */
+/** Pauses between health checks of a service that is starting, ms; they grow. */
 const LOOK_MS = { first: 100, most: 1_000 };
 const HEALTH_MS = 10_000;
 const HEALTH_BYTES = 2_000;
 const TAIL_LINES = 20;
 const TAIL_CHARACTERS = 4_000;
-/** One that has no health command is looked at again after this. */
+/** A service without a health command is checked again after this time, ms. */
 const RUNS_MS = 1_000;
 const RANGE_TRIES = 100;
-/** The first of whose engines it is known that they can leave a bridge without an address. */
+/** The first API version whose engines are known to support a bridge without an address. */
 const MIN_API_VERSION = 1.41;
-/** Sandboxes leave the network a moment after their work has ended. */
+/** Attempts to remove a network, because sandboxes leave it a moment after their work has ended. */
 const LEAVE = { tries: 40, everyMs: 500 };
 
 export function createServices(deps: ServicesDeps) {
@@ -98,8 +103,9 @@ export function createServices(deps: ServicesDeps) {
     docker.containers.list([`${LABELS.instance}=${instanceId}`, `${PLACE}=${place}`]);
   return {
     /**
-     * Starts what does not run yet, as it is planned, and waits until all are healthy. What runs already is taken up. Leaves
-     * none behind when that fails. @throws ServiceFailure, Problem 503 `image_missing`, `sandbox_unavailable`.
+     * Starts the planned services that do not run yet, and waits until all are healthy. Running ones are reused. If
+     * that fails, all are removed.
+     * @throws ServiceFailure, Problem 503 `image_missing`, `sandbox_unavailable`.
      */
     async open(plan: ServicesPlan, onState: OnState, signal: AbortSignal): Promise<OpenServices> {
       try {
@@ -109,26 +115,26 @@ export function createServices(deps: ServicesDeps) {
         throw error;
       }
     },
-    /** Resolves when a service has ended: with how, and what it wrote last. */
+    /** Resolves when a service has ended, with the cause and its last output. */
     async ended(name: string, containerId: string, signal: AbortSignal): Promise<ServiceFailure> {
       await docker.containers.ended(containerId, signal).catch((error) => {
         if (!isProblem(error) || error.code !== "docker_not_found") throw error;
       });
       return await failureOf(deps, name, containerId, "");
     },
-    /** Bytes that a service has written outside of its memory. */
+    /** Bytes that a service has written to its container's disk, not to memory. */
     writtenBytes: docker.containers.writtenBytes,
     kill: docker.containers.kill,
-    /** @throws Problem 409 `services_unsupported` where the engine cannot keep their network apart. */
+    /** @throws Problem 409 `services_unsupported` when the engine cannot isolate the services' network. */
     assertSupported: () => assertSupported(deps),
     close: (place: string) => closePlace(deps, place),
-    /** Places of this instance that have something in the engine. */
+    /** Owners in this instance that have containers or networks in the engine. */
     async places(): Promise<string[]> {
       const labels = [`${LABELS.instance}=${instanceId}`, PLACE];
       const rows = [...(await docker.containers.list(labels)), ...(await docker.networks.list(labels))];
       return [...new Set(rows.map((row) => row.labels[PLACE] ?? ""))];
     },
-    /** How many containers of it are there. */
+    /** Number of the owner's containers that exist. */
     count: async (place: string): Promise<number> => (await containersOf(place)).length,
   };
 }
@@ -142,7 +148,7 @@ async function assertSupported({ docker }: ServicesDeps): Promise<void> {
   );
 }
 
-/** Told when a service is about to be started and when it can be used. */
+/** Called when a service is about to be started, and when it can be used. */
 type OnState = (service: string, state: "starting" | "healthy") => void;
 
 const networkName = ({ instanceId }: ServicesDeps, place: string): string => `skep-${instanceId}-${place}`;
@@ -160,7 +166,8 @@ async function openAll(
   const wanted = await Promise.all(
     services.map(async (service) => {
       const image = await images.find(service.image, signal);
-      // Not what it may use: a setting that changed is no reason to lose its data.
+      // The fingerprint leaves out memory and processors: a service must not lose its data because such a setting
+      // changed.
       return { service, image, recipe: hashJson({ ...service, imageId: image.id }) };
     }),
   );
@@ -188,7 +195,10 @@ async function openAll(
   };
 }
 
-/** The first failure ends the others, and is thrown once all have ended: then nothing is begun any more. */
+/**
+ * Runs `act` for all items. The first failure stops the others, and is thrown once all have ended, so that nothing is
+ * started afterwards.
+ */
 async function allOrNone<T, R>(
   signal: AbortSignal,
   items: readonly T[],
@@ -275,7 +285,7 @@ function requestOf(deps: ServicesDeps, plan: ServicesPlan, wanted: Wanted): Dock
     HostConfig: {
       ...locked,
       ...NO_NAMES_OUTSIDE,
-      // What an image declares as a volume is in memory, and counts as the service's own.
+      // Volumes that an image declares are in memory, and count towards the service's own memory.
       Mounts: (locked.Mounts ?? []).map((mount) => ({
         ...mount,
         TmpfsOptions: { SizeBytes: Math.max(memoryMb * 1024 * 1024, CONTAINER_LIMITS.homeBytes), Mode: 0o1777 },
@@ -311,7 +321,9 @@ async function waitUntilHealthy(
   }
 }
 
-/** @returns undefined when it succeeded, else how not, the rest of a sentence. */
+/**
+ * Runs the health command. @returns undefined when it succeeded, else the rest of a sentence that says how it failed.
+ */
 async function askHealth(
   { docker, clock }: ServicesDeps,
   containerId: string,
@@ -331,13 +343,13 @@ async function askHealth(
     const words = output.trim().split("\n").at(-1) ?? "";
     return `${timedOut ? "did not answer" : `ended with exit code ${exitCode}`}${words === "" ? "" : `: ${words}`}`;
   } catch (error) {
-    // One that ended is seen by its state.
+    // If the service has ended, its state tells so.
     if (signal.aborted || !isProblem(error) || error.code === "sandbox_unavailable") throw error;
     return `could not be run: ${messageOf(error)}`;
   }
 }
 
-/** How a service that does not run any more has ended. */
+/** Describes how a service ended. */
 async function failureOf(deps: ServicesDeps, name: string, id: string, when: string): Promise<ServiceFailure> {
   try {
     const { oomKilled, exitCode } = await deps.docker.containers.state(id);
@@ -364,7 +376,7 @@ async function closePlace(deps: ServicesDeps, place: string): Promise<void> {
   for (const { id } of await docker.networks.list(labels)) await removeNetwork(deps, id);
 }
 
-/** What still has a sandbox on it goes with a later sweep. */
+/** Removes a network. One that a sandbox is still connected to is removed by a later sweep. */
 async function removeNetwork({ docker }: ServicesDeps, id: string): Promise<void> {
   for (let triesLeft = LEAVE.tries; ; triesLeft--)
     try {

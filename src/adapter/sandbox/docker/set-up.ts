@@ -1,8 +1,10 @@
 /**
- * The set-up of a project's code: its command runs once in a container of its own, and what it leaves is an image that later
- * sandboxes start from. Unlike in a sandbox the root can be written and the command is its root, because it installs programs;
- * nothing of the host is mounted there, and no secret is given. What it left in the files of the work, of what the project's
- * people keep out of commits (`node_modules`), is put aside in the image, and given to each working copy (`laid-out.ts`).
+ * The set-up of a project's code. Its command runs once in a container of its own, and the result is an image that
+ * later sandboxes start from.
+ * Unlike in a sandbox, the root file system can be written and the command runs as root, because it installs programs.
+ * Nothing of the host is mounted there, and no secret is given.
+ * What the command leaves among the project's files and the project ignores in commits (`node_modules`) is set aside in
+ * the image, and given to each working copy (`laid-out.ts`).
  */
 import { pipeline, Readable } from "node:stream";
 import type Docker from "dockerode";
@@ -46,49 +48,51 @@ interface Work {
 }
 
 interface SetUpWork extends Work {
-  /** Id of the image that it begins with. */
+  /** Id of the image that the set-up begins with. */
   image: string;
-  /** Of the image that it leaves. */
+  /** Name of the resulting image. */
   name: string;
   key: string;
-  /** Folders of the project's files: what is new in these is looked at. */
+  /** Folders of the project's files in which new entries are looked for. */
   folders: readonly string[];
   isLeftOut(path: string, isFolder: boolean): boolean;
-  /** Of what it may write. */
+  /** Most bytes that the command may write. */
   maxBytes: number;
-  /** What its home keeps for the next set-up. None of it is in the image. */
+  /** Folders of the home that are kept for the next set-up. Their content is not in the image. */
   caches?: CacheFolders | undefined;
-  /** Opens its way out; undefined where it has none. */
+  /** Opens the network access of the command; undefined when it has none. */
   wayOut?: ((sandbox: Pick<Sandbox, "exec" | "openRoute">) => Promise<WayOut>) | undefined;
 }
 
 interface CheckWork extends Work {
   image: string;
-  /** Where services are that it reaches by name. */
+  /** Network of services that the command reaches by name. */
   network?: string | undefined;
 }
 
 export interface SetUpResult extends ExecResult {
-  /** It wrote more than it may. */
+  /** Whether it wrote more than it may. */
   tooLarge: boolean;
-  /** Of the image; undefined when the command failed. */
+  /** Size of the image; undefined when the command failed. */
   sizeBytes?: number | undefined;
 }
 
 export type SetUps = ReturnType<typeof createSetUps>;
 
-/** Of a container that is set up: its project. An image made of it says `IMAGE` instead. */
+/**
+ * Label of a container that is being set up; its value is the project. On an image made from it, the value is `IMAGE`.
+ */
 export const SETTING_UP = "skep.setting-up";
 const IMAGE = "an-image";
 const LAYER = "skep.layer";
-/** What installers need as root of their container, as package managers change owners and users. */
+/** Capabilities that installers need as root of their container, because package managers change owners and users. */
 export const CAPABILITIES = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"];
 const LOOK_MS = 5_000;
 export const ROOT: Owner = { uid: 0, gid: 0 };
 const STEP_MS = 600_000;
 const LIST_BYTES = 4 * 1024 * 1024;
 
-/** Names in folders, one a line with its kind. */
+/** Script that lists the entries of folders, one per line with its kind. */
 const LIST = `while IFS= read -r at; do
   for entry in "$at"* "$at".[!.]* "$at"..?*; do
     if [ -L "$entry" ]; then kind=l; elif [ -d "$entry" ]; then kind=d; elif [ -e "$entry" ]; then kind=f; else continue; fi
@@ -96,7 +100,9 @@ const LIST = `while IFS= read -r at; do
   done
 done`;
 
-/** $1 whom it belongs to. Puts aside what its input names, and takes the project's files out. */
+/**
+ * Script that sets aside the paths in its input, and removes the project's files. $1 is the owner of what is set aside.
+ */
 const PUT_ASIDE = `set -e
 mkdir -p ${LAID_OUT}/files; : > ${LAID_OUT}/names
 while IFS= read -r path; do
@@ -114,7 +120,7 @@ interface Bounds extends Pick<SetUpWork, "maxBytes" | "wayOut"> {
 
 export type OpenBounds = Awaited<ReturnType<typeof openBounds>>;
 
-/** What a command may write, looked at while it runs, and its way out, until they are closed. */
+/** Watches how much a command writes, and opens its network access, until both are closed. */
 export async function openBounds({ containers }: DockerClient, id: string, { maxBytes, wayOut, exec }: Bounds) {
   const relay = createContainerRelay({ docker: { containers }, containerId: id, user: "0:0", program: RELAY_PATH });
   const tooLarge = new AbortController();
@@ -139,7 +145,7 @@ export async function openBounds({ containers }: DockerClient, id: string, { max
   }
 }
 
-/** Whose image it is, as lines of a Dockerfile. */
+/** Labels of a layer's image, as lines of a Dockerfile. */
 export const layerLabels = (instanceId: string, ownerId: string, key: string): string[] => [
   `LABEL ${SETTING_UP}=${IMAGE}`,
   `LABEL ${LAYER}="${ownerId} ${key}"`,
@@ -157,10 +163,13 @@ export function createSetUps(deps: SetUpsDeps) {
   };
   return {
     findImage: deps.images.find,
-    /** Whether the image is there. */
+    /** Whether the image exists. */
     has: async (name: string): Promise<boolean> => (await docker.images.inspect(name)) !== undefined,
     make: (work: SetUpWork, signal: AbortSignal) => makeLayer(deps, work, signal),
-    /** Runs a command as an agent would: its user, no network but that of services, the files of the project with what the set-up laid out. */
+    /**
+     * Runs a command as an agent would: as the same user, with no network except that of services, and on the project's
+     * files with those that the set-up left.
+     */
     check: (work: CheckWork, signal: AbortSignal) => runCheck(deps, work, signal),
     async layers() {
       const rows = (await docker.images.list()).filter(
@@ -218,7 +227,7 @@ async function makeLayer(deps: SetUpsDeps, work: SetUpWork, signal: AbortSignal)
   }
 }
 
-/** Mounts of what it keeps; the folder is made where the engine has none. */
+/** Mounts of the cache folders, which are created if the engine has none. */
 async function cacheMounts({ docker, instanceId }: SetUpsDeps, { caches, image }: SetUpWork) {
   if (!caches) return [];
   const opened = await openCaches({ docker, instanceId, caches, imageId: image, owner: ROOT });
@@ -230,7 +239,7 @@ async function runCheck(deps: SetUpsDeps, work: CheckWork, signal: AbortSignal):
   const { docker } = deps;
   const { rootless, engine } = await docker.info();
   const owner = rootless ? { uid: 0, gid: 0 } : sandboxOwner(deps.server);
-  // An agent's home is empty, too: what the set-up left there helps none of them, and must not help the check.
+  // An agent's home is empty, too. What the set-up left there helps no agent, so it must not help the check either.
   const home = `rw,nosuid,nodev,exec,size=${CONTAINER_LIMITS.homeBytes},mode=0700,uid=${owner.uid},gid=${owner.gid}`;
   // Podman cannot give a folder in memory to a user.
   const tmpfs: Record<string, string> = engine === "podman" ? {} : { [HOME]: home };
@@ -258,12 +267,12 @@ interface Start {
   owner: Owner;
   capabilities: string[];
   network?: string | undefined;
-  /** Folders in memory, with their options. */
+  /** Folders in memory, by path, with their mount options. */
   tmpfs?: Readonly<Record<string, string>>;
   mounts?: Docker.MountSettings[];
 }
 
-/** A container with the project's files in a root of its own. Leaves none behind when that fails. */
+/** Starts a container whose own root contains the project's files. If that fails, no container is left behind. */
 async function startContainer(
   { docker, instanceId }: SetUpsDeps,
   { image, projectId, memoryMb, cpus, source }: Pick<SetUpWork, "image" | "projectId" | "memoryMb" | "cpus" | "source">,
@@ -310,7 +319,7 @@ async function startContainer(
   }
 }
 
-/** The same archive, with everything in it given to somebody. */
+/** Copies an archive with all entries changed to an owner. */
 function ownedBy(source: Readable, { uid, gid }: Owner): Readable {
   const [reader, writer] = [extract(), pack()];
   reader.on("entry", (header, stream, next) => {
@@ -333,7 +342,7 @@ async function putAside(deps: SetUpsDeps, id: string, work: SetUpWork, owner: Ow
   await step(deps, id, ["sh", "-c", PUT_ASIDE, "sh", `${owner.uid}:${owner.gid}`], input);
 }
 
-/** A step of ours. @throws Problem 503 `setup_not_kept`. */
+/** Runs a script of Skep's own. @throws Problem 503 `setup_not_kept`. */
 async function step(deps: SetUpsDeps, id: string, argv: readonly string[], stdin: string): Promise<string> {
   const { exitCode, output, omittedBytes } = await execIn(deps, id, argv, {
     stdin,

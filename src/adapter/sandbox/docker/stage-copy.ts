@@ -1,6 +1,7 @@
 /**
- * `COPY --from` of a build: files of one container that has never run into another, through the engine's archives. What is in an
- * image is anybody's work: names are looked at before they are used, and sizes and numbers are known before the first byte is written.
+ * `COPY --from` of a build: copies files between two containers that have never run, through the engine's archives. The
+ * content of an image is untrusted, so names are checked before they are used, and sizes and counts are known before
+ * the first byte is written.
  */
 import { posix } from "node:path";
 import { addAbortSignal, pipeline, Readable } from "node:stream";
@@ -12,7 +13,7 @@ import type { DockerClient } from "../../docker.ts";
 import type { Owner } from "../workspace-path.ts";
 import { isFolder, missingFolders, unpackWritten, writeContent } from "./copy-step.ts";
 
-/** Says to the author of the Dockerfile why its files cannot be copied. */
+/** Tells the author of the Dockerfile why files cannot be copied. */
 export class StageCopyFault extends Error {
   override readonly name = "StageCopyFault";
 }
@@ -33,23 +34,26 @@ const MAX_FOLDERS = 50_000;
 const MAX_LINKS = 10;
 
 interface Found {
-  /** In the archive. */
+  /** Path in the archive. */
   name: string;
-  /** Below a target that is a folder; "" is that folder itself. */
+  /** Path below a target folder; "" is the target folder itself. */
   below: string;
   header: Header;
 }
 
-/** What one name stands for. */
+/** The files that one source of the step names. */
 interface Source {
-  /** What is asked of the engine. */
+  /** Path that the engine is asked for. */
   path: string;
   found: Found[];
-  /** One file that is meant itself. */
+  /** Whether the source is a single file. */
   isOne: boolean;
 }
 
-/** @returns false when it is more than `maxBytes`. @throws StageCopyFault, Problem 413, those of the engine. */
+/**
+ * Copies the files. @returns false when they are larger than `maxBytes`. @throws StageCopyFault, Problem 413, and the
+ * engine's.
+ */
 export async function copyFromImage(containers: Containers, id: string, work: StageCopyWork): Promise<boolean> {
   const { step, maxBytes } = work;
   const sources: Source[] = [];
@@ -76,7 +80,10 @@ export async function copyFromImage(containers: Containers, id: string, work: St
   return true;
 }
 
-/** Reads names alone. @param source from the top, with `*`, `?` and `[…]`; a link that is named itself is followed. */
+/**
+ * Finds the files of a source by reading only names. @param source path from the top, which may contain `*`, `?` and
+ * `[…]`; if it names a link, the link is followed.
+ */
 async function lookAt(containers: Containers, work: StageCopyWork, source: string): Promise<Source> {
   const parts = source.split("/");
   const first = parts.findIndex((part) => /[*?[\\]/.test(part));
@@ -111,11 +118,11 @@ async function entriesOf(containers: Containers, { source, signal }: StageCopyWo
   return entries;
 }
 
-/** @throws StageCopyFault where there is no such path. */
+/** Reads an archive of the container. @throws StageCopyFault when there is no such path. */
 async function* readArchive(containers: Containers, id: string, path: string, signal: AbortSignal) {
   const reader = extract();
   try {
-    // What goes wrong there ends the loop below.
+    // An error there ends the loop below.
     pipeline(addAbortSignal(signal, Readable.from(await containers.pack(id, path))), reader, () => {});
   } catch (error) {
     if (isProblem(error) && error.code === "docker_not_found")
@@ -140,7 +147,7 @@ function namedIn(entries: readonly Header[]): Found[] {
   });
 }
 
-/** Of a folder that is meant its files, as where it is named itself. */
+/** Finds the entries that match a pattern. A matching folder stands for its files, as one that is named directly. */
 function matchingIn(entries: readonly Header[], pattern: string): Found[] {
   const [matches, depth] = [matcherOf(pattern), pattern.split("/").length];
   const known = new Map<string, boolean>();
@@ -184,14 +191,14 @@ async function writeSource(
       continue;
     }
     content.resume();
-    // The engine names what a hard link is the same as by its place in the archive.
+    // The engine names the target of a hard link by its path in the archive.
     const other = header.type === "link" ? wanted.get(linkname) : undefined;
     if (header.type === "symlink") writer.entry({ ...common, type: "symlink", linkname });
     else if (other) writer.entry({ ...common, type: "link", linkname: placeOf(other).slice(1) });
     else alone.push(one);
   }
-  // The same file as one that is not copied. The engine packs one thing of a container at a time. Only now is it known how
-  // large each is, and many may be the same large file.
+  // These are hard links to files that are not copied, so their content is read one by one, as the engine packs only
+  // one path at a time. Their sizes only become known now, and many may be links to the same large file.
   let bytes = 0;
   for (const one of alone)
     for await (const { header, content } of readArchive(containers, source, posix.join(path, "..", one.name), signal)) {

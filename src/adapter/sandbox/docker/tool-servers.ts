@@ -1,6 +1,6 @@
 /**
- * Tool servers in containers of their own: locked down as an agent's sandbox is, but for one folder that each may keep
- * things in. Everything that one starts ends with its container.
+ * Tool servers in containers of their own. They are restricted like an agent's sandbox, except for one folder in which
+ * each may keep data. All processes of a server end with its container.
  */
 import type Docker from "dockerode";
 import { badRequest } from "../../../core/errors.ts";
@@ -22,7 +22,7 @@ interface DockerToolServersDeps {
   images: { find(name: string, signal?: AbortSignal): Promise<ImageDetail> };
   /** The user the server runs as. */
   owner: Owner;
-  /** The engine does not see this host's folders: what a server keeps is in a volume. */
+  /** Whether the engine cannot see this host's folders. A server's data is in a volume then. */
   carries?: boolean;
 }
 
@@ -30,9 +30,9 @@ interface Parts extends DockerToolServersDeps {
   networks: Pick<SandboxNetworks, "bridge" | "guard">;
 }
 
-/** Label that names the tool server of a container. */
+/** Label of a container that names its tool server. */
 export const SERVER_LABEL = "skep.mcp_server";
-/** Where a server keeps what should outlive it; also its home. */
+/** Folder for data that outlives the container; also the server's home. */
 const DATA_FOLDER = "/data";
 
 export function createDockerToolServers(deps: DockerToolServersDeps): ToolServers {
@@ -55,7 +55,7 @@ export function createDockerToolServers(deps: DockerToolServersDeps): ToolServer
   };
 }
 
-/** Starts it and attaches. */
+/** Starts a tool server and attaches to it. */
 async function openContainer(
   deps: Parts,
   server: ToolServerSpec,
@@ -91,7 +91,7 @@ async function openContainer(
 
 const volumeOf = (instanceId: string, server: string): string => `skep-${instanceId}-${server}`;
 
-/** Where it keeps things: this host's folder, or one of the engine's machine. */
+/** The folder for the server's data: on this host, or in a volume on the engine's machine. */
 async function folderOf(
   { docker, instanceId, carries, owner: server }: Parts,
   spec: ToolServerSpec,
@@ -154,7 +154,7 @@ function containerOf(plan: Plan): Docker.ContainerCreateOptions {
         folder,
         imageVolumes: image.volumes,
       }),
-      // What it says goes to us; a second copy in the engine would only fill the disk.
+      // Its output goes to Skep; a second copy in the engine would only fill the disk.
       LogConfig: { Type: "none", Config: {} },
     },
   };

@@ -1,7 +1,8 @@
 /**
- * A volume that holds files for containers where the engine's machine cannot see the server's. Containers are given one folder of
- * it by its path on that machine, which belongs to the container's user from the start: a volume's own root cannot, without a
- * container that runs as root. The volume itself is mounted beside it, read-only, for our programs, and so that nobody removes it.
+ * A volume that holds files for containers, for when the engine's machine cannot see the server's files.
+ * Containers get one folder of the volume, mounted by its path on that machine. This folder belongs to the container's
+ * user from the start; the root of a volume could not, without a container that runs as root.
+ * The volume itself is also mounted, read-only. It holds Skep's programs, and a mounted volume cannot be removed.
  */
 import { Readable } from "node:stream";
 import type Docker from "dockerode";
@@ -12,7 +13,7 @@ import type { Owner } from "../workspace-path.ts";
 
 export interface FilesVolume {
   name: string;
-  /** Of the files, on the engine's machine. */
+  /** Path of the files' folder on the engine's machine. */
   folder: string;
 }
 
@@ -20,22 +21,22 @@ export interface VolumePlan {
   name: string;
   labels: Record<string, string>;
   imageId: string;
-  /** Whom the files belong to. */
+  /** The user that the files belong to. */
   owner: Owner;
-  /** Of the programs in it; none are there when absent. */
+  /** Architecture of the programs in the volume; when absent, there are none. */
   arch?: string | undefined;
 }
 
-/** Where the volume is mounted for its programs. Nothing else of it can be looked into from there. */
+/** Mount point of the volume for its programs. The user cannot look into its other folders from there. */
 const PROGRAMS = "/run/skep";
 export const CARRIER_PATH = `${PROGRAMS}/bin/carrier`;
 export const CARRIED_RELAY_PATH = `${PROGRAMS}/bin/relay`;
 
-/** Makes it with an empty folder and our programs; one that is there keeps its files. */
+/** Makes the volume with an empty folder and Skep's programs. An existing volume keeps its files. */
 export async function makeFilesVolume(docker: DockerClient, plan: VolumePlan): Promise<FilesVolume> {
   const { name, labels, imageId, owner, arch } = plan;
   const mountpoint = await docker.volumes.ensure(name, labels);
-  // Never started: the engine unpacks into what a container would have.
+  // This container is never started: the engine unpacks files through its mount.
   const id = await docker.containers.create({
     Image: imageId,
     Entrypoint: ["true"],
@@ -51,10 +52,10 @@ export async function makeFilesVolume(docker: DockerClient, plan: VolumePlan): P
   return { name, folder: filesFolder(mountpoint) };
 }
 
-/** Where the files of a volume are, on the engine's machine. */
+/** Path of a volume's files on the engine's machine. */
 export const filesFolder = (mountpoint: string): string => `${mountpoint}/kept/files`;
 
-/** Not what the image has at that place. */
+/** `NoCopy`: the volume is not filled with what the image has at that path. */
 const VolumeOptions: Docker.MountSettings["VolumeOptions"] = {
   NoCopy: true,
   Labels: {},
@@ -63,7 +64,7 @@ const VolumeOptions: Docker.MountSettings["VolumeOptions"] = {
 
 export const programsOf = ({ name }: FilesVolume): Docker.MountSettings => mountedVolume(name, PROGRAMS);
 
-/** The volume itself, whose files are closed to the container's user there. */
+/** Mounts the volume itself, whose files the container's user cannot reach there. */
 export const mountedVolume = (name: string, target: string): Docker.MountSettings => ({
   Type: "volume",
   Source: name,
@@ -72,7 +73,7 @@ export const mountedVolume = (name: string, target: string): Docker.MountSetting
   VolumeOptions,
 });
 
-/** An archive that is made at once. */
+/** Makes an archive from entries that are added at once. */
 export function tarOf(add: (tar: Pack) => void): Readable {
   const tar = pack();
   add(tar);
@@ -82,7 +83,7 @@ export function tarOf(add: (tar: Pack) => void): Readable {
 
 const contents = ({ uid, gid }: Owner, arch: string | undefined): Readable =>
   tarOf((tar) => {
-    // Closed to the container's user, who has the files by their own mount.
+    // Closed to the container's user, who reaches the files through their own mount.
     tar.entry({ name: "kept", type: "directory", mode: 0o700, uid: 0, gid: 0 });
     tar.entry({ name: "kept/files", type: "directory", mode: 0o755, uid, gid });
     if (arch === undefined) return;

@@ -1,4 +1,7 @@
-/** A day of 10,000 executions over 50 hosts that are lost and drained, in simulated time; `scripts/bench placement` prints it. */
+/**
+ * A simulated day of 10,000 executions over 50 hosts, some of which are lost or drained; `scripts/bench placement`
+ * prints it.
+ */
 import { expect, test } from "bun:test";
 import { simulateDay } from "../../../testing/hosts-day.ts";
 
@@ -9,9 +12,9 @@ test("in a day of 10,000 executions over 50 hosts with 100 losses each ends once
   expect(day.ends.size).toBe(PLAN.executions);
   expect(Math.max(...day.ends.values())).toBe(1);
   expect([day.onDrained, day.left, day.mostOfHost]).toEqual([0, 0, PLAN.slots]);
-  // The losses met work.
+  // Some losses hit running work.
   expect(day.again).toBeGreaterThan(50);
-  // Where there is room, a step begins where its files are.
+  // If there is room, a step begins on the host that has its files.
   expect(day.near / (day.near + day.further)).toBeGreaterThan(0.9);
 });
 

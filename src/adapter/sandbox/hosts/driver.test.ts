@@ -1,4 +1,4 @@
-/** Where work goes among several machines, and what happens when one of them is gone. */
+/** Where work is placed among several machines, and what happens when one of them is lost. */
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ afterAll(() => rmSync(root, { recursive: true }));
 const never = new AbortController().signal;
 const gone = () => unavailable("sandbox_unavailable", "It does not answer.");
 
-/** A machine that can be lost. What works on it is a process of this one. */
+/** A machine that can be lost. Its sandboxes are processes on this one. */
 function machine(name: string, slots: number, labels: string[] = []) {
   const driver = createProcessSandboxes({ allowHostShell: true, instanceId: newId("instance") });
   const state = { isThere: true, started: [] as string[], live: (_: string): boolean => false };
@@ -72,7 +72,7 @@ test("work goes where most is free, and to the machine that has its files; when 
     code: "sandbox_unavailable",
     detail: "No host can take the work now: small has 1 of 1 sandboxes; big has 3 of 3 sandboxes. It waits.",
   });
-  // Another agent over the same files joins the one that works on them.
+  // Another agent on the same files joins the machine that uses them.
   const joined = await driver.start(specOf(specs[0]!.home), never);
   expect(small.state.started).toHaveLength(2);
   for (const one of [...open, joined]) await Promise.all([one.stop(), one.stop()]);
@@ -91,7 +91,7 @@ test("work of a machine that is gone goes on on another, never on both, and what
   expect(one.state.started).toHaveLength(2);
   one.state.isThere = false;
   await expect(said(first)).rejects.toMatchObject({ code: "sandbox_unavailable" });
-  // What cannot be ended there holds up nothing here.
+  // A sandbox that cannot be stopped on the lost machine blocks nothing here.
   await first.freeze();
   await first.stop();
   await expect(first.workspace.read("x")).rejects.toMatchObject({ code: "sandbox_lost" });
@@ -102,7 +102,7 @@ test("work of a machine that is gone goes on on another, never on both, and what
   await driver.sweep(() => true);
   expect([one.state.live(spec.executionId), two.state.live(spec.executionId)]).toEqual([false, true]);
   await second.stop();
-  // It was on `one` before, whose files are of another time.
+  // The execution was on `one` before, where its files are outdated by now.
   two.state.isThere = false;
   await expect(driver.start(spec, never)).rejects.toThrow("No host can take the work now: two: It does not answer.");
   await expect(driver.sweep(() => true)).resolves.toEqual({ removed: 0, left: [] });
@@ -119,11 +119,11 @@ test("a drained host gets no new work, what works there ends there, and its wait
   const first = await driver.start(specOf(), never);
   const spec = specOf();
   const working = await driver.start(spec, never);
-  // The larger share of free slots.
+  // Each sandbox goes to the machine with the larger share of free slots.
   expect([one.state.started.length, two.state.started.length]).toEqual([1, 1]);
   driver.setDrained("two", true);
   expect([await working.isAlive(), await first.isAlive(), await said(working)]).toEqual([false, true, "on\n"]);
-  // What belongs to work there joins it: on two machines at once its files cannot be.
+  // Work on the same files joins the machine even though it is drained, because files can only be used on one machine.
   const joined = await driver.start(specOf(spec.home), never);
   expect(two.state.started).toHaveLength(2);
   await Promise.all([joined.stop(), working.stop()]);
@@ -172,7 +172,7 @@ test("work that wants labels goes to a host that has all of them and nowhere els
     "No host can take the work now: its files are worked on at small, which has not all of its labels. It waits.",
   );
   await open[2]!.stop();
-  // Files that nobody works on go where the work is to be.
+  // Files that nobody uses go to the machine that the work needs.
   open.push(await driver.start(wanting(["gpu"], spec.home), never));
   expect(big.state.started).toHaveLength(3);
   big.state.isThere = false;

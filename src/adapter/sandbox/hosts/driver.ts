@@ -1,6 +1,7 @@
 /**
- * Sandboxes on several engines: a driver made of drivers, each of which carries the files to its machine and back. The server's
- * folders are what counts, so work whose machine is gone goes on on another one with what was brought back.
+ * Sandboxes on several engines: a driver made of drivers, each of which carries files to its machine and back. The
+ * server's folders are authoritative, so when a machine is lost, its work continues on another one with what was
+ * brought back.
  */
 import { type Clock, systemClock } from "../../../core/clock.ts";
 import { codeOf, messageOf, type Problem, unavailable } from "../../../core/errors.ts";
@@ -9,12 +10,12 @@ import type { Sandbox, SandboxDriver, SandboxSpec } from "../../../engine/sandbo
 
 export interface Host {
   name: string;
-  /** Sandboxes at once. */
+  /** Most sandboxes at the same time. */
   slots: number;
-  /** What work may ask for, besides its name. */
+  /** Labels that work may ask for, besides the host's name. */
   labels: readonly string[];
   driver: SandboxDriver & { close(): Promise<void> };
-  /** Rejects when it does not answer. */
+  /** Rejects when the host does not answer. */
   ping(): Promise<void>;
 }
 
@@ -22,29 +23,31 @@ export interface HostState {
   name: string;
   slots: number;
   used: number;
-  /** Why nothing is started there; undefined where it answers. */
+  /** Why nothing is started there; undefined while the host answers. */
   away: string | undefined;
-  /** Nothing is started there until it is enabled; what works there ends. */
+  /** Whether the host is drained: nothing is started there until it is enabled again, and the work there ends. */
   drained: boolean;
 }
 
-/** Of the hosts as a whole, when it happens. */
+/** A change of a host's reachability. */
 export interface HostChange {
   name: string;
   change: "lost" | "back";
 }
 
 export interface HostedSandboxes extends SandboxDriver {
-  /** Asks each host. */
+  /** Asks each host whether it answers. */
   look(): Promise<HostState[]>;
-  /** Whether a host is left alone. A sandbox that waits there for its next turn counts as ended: the turn begins elsewhere. */
+  /**
+   * Drains or enables a host. A sandbox that waits there for its next turn counts as ended; the turn begins elsewhere.
+   */
   setDrained(name: string, drained: boolean): void;
-  /** Calls back when a host stops to answer, or answers again. */
+  /** Calls the listener when a host stops answering, or answers again. */
   onChange(listener: (change: HostChange) => void): void;
   close(): Promise<void>;
 }
 
-/** A host that did not answer is asked again after that time. */
+/** A host that did not answer is asked again after this time, ms. */
 const AGAIN_MS = 5_000;
 
 interface Machine extends Host {
@@ -53,21 +56,24 @@ interface Machine extends Host {
   drained: boolean;
 }
 
-/** Files that are worked on: on one machine at a time. */
+/** The files of one workspace, which are used on one machine at a time. */
 interface Files {
   machine: Machine;
-  /** What works there now. Ended when the files go to another machine. */
+  /** The sandboxes that use the files now. They are aborted when the files go to another machine. */
   open: Set<AbortController>;
 }
 
-/** Of files that nobody works on, for how many it is known where they were last. */
+/** For this many workspaces without sandboxes, the last machine is remembered. */
 const REMEMBERED = 1_000;
 
 export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: Clock = systemClock): HostedSandboxes {
   const machines: Machine[] = hosts.map((host) => ({ ...host, used: 0, away: undefined, drained: false }));
   const listeners: ((change: HostChange) => void)[] = [];
   const files = new Map<string, Files>();
-  /** By execution, where it is or is about to be, and where it has worked, the last at the end. */
+  /**
+   * By execution: the machine that it is on or about to be started on, and the machines it has worked on, the latest
+   * last.
+   */
   const placed = new Map<string, { machine: Machine; worked: Machine[] }>();
   const { capabilities, noticeMs, about } = hosts[0].driver;
 
@@ -86,13 +92,14 @@ export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: 
       noteAnswer(machine, error);
     }
   }
-  /** Where it may be started, best first. */
+  /** The machines on which a sandbox may be started, best first. */
   function candidates({ home, executionId, hostLabels = [] }: SandboxSpec): Machine[] {
     const known = files.get(home);
-    // Who works on the same files works on the same copy of them, however many there are: it is part of work that is to end there.
+    // While others use the same files, a further sandbox must use the same copy, even beyond the machine's slots: it
+    // belongs to work that has to end there.
     if (known && known.open.size > 0 && !known.machine.away)
       return hasLabels(known.machine, hostLabels) ? [known.machine] : [];
-    // It does not come back to a machine that it has left, to files of another time.
+    // An execution does not return to a machine that it has left, where the files are outdated.
     const left = placed.get(executionId)?.worked.slice(0, -1) ?? [];
     const free = machines.filter(
       (machine) =>
@@ -186,7 +193,7 @@ export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: 
             return swept;
           } catch (error) {
             noteAnswer(machine, error);
-            // What is on it carries nothing: its files are copies.
+            // Nothing on a lost machine affects the server's files, because it only has copies.
             return { removed: 0, left: [] };
           }
         }),
@@ -212,13 +219,16 @@ const lost = (why: string): Problem => unavailable("sandbox_lost", `The sandbox 
 interface Own {
   /** Aborted when the machine is lost. */
   losing: AbortController;
-  /** Gives its place back. */
+  /** Frees the slot. */
   release(): void;
-  /** Asks whether the machine is there. */
+  /** Checks whether the machine answers. */
   look(): Promise<void>;
 }
 
-/** A sandbox of a machine that may be lost: what cannot be stopped there carries nothing here any more. */
+/**
+ * Wraps a sandbox whose machine may be lost. If it cannot be stopped there, that does no harm: it no longer carries
+ * files back.
+ */
 function wrap(machine: Machine, sandbox: Sandbox, own: Own): Sandbox {
   const { losing, release, look } = own;
   const guard = async <T>(act: () => Promise<T>): Promise<T> => {
@@ -230,7 +240,7 @@ function wrap(machine: Machine, sandbox: Sandbox, own: Own): Sandbox {
       throw error;
     }
   };
-  /** @returns whether the machine is there to have done it. */
+  /** Runs `act`. If it fails because the machine does not answer, the sandbox counts as lost instead. */
   const orAway = async (act: () => Promise<void>): Promise<void> => {
     try {
       await act();

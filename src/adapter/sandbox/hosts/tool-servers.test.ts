@@ -1,4 +1,4 @@
-/** Where tool servers run among several machines. */
+/** On which of several machines tool servers run. */
 import { expect, test } from "bun:test";
 import { unavailable } from "../../../core/errors.ts";
 import type { Pipe } from "../../../core/pipe.ts";
@@ -84,7 +84,7 @@ test("tool servers spread over the hosts, and each begins again where it keeps i
   const later = process([one, two], homes, drained);
   await later.open(specOf("b"), events, signal);
   expect(two.state.opened).toEqual(["b", "d", "b"]);
-  // What the earlier process left there goes before anything is opened, once.
+  // What the earlier process left on a host is removed once, before anything is started there.
   await later.open(specOf("d"), events, signal);
   expect([one.state.swept, two.state.swept]).toEqual([1, 2]);
 });
@@ -99,7 +99,7 @@ test("it waits for the host that has its files, and says for which and why", asy
   two.state.isThere = false;
   await expect(open("a")).rejects.toThrow("It does not answer.");
   await expect(open("new")).rejects.toThrow("No host can take it now: one is drained; two: It does not answer.");
-  // Nothing was kept: it may begin anywhere later.
+  // The server has no data yet, so it may start anywhere later.
   expect([...homes]).toEqual([["a", "two"]]);
   two.state.isThere = true;
   drained.add("two");
@@ -109,7 +109,7 @@ test("it waits for the host that has its files, and says for which and why", asy
   await expect(process([one], homes, drained).open(specOf("a"), events, signal)).rejects.toThrow(
     "What it keeps is on the host two, which DOCKER_HOSTS names no longer.",
   );
-  // From before it was noted where each is.
+  // Data from a version that did not store which host has it.
   one.state.kept.add("old");
   drained.add("one");
   await expect(open("old")).rejects.toThrow("What it keeps is on the host one, which is drained.");

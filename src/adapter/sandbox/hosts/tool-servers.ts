@@ -1,6 +1,6 @@
 /**
- * Tool servers on several engines: each begins where the fewest are, and stays there, since what it keeps is there. So it waits for
- * its host rather than begin elsewhere with nothing.
+ * Tool servers on several engines. Each starts on the host with the fewest servers and stays there, because its data is
+ * there. If that host is away, the server waits instead of starting elsewhere without its data.
  */
 import { messageOf, unavailable } from "../../../core/errors.ts";
 import type { ToolServers } from "../../../engine/tool-servers.ts";
@@ -8,14 +8,14 @@ import type { ToolServers } from "../../../engine/tool-servers.ts";
 export interface ToolServerHost {
   name: string;
   servers: ToolServers;
-  /** Whether it has what that server keeps. Rejects when it does not answer. */
+  /** Whether the host has data of that server. Rejects when the host does not answer. */
   keeps(server: string): Promise<boolean>;
 }
 
 export interface HostedToolServersDeps {
   hosts: readonly ToolServerHost[];
   isDrained(host: string): boolean;
-  /** Where each has its files; outlives this process. */
+  /** The host that has each server's data; stored beyond this process. */
   homes: {
     find(server: string): string | undefined;
     set(server: string, host: string): void;
@@ -26,16 +26,16 @@ export interface HostedToolServersDeps {
 interface Asked {
   host: ToolServerHost;
   keeps: boolean;
-  /** Why it does not answer. */
+  /** Why the host does not answer. */
   away?: string;
 }
 
 const unusable = (why: string) => unavailable("sandbox_unavailable", why);
 
 export function createHostedToolServers({ hosts, isDrained, homes }: HostedToolServersDeps): ToolServers {
-  /** By host, the servers that run there. */
+  /** The running servers, by host. */
   const running = new Map(hosts.map(({ name }) => [name, new Set<object>()]));
-  /** By host, whether what an earlier process left there is gone. */
+  /** By host: the removal of what an earlier process left there. */
   const swept = new Map<string, Promise<void>>();
   let isThere: (server: string) => boolean = () => true;
 
@@ -47,14 +47,17 @@ export function createHostedToolServers({ hosts, isDrained, homes }: HostedToolS
     sweeping.catch(() => swept.delete(name));
     return sweeping;
   }
-  /** Counts it there at once: of two that begin together, the second goes elsewhere. @throws Problem 503 with what to do about it. */
+  /**
+   * Chooses a host and counts the server there at once, so that of two that start together, the second goes elsewhere.
+   * @throws Problem 503 with what to do about it.
+   */
   async function take(server: string, own: object): Promise<ToolServerHost> {
     const home = homeOf(server);
     const host = home ?? choose(await Promise.all(hosts.map((one) => ask(one, server))));
     running.get(host.name)?.add(own);
     return host;
   }
-  /** @throws Problem 503. */
+  /** The host that has the server's data; undefined when there is none. @throws Problem 503. */
   function homeOf(server: string): ToolServerHost | undefined {
     const home = homes.find(server);
     if (home === undefined) return undefined;
@@ -73,7 +76,7 @@ export function createHostedToolServers({ hosts, isDrained, homes }: HostedToolS
       return { host, keeps: false, away: messageOf(error) };
     }
   }
-  /** @throws Problem 503. */
+  /** Chooses the host that has the server's data, or else the one with the fewest servers. @throws Problem 503. */
   function choose(asked: readonly Asked[]): ToolServerHost {
     const free = asked.filter(({ host, away }) => away === undefined && !isDrained(host.name));
     const [best] = free.toSorted((one, other) => countOf(one.host) - countOf(other.host));
@@ -86,7 +89,7 @@ export function createHostedToolServers({ hosts, isDrained, homes }: HostedToolS
     );
     throw unusable(`No host can take it now: ${reasons.join("; ")}.`);
   }
-  /** @throws Problem 503. */
+  /** Checks that the host is not drained. @throws Problem 503. */
   function assertUsed({ name }: ToolServerHost): void {
     if (!isDrained(name)) return;
     throw unusable(
@@ -96,7 +99,7 @@ export function createHostedToolServers({ hosts, isDrained, homes }: HostedToolS
   const countOf = ({ name }: ToolServerHost): number => running.get(name)?.size ?? 0;
   const each = async (act: (host: ToolServerHost) => Promise<void>): Promise<void> => {
     const all = await Promise.allSettled(hosts.map(act));
-    // One that does not answer holds up none of the others.
+    // A host that does not answer does not stop the others.
     if (all.every(({ status }) => status === "rejected")) throw unusable("None of the hosts of DOCKER_HOSTS answers.");
   };
 
@@ -113,7 +116,7 @@ export function createHostedToolServers({ hosts, isDrained, homes }: HostedToolS
         return { ...pipe, ended };
       } catch (error) {
         running.get(host.name)?.delete(own);
-        // It has kept nothing there yet.
+        // The server has no data there yet.
         if (isNew) homes.forget(spec.server);
         throw error;
       }

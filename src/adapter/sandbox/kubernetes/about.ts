@@ -1,4 +1,4 @@
-/** What an agent reads about its sandbox in a Pod. */
+/** The text that tells an agent about its sandbox in a Pod. */
 import type { SandboxAbout, SandboxSpec } from "../../../engine/sandbox.ts";
 import { hostWords } from "../docker/about.ts";
 import { HOME } from "../docker/container-spec.ts";

@@ -1,6 +1,7 @@
 /**
- * The files of a sandbox in a Pod. They are carried: what the server has goes there before a command runs, and what a command
- * changed comes back when it is asked. File tools work on the server's copy, which is made current first.
+ * The files of a sandbox in a Pod, which are carried: the server's changes go there before a command runs, and a
+ * command's changes come back when they are asked for. File tools work on the server's copy, which is first brought up
+ * to date.
  */
 import type { Problem } from "../../../core/errors.ts";
 import { createCarriedFolder } from "../detached/carried-folder.ts";
@@ -14,7 +15,7 @@ interface CarriedFilesDeps {
   home: string;
   /** The folder in the Pod. */
   folder: string;
-  /** The program in the Pod. */
+  /** Path of the carrier in the Pod. */
   program: string;
   commands: Pick<ReturnType<typeof createPodCommands>, "talk">;
 }
@@ -23,7 +24,7 @@ export function createCarriedFiles({ home, folder, program, commands }: CarriedF
   const carried = createCarriedFolder(home);
   const near = createWorkspaceFiles(home);
   const { use, end } = createCarrying((feed) => commands.talk([program, folder], feed));
-  /** Whether anything there may have changed the files. */
+  /** Whether a command may have changed the files in the Pod. */
   let hasWorked = false;
   let isClosed = false;
   const bringBack = async (): Promise<void> => {
@@ -34,14 +35,14 @@ export function createCarriedFiles({ home, folder, program, commands }: CarriedF
       await near.write(path, data);
       await use(carried.bringIn);
     }),
-    /** Makes the folder there what it is here. */
+    /** Makes the folder in the Pod the same as here. */
     reset: () => use(carried.reset),
-    /** Before a command: takes there what the server has changed. */
+    /** Carries the server's changes to the Pod, before a command runs. */
     async prepare(): Promise<void> {
       await use(carried.bringIn);
       hasWorked = true;
     },
-    /** Nothing is carried any more. */
+    /** Stops carrying files. */
     close(why: Problem): void {
       isClosed = true;
       end(why);

@@ -1,4 +1,4 @@
-/** What `skep doctor` says of the warm pools that the configuration names. */
+/** What `skep doctor` reports about the configured warm pools. */
 import { listIn, membersOf, textIn } from "../../../core/is-object.ts";
 import type { SandboxSpec } from "../../../engine/sandbox.ts";
 import { CLAIM_RIGHTS, type Claims, type ClaimsDeps } from "./claims.ts";
@@ -8,7 +8,7 @@ import { shortened } from "./pod-state.ts";
 import { missingRights } from "./rights.ts";
 
 export interface PoolChecked {
-  /** What it is for, or why it is not used. */
+  /** What the pool is for, or why it is not used. */
   detail: string;
   isUsed: boolean;
 }
@@ -30,7 +30,10 @@ export async function checkPools({ deps, claims }: Parts, signal: AbortSignal): 
   });
 }
 
-/** Whether any agent could work in its Pods: one that asks for the image, size, network and runtime that it has. */
+/**
+ * Compares a pool with an agent that asks for exactly the pool's image, size, network and runtime. @returns the first
+ * difference; undefined when such an agent can work in its Pods.
+ */
 function differenceIn(template: unknown, instanceId: string): string | undefined {
   const { spec: pod, metadata } = membersOf(template);
   const container = listIn(pod, "containers")[0];

@@ -1,4 +1,4 @@
-/** Pods that wait in a warm pool of agent-sandbox: used where they are exactly what would be made, and never else. */
+/** Pods in a warm pool of agent-sandbox are only used if they are exactly what would be created. */
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -40,7 +40,7 @@ const specOf = (changes: Partial<SandboxSpec> = {}): SandboxSpec => ({
   ...changes,
 });
 const manifests = manifestsIn(readFileSync(join(KUBERNETES_DOCS, "warm-pool.yml"), "utf8"));
-/** The template of the documentation with the tests' image. */
+/** The template of the documentation, with the tests' image. */
 function templateOf(change: (spec: Record<string, unknown>, container: Record<string, unknown>) => void = () => {}) {
   const template = structuredClone(manifests.get("SandboxTemplate skep-agents/skep"));
   const spec = membersOf(membersOf(membersOf(template?.["spec"])["podTemplate"])["spec"]);
@@ -53,7 +53,7 @@ function templateOf(change: (spec: Record<string, unknown>, container: Record<st
 interface Opening {
   replicas?: number;
   claimMs?: number;
-  /** Whether Pods run; otherwise they stay pending. */
+  /** Whether Pods start; otherwise they stay pending. */
   runs?: boolean;
 }
 
@@ -75,7 +75,7 @@ async function opened(template: Record<string, unknown> | undefined, { replicas 
   const driver = open();
   endings.push(cluster.close, driver.close, pods.close);
   const podsMade = () => cluster.asked.filter((one) => one === "POST /api/v1/namespaces/work/pods").length;
-  /** A Pod for that, from the pool or none. */
+  /** The name of the Pod from the pool; undefined when the pool has none for this sandbox. */
   const take = async (spec: SandboxSpec) => {
     const { instanceId } = deps;
     const held = await claims.take(podManifest({ name: podName(), spec, instanceId, image, pullSecrets: [] }), never);
@@ -114,7 +114,7 @@ describe.skipIf(lacks("container engine", docker !== undefined))("a warm pool", 
     expect(cluster.pools.said).toMatchObject([
       { spec: { warmPoolRef: { name: "skep" }, lifecycle: { shutdownPolicy: "Delete" } } },
     ]);
-    // When its Pod is lost, its work fails as in any Pod.
+    // When the claimed Pod is lost, its work fails as in any Pod.
     const up = Promise.withResolvers<void>();
     const running = sandbox.exec(["sh", "-c", "echo up; sleep 600"], { ...limits, onOutput: () => up.resolve() });
     await up.promise;
@@ -122,7 +122,7 @@ describe.skipIf(lacks("container engine", docker !== undefined))("a warm pool", 
     await expect(running).rejects.toMatchObject({ code: "sandbox_lost" });
     await sandbox.stop();
     expect([cluster.pools.claims(), cluster.pods.size]).toEqual([[], 0]);
-    // The pool is empty: one is made from its template. Then the server dies.
+    // The pool is empty, so the controller creates a Pod from the template. Then the server dies.
     const left = await driver.start(specOf({ memoryMb: 64 }), never);
     expect([left.pod, podsMade(), cluster.pools.claims().length]).toEqual(["warm-1", 0, 1]);
     expect(await open().sweep(() => false)).toEqual({ removed: 1, left: [] });

@@ -1,6 +1,6 @@
 /**
- * Pods that wait ready in warm pools of kubernetes-sigs/agent-sandbox: one is claimed instead of made, where a pool's Pods are exactly
- * what would be made. Where anything about a pool is not so, a Pod is made as without it.
+ * Warm pools of kubernetes-sigs/agent-sandbox, whose Pods wait ready. If a pool's Pods are exactly what would be
+ * created, one is claimed instead. If anything about the pool differs, a Pod is created as usual.
  */
 import type { Clock } from "../../../core/clock.ts";
 import { isProblem, messageOf } from "../../../core/errors.ts";
@@ -17,11 +17,11 @@ const EXTENSIONS = "extensions.agents.x-k8s.io";
 const SANDBOXES = "agents.x-k8s.io";
 const VERSION = "v1beta1";
 const POD_NAME = "agents.x-k8s.io/pod-name";
-/** What was found out about a pool holds so long, ms. */
+/** How long findings about a pool are reused, ms. */
 const KEEP_MS = 60_000;
-/** How long the cluster's controller may take to give a Pod, ms. Then it is not at work. */
+/** How long the cluster's controller may take to provide a Pod, ms. After that, it counts as not running. */
 const CLAIM_MS = 20_000;
-/** Reasons for which no Pod comes by waiting. */
+/** Reasons for which waiting would not bring a Pod. */
 const HOPELESS: ReadonlySet<string> = new Set([
   "WarmPoolNotFound",
   "TemplateNotFound",
@@ -30,7 +30,7 @@ const HOPELESS: ReadonlySet<string> = new Set([
   "ClaimExpired",
 ]);
 
-/** Beside those for Pods; docs/kubernetes/warm-pool.yml grants them. */
+/** Rights in addition to those for Pods; docs/kubernetes/warm-pool.yml grants them. */
 export const CLAIM_RIGHTS: readonly Right[] = [
   ...["create", "list", "watch", "delete"].map((verb) => ({ verb, resource: "sandboxclaims", group: EXTENSIONS })),
   { verb: "get", resource: "sandboxwarmpools", group: EXTENSIONS },
@@ -51,19 +51,19 @@ export interface ClaimsDeps {
   claimMs?: number | undefined;
 }
 
-/** A Pod to work in, and how it is given back. */
+/** A Pod to work in, and the function that gives it back. */
 export interface Held {
   pod: string;
   end(signal?: AbortSignal): Promise<void>;
 }
 
-/** A pool as it is found. */
+/** Findings about a pool. */
 interface Pool {
   name: string;
-  /** The `podTemplate` of its template. */
+  /** The `podTemplate` of the pool's template. */
   template?: unknown;
   ready?: number;
-  /** Why it is not used. */
+  /** Why the pool is not used. */
   fault?: string;
 }
 
@@ -87,7 +87,7 @@ export function createClaims(deps: ClaimsDeps) {
       const spec = membersOf(await client.call("GET", at(EXTENSIONS, "sandboxtemplates", template), { signal }))[
         "spec"
       ];
-      // The policy that the controller would make opens the internet, also to Pods that are to have no network.
+      // The policy that the controller would otherwise make opens the internet, even to Pods that must have no network.
       if (textIn(spec, "networkPolicyManagement") !== "Unmanaged")
         return { name, fault: `its template ${template} does not say networkPolicyManagement: Unmanaged` };
       const ready = numberIn(membersOf(pool)["status"], "readyReplicas") ?? 0;
@@ -103,7 +103,7 @@ export function createClaims(deps: ClaimsDeps) {
   }
   const remove = (name: string, signal?: AbortSignal): Promise<void> =>
     client.remove(`${claims}/${name}`, { propagationPolicy: "Background" }, signal);
-  /** The sandbox that the controller gives for a claim, or why it gives none. */
+  /** Waits for the controller. @returns the sandbox that it provides for a claim, or why it provides none. */
   async function answerTo(name: string, signal: AbortSignal): Promise<{ sandbox: string } | { fault: string }> {
     const { promise, resolve } = Promise.withResolvers<{ sandbox: string } | { fault: string }>();
     const late = setTimeout(() => resolve({ fault: "the controller of agent-sandbox gives no Pod" }), claimMs);
@@ -132,7 +132,7 @@ export function createClaims(deps: ClaimsDeps) {
     const object = await client.call("GET", at(SANDBOXES, "sandboxes", sandbox), { signal });
     return textIn(membersOf(membersOf(object)["metadata"])["annotations"], POD_NAME) || sandbox;
   }
-  /** @returns what is wrong with the Pod that was given; undefined once it can be worked in. */
+  /** Waits for the Pod of a claim and checks it. @returns what is wrong with it; undefined when it can be used. */
   async function checkPod(
     manifest: Manifest,
     claim: string,
@@ -148,11 +148,14 @@ export function createClaims(deps: ClaimsDeps) {
       await remove(claim, why);
     };
     await pods.started(held.pod, manifest.spec.containers[0]?.image ?? "", signal);
-    // The template may have changed since the pool made it, so it is looked at itself.
+    // The template may have changed since the pool created this Pod, so the Pod itself is compared.
     return podDifference(manifest, await readPod({ client, namespace, pod: held.pod }));
   }
   return {
-    /** A Pod of a pool whose Pods are what the manifest says; undefined where one has to be made. @throws Problem as `pods.started`. */
+    /**
+     * Claims a Pod from a pool whose Pods are as the manifest says; undefined when a Pod must be created. @throws
+     * Problem as `pods.started`.
+     */
     async take(manifest: Manifest, signal: AbortSignal): Promise<Held | undefined> {
       for (const name of warmPools) {
         const { template, fault } = await pool(name, signal);
@@ -185,16 +188,19 @@ export function createClaims(deps: ClaimsDeps) {
         throw error;
       }
     },
-    /** Each pool as it is now, whatever is remembered. */
+    /** Each pool as it is now; remembered findings are not used. */
     pools: async (signal: AbortSignal): Promise<Pool[]> =>
       await Promise.all(warmPools.map(async (name) => remember(await read(name, signal)))),
   };
 }
 
-/** The cluster does not know claims, or does not allow them. */
+/** Codes that mean that the cluster does not know claims, or does not allow them. */
 const REFUSALS: ReadonlySet<string> = new Set(["kubernetes_not_found", "kubernetes_forbidden", "kubernetes_error"]);
 
-/** Labels of a claim are ours; those of its Pod are the template's. A server that never comes back leaves it until then. */
+/**
+ * The labels of a claim are Skep's; those of its Pod are the template's. If the server never comes back, the claim is
+ * removed at its shutdown time.
+ */
 const claimOf = ({ metadata: { name, labels } }: Manifest, pool: string, clock: Clock) => ({
   apiVersion: `${EXTENSIONS}/${VERSION}`,
   kind: "SandboxClaim",

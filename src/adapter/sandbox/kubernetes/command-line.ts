@@ -1,11 +1,11 @@
 /**
- * A command with its variables as one line of `sh`, which is sent through the command's input: what stands in the address
- * of an `exec` is logged by API servers, and there is no other place for variables.
+ * Writes a command with its variables as one line of `sh`, which is sent through the command's input. API servers log
+ * the address of an `exec`, and an `exec` has no other place for variables.
  */
 import { badRequest } from "../../../core/errors.ts";
 import { CONTAINER_LIMITS } from "../docker/lock-down.ts";
 
-/** Reads the line, and nothing beyond it, and becomes the command. */
+/** The command of an `exec`: it reads the line and nothing beyond it, and becomes the command in the line. */
 export const TAKES_LINE: readonly string[] = ["sh", "-c", 'IFS= read -r skep && eval "$skep"'];
 
 export interface CommandLine {
@@ -14,15 +14,15 @@ export interface CommandLine {
   env?: readonly string[] | undefined;
   cwd?: string | undefined;
   /**
-   * `none`: empty. `open`: what comes after the line. A number: that many bytes of it, which are kept in a file without a
-   * name, because API servers before 1.30 cannot say where input ends.
+   * The command's input. `none`: empty. `open`: everything after the line. A number: that many bytes after the line,
+   * which are kept in a file without a name, because API servers before 1.30 cannot tell where input ends.
    */
   input: "none" | "open" | number;
 }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** @throws Problem 400 for a variable that no shell can have. */
+/** @throws Problem 400 for a variable name that no shell accepts. */
 export function commandLine({ argv, env = [], cwd, input }: CommandLine): string {
   const variables = env.map((pair) => {
     const equals = pair.indexOf("=");
@@ -49,5 +49,5 @@ function inputOf(input: CommandLine["input"]): string {
   return `umask 077; head -c ${input} > ${file} || exit 126; exec < ${file}; rm -f ${file}; umask 022; ${run}`;
 }
 
-/** One word of `sh` in one line. */
+/** Quotes a text as one word of `sh` on one line. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''").replaceAll("\n", `'"$skep_n"'`)}'`;

@@ -1,4 +1,7 @@
-/** The commands of one Pod, in the form in which the engine's containers have them (`docker/exec.ts`, `docker/relay.ts`). */
+/**
+ * Runs the commands of one Pod, with the same interface as an engine's containers (`docker/exec.ts`,
+ * `docker/relay.ts`).
+ */
 import { isProblem, messageOf, unavailable } from "../../../core/errors.ts";
 import type { FrameSink } from "../../docker/demux.ts";
 import type { OpenExec, RunningExec } from "../../docker/exec.ts";
@@ -13,7 +16,7 @@ interface PodPlace {
   client: Cluster;
   namespace: string;
   pod: string;
-  /** Aborted when the Pod is lost: ends what is talked to in it. */
+  /** Aborted when the Pod is lost; ends the connections to its programs. */
   lost: AbortSignal;
 }
 
@@ -67,7 +70,7 @@ export function createPodCommands(place: PodPlace) {
   };
   return {
     containers,
-    /** A program of the server's own, to talk to. @throws Problem 503 `sandbox_lost`. */
+    /** Starts a program of the server's own whose streams stay open. @throws Problem 503 `sandbox_lost`. */
     async talk(argv: readonly string[], onStdout: (chunk: Uint8Array) => void): Promise<PodExec> {
       try {
         return await begin({ argv, input: "open" }, (stream, chunk) => {
@@ -77,7 +80,10 @@ export function createPodCommands(place: PodPlace) {
         throw asLoss(error);
       }
     },
-    /** A command of the server's own that takes an input. @returns the beginning of both outputs. @throws Problem 503 `sandbox_lost`. */
+    /**
+     * Runs a command of the server's own with an input. @returns the exit code and the beginning of both outputs.
+     * @throws Problem 503 `sandbox_lost`.
+     */
     async run(argv: readonly string[], input: Uint8Array) {
       let output = "";
       try {
@@ -97,13 +103,13 @@ export function createPodCommands(place: PodPlace) {
 
 const LOSSES = new Set(["sandbox_unavailable", "kubernetes_not_found", "kubernetes_error"]);
 
-/** What a failure to talk to a Pod that has worked means. */
+/** Turns a failed connection to a Pod that has worked into `sandbox_lost`. */
 function asLoss(error: unknown): unknown {
   if (isProblem(error) && !LOSSES.has(error.code)) return error;
   return unavailable("sandbox_lost", `The sandbox is gone: ${messageOf(error)}`);
 }
 
-/** Undefined when it is gone. */
+/** The Pod as the cluster describes it; undefined when it is gone. */
 export async function readPod(place: Pick<PodPlace, "client" | "namespace" | "pod">): Promise<unknown> {
   try {
     return await place.client.call("GET", podPath(place));

@@ -1,4 +1,6 @@
-/** What a cluster may do to a sandbox: have no room, no image, take its node away, and not guard its network. */
+/**
+ * What a cluster may do to a sandbox: it has no room or no image, loses its node, or does not enforce network policies.
+ */
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

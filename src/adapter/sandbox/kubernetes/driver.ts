@@ -1,6 +1,6 @@
 /**
- * The Kubernetes sandbox: one locked-down Pod for an execution (pod.ts says how). Nothing of this host is mounted: its files
- * are carried there and back, and everything is said through `exec`.
+ * The Kubernetes sandbox: one restricted Pod per execution (see pod.ts). Nothing of this host is mounted: files are
+ * carried there and back, and all communication goes through `exec`.
  */
 import { randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "../../../core/clock.ts";
@@ -30,30 +30,30 @@ import { showClaim, showPod } from "./show.ts";
 interface KubernetesSandboxDeps {
   client: Cluster;
   namespace: string;
-  /** Whose Pods they are. */
+  /** Id of the server instance that owns the Pods. */
   instanceId: string;
   defaultImage: string;
-  /** Names of secrets of the namespace with which nodes get images. */
+  /** Names of the namespace's secrets with which nodes pull images. */
   pullSecrets: readonly string[];
-  /** Names of SandboxWarmPools whose Pods are used where they are what an agent asks for. */
+  /** Names of SandboxWarmPools. Their Pods are used if they are what an agent asks for. */
   warmPools: readonly string[];
-  /** How long the controller of such pools may take to give a Pod, in ms. */
+  /** How long the pools' controller may take to provide a Pod, ms. */
   claimMs?: number;
   clock?: Clock;
-  /** How long a Pod may find no node until its work is put back, in ms. */
+  /** How long a Pod may wait for a node, ms; then its work is put back. */
   placeMs?: number;
 }
 
 export interface ClusterChecked {
-  /** Where agents work, for people. */
+  /** Where agents work, in words for people. */
   detail: string;
-  /** Of each warm pool that is named. */
+  /** The result for each configured warm pool. */
   pools: PoolChecked[];
 }
 
 interface KubernetesSandboxes extends SandboxDriver {
   start(spec: SandboxSpec, signal: AbortSignal): Promise<Sandbox & { readonly pod: string }>;
-  /** @throws Problem with the remedy: what of the cluster is missing or refused. */
+  /** Tests the cluster. @throws Problem with the remedy when something is missing or refused. */
   check(): Promise<ClusterChecked>;
   close(): void;
 }
@@ -68,7 +68,7 @@ const CAPABILITIES: Capabilities = {
 };
 const NOTICE_MS = 30_000;
 const SWEEP_MS = 30_000;
-/** Longer than in an engine's container: what cannot be killed costs the whole Pod. */
+/** Longer than in an engine's container, because a process that cannot be killed costs the whole Pod, ms. */
 const KILL_MS = 60_000;
 const CARRIER = `${RELAY_FOLDER}/carrier`;
 const RELAY = `${RELAY_FOLDER}/relay`;
@@ -108,7 +108,7 @@ export function createKubernetesSandboxes(deps: KubernetesSandboxDeps): Kubernet
         ...made.map((name) => pods.remove(name, signal)),
         ...claimed.map((name) => claims.remove(name, signal)),
       ]);
-      // Of one that is left nothing reaches the files: they are on this host, and nobody carries them any more.
+      // A Pod that is left cannot change the files: they are on this host, and nothing carries changes back any more.
       return { removed: ends.filter(({ status }) => status === "fulfilled").length, left: [] };
     },
     async show() {
@@ -163,7 +163,7 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
   }
 }
 
-/** A Pod that runs: one that a warm pool holds ready, or one that is made. */
+/** A running Pod: one from a warm pool, or one that is created. */
 async function obtain({ pods, claims }: Parts, manifest: Manifest, signal: AbortSignal): Promise<Held> {
   const ready = await claims.take(manifest, signal);
   if (ready) return ready;
@@ -186,7 +186,7 @@ function assertFolder(path: string): void {
   }
 }
 
-/** As the cluster takes it, and of this start alone. */
+/** A name that the cluster accepts, unique to this start. */
 const podName = (executionId: string): string =>
   `skep-${executionId.toLowerCase().replaceAll("_", "-")}-${randomBytes(3).toString("hex")}`;
 
@@ -205,7 +205,7 @@ async function archOf({ run }: Commands, image: string): Promise<string> {
   throw unavailable("sandbox_unavailable", `The cluster's node is ${shown}; agents work on x86_64 and arm64 alone.`);
 }
 
-/** Lays a program into the Pod, in memory. */
+/** Writes a program into the Pod's memory. */
 async function lay({ run }: Commands, path: string, program: Uint8Array): Promise<void> {
   const { output, exitCode } = await run(["sh", "-c", 'cat > "$0" && chmod 500 "$0"', path], program);
   if (exitCode !== 0)
@@ -236,7 +236,7 @@ function createSandbox(
   const unfollow = pods.follow(name, (state) => {
     if (state.lost !== undefined) lose(state.lost);
   });
-  /** A command that cannot be ended takes its Pod along: a cluster gives no other way to end it. */
+  /** Gives up the Pod, because a cluster has no other way to end a command that cannot be ended. */
   const restart = async () => {
     const why = lose("a command in it could not be ended");
     await held.end();
@@ -280,7 +280,7 @@ function createSandbox(
         throw error;
       }
     },
-    // What is no longer carried changes no file here, whatever goes on there.
+    // Once nothing is carried any more, programs in the Pod cannot change files here.
     async freeze() {
       lose("it was ended");
     },

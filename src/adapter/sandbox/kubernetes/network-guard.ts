@@ -1,12 +1,13 @@
 /**
- * Whether the cluster keeps the promise that a Pod without a network has none. A network policy is only a wish: some network
- * plug-ins ignore it. So a Pod that the policy closes tries to reach the API server, which every Pod of an open network can.
+ * Tests whether the cluster enforces that a Pod without a network has none. Some network plug-ins ignore network
+ * policies. So a Pod that the policy closes tries to reach the API server, which every Pod with an open network can
+ * reach.
  */
 import type { Clock } from "../../../core/clock.ts";
 import { unavailable } from "../../../core/errors.ts";
 import type { createPodCommands } from "./container.ts";
 
-/** What was found holds so long, ms. */
+/** How long a positive result is reused, ms. */
 const KEEP_MS = 600_000;
 
 const LOOK = `
@@ -27,7 +28,7 @@ const UNGUARDED: Readonly<Record<string, string>> = {
 export function createNetworkGuard(clock: Clock) {
   let guardedUntil = 0;
   return {
-    /** @throws Problem 503 `network_unguarded`: the Pod must not be used. */
+    /** @throws Problem 503 `network_unguarded` when the Pod must not be used. */
     async assertClosed({ run }: Pick<ReturnType<typeof createPodCommands>, "run">): Promise<void> {
       if (clock.monotonic() < guardedUntil) return;
       const { output } = await run(["sh", "-c", LOOK], new Uint8Array());

@@ -1,14 +1,20 @@
 /**
- * Whether a Pod that somebody else described is what an agent may work in: every wall that our own Pod has is there, and nothing
- * that could open one is added.
+ * Compares a Pod that somebody else described with Skep's own. An agent may work in it if it has all restrictions of
+ * Skep's Pod, and adds nothing that could weaken them.
  */
 import { isObject, membersOf } from "../../../core/is-object.ts";
 import { POD_LABELS, type podManifest } from "./pod.ts";
 
-/** Of ours, what another need not have: a claim has an end of its own, and a pool's nodes may get images by another secret. */
+/**
+ * Fields of Skep's Pod that another Pod need not have: a claim has its own deadline, and a pool's nodes may pull images
+ * with another secret.
+ */
 const NOT_ASKED: ReadonlySet<string> = new Set(["activeDeadlineSeconds", "hostname", "imagePullSecrets"]);
 
-/** What may be added without opening anything: where it runs, and what an API server fills in. By path; `*` is an item of a list. */
+/**
+ * Fields that another Pod may add because they weaken nothing: where it runs, and what an API server fills in. Each is
+ * a path; `*` stands for an item of a list.
+ */
 const HARMLESS: ReadonlySet<string> = new Set(
   `
     activeDeadlineSeconds affinity dnsConfig dnsPolicy hostname imagePullSecrets nodeName nodeSelector overhead
@@ -21,10 +27,13 @@ const HARMLESS: ReadonlySet<string> = new Set(
     .split(/\s+/),
 );
 
-/** What may be added with that value alone: newer API servers do. */
+/** Fields that may be added only with this value; newer API servers add them. */
 const HARMLESS_AS: Readonly<Record<string, unknown>> = { "containers.*.securityContext.procMount": "Default" };
 
-/** @param pod a Pod, or the `podTemplate` of a SandboxTemplate. @returns the first difference in words; undefined when there is none. */
+/**
+ * @param pod a Pod, or the `podTemplate` of a SandboxTemplate. @returns the first difference in words; undefined when
+ * there is none.
+ */
 export function podDifference(ours: ReturnType<typeof podManifest>, pod: unknown): string | undefined {
   const label = membersOf(membersOf(membersOf(pod)["metadata"])["labels"])[POD_LABELS.network];
   const asked = ours.metadata.labels[POD_LABELS.network];
@@ -35,7 +44,7 @@ export function podDifference(ours: ReturnType<typeof podManifest>, pod: unknown
   return difference({ ...wanted, containers }, membersOf(pod)["spec"], "", "");
 }
 
-/** @param at for people. @param rule the same with `*` for items. */
+/** @param at path for people. @param rule the same path with `*` for items of lists. */
 function difference(ours: unknown, theirs: unknown, at: string, rule: string): string | undefined {
   const below = (name: string, path: string) => (path === "" ? name : `${path}.${name}`);
   if (Array.isArray(ours)) {
@@ -74,7 +83,7 @@ const UNITS: Readonly<Record<string, number>> = {
   Gi: 2 ** 30,
 };
 
-/** API servers write quantities in their own form: 1000m as 1, 10240Mi as 10Gi. */
+/** Parses a quantity, because API servers write quantities in their own form: 1000m as 1, 10240Mi as 10Gi. */
 export function quantityOf(value: unknown): number | undefined {
   if (typeof value === "number") return value;
   const [, count, unit = ""] = typeof value === "string" ? (/^(\d{1,15})(m|k|M|G|Ki|Mi|Gi)?$/.exec(value) ?? []) : [];

@@ -1,21 +1,21 @@
-/** What a cluster says of a Pod, in the words that matter here. */
+/** Reads from a cluster's description of a Pod what matters to a sandbox. */
 import { type Problem, unavailable } from "../../../core/errors.ts";
 import { listIn, membersOf, numberIn, textIn } from "../../../core/is-object.ts";
 
 export interface PodState {
-  /** Its container runs, and the cluster still knows it. */
+  /** Whether its container runs and the Pod is not lost. */
   isRunning: boolean;
   oomKilled: boolean;
   exitCode: number;
-  /** It has ended, is being removed, or its node no longer answers: why, in words. */
+  /** Why the Pod can no longer be used, in words: it has ended, is being removed, or its node no longer answers. */
   lost?: string | undefined;
-  /** The scheduler finds no node for it: its words. */
+  /** The scheduler's message when it finds no node for the Pod. */
   unschedulable?: string | undefined;
-  /** Why its container cannot start. */
+  /** Why the Pod's container cannot start. */
   blocked?: { reason: string; message: string } | undefined;
 }
 
-/** Reasons that waiting does not change. */
+/** Reasons for which waiting does not help, and the code of the Problem for each. */
 const BLOCKS: Readonly<Record<string, string>> = {
   ImagePullBackOff: "image_missing",
   ErrImagePull: "image_missing",
@@ -26,7 +26,7 @@ const BLOCKS: Readonly<Record<string, string>> = {
   RunContainerError: "image_unusable",
 };
 
-/** @param pod undefined: it is gone. */
+/** @param pod undefined when it is gone. */
 export function stateOf(pod: unknown): PodState {
   if (pod === undefined) return { isRunning: false, oomKilled: false, exitCode: 0, lost: "its Pod was removed" };
   const status = membersOf(membersOf(pod)["status"]);
@@ -64,21 +64,21 @@ function lossOf(pod: unknown, status: unknown, ended: Record<string, unknown>): 
   return undefined;
 }
 
-/** The message of a condition that is not met for that reason. */
+/** The message of a condition that is not met for the given reason. */
 function conditionOf(status: unknown, type: string, reason: string): string | undefined {
   const found = listIn(status, "conditions").find((one) => textIn(one, "type") === type);
   if (textIn(found, "status") === "True" || textIn(found, "reason") !== reason) return undefined;
   return shortened(textIn(found, "message") ?? reason);
 }
 
-/** What the cluster says, in one line of a length that can be shown. */
+/** Shortens the cluster's text to one line that can be shown. */
 export const shortened = (text: string): string =>
   text
     .replace(/[\x00-\x20\x7f]+/g, " ")
     .trim()
     .slice(0, 500);
 
-/** Why a Pod that is there cannot be worked in. */
+/** The Problem for a Pod whose container cannot start. */
 export function blockProblem({ reason, message }: NonNullable<PodState["blocked"]>, image: string): Problem {
   const code = BLOCKS[reason] ?? "image_unusable";
   if (code === "image_missing")

@@ -1,4 +1,4 @@
-/** The Pod an execution gets: everything that is locked down, in one place. */
+/** Describes the Pod of an execution. All of its restrictions are set here. */
 import type { SandboxSpec } from "../../../engine/sandbox.ts";
 import { HARNESS_STATE, HOME } from "../docker/container-spec.ts";
 import { CONTAINER_LIMITS } from "../docker/lock-down.ts";
@@ -11,22 +11,22 @@ export const POD_LABELS = {
   execution: "skep.execution",
   run: "skep.run",
   work: "skep.work",
-  /** `closed` or `open`: what the namespace's network policies select by. */
+  /** `closed` or `open`; the namespace's network policies select Pods by it. */
   network: "skep.network",
 } as const;
 
 /** Folder in memory for the relay's program. */
 export const RELAY_FOLDER = "/run/skep";
 export const CONTAINER = "agent";
-/** The user of agents' images. Every process of the Pod has it, and no rights beyond. */
+/** User and group of all processes of the Pod, as in agents' images. They have no further rights. */
 export const POD_USER = 10_001;
 
 /**
- * Waits forever, and collects the dead that its descendants leave. Signals that an agent's `pkill` would send are not
- * handled.
+ * The Pod's main program: it waits forever and collects dead processes. It ignores the signals that an agent's `pkill`
+ * would send.
  */
 const IDLE = 'trap "" HUP INT TERM; while :; do sleep 86400 & wait; done';
-/** A Pod whose server never comes back ends by itself. */
+/** If the server never comes back, the Pod ends by itself after this time. */
 export const LONGEST_SECONDS = 48 * 60 * 60;
 const FILES_MIB = 10 * 1024;
 const mib = (bytes: number): string => `${Math.ceil(bytes / 1024 / 1024)}Mi`;
@@ -55,7 +55,7 @@ export function podManifest({ name, spec, instanceId, image, pullSecrets }: PodP
       labels: labelsOf(spec, instanceId),
       annotations: {
         "skep.agent": spec.agentId,
-        // An autoscaler that moved it would end the work in it.
+        // If an autoscaler moved the Pod, its work would end.
         "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
       },
     },
@@ -86,7 +86,8 @@ export function podManifest({ name, spec, instanceId, image, pullSecrets }: PodP
           imagePullPolicy: "IfNotPresent",
           command: ["sh", "-c", IDLE],
           workingDir: MOUNT_POINT,
-          // Not the execution's own variables: the cluster keeps this. Each command is given them.
+          // The execution's own variables are not set here, because the cluster stores these. Each command gets them
+          // instead.
           env: Object.entries({ HOME, USER: "agent", LOGNAME: "agent", LANG: "C.UTF-8" }).map(([key, value]) => ({
             name: key,
             value,

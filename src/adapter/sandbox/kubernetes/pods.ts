@@ -1,4 +1,4 @@
-/** The Pods of one server in its namespace: made, waited for, watched and removed. */
+/** Creates, awaits, watches and removes the Pods of one server in its namespace. */
 import { unavailable } from "../../../core/errors.ts";
 import { listIn, membersOf, textIn } from "../../../core/is-object.ts";
 import { raceSignal } from "../../../core/race-signal.ts";
@@ -12,9 +12,9 @@ interface PodsDeps {
   client: Cluster;
   namespace: string;
   instanceId: string;
-  /** How long a Pod may find no node until its work is put back, in ms. */
+  /** How long a Pod may wait for a node, ms; then its work is put back. */
   placeMs?: number;
-  /** How long a Pod may take to start in all, in ms. */
+  /** Time limit for the whole start of a Pod, ms. */
   startMs?: number;
 }
 
@@ -51,7 +51,10 @@ export function createPods({ client, namespace, instanceId, placeMs = PLACE_MS, 
         tell(name, stateOf(undefined));
       },
     });
-  /** @throws Problem when the cluster does not answer, or does not allow it. */
+  /**
+   * Starts the watch of this instance's Pods and waits for its first list. @throws Problem when the cluster does not
+   * answer, or does not allow it.
+   */
   async function watching(): Promise<void> {
     watch ??= look({ labelSelector });
     const own = watch;
@@ -63,7 +66,7 @@ export function createPods({ client, namespace, instanceId, placeMs = PLACE_MS, 
       throw error;
     }
   }
-  /** Calls it with what is known of the Pod, and whenever that changes. @returns what ends that. */
+  /** Calls the listener with the Pod's known state, and whenever it changes. @returns a function that ends this. */
   function follow(name: string, listen: Listener): () => void {
     const all = listeners.get(name) ?? new Set();
     listeners.set(name, all.add(listen));
@@ -74,7 +77,7 @@ export function createPods({ client, namespace, instanceId, placeMs = PLACE_MS, 
       if (all.size === 0) listeners.delete(name);
     };
   }
-  /** The cluster's own last words about a Pod, for people. */
+  /** The cluster's last warning about a Pod, for people; empty when there is none. */
   async function complaintOf(name: string): Promise<string> {
     try {
       const answer = await client.call("GET", `/api/v1/namespaces/${namespace}/events`, {
@@ -92,7 +95,10 @@ export function createPods({ client, namespace, instanceId, placeMs = PLACE_MS, 
   return {
     follow,
     remove,
-    /** Watches a Pod that does not carry this instance's labels. @returns what ends that. @throws Problem as `create`. */
+    /**
+     * Watches a Pod that does not carry this instance's labels. @returns a function that ends this. @throws Problem as
+     * `create`.
+     */
     async track(name: string): Promise<() => void> {
       const own = look({ fieldSelector: `metadata.name=${name}` });
       const end = () => {
@@ -107,15 +113,16 @@ export function createPods({ client, namespace, instanceId, placeMs = PLACE_MS, 
         throw error;
       }
     },
-    /** Makes a Pod. @throws Problem: no quota, no right, no answer. */
+    /** Creates a Pod. @throws Problem when a quota or right is missing, or the cluster does not answer. */
     async create(manifest: ReturnType<typeof podManifest>, signal: AbortSignal): Promise<void> {
       await watching();
       signal.throwIfAborted();
       await client.call("POST", path, { body: manifest, signal });
     },
     /**
-     * Until its container runs.
-     * @throws Problem 503 `image_missing`, `image_unusable`, `sandbox_unavailable` when there is no room, with the remedy.
+     * Resolves when the Pod's container runs.
+     * @throws Problem 503 with the remedy: `image_missing`, `image_unusable`, or `sandbox_unavailable` when there is no
+     * room.
      */
     async started(name: string, image: string, signal: AbortSignal): Promise<void> {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -149,7 +156,7 @@ export function createPods({ client, namespace, instanceId, placeMs = PLACE_MS, 
         clearTimeout(placing);
       }
     },
-    /** Those that are there, as the cluster describes them. */
+    /** This instance's Pods, as the cluster describes them. */
     async list(signal?: AbortSignal): Promise<unknown[]> {
       return listIn(await client.call("GET", path, { query: { labelSelector }, signal }), "items");
     },

@@ -1,4 +1,7 @@
-/** What the server must be allowed in its namespace, asked of the cluster itself: `docs/kubernetes/agents.yml` grants it. */
+/**
+ * Asks the cluster whether the server has the rights it needs in its namespace; `docs/kubernetes/agents.yml` grants
+ * them.
+ */
 import { isProblem, unavailable } from "../../../core/errors.ts";
 import { membersOf } from "../../../core/is-object.ts";
 import type { Cluster } from "../../kubernetes/cluster.ts";
@@ -7,7 +10,7 @@ export interface Right {
   verb: string;
   resource: string;
   subresource?: string;
-  /** Of the API; the core one when absent. */
+  /** API group; the core group when absent. */
   group?: string;
 }
 
@@ -20,7 +23,9 @@ export const POD_RIGHTS: readonly Right[] = [
 const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const NO_ANSWER = new Set(["kubernetes_forbidden", "kubernetes_not_found", "kubernetes_error"]);
 
-/** @returns those that are missing, in words; none where the cluster does not tell. @throws Problem when it does not answer. */
+/**
+ * @returns the missing rights in words; none when the cluster does not tell. @throws Problem when it does not answer.
+ */
 export async function missingRights(
   { client, namespace }: { client: Cluster; namespace: string },
   rights: readonly Right[],
@@ -32,7 +37,7 @@ export async function missingRights(
   return all.flat();
 }
 
-/** @throws Problem 503 `kubernetes_forbidden` that names each right that is missing. */
+/** @throws Problem 503 `kubernetes_forbidden` that names each missing right. */
 export async function assertRights(
   place: { client: Cluster; namespace: string },
   rights: readonly Right[],
@@ -64,7 +69,7 @@ async function isGranted(client: Cluster, namespace: string, right: Right, signa
     const answer = await client.call("POST", REVIEWS, { body, signal });
     return membersOf(membersOf(answer)["status"])["allowed"] === true;
   } catch (error) {
-    // Some clusters keep this question to administrators. Then the first refusal says what is missing.
+    // Some clusters answer this question only for administrators. Then the first refused call tells what is missing.
     if (isProblem(error) && NO_ANSWER.has(error.code)) return true;
     throw error;
   }

@@ -1,4 +1,4 @@
-/** A Pod as administrators see it among the sandboxes of a server. */
+/** Shows a Pod to administrators among the server's sandboxes. */
 import { listIn, membersOf, textIn } from "../../../core/is-object.ts";
 import type { SandboxShown } from "../../../engine/sandbox.ts";
 import { POD_LABELS } from "./pod.ts";
@@ -24,7 +24,7 @@ export function showPod(pod: unknown): SandboxShown {
   };
 }
 
-/** A Pod that a warm pool gave, by its claim. */
+/** Shows a Pod from a warm pool, by its claim. */
 export function showClaim(claim: unknown): SandboxShown {
   const { metadata, spec, status } = membersOf(claim);
   const labels = membersOf(metadata)["labels"];
@@ -47,7 +47,7 @@ export function showClaim(claim: unknown): SandboxShown {
   };
 }
 
-/** What the cluster says of it now. */
+/** The Pod's current state in words. */
 function wordsOf(pod: unknown): string {
   const { isRunning, lost, unschedulable, blocked } = stateOf(pod);
   const node = textIn(membersOf(pod)["spec"], "nodeName");

@@ -1,4 +1,4 @@
-/** The sandbox without Docker: what it runs, with which environment, and what is left of it. */
+/** The sandbox without Docker: which commands it runs, in which environment, and what remains of them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, symlink } from "node:fs/promises";
@@ -152,7 +152,7 @@ describe("the process sandbox", () => {
       const result = await run();
       expect(result.exitCode).toBe(index < 2 ? null : 0);
       expect(result.output).toMatch(/^\d+\n$/);
-      // What has died counts as running until its new parent has collected it.
+      // A dead process counts as running until its new parent has collected it.
       while (isRunning(Number(result.output))) await Bun.sleep(10);
     }
   });

@@ -1,8 +1,8 @@
 /**
- * The sandbox of machines without Docker: file tools held inside the workspace, on the host. Commands run only when
- * the operator allows them, with nothing of the server's environment, in a process group that dies with the call; what
- * left the group dies when the call is stopped, and with the execution.
- * This is no wall against a hostile command: with a shell, an agent can do what the server's user can.
+ * The sandbox of machines without Docker: file tools on the host that cannot leave the workspace. Commands run only if
+ * the operator allows them. They get none of the server's environment, and run in a process group that is killed when
+ * the call ends. Processes that left the group are killed when the call is stopped, and with the execution.
+ * This sandbox does not confine a hostile command: with a shell, an agent can do whatever the server's user can.
  */
 import type { ChildProcess } from "node:child_process";
 import { realpath } from "node:fs/promises";
@@ -32,19 +32,21 @@ import { openProcess } from "./open-process.ts";
 
 interface ProcessSandboxDeps {
   allowHostShell: boolean;
-  /** Whose processes they are: what a dead server left running is found by it. One of its own when absent. */
+  /**
+   * Id of the server instance that owns the processes, by which those of a dead server are found. A new id when absent.
+   */
   instanceId?: string;
   clock?: Clock;
 }
 
 const HOST_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 /**
- * Output that is still in the pipe when the command has ended is waited for this long: in rounds, each of which reads
- * what is there, as a single wait would be over when the machine lets this process run again.
+ * How long to wait for output that is still in the pipe when the command has ended, ms. The wait has several rounds,
+ * each of which reads what is there. A single wait could already be over when a busy machine runs this process again.
  */
 const DRAIN_MS = 200;
 const DRAIN_ROUNDS = 4;
-/** They are open in the server while the command starts, and systems allow few descriptors. */
+/** The server keeps these files open while a command starts, and systems allow few descriptors. */
 const FILES_AT_ONCE = 200;
 
 export function createProcessSandboxes(deps: ProcessSandboxDeps): SandboxDriver {
@@ -55,7 +57,7 @@ export function createProcessSandboxes(deps: ProcessSandboxDeps): SandboxDriver 
     isolation: "none",
     files: "shared",
     filesAtOnce: FILES_AT_ONCE,
-    // A port of its loopback may be one of this server, or of any program of the machine.
+    // A port of the loopback may belong to this server, or to any program of the machine.
     previews: "none",
   };
   return {
@@ -67,7 +69,7 @@ export function createProcessSandboxes(deps: ProcessSandboxDeps): SandboxDriver 
       signal.throwIfAborted();
       const root = await rootOf(spec);
       const env = { ...spec.env, [PROCESS_MARK]: `${instanceId}/${spec.executionId}` };
-      // What left its group, or its session, is found by its mark.
+      // Processes that left their group or session are found by their mark.
       const killLeft = () => killMarked(instanceId, (executionId) => executionId !== spec.executionId);
       return createSandbox({ ...spec, env }, root, { capabilities, clock, killLeft });
     },
@@ -95,7 +97,7 @@ function aboutOf(root: string, shell: boolean): SandboxAbout {
 interface SandboxParts {
   capabilities: Capabilities;
   clock: Clock;
-  /** Ends what the execution's commands left behind. */
+  /** Kills what the execution's commands left behind. */
   killLeft(): Promise<unknown>;
 }
 
@@ -126,7 +128,7 @@ function createSandbox(spec: SandboxSpec, root: string, { capabilities, clock, k
       const whole = [...argv, ...files.arguments];
       const [command, ...rest] = whole;
       if (!command) throw badRequest("There is no command to run.");
-      // One pipe for both outputs, or their order would be lost.
+      // Both outputs share one pipe, because their order would be lost otherwise.
       const [program, args] = hasShell ? ["sh", ["-c", 'exec "$@" 2>&1', "sh", ...whole]] : [command, rest];
       const child = spawn(program, args, {
         cwd: start.path,
@@ -184,8 +186,8 @@ const notStarted = (): ExecResult => ({
 });
 
 /**
- * Opens the folder that a command starts in, so that it starts there and nowhere else whatever the name becomes
- * meanwhile. Elsewhere than on Linux a descriptor cannot be a working directory, and its path must do.
+ * Opens the folder that a command starts in, so that it starts there even if the path is changed meanwhile. Outside
+ * Linux, a descriptor cannot be a working directory, so the path is used.
  */
 function openStart(root: string, cwd: string): Disposable & { path: string } {
   using place = resolvePlace(root, cwd);
@@ -198,13 +200,15 @@ function openStart(root: string, cwd: string): Disposable & { path: string } {
   }
 }
 
-/** Kills the group the child leads. Its number cannot be another's while a member of it lives. */
+/**
+ * Kills the process group that the child leads. Its number cannot belong to another group while a member of it lives.
+ */
 function killGroup(child: ChildProcess): void {
   if (child.pid === undefined) return;
   try {
     process.kill(-child.pid, "SIGKILL");
   } catch {
-    // The group is empty already.
+    // The group is already empty.
   }
 }
 
@@ -224,7 +228,7 @@ function follow(child: ChildProcess, command: string, options: ExecOptions, cloc
       const text = window.push(stream, chunk);
       if (text) options.onOutput?.(text);
     });
-  // A command may end without reading its input.
+  // A command may end without reading its input, which is not an error.
   child.stdin?.on("error", () => {});
   child.stdin?.end(options.stdin);
   return new Promise<ExecResult>((resolve, reject) => {
@@ -237,7 +241,7 @@ function follow(child: ChildProcess, command: string, options: ExecOptions, cloc
         durationMs: clock.monotonic() - started,
       });
     child.once("error", (error) => reject(badRequest(`${command} did not start: ${messageOf(error)}`, "exec_failed")));
-    // What it left in the background may hold the pipes open: those are not waited for.
+    // Background processes may hold the pipes open, so their end is not awaited.
     child.once("exit", (exitCode, signal) => {
       const code = exitCode ?? 128 + (signal ? constants.signals[signal] : 0);
       let late: NodeJS.Timeout;

@@ -1,4 +1,7 @@
-/** A route of a sandbox that is no container: a port of this machine's loopback, which every process of it can reach. */
+/**
+ * A route of a sandbox that is not a container: a port of this machine's loopback, which all of its processes can
+ * reach.
+ */
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Route } from "../../../engine/sandbox.ts";
@@ -12,7 +15,7 @@ export async function listenOnLoopback(onConnection: (connection: Duplex) => voi
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     open.add(socket);
     socket.once("close", () => open.delete(socket));
-    // Whoever reads it learns of its end by `close`; without a listener an error would end the server.
+    // The reader learns of the end by `close`. Without this listener, an error would end the server.
     socket.on("error", () => {});
     onConnection(socket);
   });

@@ -44,7 +44,7 @@ test.skipIf(lacks("/proc", existsSync("/proc/self/environ")))(
         ],
         EXEC,
       );
-      // Not stopped: the server died.
+      // The sandbox is not stopped, as if the server had died.
       pids.push(Number(left.output));
     }
     expect(pids.map(isRunning)).toEqual([true, true]);

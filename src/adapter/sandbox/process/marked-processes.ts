@@ -1,7 +1,7 @@
 /**
- * Commands of the process sandbox that outlived the server, or left the group they were started in. They are known by
- * a mark in the environment they were started with, which the kernel shows for every process of this user (Linux;
- * elsewhere nothing is found).
+ * Finds and kills commands of the process sandbox that outlived the server, or left their process group. A mark in
+ * their initial environment identifies them; on Linux, the kernel shows it for every process of this user. On other
+ * systems nothing is found.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,15 +9,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** Variable that holds `<instance>/<execution>`. */
 export const PROCESS_MARK = "SKEP_SANDBOX";
 
-/** A process that forked while it was looked for is found in the next round; one that is dying is waited for. */
+/**
+ * Pause between rounds. The next round finds a process that forked during the search, and waits for one that is dying.
+ */
 const ROUND_MS = 5;
-/** A process that the kernel cannot end (it waits for a disk) is left behind after this time. */
+/** After this time, a process that the kernel cannot end (because it waits for a disk) is left behind. */
 const PATIENCE_MS = 10_000;
 
 /**
- * Kills what carries the instance's mark and an id that `isLive` denies, and waits until it is gone.
- * @param mark name of the variable; the id is an execution's unless another is given.
- * @returns how many processes.
+ * Kills the processes that carry the instance's mark and an id for which `isLive` is false, and waits until they are
+ * gone.
+ * @param mark name of the variable. By default the id is an execution's.
+ * @returns the number of processes.
  */
 export async function killMarked(
   instanceId: string,
@@ -34,7 +37,7 @@ export async function killMarked(
       try {
         process.kill(pid, "SIGKILL");
       } catch {
-        // It has ended meanwhile.
+        // The process has ended meanwhile.
       }
     }
     await sleep(ROUND_MS);
@@ -42,17 +45,17 @@ export async function killMarked(
   return killed.size;
 }
 
-/** Whether nothing of it runs any more. A dying process loses its environment, and so its mark, before it has ended. */
+/** Whether the process has ended. A dying process loses its environment, and so its mark, before it has ended. */
 async function hasEnded(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
   return stat === "" || /^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
 }
 
-/** @param start of the variable: what follows is the id. */
+/** @param start beginning of the variable; the id follows it. */
 async function listMarked(start: string): Promise<{ pid: number; id: string }[]> {
   const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
   const looks = pids.map(async (name) => {
-    // Gone meanwhile, or another user's.
+    // The process is gone, or another user's.
     const variables = (await readFile(`/proc/${name}/environ`, "utf8").catch(() => "")).split("\0");
     const mark = variables.find((one) => one.startsWith(start));
     return mark === undefined ? [] : [{ pid: Number(name), id: mark.slice(start.length) }];

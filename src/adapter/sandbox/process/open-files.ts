@@ -1,22 +1,25 @@
-/** Files of a workspace handed to a command as open descriptors: it opens no name, which could lead elsewhere by then. */
+/**
+ * Passes files of a workspace to a command as open descriptors. The command then opens no path, which could lead
+ * elsewhere by that time.
+ */
 import type { OpenFile } from "../../../working-copy/folder.ts";
 import { resolvePlace } from "../workspace-path.ts";
 
 interface HandedFiles extends Disposable {
-  /** To be the child's, from `FIRST` on. */
+  /** Descriptors for the child, numbered from `FIRST` on. */
   descriptors: number[];
-  /** What the child calls them, in this order. */
+  /** Paths by which the child opens the descriptors, in the same order. */
   arguments: string[];
-  /** The output with files by their own names where a line begins. */
+  /** Replaces these paths by the files' own names at the beginning of lines. */
   named(output: string): string;
 }
 
-/** After a child's standard streams. */
+/** Number of the first descriptor after a child's standard streams. */
 const FIRST = 3;
 const FOLDER = process.platform === "linux" ? "/proc/self/fd/" : "/dev/fd/";
 const AT_LINE_START = new RegExp(`^${FOLDER}(\\d+)(?=[:-])`, "gm");
 
-/** What is not, or no longer, a regular file inside the workspace is left out. */
+/** Opens files. A path that is not, or no longer, a regular file inside the workspace is left out. */
 export function openFiles(root: string, paths: readonly string[]): HandedFiles {
   const opened = paths.flatMap((path) => {
     const file = open(root, path);

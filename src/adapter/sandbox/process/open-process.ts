@@ -1,10 +1,10 @@
-/** A program of this host that is talked to while it runs, in a group of its own. */
+/** Starts a program of this host whose streams stay open while it runs, in a process group of its own. */
 import { messageOf, unavailable } from "../../../core/errors.ts";
 import type { Pipe, PipeEvents } from "../../../core/pipe.ts";
 
 interface ProcessStart {
   argv: readonly string[];
-  /** All of its environment. */
+  /** The program's whole environment. */
   env: Readonly<Record<string, string>>;
   folder: string;
 }
@@ -18,7 +18,7 @@ export async function openProcess(
   const { spawn } = await import("node:child_process");
   signal.throwIfAborted();
   const child = spawn(command, args, { cwd: folder, env, detached: true, stdio: "pipe" });
-  // It may end without reading its input.
+  // The program may end without reading its input, which is not an error.
   child.stdin.on("error", () => {});
   child.stdout.on("data", events.onStdout);
   child.stderr.on("data", events.onStderr);
@@ -45,7 +45,7 @@ export async function openProcess(
       try {
         process.kill(-(child.pid ?? 0), "SIGKILL");
       } catch {
-        // The group is empty already.
+        // The group is already empty.
       }
       await ended;
     },

@@ -1,4 +1,7 @@
-/** Tool servers as processes of this host, each in a group of its own. Only where the operator allows commands here. */
+/**
+ * Tool servers as processes of this host, each in a process group of its own. Only available if the operator allows
+ * commands here.
+ */
 import { conflict } from "../../../core/errors.ts";
 import type { ToolServers } from "../../../engine/tool-servers.ts";
 import { killMarked } from "./marked-processes.ts";
@@ -9,7 +12,7 @@ interface ProcessToolServersDeps {
   allowHostShell: boolean;
 }
 
-/** Variable that marks what belongs to a server: `<instance>/<server>`. */
+/** Environment variable that marks the processes of a server: `<instance>/<server>`. */
 const MARK = "SKEP_MCP_SERVER";
 const HOST_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 

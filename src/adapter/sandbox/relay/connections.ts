@@ -1,7 +1,7 @@
 /**
- * The server's side of the relay (relay.c says what it is and how frames look): the connections that programs in a
- * container make to its loopback, and those that the server has made to programs there, as streams. Of what a program sends,
- * at most `HELD_BYTES` wait for their reader.
+ * The server's side of the relay (relay.c describes the relay and the format of frames). Connections that programs in a
+ * container make to its loopback, and those that the server makes to programs there, become streams. At most
+ * `HELD_BYTES` of what a program sends wait for their reader.
  */
 import { Duplex } from "node:stream";
 
@@ -12,9 +12,9 @@ export type RelayConnections = ReturnType<typeof createRelayConnections>;
 const TYPES = { listen: 1, open: 2, data: 3, end: 4, reset: 5, credit: 6, connect: 7 } as const;
 const HEADER_BYTES = 8;
 const WINDOW_BYTES = 131_072;
-/** Of one frame to the relay, which reads pieces of this size. */
+/** Most bytes in one frame to the relay, which reads pieces of this size. */
 const PIECE_BYTES = 32_768;
-/** Confirmed before it is read, so that the program need not wait for each piece. */
+/** Bytes that are confirmed before they are read, so that the program need not wait after each piece. */
 const AHEAD_BYTES = 65_536;
 export const HELD_BYTES = WINDOW_BYTES + AHEAD_BYTES;
 const MAX_CONNECTIONS = 64;
@@ -63,7 +63,7 @@ export function createRelayConnections(write: (bytes: Uint8Array) => void) {
       else asked?.reject(new Error("the port is taken"));
       return;
     }
-    // Late words about one that is over here.
+    // Ignores late messages about a connection that has already ended here.
     const connection = connections.get(id);
     if (type === TYPES.end) connection?.takeEnd();
     else if (type === TYPES.reset) connection?.takeReset();
@@ -72,11 +72,11 @@ export function createRelayConnections(write: (bytes: Uint8Array) => void) {
   };
   const onData = (id: number, data: Uint8Array) => connections.get(id)?.takeData(data);
   return {
-    /** Takes the relay's output as it comes. @throws when it is not what a relay says. */
+    /** Takes the relay's output as it arrives. @throws Error when it is malformed. */
     feed: createParser(onFrame, onData),
     /**
-     * Has the relay listen on the container's loopback.
-     * @param port 0: any. @returns the port. Rejects when it is taken, or the relay ends before it answers.
+     * Lets the relay listen on the container's loopback.
+     * @param port 0 for any. @returns the port. Rejects when the port is taken, or the relay ends before it answers.
      */
     listen(port: number, onConnection: OnConnection): Promise<number> {
       const { promise, ...asked } = Promise.withResolvers<number>();
@@ -90,8 +90,8 @@ export function createRelayConnections(write: (bytes: Uint8Array) => void) {
       });
     },
     /**
-     * Connects to a port of the container's loopback. Rejects when nothing listens there, too many connections are open, or
-     * the relay ends.
+     * Connects to a port of the container's loopback. Rejects when nothing listens there, too many connections are
+     * open, or the relay ends.
      */
     connect(port: number): Promise<Duplex> {
       const { promise, ...asked } = Promise.withResolvers<Duplex>();
@@ -102,7 +102,7 @@ export function createRelayConnections(write: (bytes: Uint8Array) => void) {
       }
       return promise;
     },
-    /** Breaks off all connections: the relay is gone. */
+    /** Breaks off all connections, because the relay is gone. */
     end(): void {
       ended = true;
       for (const { reject } of [...waiting.splice(0), ...connecting.splice(0)])
@@ -114,11 +114,11 @@ export function createRelayConnections(write: (bytes: Uint8Array) => void) {
 
 const strange = (what: string) => new Error(`The relay is not one: ${what}.`);
 
-/** One connection that a program in the container made, or took. */
+/** One connection, made by a program in the container or by the server to one. */
 class Connection extends Duplex {
   /** Bytes that may still be sent to the relay. */
   #credit = WINDOW_BYTES;
-  /** What was received and is not confirmed yet: it waits for its reader. */
+  /** Received bytes that are not confirmed yet, because they wait for their reader. */
   #unread = 0;
   #received = 0;
   #pending: { data: Uint8Array; done(): void } | undefined;
@@ -132,14 +132,14 @@ class Connection extends Duplex {
     readonly forget: () => void,
   ) {
     super({ allowHalfOpen: true, readableHighWaterMark: AHEAD_BYTES });
-    // Whoever reads it learns of its end by `close`; without a listener an error would end the server.
+    // The reader learns of the end by `close`. Without this listener, an error would end the server.
     this.on("error", () => {});
   }
 
   takeData(data: Uint8Array): void {
     this.#received += data.length;
     if (this.#received > WINDOW_BYTES) throw strange("it sent more than it may");
-    // The chunk is the parser's: it is kept here until it is read.
+    // The chunk belongs to the parser, so it is copied.
     if (this.destroyed || this.push(Buffer.from(data))) this.#confirm(data.length);
     else this.#unread += data.length;
   }
@@ -173,7 +173,7 @@ class Connection extends Duplex {
     done();
     this.#closeWhenOver();
   }
-  /** What was written and ended still reaches the program; anything else is broken off. */
+  /** Bytes that were written before the end still reach the program; otherwise the connection is cut. */
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#peerHasEnded = true;
     if (this.#hasEnded && !error) this.#closeWhenOver();
@@ -203,7 +203,7 @@ class Connection extends Duplex {
     this.#pending = undefined;
     pending.done();
   }
-  /** The program has everything once all of it is confirmed: a reset before that would take the rest from it. */
+  /** Closes the connection once the program has confirmed all bytes. An earlier reset would lose the rest. */
   #closeWhenOver(): void {
     if (this.#hasEnded && this.#peerHasEnded && this.#credit === WINDOW_BYTES) this.#finish();
   }
@@ -215,7 +215,7 @@ class Connection extends Duplex {
   }
 }
 
-/** Cuts a stream into frames; data is passed on as it comes. */
+/** Splits a stream into frames. Data is passed on as it arrives. */
 function createParser(
   onFrame: (type: number, id: number, number: number) => void,
   onData: (id: number, data: Uint8Array) => void,

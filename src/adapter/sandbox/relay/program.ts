@@ -1,4 +1,4 @@
-/** Our programs for inside of containers, kept in the executable. */
+/** Skep's programs that run inside containers; the executable embeds them. */
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import carrierX64 from "../detached/carrier-x64" with { type: "file" };
 import relayArm64 from "./relay-arm64" with { type: "file" };
 import relayX64 from "./relay-x64" with { type: "file" };
 
-/** By the name that container engines have for the architecture. */
+/** Programs by the container engines' names for the architecture. */
 export const RELAY_PROGRAMS: Readonly<Record<string, string>> = {
   amd64: relayX64,
   x86_64: relayX64,
@@ -22,7 +22,7 @@ export const CARRIER_PROGRAMS: Readonly<Record<string, string>> = {
   aarch64: carrierArm64,
 };
 
-/** @throws Problem 503 `network_unguarded` for an architecture without one. */
+/** The relay's program. @throws Problem 503 `network_unguarded` when there is none for the architecture. */
 export function relayBytes(arch: string): Buffer {
   const embedded = RELAY_PROGRAMS[arch];
   if (embedded !== undefined) return readFileSync(embedded);
@@ -32,7 +32,7 @@ export function relayBytes(arch: string): Buffer {
   );
 }
 
-/** @throws Problem 503 `sandbox_unavailable` for an architecture without one. */
+/** The carrier's program. @throws Problem 503 `sandbox_unavailable` when there is none for the architecture. */
 export function carrierBytes(arch: string): Buffer {
   const embedded = CARRIER_PROGRAMS[arch];
   if (embedded !== undefined) return readFileSync(embedded);
@@ -43,9 +43,10 @@ export function carrierBytes(arch: string): Buffer {
 }
 
 /**
- * Lays the relay where containers of this machine's engine can be given it.
- * @param arch the container engine's. @returns the path of the program in `folder`, written there when it is missing.
- * @throws Problem 503 `network_unguarded` for an architecture without one.
+ * Writes the relay's program to a folder from which containers of this machine's engine can mount it.
+ * @param arch the container engine's architecture. @returns the path of the program in `folder`; it is written if it is
+ * missing.
+ * @throws Problem 503 `network_unguarded` when there is none for the architecture.
  */
 export function relayProgram(folder: string, arch: string): string {
   const bytes = relayBytes(arch);
