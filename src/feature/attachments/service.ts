@@ -152,8 +152,8 @@ export function createAttachments(deps: AttachmentsDeps) {
       return { name, sha256, size, media_type };
     },
     /**
-     * Makes message parts of the attachments, which the session then holds. Call inside the transaction. @throws
-     * Problem 422 for an attachment that is not the caller's.
+     * Makes message parts of the attachments, which the session then holds. Call inside the transaction.
+     * @throws Problem 422 for an attachment that is not the caller's.
      */
     attach: (ids: readonly string[], sessionId: string, caller: Caller): AttachedPart[] =>
       ids.map((id, index) => {

@@ -1,7 +1,7 @@
 /**
  * Passwords, hashed with argon2id by Bun off the event loop. The numbers of parallel and of waiting hashes are bounded,
- * so that a wave of log-ins slows down only log-ins. The parameters are one of OWASP's equivalent choices (m = 9 MiB, t
- * = 4, p = 1; Password Storage Cheat Sheet), the one that costs the server least.
+ * so that a wave of log-ins slows down only log-ins. The parameters are one of OWASP's equivalent choices (m = 9 MiB,
+ * t = 4, p = 1; Password Storage Cheat Sheet), the one that costs the server least.
  */
 import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";

@@ -46,7 +46,7 @@ interface Purse {
 
 export interface Budget {
   scope: BudgetScope;
-  /** Id of the session, run, agent or user, or `instance`. */
+  /** Id of the session, run, agent or user, or `instance`; for `agent_run` the ids of the agent and the run. */
   subject: string;
   /** Column values that the counted calls have in common. */
   match: Partial<Record<"agent_id" | "run_id" | "session_id" | "user_id", string>>;

@@ -95,10 +95,7 @@ export function createChats(deps: ChatsDeps) {
         ...transcripts.pageOf(row, page),
       };
     },
-    /**
-     * @throws Problem 404 unknown agent or project, 409 an agent that is switched off, 422 a model that no provider
-     * has.
-     */
+    /** @throws Problem 404 unknown agent or project, 409 agent switched off, 422 a model that no provider has. */
     create({ agent_id, model, project_id, title }: ChatCreate, caller: Caller): ChatSession {
       assertAgent(agent_id);
       assertModel(model);
@@ -130,7 +127,7 @@ export function createChats(deps: ChatsDeps) {
         sessions.interrupt(id);
         return shown(id);
       }),
-    /** Asks the provider again at once when the reply waits for its quota. @throws Problem 409 `chat_not_waiting`. */
+    /** Retries at once when the reply waits for a provider's quota. @throws Problem 409 `chat_not_waiting`. */
     tryNow(id: string, caller: Caller): ChatSession {
       find(id, caller);
       if (sessions.tryNow({ sessionId: id }) === 0)
@@ -146,7 +143,7 @@ export function createChats(deps: ChatsDeps) {
           throw conflict("The reply is being stopped. Delete it again in a moment.", "session_busy");
         deps.removeEnded(id, caller);
       }),
-    /** Makes a new chat with a copy of the messages up to and including the given one. A job copies the files. */
+    /** Makes a chat with a copy of the messages up to and including this one. A job copies the files. */
     fork: (id: string, messageId: string, caller: Caller): ChatFork =>
       store.write(() => {
         const row = find(id, caller);
@@ -171,8 +168,7 @@ export function createChats(deps: ChatsDeps) {
         return { ...shown(made.id), files_job_id: job?.id ?? null };
       }),
     /**
-     * Starts a job after which the model reads a summary of the earlier messages. @throws Problem 404, 409
-     * `session_busy`, `session_ended`.
+     * Lets the model read a summary of the earlier messages. @throws Problem 404, 409 `session_busy`, `session_ended`.
      */
     compact: (id: string, caller: Caller): Job =>
       store.write(() => {
