@@ -199,8 +199,7 @@ export type ServiceOf<Definition> =
   Definition extends FeatureDefinition<string, never, infer Service> ? Service : never;
 
 /**
- * @param create the type of its argument says what the feature needs: `(deps: Core & { agents: Pick<Agents, "exists">
- * }) => …`
+ * @param create what it needs is the type of its argument: `(deps: Core & { agents: Pick<Agents, "exists"> }) => …`
  * @param events the kinds of events that it emits, from its `events.ts`.
  */
 export function defineFeature<Name extends string, Deps, Service, Event extends EventDefinition = never>(

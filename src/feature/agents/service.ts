@@ -146,11 +146,11 @@ export function createAgents(deps: AgentsDeps) {
     },
     /** All agents, without the fields that need computing. */
     named: (): Pick<Agent, "id" | "name" | "description">[] => all(),
-    /** The value behind the entity tag: the text of the file, without the agent's activity. */
+    /** @throws Problem 404. */
     get: detail,
-    /** Names of the tools that the agent can use, grants and overrides included. @throws Problem 404. */
+    /** The value behind the entity tag: the text of the file, without the agent's activity. */
     version: (id: string): string => find(id).text,
-    /** Names of what it can use, grants and overrides included. @throws Problem 404. */
+    /** Names of the tools that the agent can use, grants and overrides included. @throws Problem 404. */
     toolsOf: (id: string): string[] => toolsOf(find(id)),
     /** @throws Problem 404, 409 broken file, 422. */
     configure(id: string, change: AgentChange, caller: Caller): AgentDetail {

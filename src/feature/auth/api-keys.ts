@@ -35,7 +35,10 @@ export function createApiKeys({ store, clock, audit }: { store: Store; clock: Cl
   }
 
   return {
-    /** The answer includes the key itself. @throws Problem 422 for an expiry in the past, 409 for too many keys. */
+    /**
+     * The answer includes the key itself, as `key`. @throws Problem 422 for an expiry in the past, 409 for too many
+     * keys.
+     */
     create(
       userId: string,
       { name, kind = "key", expires_at = null, scopes = null }: ApiKeyCreate,
@@ -81,7 +84,7 @@ export function createApiKeys({ store, clock, audit }: { store: Store; clock: Cl
         audit({ action: "api_key.revoked", actor, subject: id, address, data: { user_id: userId } });
       }),
     /**
-     * Call after a new password: ends the keys of log-ins, or all keys, except the key that made the change.
+     * Call after a new password: ends the keys of log-ins, or all keys, but not `except`, the key that made the change.
      * @returns the keys that are still valid.
      */
     passwordChanged: (userId: string, { all, except }: { all: boolean; except?: string | undefined }): ApiKey[] =>

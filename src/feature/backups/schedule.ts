@@ -1,5 +1,5 @@
 /**
- * Scheduled backups. A row in `facts` stores when a backup was last tried and when one last succeeded, so a backup that
+ * Scheduled backups. A row in `facts` stores when a backup was last tried and when one last succeeded. So a backup that
  * was missed is made after a restart. A failed backup is tried again every hour, and administrators are notified until
  * one succeeds.
  */

@@ -137,7 +137,8 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
     /**
      * Like `check`, for a call whose price is between `leastUsd` and `ampleUsd`. It holds `ampleUsd` if that is at most
      * half of what every budget has left, so that parallel calls still find room; else it holds `leastUsd`.
-     * @returns `isAmple` false: the call must stay within `leastUsd`. The exceeded budget when even that does not fit.
+     * @returns the exceeded budget when not even `leastUsd` fits; `isAmple` false: the call must stay within
+     * `leastUsd`.
      */
     admit,
     /**

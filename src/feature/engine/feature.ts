@@ -303,9 +303,9 @@ const memoryFor =
   };
 
 /**
- * What the repository says to a run, or to a session on a branch. Work that has read outside text may have changed its
- * files. Such work gets only the text of the commit where it began: no skills and no further instructions. Work that
- * the code host started counts as such from the beginning.
+ * The repository's instructions and skills, for a run or a session on a branch. Work that has read outside text may
+ * have changed its files. Such work gets only the text of the commit where it began: no skills and no further
+ * instructions. Work that the code host started counts as such from the beginning.
  */
 const repositoryFor =
   ({ log, projects, sessions, store }: Needs) =>

@@ -99,8 +99,8 @@ export function createEnvironmentCaches(deps: EnvironmentCachesDeps) {
     /** All cache volumes. @throws Problem when the engine does not answer. */
     list: async () => (await volumes?.list()) ?? [],
     /**
-     * Removes volumes without an owner or a project, and those that are too old or too large. A volume in use is tried
-     * again at the next sweep.
+     * Removes volumes whose user or project is gone, whose project keeps no caches any more, or that are too old or too
+     * large. A volume in use is tried again at the next sweep.
      */
     async sweep(): Promise<void> {
       try {

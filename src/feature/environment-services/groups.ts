@@ -100,7 +100,7 @@ export function createGroups({ store, clock, log, masking, services, failureIn }
     if (failure) report(store, group, failure.service, "failed", detailOf(masking, failure));
     else log.warn({ err: error, place }, "services could not be started");
   }
-  /** Watches one container until it ends or nobody needs it, then starts the service again. */
+  /** Watches one container. If it ends while the services are needed, they are started again. */
   async function watch(group: Group, name: string, id: string): Promise<void> {
     const { signal } = group.stop;
     group.watched.add(id);
@@ -166,7 +166,7 @@ export function createGroups({ store, clock, log, masking, services, failureIn }
     },
     async close(): Promise<void> {
       await Promise.all([...groups.keys()].map(drop));
-      // Waits for runs that have just ended, too.
+      // Also waits until the services of runs that have just ended are removed.
       await turns.settled();
     },
   };

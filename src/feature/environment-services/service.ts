@@ -1,7 +1,7 @@
 /**
- * Services for the work on projects' code. They start before the first step of a run or session, stay while it works,
- * are started again when one ends, and are removed with it. The container engine remembers them: after a crash, the
- * server continues with the running ones and removes those that nobody needs any more.
+ * Services for the work on projects' code. They start before the first step of a run or session, run while it works,
+ * and are removed with it. A service that ends is started again. The container engine remembers them: after a crash,
+ * the server continues with the running ones and removes those that nobody needs any more.
  */
 import type { Services, ServicesPlan } from "../../adapter/sandbox/docker/services.ts";
 import { MINUTE_MS } from "../../core/clock.ts";

@@ -135,7 +135,7 @@ export function defineDeletion(deps: DeletionDeps) {
       table.remove({ id });
       // The stored disk usage names projects.
       store.statement("DELETE FROM facts WHERE name = 'disk_usage'").run();
-      // The daily deletion by age mostly removes nothing; that is not audited.
+      // A deletion by age that removed nothing is not audited.
       if (kind !== "age" || done.runs + done.sessions > 0)
         deps.audit({ action: "history.deleted", actor, subject: subject ?? undefined, data: { kind, ...done } });
       emit(historyDeleted, {
