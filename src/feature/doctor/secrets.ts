@@ -1,6 +1,6 @@
 /**
- * Checks whether the sealed values in the data folder can be opened with the current key. It only reads, and shows no
- * value.
+ * Checks whether stored secrets, provider keys and log-ins can be opened with the current key. It only reads, and shows
+ * no value.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ const MAX_NAMED = 20;
 const REMEDY =
   "put the right key back (SECRET_ENCRYPTION_KEY or keys/secrets.key), or give each a new value: PUT /v1/secrets/NAME";
 
-/** The sealed values: for each a name for people, and the sealed text. */
+/** The sealed values to check: for each a name for people, and the sealed text. */
 const SEALED = `
   SELECT name, sealed FROM secrets
   UNION ALL SELECT 'the key of provider ' || id, sealed_key FROM providers WHERE sealed_key IS NOT NULL
