@@ -1,7 +1,7 @@
 /**
- * What a feature is. `src/feature/<name>/feature.ts` exports one definition; `src/app/features.ts` lists it in one line.
- * Its `create` gets the parts of the server and the services of the features listed above it, and nothing else: two
- * features cannot need each other. `app/compose.ts` puts what it returns to use.
+ * What a feature is. `src/feature/<name>/feature.ts` exports one definition, and `src/app/features.ts` lists it in one
+ * line. Its `create` gets only the parts of the server and the services of the features listed above it, so two
+ * features cannot need each other. `app/compose.ts` connects what `create` returns to the server.
  */
 import type { AddressGuard } from "../adapter/address-guard.ts";
 import type { DockerClient } from "../adapter/docker.ts";
@@ -37,18 +37,18 @@ import type { Extractor } from "../text/extractor.ts";
 import type { Finding } from "./doctor/model.ts";
 import type { Settings } from "./settings/model.ts";
 
-/** The parts of the server that every feature may use. Opened by `app/core.ts`. */
+/** The parts of the server that every feature may use. `app/core.ts` opens them. */
 export interface Core {
   readonly config: Config;
   readonly clock: Clock;
-  /** Calls back when something is due. */
+  /** Calls functions when their time has come. */
   readonly clockwork: Clockwork;
   readonly log: Logger;
-  /** All secret values that this server knows, for what it stores and shows. */
+  /** Masks all secret values that this server knows, in everything that it stores and shows. */
   readonly masking: Masking;
-  /** Work on what strangers wrote, away from this process. */
+  /** Processes strangers' text outside this process. */
   readonly text: TextWork;
-  /** Reads text out of strangers' files, away from this process. */
+  /** Extracts text from strangers' files outside this process. */
   readonly extractor: Extractor;
   readonly folder: DataFolder;
   readonly store: Store;
@@ -60,9 +60,12 @@ export interface Core {
   readonly sealer: Sealer;
   readonly keys: InstanceKeys;
   readonly instanceId: string;
-  /** Whether this instance is a copy that does nothing on its own accord yet, because the original may do it. */
+  /**
+   * Whether this instance is a copy on standby. Such a copy starts nothing by itself, because the original may do the
+   * same work.
+   */
   readonly standby: Standby;
-  /** Undefined where the configuration says that no container engine is used. */
+  /** Undefined when the configuration uses no container engine. */
   readonly docker: DockerClient | undefined;
   readonly guard: AddressGuard;
   readonly site: Site;
@@ -72,77 +75,87 @@ export interface Core {
   readonly metrics: Metrics;
   /** Address of this server once it listens. */
   url(): string | undefined;
-  /** What tests use instead of the real ones. */
+  /** Replacements that tests use instead of the real models and sandboxes. */
   readonly replaced: { readonly models?: ModelPort; readonly sandboxes?: SandboxDriver };
-  /** What all features contribute. */
+  /** What all features contribute together. */
   readonly contributions: Contributions;
 }
 
-/** Sums over all features. Complete once every feature was created; read before that, it throws. */
+/** The contributions of all features together. Complete once every feature was created; reading them earlier throws. */
 export interface Contributions {
   /** In the order of the features. */
   readonly tools: readonly ToolSource[];
-  /** Attachments of messages, whichever feature keeps them. */
+  /** Reads attachments of messages, whichever feature stores them. */
   readonly attachments: Attachments;
   readonly jobs: readonly JobDefinition[];
   readonly duties: readonly Duty[];
   readonly prunes: readonly Prune[];
-  /** Kinds of events of all features. */
+  /** The kinds of events of all features. */
   readonly events: EventCatalogue;
   checks(): Promise<Finding[]>;
-  /** What went wrong when features were started: the server works without it. */
+  /** What failed when features started. The server works without it. */
   readonly startFailures: readonly StartFailure[];
   counts(): Record<string, number>;
-  /** Inside the transaction that deletes the user. */
+  /** Call inside the transaction that deletes the user. */
   handOver: HandOver;
-  /** The OpenAPI document of all routes, made when it is first asked for. */
+  /** The OpenAPI document of all routes, made at the first request for it. */
   apiDocument(): Record<string, unknown>;
-  /** Asks an operation of the API as somebody: with that caller's rights, through the checks that every request passes. */
+  /** Calls an operation of the API as a caller: with that caller's rights, and through the checks of every request. */
   call: InnerCall;
 }
 
-/** A feature that could not start, or could not continue what the last process left. */
+/** A feature that could not start, or that could not resume the work of the last process. */
 export interface StartFailure {
   feature: string;
   when: "start" | "resume";
   message: string;
-  /** Its routes answer 503 and it does nothing in the background. Else it works, but for what failed. */
+  /**
+   * True: the feature's routes answer 503 and it does nothing in the background. False: only the failed part does not
+   * work.
+   */
   isOff: boolean;
 }
 
-/** Gives what one user owns to another (null: nobody is left); called in the deleting transaction. */
+/** Passes what one user owns to another (null: nobody is left). Called in the deleting transaction. */
 export type HandOver = (from: string, to: string | null) => void;
 
-/** Work done periodically, first soon after the start, never twice at once. What it throws is logged. */
+/**
+ * Work that is done periodically. It first runs soon after the start, and never twice at once. Errors that it throws
+ * are logged.
+ */
 export interface Duty {
   name: string;
-  /** Between two starts, ms. */
+  /** Time between two starts, ms. */
   everyMs: number;
   run(signal: AbortSignal): void | Promise<void>;
 }
 
-/** Removes old rows, a bounded number at a time (`store/remove-old.ts`); called every hour. */
+/** Removes old rows, a limited number at a time (`store/remove-old.ts`). Called every hour. */
 export interface Prune {
-  /** How long rows are kept: the setting that says so, a number of days, or null where `run` knows by itself. */
+  /** How long rows are kept: the name of a setting, a number of days, or null when `run` knows by itself. */
   keep: keyof Settings["retention"] | number | null;
-  /** @param before ms since the epoch; older rows go. @returns true to be called again soon: there may be more. */
+  /**
+   * @param before ms since the epoch; older rows are removed. @returns true to be called again soon, because there may
+   * be more.
+   */
   run(before: number): unknown;
 }
 
 /** What a feature contributes; every member is optional. */
 export interface Feature<Service = unknown> {
-  /** What the features below it get under its name. */
+  /** The service that features further down the list get under this feature's name. */
   service?: Service;
   /**
-   * `() => operations("notes", [operation("listNotes", "GET /v1/notes", …), …])`. Called once the server has started, or
-   * earlier by the first request that needs it; operations that probes ask of a starting server are given as a list.
+   * For example `() => operations("notes", [operation("listNotes", "GET /v1/notes", …), …])`. It is called once the
+   * server has started, or earlier by the first request that needs it. Operations for probes of a starting server are
+   * given as a list.
    */
   routes?: Routes;
-  /** Tools that agents may have: `toolsOf("notes", [createNoteTool(…)])`, or a source asked for each execution. */
+  /** Tools for agents: `toolsOf("notes", [createNoteTool(…)])`, or a source that is asked for each execution. */
   tools?: ToolSource;
-  /** Reads what is attached to messages, for models. Undefined for ids that are not its own. */
+  /** Reads attachments of messages for models. Undefined for ids that are not this feature's. */
   attachments?: Attachments;
-  /** Kinds of background jobs that it carries out. */
+  /** Kinds of background jobs that the feature runs. */
   jobs?: readonly JobDefinition[];
   duties?: readonly Duty[];
   prunes?: readonly Prune[];
@@ -152,18 +165,21 @@ export interface Feature<Service = unknown> {
   /** Findings for `skep doctor` about this feature. */
   checks?(): Finding[] | Promise<Finding[]>;
   /**
-   * The server listens, and counts as started when this is done. In the order of the list. A feature that throws here, or is
-   * not done within a minute, is off: its routes answer 503, the others work. After `SomeFailed` (`core/act-on-each.ts`) it works as well.
+   * Called in the order of the list while the server listens; the server counts as started when all are done. A feature
+   * that throws here, or is not done within a minute, is off: its routes answer 503 and the others work. After
+   * `SomeFailed` (`core/act-on-each.ts`) the feature works, too.
    */
   start?(): void | Promise<void>;
   /**
-   * Soon after the start: continues what the last process left, where that takes time. `stop` may come meanwhile. What it
-   * throws is reported; the feature works.
+   * Called soon after the start: resumes lengthy work of the last process. `stop` may be called meanwhile. An error is
+   * reported, and the feature works.
    */
   resume?(): Promise<void>;
-  /** Ends background work; the server still answers. In reverse order. */
+  /** Ends background work while the server still answers. Called in reverse order of the list. */
   stop?(): void | Promise<void>;
-  /** Releases what it holds (processes, connections), after the server has stopped. In reverse order. */
+  /**
+   * Releases resources such as processes and connections, after the server has stopped. In reverse order of the list.
+   */
   close?(): void | Promise<void>;
 }
 
@@ -178,7 +194,7 @@ export interface FeatureDefinition<
   readonly create: (deps: Deps) => Feature<Service> | Promise<Feature<Service>>;
 }
 
-/** The service of a definition, as other features name it in what they need. */
+/** The type of a definition's service, for features that need it. */
 export type ServiceOf<Definition> =
   Definition extends FeatureDefinition<string, never, infer Service> ? Service : never;
 

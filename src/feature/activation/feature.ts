@@ -1,4 +1,7 @@
-/** A copy of another instance's data folder stands by until an administrator activates it (`store/identity.ts`). */
+/**
+ * A server that starts on a copy of another instance's data folder stands by until an administrator activates it
+ * (`store/identity.ts`).
+ */
 import { actedBy } from "../../http/caller.ts";
 import { ok, warn } from "../doctor/model.ts";
 import { type Core, defineFeature } from "../feature.ts";

@@ -1,6 +1,6 @@
 /**
- * Requests by route, status, caller and day. Counted in memory, written in batches: a crash loses at most the last
- * interval's counts, and no request waits for the disk.
+ * Counts requests by route, status, caller and day. The counts are kept in memory and written in batches: a crash loses
+ * at most the last interval's counts, and no request waits for the disk.
  */
 import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
 import { allOf } from "../../store/reader.ts";
@@ -10,16 +10,16 @@ import type { ApiUsage } from "./model.ts";
 
 interface CountedRequest {
   method: string;
-  /** As declared, with `:name` parameters. */
+  /** The route as declared, with `:name` parameters. */
   route: string;
   status: number;
-  /** User id, else the kind of caller. */
+  /** The user's id; the kind of caller when there is no user. */
   caller: string;
   durationMs: number;
 }
 
 interface ApiUsageFilter {
-  /** Days, YYYY-MM-DD, both inclusive; the last 30 days when absent. */
+  /** First and last day, YYYY-MM-DD, both inclusive. Without them: the last 30 days. */
   from?: string | undefined;
   to?: string | undefined;
   route?: string | undefined;
@@ -29,7 +29,7 @@ interface ApiUsageFilter {
 export type ApiUsageCounts = ReturnType<typeof createApiUsage>;
 
 const FLUSH_MS = 10_000;
-/** Distinct counters kept in memory; beyond that they are written immediately. To write them takes some milliseconds. */
+/** Limit of distinct counters in memory. At this limit they are written at once, which takes some milliseconds. */
 const MAX_COUNTERS = 1_000;
 const ADD = `INSERT INTO api_usage (day, method, route, status, caller, requests, total_ms, max_ms)
   VALUES (@day, @method, @route, @status, @caller, @requests, @total_ms, @max_ms)
@@ -44,7 +44,6 @@ export function createApiUsage({ store, clock }: { store: Store; clock: Clock })
   let counters = new Map<string, Counter>();
   const day = (ms: number) => timestamp(ms).slice(0, 10);
 
-  /** Writes what was counted. */
   function flush(): void {
     if (counters.size === 0 || !store.sqlite.open) return;
     const rows = [...counters.values()];
@@ -58,7 +57,7 @@ export function createApiUsage({ store, clock }: { store: Store; clock: Clock })
     try {
       flush();
     } catch {
-      // A full disk: the counters stay, bounded by the number of routes, and go out later.
+      // The disk may be full: the counters stay in memory and are written later. Above this bound they are dropped.
       if (counters.size > MAX_COUNTERS * 2) counters = new Map();
     }
   };
@@ -91,7 +90,7 @@ export function createApiUsage({ store, clock }: { store: Store; clock: Clock })
         route === undefined ? undefined : ["route = ?", route],
         user === undefined ? undefined : ["caller = ?", user],
       );
-      /** Sums for each value of the columns, most requests first; by day in the order of days. */
+      /** Sums for each combination of the columns, most requests first. Lists by day pass an `order` of their own. */
       function grouped<By extends object>(columns: string, order = "sum(requests) DESC"): (By & Sums)[] {
         const places = columns.split(", ").map((_, at) => at + 1);
         const text = `SELECT ${columns}, ${SUMS} FROM api_usage ${where}
@@ -108,14 +107,14 @@ export function createApiUsage({ store, clock }: { store: Store; clock: Clock })
         by_day: grouped<{ day: string }>("day", "day"),
       };
     },
-    /** Removes the days before that time. */
+    /** Removes the oldest day that is before that time. @returns whether it removed one; more may be left. */
     prune(before: number): boolean {
       const oldest = store.statement<string | null>("SELECT min(day) FROM api_usage").pluck().get();
       if (oldest === undefined || oldest === null || oldest >= day(before)) return false;
       store.write(() => store.statement("DELETE FROM api_usage WHERE day = ?").run(oldest));
       return true;
     },
-    /** Writes the rest and stops the timer. */
+    /** Writes the remaining counts and stops the timer. */
     stop(): void {
       clearInterval(timer);
       tryFlush();

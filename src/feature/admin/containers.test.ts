@@ -1,4 +1,4 @@
-/** Images and containers over the machine's real engine, with a registry of the test's own. */
+/** Images and containers on the machine's real container engine, with a registry that the test runs. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -112,7 +112,7 @@ describe.skipIf(!docker)("on the engine", () => {
       detail: "It was cancelled.",
       error: null,
     });
-    // The engine releases a registry with the next bytes that it gets from it.
+    // The engine closes its connection to the registry only when it receives the next bytes from it.
     other.release();
     while (other.open() > 0) await Bun.sleep(5);
     expect(await docker!.images.inspect(other.image)).toBeUndefined();
@@ -147,7 +147,7 @@ describe.skipIf(!docker)("on the engine", () => {
       session_id: "sess_made",
       run_id: "run_made",
     });
-    // It may use 20, and gets what the others on the machine leave it.
+    // The limit is 20 %; how much of it the container gets depends on the machine's other work.
     expect(running!.cpu_percent).toBeGreaterThan(1);
     expect(running!.memory_bytes).toBeGreaterThan(0);
     expect(ended).toMatchObject({ state: "exited", cpu_percent: null, memory_bytes: null });

@@ -1,4 +1,7 @@
-/** Containers that this instance started: their live state and their output. Others on the engine are not shown. */
+/**
+ * The containers that this instance started: their live state and their output. Other containers of the same engine are
+ * not shown.
+ */
 import type { ContainerRow, ContainerStats } from "../../adapter/docker/containers.ts";
 import type { DockerClient } from "../../adapter/docker.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
@@ -11,7 +14,7 @@ import type { Container } from "./model.ts";
 interface ContainersDeps {
   /** Undefined when agents work without Docker. */
   docker: Pick<DockerClient, "containers" | "images"> | undefined;
-  /** Sandboxes that are elsewhere; undefined where they are containers of that engine. */
+  /** Lists sandboxes that run elsewhere. Undefined where sandboxes are containers of this engine. */
   show?: SandboxDriver["show"];
   clock: Clock;
   instanceId: string;
@@ -21,14 +24,14 @@ interface ContainersDeps {
 }
 
 interface LogRequest {
-  /** How many of the last lines to start with. */
+  /** Number of last lines to begin with. */
   tail: number;
   follow: boolean;
 }
 
 export type Containers = ReturnType<typeof createContainers>;
 
-/** Time between the two samples that a processor share is computed from, ms. */
+/** Time between the two samples from which the share of the processor is computed, ms. */
 const SAMPLE_MS = 250;
 const MAX_LINE_CHARACTERS = 16_384;
 
@@ -38,7 +41,7 @@ export function createContainers({ docker, show, clock, instanceId, labels, mask
       throw unavailable("sandbox_unavailable", "Agents work without a container engine here; there are no containers.");
     return docker.containers;
   };
-  /** Names of images by their ids, for containers that were made by id. */
+  /** Image names by image id, for containers that were created from an id instead of a name. */
   const imageNames = async (rows: readonly ContainerRow[]): Promise<Map<string, string>> => {
     if (!docker || !rows.some(({ image }) => image.startsWith("sha256:"))) return new Map();
     const images = await docker.images.list();
@@ -46,7 +49,7 @@ export function createContainers({ docker, show, clock, instanceId, labels, mask
   };
   const own = () => engine().list([`${labels.instance}=${instanceId}`]);
 
-  /** Undefined when it has ended meanwhile. */
+  /** Takes one sample of the container's use. Undefined when the container has ended meanwhile. */
   const sample = async (id: string): Promise<{ at: number; stats: ContainerStats } | undefined> => {
     try {
       const stats = await engine().stats(id);
@@ -91,7 +94,9 @@ export function createContainers({ docker, show, clock, instanceId, labels, mask
         })),
       );
     },
-    /** Lines as they come. @throws Problem 404 also for a container that is not of this instance. */
+    /**
+     * The container's output, line by line as it arrives. @throws Problem 404 also for a container of another instance.
+     */
     async logs(
       idOrName: string,
       { tail, follow }: LogRequest,
@@ -115,7 +120,7 @@ export function createContainers({ docker, show, clock, instanceId, labels, mask
 const newestFirst = <Row extends { id: string; createdAt: number }>(rows: readonly Row[]): Row[] =>
   rows.toSorted((a, b) => b.createdAt - a.createdAt || a.id.localeCompare(b.id));
 
-/** What it uses now is known where it runs alone. */
+/** A sandbox that runs elsewhere, as a container. Its use of processor and memory is not known here. */
 const elsewhere = ({ id, name, image, state, status, ...row }: SandboxShown): Container => ({
   id,
   name,
@@ -133,7 +138,7 @@ const elsewhere = ({ id, name, image, state, status, ...row }: SandboxShown): Co
 
 type Chunks = AsyncIterable<{ stream: string; text: string }>;
 
-/** Secret values are masked before lines are cut, including one split over two chunks. */
+/** Masks secret values before the text is cut into lines, also a value that is split over two chunks. */
 async function* maskChunks(chunks: Chunks, masking: Pick<Masking, "stream">): Chunks {
   const streams = new Map<string, MaskedStream>();
   for await (const { stream, text } of chunks) {
@@ -144,7 +149,7 @@ async function* maskChunks(chunks: Chunks, masking: Pick<Masking, "stream">): Ch
   for (const [stream, rest] of streams) yield { stream, text: rest.end() };
 }
 
-/** Whole lines of each stream, in order; a line without end is cut. */
+/** Cuts each stream into whole lines, in order. A line that grows too long is cut. */
 async function* toLines(chunks: Chunks): AsyncGenerator<LogLine> {
   const rest = new Map<string, string>();
   for await (const { stream, text } of chunks) {

@@ -46,7 +46,7 @@ export const admin = defineFeature("admin", (deps: Needs) => {
       { name: "system-watch", everyMs: WATCH_MS, run: watch.look },
       retentionDuty({ clock, keep: () => settings.get().retention, prunes: () => contributions.prunes }),
     ],
-    // The server has answered its last request.
+    // Runs after the server has answered its last request.
     close: apiUsage.stop,
   };
 });

@@ -1,4 +1,4 @@
-/** Pulling an image as a background job that shows each layer. */
+/** Pulls an image as a background job that shows the progress of each layer. */
 import { Type as t } from "@sinclair/typebox";
 import type { ImageProgress } from "../../adapter/docker/progress.ts";
 import type { DockerClient } from "../../adapter/docker.ts";
@@ -41,14 +41,14 @@ export function createPullImage({ docker, jobs, pulled }: PullDeps) {
   });
   return {
     definition: pullImage,
-    /** @throws Problem 503 when Docker does not answer. Ask before starting. */
+    /** Call before `start`. @throws Problem 503 when Docker does not answer. */
     assertReady: async (): Promise<void> => engine().ping(),
     start: (image: string, { userId }: Caller): Job =>
       jobs.enqueue(pullImage, { image }, { key: image, subject: image, userId }),
   };
 }
 
-/** As the job's events show it. */
+/** The state of one layer, as the job's events show it. */
 export interface LayerState {
   layer: string;
   status: string;
@@ -56,18 +56,21 @@ export interface LayerState {
   total_bytes: number | null;
 }
 
-/** How far a pull is: bytes fetched of the layers known so far. Never goes back and reaches 100 only at the end. */
+/**
+ * The progress of a pull: bytes fetched of the layers known so far. The percentage never decreases and reaches 100 only
+ * at the end.
+ */
 function createLayers() {
   const layers = new Map<string, { current: number; total: number }>();
   const states = new Map<string, LayerState>();
   let shown: number | undefined;
   const show = ({ layer, status, currentBytes, totalBytes }: ImageProgress): void => {
-    // The engine writes "Pulling from NAME" with the tag as its id.
+    // Docker also writes "Pulling from NAME", with the tag in place of a layer's id.
     if (layer === undefined || /^Pulling from/.test(status)) return;
     states.set(layer, { layer, status, current_bytes: currentBytes ?? null, total_bytes: totalBytes ?? null });
   };
   return {
-    /** Every layer's last state, in the order of the image. */
+    /** The last state of every layer, in the order of the image. */
     all: (): LayerState[] => [...states.values()],
     take(progress: ImageProgress): number | undefined {
       show(progress);

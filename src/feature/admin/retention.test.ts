@@ -1,4 +1,6 @@
-/** Old rows go in pieces, between which others have their turn, and one feature's failure keeps no other's rows. */
+/**
+ * Old rows are removed in batches, between which other work runs. A failure in one feature does not stop the others.
+ */
 import { expect, test } from "bun:test";
 import { DAY_MS, systemClock, timestamp } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";

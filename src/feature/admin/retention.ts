@@ -1,4 +1,4 @@
-/** Removing what is older than the settings say, a little at a time. */
+/** Removes rows that are older than the retention settings allow, a small batch at a time. */
 import type { Clock } from "../../core/clock.ts";
 import { DAY_MS, HOUR_MS } from "../../core/clock.ts";
 import type { Duty, Prune } from "../feature.ts";
@@ -6,13 +6,13 @@ import type { Settings } from "../settings/model.ts";
 
 interface RetentionDeps {
   clock: Clock;
-  /** The settings now. */
+  /** The current retention settings. */
   keep(): Settings["retention"];
   prunes(): readonly Prune[];
 }
 
 const EVERY_MS = HOUR_MS;
-/** A year's rows are removed in many pieces; requests that came in meanwhile go first. */
+/** Pause between two batches, ms, in which waiting requests are served. A year's rows take many batches. */
 const PAUSE_MS = 20;
 const others = () => new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
 
@@ -24,7 +24,8 @@ export function retentionDuty({ clock, keep, prunes }: RetentionDeps): Duty {
       const settings = keep();
       const errors: unknown[] = [];
       for (const prune of prunes()) {
-        // A setting of null keeps everything; a feature that knows its bounds is given now.
+        // A setting of null keeps everything. A feature without a setting passes its own number of days, or gets the
+        // current time.
         const days = typeof prune.keep === "string" ? settings[prune.keep] : (prune.keep ?? 0);
         if (days === null) continue;
         const before = clock.now() - days * DAY_MS;

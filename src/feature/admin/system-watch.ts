@@ -1,4 +1,7 @@
-/** Watches the machine that the instance runs on: room on the disk, the agents' image. Raises notifications and closes them. */
+/**
+ * Watches the machine that the instance runs on: free space on the disk, and whether the agents' image exists. It
+ * raises notifications and closes them again.
+ */
 import { statfs } from "node:fs/promises";
 import type { DockerClient } from "../../adapter/docker.ts";
 import { isProblem } from "../../core/errors.ts";
@@ -7,18 +10,21 @@ import type { Notifications } from "../notifications/service.ts";
 
 interface SystemWatchDeps {
   notifications: Pick<Notifications, "notify" | "resolve">;
-  /** Folder of all state. */
+  /** The data folder. */
   data: string;
   docker: Pick<DockerClient, "images" | "ping"> | undefined;
-  /** Image of agents that name none; it can change. */
+  /** The image of agents that name none. The setting can change. */
   agentImage(): string;
-  /** Builds the image if it is one that is built here. False when it does not exist afterwards. */
+  /** Builds the image if it is one that Skep builds itself. @returns false when the image does not exist afterwards. */
   makeImage?(image: string): Promise<boolean>;
   /** Free and total bytes of the disk under a folder. */
   diskSpace?(folder: string): Promise<{ free: number; size: number }>;
 }
 
-/** Low: less than the limit, and less than this part of the disk. Little: writing will fail soon. */
+/**
+ * Share of the disk. Space is low when less than `diskLowBytes` and also less than this share is free. Below
+ * `diskLittleBytes` writes are about to fail, whatever the share.
+ */
 const LOW_PART = 0.1;
 const DISK = "disk-low";
 const imageKey = (image: string): string => `image-missing:${image}`;
@@ -62,14 +68,14 @@ export function createSystemWatch(deps: SystemWatchDeps) {
   }
 
   return {
-    /** Checks everything once. Never throws. */
+    /** Checks everything once. Problems and errors of the system are ignored; other errors are thrown. */
     async look(): Promise<void> {
-      // An engine that does not answer is shown by the status page; it is not a missing image.
+      // An engine that does not answer does not mean that the image is missing. The status page shows such an engine.
       const parts = [lookAtDisk(), lookAtImage()];
       for (const one of await Promise.allSettled(parts))
         if (one.status === "rejected" && !isProblem(one.reason) && !isSystemError(one.reason)) throw one.reason;
     },
-    /** The image is there now. */
+    /** Call when the image has been made or loaded: closes its notification. */
     imageIsThere: (image: string): void => notifications.resolve(imageKey(image)),
   };
 }

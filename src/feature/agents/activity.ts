@@ -7,16 +7,16 @@ import { secretGrants } from "../../store/tables/secrets.ts";
 export function createAgentActivity(store: Store) {
   const { statement } = store;
   const owned = [store.rows(secretGrants), store.rows(permissionAnswers), store.rows(pulseRoutines)];
-  // Asked for each agent of a list: the query builder would write each of the four again each time.
+  // These run for each agent of a list. The query builder would compile each of the four again every time.
   const number = (text: string) => (agentId: string) => statement<number>(text).pluck().get(agentId) ?? 0;
   const working = number("SELECT 1 FROM executions WHERE agent_id = ? AND finished_at IS NULL LIMIT 1");
   return {
-    /** Runs in which it took a step. */
+    /** Number of runs in which the agent took a step. */
     runs: number("SELECT runs FROM agent_totals WHERE agent_id = ?"),
     secrets: number("SELECT count(*) FROM secret_grants WHERE agent_id = ?"),
-    /** Entries of its shared memory. */
+    /** Number of entries in the agent's shared memory. */
     memories: number("SELECT count(*) FROM memory_entries WHERE vault = ? AND owner_id IS NULL"),
-    /** True while an execution of it is queued or running. */
+    /** True while the agent has an execution that is queued or running. */
     isWorking: (agentId: string): boolean => working(agentId) === 1,
     /** Removes a deleted agent's grants, routines and remembered answers. */
     forget: (agentId: string): void =>

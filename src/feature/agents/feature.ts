@@ -28,7 +28,7 @@ type Needs = Core & {
   skills: Pick<Skills, "namesOf" | "look">;
 };
 
-/** Tools that no rule binds. */
+/** Tools to which no permission rule applies. */
 const UNBOUND: ReadonlySet<string> = new Set(["complete", "fail", TOOL_SEARCH]);
 
 export const agents = defineFeature(

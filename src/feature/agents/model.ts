@@ -71,8 +71,8 @@ export type AgentChange = Record<string, unknown> & { prompt?: string };
 export type AgentCreate = AgentChange & { id: string; prompt: string };
 
 /**
- * Bodies of agents, made of the fields that agent files take; null clears a field.
- * @param fields what `engine/agent-file.ts` declares.
+ * Request bodies for agents, made of the fields of agent files. Null clears a field.
+ * @param fields the fields as `engine/agent-file.ts` declares them.
  */
 export function agentBodies(fields: TObject) {
   const clearing = Object.fromEntries(
@@ -82,7 +82,7 @@ export function agentBodies(fields: TObject) {
   return {
     change: t.Unsafe<AgentChange>(t.Object(change)),
     create: t.Unsafe<AgentCreate>(t.Object({ ...change, id: t.String({ pattern: SLUG.source }), prompt: Prompt })),
-    /** Names of front matter fields that a body may set. */
+    /** Names of the front matter fields that a body may set. */
     names: [...Object.keys(identity), ...Object.keys(clearing)],
   };
 }

@@ -1,4 +1,7 @@
-/** What an agent has that another one started: by spawn_executor, in a swarm, two levels down, under a limited routine. */
+/**
+ * The powers of an agent that another one started: by spawn_executor, in a swarm, two levels down, under a limited
+ * routine.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { createProcessSandboxes } from "../../adapter/sandbox/process/driver.ts";
 import type { SandboxDriver, SandboxSpec } from "../../engine/sandbox.ts";
@@ -52,7 +55,7 @@ const spawn = (from: HandCall, agent_id: string): Promise<HandCall> => {
   from.reply([{ tool: "spawn_executor", input: { agent_id, prompt: "Do it" } }]);
   return model.next();
 };
-/** Its tools, and the network and secrets of its sandbox. */
+/** The agent's tools, and the network and secrets of its sandbox. */
 async function powersOf(call: HandCall) {
   const { sessionId } = call.request.scope;
   call.reply([{ tool: "ls", input: {} }]);

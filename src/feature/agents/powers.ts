@@ -1,6 +1,7 @@
 /**
- * An agent that another one starts has at most the powers of that one: its network, tools, secrets and cookies. Else an
- * agent without a network would have one started that has it. The file of the one that starts may say otherwise.
+ * Limits an agent that was started by another agent to the network, tools, secrets and cookies of the one that started
+ * it. Otherwise an agent without a network could start one that has a network. The starting agent's file may lift the
+ * limit.
  */
 
 import type { Network } from "../../core/network.ts";
@@ -10,16 +11,16 @@ import type { Store } from "../../store/store.ts";
 
 interface PowersDeps {
   store: Pick<Store, "statement">;
-  /** Undefined for an agent that is gone or whose file is broken: it has no powers to hand on. */
+  /** Undefined for an agent that is gone or whose file is broken: such an agent passes on no powers. */
   agentOf(id: string): { network: Network; startsInFull: readonly string[] } | undefined;
-  /** Names of all that it can use, grants and overrides included. */
+  /** Names of all tools that the agent can use, grants and overrides included. */
   toolsOf(id: string): readonly string[];
 }
 
 interface Row {
   agent_id: string;
   parent_id: string | null;
-  /** JSON array of tools that it is limited to. */
+  /** JSON array of the tools to which the session is limited. */
   tools: string | null;
   execution_count: number;
 }
@@ -39,10 +40,14 @@ export function createPowers({ store: { statement }, agentOf, toolsOf }: PowersD
       chain.push(row);
       id = row.parent_id;
     }
-    // The session of a swarm itself is nobody's work: a person or an agent above it has started its tasks.
+    // Leaves out sessions above that never ran, like the session of a swarm: a person or an agent above it started the
+    // tasks.
     return chain.filter((row, at) => at === 0 || row.execution_count > 0);
   }
-  /** From the session upwards. A parent that starts somebody in full passes on none of its own bounds; those above it stay. */
+  /**
+   * Agents that limit the session, from its parent upwards. A parent that starts an agent with full powers does not
+   * limit it; the agents above that parent still do.
+   */
   function boundsOf(sessionId: string): string[] {
     const found = above(sessionId);
     if (!found) return [];
@@ -54,15 +59,18 @@ export function createPowers({ store: { statement }, agentOf, toolsOf }: PowersD
       if (!isFree) bounds.push(agent_id);
       child = agent_id;
     }
-    // Also the agent's own: what bounds it in one session bounds it in those that it starts of itself.
+    // May contain the session's own agent: an agent that starts itself stays limited by its parent session.
     return [...new Set(bounds)];
   }
   return {
-    /** Agents whose powers bound the session's: those it was started by, unless their files say otherwise. */
+    /** Ids of the agents whose powers limit the session: those above it, except where their files lift the limit. */
     boundsOf,
-    /** The network of each of them; `none` for one that is gone. */
+    /** The network of each limiting agent; `none` for one that is gone. */
     networksOf: (sessionId: string): Network[] => boundsOf(sessionId).map((id) => agentOf(id)?.network ?? "none"),
-    /** Whether each of them, and each session above, has the tool. Asked once before many tools. */
+    /**
+     * Returns a check whether every limiting agent, and every session above, has a tool. Build it once to check many
+     * tools.
+     */
     allows(sessionId: string): (tool: string) => boolean {
       const sets = boundsOf(sessionId).map((id) => new Set(agentOf(id) ? toolsOf(id) : []));
       const limits = above(sessionId)?.parents.flatMap(({ tools }) => (tools === null ? [] : [namesIn(tools)])) ?? [];

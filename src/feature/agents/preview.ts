@@ -1,4 +1,7 @@
-/** What the permission rules of an agent say of a call that nobody makes: before a rule is saved, or to see why one was asked. */
+/**
+ * Tells what an agent's permission rules would decide about a call, without making the call. It is used before a rule
+ * is saved, or to see why a person was asked.
+ */
 import { invalid, invalidField } from "../../core/errors.ts";
 import { didYouMean } from "../../core/near.ts";
 import { type PermissionRule, textOfRule } from "../../core/permission-rule.ts";
@@ -6,12 +9,12 @@ import type { Decision } from "../../engine/permission/decide.ts";
 import type { PermissionPreview, PermissionPreviewBody } from "./model.ts";
 
 interface PreviewDeps {
-  /** Its rules and tools now. @throws Problem 404. */
+  /** The agent's current rules and tools. @throws Problem 404. */
   agentOf(id: string): { permissions: readonly PermissionRule[]; tools: readonly string[] };
   toolNames(): readonly string[];
-  /** Whether the tool is one of a tool server, which may come later. */
+  /** Whether the name belongs to an MCP server. The server may offer the tool only later. */
   isOfServer(tool: string): boolean;
-  /** Tools that no rule binds: they end the work. */
+  /** Whether no rule applies to the tool, because it ends the work. */
   isUnbound(tool: string): boolean;
   /** From `engine/permission/`. */
   decide(rules: readonly PermissionRule[], tool: string, input: Readonly<Record<string, unknown>>): Decision;
@@ -20,7 +23,7 @@ interface PreviewDeps {
 
 export const createPermissionPreview =
   (deps: PreviewDeps) =>
-  /** @throws Problem 404 unknown agent, 422 unknown tool or rules that are none. */
+  /** @throws Problem 404 unknown agent, 422 unknown tool or invalid rules. */
   (id: string, { tool, path, command, address, permissions }: PermissionPreviewBody): PermissionPreview => {
     const agent = deps.agentOf(id);
     const rules = permissions ?? agent.permissions;

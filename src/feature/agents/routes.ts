@@ -14,7 +14,7 @@ export function agentRoutes(
   bodies: ReturnType<typeof agentBodies>,
   preview: ReturnType<typeof createPermissionPreview>,
 ) {
-  /** The tag is the file's: it does not change because the agent begins to work. */
+  /** The entity tag is computed from the agent's file, so it does not change when the agent starts to work. */
   const tagged = (set: { headers: Record<string, unknown> }, agent: AgentDetail): AgentDetail => {
     set.headers["ETag"] = etagOf(agents.version(agent.id));
     return agent;

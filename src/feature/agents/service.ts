@@ -1,4 +1,4 @@
-/** Agents: their files as an API, with what other features know about them. */
+/** Agents for the API: their files, combined with what other features know about them. */
 import { conflict, invalid, invalidField, notFound } from "../../core/errors.ts";
 import { type LabeledHost, lackOfHost } from "../../core/host-labels.ts";
 import { isSlug } from "../../core/ids.ts";
@@ -19,26 +19,26 @@ import type { ToolOverrides } from "./tool-overrides.ts";
 /** What other features know about an agent. */
 interface AgentPorts {
   toolNames(): string[];
-  /** Tools of an agent: those granted to it, and those that it may have without a grant. */
+  /** All tools that exist for the agent: those granted to it, and those that need no grant. */
   toolsOf(agentId: string): { name: string; isGranted: boolean }[];
   skillsOf(agentId: string): string[];
   countsOf(agentId: string): { runs: number; memories: number; secrets: number };
   isWorking(agentId: string): boolean;
-  /** Forgets what others keep for a deleted agent (grants). */
+  /** Removes what other features keep for a deleted agent, such as grants. */
   forget(agentId: string): void;
 }
 
 interface AgentsDeps extends Pick<Core, "store" | "audit"> {
   files: AgentFiles;
-  /** Of the folder that the files and skills of agents are in. */
+  /** The folder that holds the files and skills of agents. */
   folder: Pick<TextFolder, "snapshot" | "snapshotInTurns">;
-  /** Reads all agents and skills, some files before each `yield`. */
+  /** Reads all agents and skills, a few files before each `yield`. */
   look(): Generator<void>;
   overrides: ToolOverrides;
   ports: AgentPorts;
   /** From `engine/agent-file.ts`. */
   parse: ParseAgentFile;
-  /** Values for what a file leaves out: the instance's settings now, else `AGENT_DEFAULTS`. */
+  /** Values for the fields that a file leaves out: from the instance's settings, else from `AGENT_DEFAULTS`. */
   defaults(): Omit<
     AgentSettings,
     "model" | "fallback" | "temperature" | "tools" | "image" | "budget_usd_per_run" | "budget_usd_per_day"
@@ -47,7 +47,7 @@ interface AgentsDeps extends Pick<Core, "store" | "audit"> {
   updateFrontMatter(text: string, patch: Readonly<Record<string, unknown>>, body?: string): string;
   /** Front matter fields that a body may set. */
   fields: readonly string[];
-  /** Where agents work, where that is more than one host. */
+  /** The hosts that agents work on, where there is more than one. */
   hosts: readonly LabeledHost[];
 }
 
@@ -56,10 +56,10 @@ export type Agents = ReturnType<typeof createAgents>;
 export interface AgentSummary extends Pick<StoredAgent, "id" | "enabled" | "problems"> {
   file: string;
   model: string | null;
-  /** Models that it names to be asked instead. */
+  /** Models to ask instead when the first one fails, as the file names them. */
   fallback: readonly string[];
   harness: AgentSettings["harness"];
-  /** As the file names it. */
+  /** The image as the file names it. */
   image: string | null;
   hostLabels: readonly string[];
 }
@@ -97,7 +97,7 @@ export function createAgents(deps: AgentsDeps) {
     const agent = find(id);
     return { ...present(agent), prompt: agent.prompt };
   };
-  /** Writes only what reads back without a problem that did not exist before. */
+  /** Writes the file only if the new text has no problem that the old text did not have. */
   const save = (id: string, text: string, before: readonly { message: string }[]): void => {
     const known = new Set(before.map((problem) => problem.message));
     const { problems } = parse(id, text);
@@ -128,7 +128,7 @@ export function createAgents(deps: AgentsDeps) {
   return {
     ids: files.ids,
     exists: (id: string): boolean => files.find(id) !== undefined,
-    /** Others get their turn while the files are looked at. */
+    /** Lists agents; yields to other work while it reads the files. */
     listInTurns(page: Page): Promise<ListAnswer<Agent>> {
       const shown: ListAnswer<Agent> = { items: [], next_cursor: null };
       function* look() {
@@ -144,13 +144,13 @@ export function createAgents(deps: AgentsDeps) {
       }
       return folder.snapshotInTurns(look, () => shown);
     },
-    /** All agents, without the fields that have to be computed. */
+    /** All agents, without the fields that need computing. */
     named: (): Pick<Agent, "id" | "name" | "description">[] => all(),
     /** @throws Problem 404. */
     get: detail,
-    /** What an entity tag stands for: the file, not the agent's activity. */
+    /** The value behind the entity tag: the text of the file, without the agent's activity. */
     version: (id: string): string => find(id).text,
-    /** Names of what it can use, grants and overrides included. @throws Problem 404. */
+    /** Names of the tools that the agent can use, grants and overrides included. @throws Problem 404. */
     toolsOf: (id: string): string[] => toolsOf(find(id)),
     /** @throws Problem 404, 409 broken file, 422. */
     configure(id: string, change: AgentChange, caller: Caller): AgentDetail {
@@ -172,7 +172,7 @@ export function createAgents(deps: AgentsDeps) {
       record("created", id, caller);
       return detail(id);
     },
-    /** @throws Problem 409 while it works. */
+    /** @throws Problem 409 while the agent works. */
     remove(id: string, caller: Caller): void {
       find(id);
       if (ports.isWorking(id)) throw conflict("The agent is at work. Wait, or cancel its work.", "agent_working");
@@ -183,9 +183,12 @@ export function createAgents(deps: AgentsDeps) {
       });
       files.remove(id);
     },
-    /** Every file with its problems. */
+    /** Every agent file with its problems. */
     files: (): AgentSummary[] => all().map(summaryOf),
-    /** For the engine. @throws Problem 404 unknown, 409 `agent_broken`, 409 `agent_disabled`. */
+    /**
+     * The agent and its settings, for an execution. @throws Problem 404 unknown, 409 `agent_broken`, 409
+     * `agent_disabled`.
+     */
     ready(id: string): { agent: StoredAgent; settings: AgentSettings } {
       const agent = find(id);
       const [problem] = agent.problems;
@@ -211,7 +214,7 @@ const summaryOf = ({ id, sourceFile, config, enabled, problems }: StoredAgent): 
   hostLabels: config.host_labels ?? [],
 });
 
-/** @throws Problem 422 for a tool that is not known. */
+/** @throws Problem 422 for an unknown tool. */
 function assertTools({ tools }: AgentChange, known: readonly string[]): void {
   for (const [at, tool] of (Array.isArray(tools) ? tools : []).entries()) {
     if (known.includes(tool)) continue;

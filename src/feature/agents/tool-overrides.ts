@@ -1,4 +1,7 @@
-/** Tools of an agent: what its file names (every tool when it names none), then what was switched on or off for it. */
+/**
+ * The tools of an agent: those that its file names (all tools when it names none), changed by what was switched on or
+ * off for it.
+ */
 import { timestamp } from "../../core/clock.ts";
 import { invalidField, notFound } from "../../core/errors.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
@@ -11,18 +14,18 @@ import type { ToolOverride } from "./model.ts";
 
 export type ToolOverrides = ReturnType<typeof createToolOverrides>;
 
-/** Without these no work would ever end. */
+/** Tools that cannot be switched off: without them no work would ever end. */
 const ENDING: ReadonlySet<string> = new Set(["complete", "fail"]);
 
 interface ToolOverridesDeps extends Pick<Core, "store" | "clock"> {
-  /** Every tool there is now. */
+  /** Names of all tools that exist now. */
   toolNames(): string[];
 }
 
 export function createToolOverrides({ store, clock, toolNames }: ToolOverridesDeps) {
   const all = store.rows(toolOverrides);
   const rowsOf = (agent_id: string): ToolOverride[] => all.list([{ agent_id }], { order: "tool" });
-  /** Tool → on or off, for the engine. */
+  /** The agent's overrides, tool → on or off. */
   const of = (agentId: string) => {
     const rows = store.statement<[tool: string, enabled: number]>(
       "SELECT tool, enabled FROM tool_overrides WHERE agent_id = ?",
@@ -49,7 +52,7 @@ export function createToolOverrides({ store, clock, toolNames }: ToolOverridesDe
   return {
     list: (agentId: string, page: Page): ListAnswer<ToolOverride> =>
       pageOfArray(rowsOf(agentId), page, (row) => row.tool),
-    /** @throws Problem 404 unknown tool, 422 one that every agent needs. */
+    /** @throws Problem 404 unknown tool, 422 for a tool that every agent needs. */
     set(agentId: string, tool: string, enabled: boolean, caller: Caller): ToolOverride {
       if (!toolNames().includes(tool)) throw notFound("tool");
       if (ENDING.has(tool))
@@ -67,7 +70,7 @@ export function createToolOverrides({ store, clock, toolNames }: ToolOverridesDe
       });
       return row;
     },
-    /** @throws Problem 404 when there is none. */
+    /** @throws Problem 404 when there is no such override. */
     remove: (agentId: string, tool: string): void =>
       store.write(() => {
         if (all.remove({ agent_id: agentId, tool }) === 0) throw notFound("override");
@@ -77,7 +80,7 @@ export function createToolOverrides({ store, clock, toolNames }: ToolOverridesDe
       store.write(() => all.remove({ agent_id: agentId }));
     },
     of,
-    /** Whether the agent has a tool: `listed` is what its file names, undefined for all. */
+    /** Returns a check whether the agent has a tool. @param listed tools that its file names; undefined for all. */
     allows(agentId: string, listed: readonly string[] | undefined): (tool: string, isGranted: boolean) => boolean {
       const switched = of(agentId);
       return (tool, isGranted) => switched.get(tool) ?? (isGranted || listed === undefined || listed.includes(tool));

@@ -1,4 +1,4 @@
-/** /v1/agent-tools: tools switched on or off for one agent, in effect at its next turn. */
+/** /v1/agent-tools: switches tools on or off for one agent. A change takes effect at the agent's next turn. */
 
 import { Type as t } from "@sinclair/typebox";
 import { notFound } from "../../core/errors.ts";

@@ -8,7 +8,7 @@ export const Attachment = t.Object({
   media_type: t.String({ description: "By its first bytes, not by its name." }),
   size_bytes: t.Integer(),
   sha256: t.String(),
-  /** State of reading its text. */
+  /** The state of text extraction. */
   status: oneOf("processing", "ready", "failed"),
   error: orNull(t.String({ description: "Why its text could not be read; the file itself is kept." })),
   text_available: t.Boolean({ description: "A model that does not take the file reads its text." }),

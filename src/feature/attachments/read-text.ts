@@ -1,4 +1,4 @@
-/** The job that reads the text out of an attachment, for models that do not take the file itself. */
+/** The job that extracts the text of an attachment, for models that do not accept the file itself. */
 
 import { Type as t } from "@sinclair/typebox";
 import { defineJob, type EndedJob } from "../../core/jobs.ts";
@@ -8,14 +8,14 @@ import type { ContentStore } from "../../store/content-store.ts";
 import { attachments as table } from "../../store/tables/attachments.ts";
 import type { Core } from "../feature.ts";
 
-/** Files whose text is read out in the background. */
+/** Types of files whose text is extracted in the background. */
 export const READABLE: ReadonlySet<string> = new Set(["application/pdf", DOCX, "text/html"]);
 /** How much of a text is kept and given to models. */
 export const TEXT_BYTES = 1024 * 1024;
 
 const Payload = t.Object({
   attachment_id: t.String(),
-  /** One file of an owner at a time. */
+  /** The job's exclusive key: one file of each owner is read at a time. */
   owner: t.String(),
 });
 

@@ -1,4 +1,4 @@
-/** /v1/attachments. Browsers save downloads and never render them as pages of this server. */
+/** /v1/attachments. Responses make browsers save the file; they never render it as a page of this server. */
 
 import { Type as t } from "@sinclair/typebox";
 import { invalidField, Problem } from "../../core/errors.ts";

@@ -1,4 +1,7 @@
-/** Files that people attach to messages: their owner's alone, typed by their bytes, gone when nothing holds them. */
+/**
+ * Files that people attach to messages. Only the owner can read a file. Its type is determined from its bytes, and it
+ * is removed when nothing refers to it any more.
+ */
 import { timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -16,7 +19,7 @@ import type { Jobs } from "../jobs/service.ts";
 import type { Attachment } from "./model.ts";
 import { type defineReadText, READABLE, TEXT_BYTES } from "./read-text.ts";
 
-/** A file in the store of contents. */
+/** A file in the content store. */
 export interface KeptFile {
   name: string;
   sha256: string;
@@ -24,7 +27,7 @@ export interface KeptFile {
   media_type: string;
 }
 
-/** Content to keep: the file of a form, a text, or bytes made here whose type is known. */
+/** Content to store: an uploaded file, a text, or bytes made by the server whose type is known. */
 export type Incoming =
   | SpooledFile
   | { name: string; text: string }
@@ -38,7 +41,7 @@ interface AttachmentsDeps extends Pick<Core, "store" | "clock"> {
   readText: ReturnType<typeof defineReadText>;
   /** Resolves once it is known whether the attachment has text. */
   settling(attachmentId: string): Promise<void>;
-  /** @throws Problem 413 `quota_exceeded` where these bytes are more than the user may store. */
+  /** @throws Problem 413 `quota_exceeded` when the user may not store that many more bytes. */
   assertRoom(bytes: number, userId: string | undefined): void;
 }
 
@@ -46,10 +49,10 @@ type Row = typeof table.$inferSelect;
 
 const present = ({ user_id: _u, text_sha256: _t, ...row }: Row): Attachment => row;
 const NAME_CHARACTERS = 255;
-/** The type of a file is determined from its first bytes. */
+/** How much of the start and the end of a file is read to determine its type. */
 const HEAD_BYTES = 1024 * 1024;
 const TAIL_BYTES = 65_536;
-/** Between content that was received and its row. */
+/** Time within which the row must follow after its content was stored, ms. */
 const KEEPING_MS = 60_000;
 const KEEPER_LOOK_MS = 1_000;
 
@@ -66,7 +69,7 @@ export function createAttachments(deps: AttachmentsDeps) {
        UNION ALL SELECT 1 FROM documents WHERE sha256 = @sha256 LIMIT 1`,
     ).get({ sha256 }) !== undefined;
 
-  /** Who sent content a short while ago whose row is not there yet: once for each time that it was sent. */
+  /** Senders of content that was stored a short while ago and has no row yet, by digest: one entry for each upload. */
   const keepers = new Map<string, { userId: string | undefined }[]>();
   const noteKeeper = (sha256: string, { userId }: Caller): void => {
     const sent = { userId };
@@ -82,7 +85,10 @@ export function createAttachments(deps: AttachmentsDeps) {
   }
   const isSentBy = (others: readonly { userId: string | undefined }[] = [], userId: string): boolean =>
     others.some((one) => one.userId !== userId);
-  /** Removes content of a user who is deleted, after the transaction, unless somebody else has the same. `sweep` finds the rest. */
+  /**
+   * After the commit, removes the content of a deleted user, unless somebody else stored the same bytes. `sweep` finds
+   * what this misses.
+   */
   const dropOf = (userId: string, digests: readonly string[]): void =>
     store.write(({ after }) =>
       after(() => {
@@ -91,9 +97,9 @@ export function createAttachments(deps: AttachmentsDeps) {
       }),
     );
   return {
-    /** Where the bytes of that digest are. */
+    /** Path of the content with that digest. */
     pathOf: content.pathOf,
-    /** Keeps text, or the file of a form, for the caller. @throws Problem 413 `quota_exceeded`, 422 an empty file. */
+    /** Stores text or an uploaded file for the caller. @throws Problem 413 `quota_exceeded`, 422 an empty file. */
     async keep(incoming: Incoming, caller: Caller): Promise<KeptFile> {
       const name = plainName(incoming.name);
       if (!("path" in incoming)) {
@@ -114,7 +120,10 @@ export function createAttachments(deps: AttachmentsDeps) {
       await content.adopt(path, sha256);
       return { name, sha256, size, media_type: await mediaTypeOf(head, tail) };
     },
-    /** Makes an attachment of a kept file; its text is read in the background. Call inside the transaction that answers. */
+    /**
+     * Makes an attachment of a stored file and starts the job that extracts its text. Call inside the transaction of
+     * the request.
+     */
     create({ name, sha256, size, media_type }: KeptFile, caller: Caller): Attachment {
       const isReadable = READABLE.has(media_type);
       return store.write(() => {
@@ -135,14 +144,17 @@ export function createAttachments(deps: AttachmentsDeps) {
         return present(row);
       });
     },
-    /** @throws Problem 404 unknown or another user's. */
+    /** @throws Problem 404 for an unknown attachment or one of another user. */
     get: (id: string, caller: Caller): Attachment => present(find(id, caller)),
-    /** The bytes behind an attachment of the caller's. @throws Problem 404. */
+    /** The file behind one of the caller's attachments. @throws Problem 404. */
     fileOf(id: string, caller: Caller): KeptFile {
       const { filename: name, sha256, size_bytes: size, media_type } = find(id, caller);
       return { name, sha256, size, media_type };
     },
-    /** Parts of a message, held by its session. Call inside the transaction. @throws Problem 422 one that is not theirs. */
+    /**
+     * Makes message parts of the attachments, which the session then holds. Call inside the transaction.
+     * @throws Problem 422 for an attachment that is not the caller's.
+     */
     attach: (ids: readonly string[], sessionId: string, caller: Caller): AttachedPart[] =>
       ids.map((id, index) => {
         const row = rowOf(id);
@@ -157,7 +169,10 @@ export function createAttachments(deps: AttachmentsDeps) {
       const row = rowOf(id);
       return row && (await content.exists(row.sha256)) ? Bun.file(content.pathOf(row.sha256)).bytes() : undefined;
     },
-    /** Its first TEXT_BYTES, once they have been read out of it; undefined when it is gone, or has no text. */
+    /**
+     * The first TEXT_BYTES of the attachment's text; waits while the text is being extracted. Undefined when the
+     * attachment is gone or has no text.
+     */
     async text(id: string): Promise<string | undefined> {
       if (rowOf(id)?.status === "processing") await settling(id);
       const row = rowOf(id);
@@ -165,7 +180,7 @@ export function createAttachments(deps: AttachmentsDeps) {
       const sha256 = row.text_sha256 ?? row.sha256;
       return (await content.exists(sha256)) ? Bun.file(content.pathOf(sha256)).slice(0, TEXT_BYTES).text() : undefined;
     },
-    /** Removes files that nothing has referred to for a day. */
+    /** Removes attachments to which nothing has referred for a day. */
     async sweep(): Promise<void> {
       const before = clock.now() - LIMITS.attachmentUnheldMs;
       const isUnheld: Condition = ["NOT EXISTS (SELECT 1 FROM attachment_holds WHERE attachment_id = attachments.id)"];
@@ -183,7 +198,7 @@ export function createAttachments(deps: AttachmentsDeps) {
         );
       }),
     dropOf,
-    /** Removes content that no row refers to. Waits for what was sent a short while ago. */
+    /** Removes content to which no row refers. Waits until recent uploads of the same content have their rows. */
     async dropUnheld(sha256: string): Promise<void> {
       while (keepers.has(sha256)) await Bun.sleep(KEEPER_LOOK_MS);
       if (!isHeld(sha256)) await content.remove(sha256);
@@ -191,7 +206,9 @@ export function createAttachments(deps: AttachmentsDeps) {
   };
 }
 
-/** The last part of what the client called it, without characters that a header or terminal would interpret. */
+/**
+ * The last part of the file name that the client sent, without characters that a header or a terminal would interpret.
+ */
 function plainName(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? "";
   const plain = last.replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, "").trim();

@@ -1,6 +1,6 @@
-/** Waiting for background reading: a turn that needs an attachment's text starts once that text is known. */
+/** Lets a turn that needs an attachment's text wait until text extraction has finished. */
 
-/** Longer than reading a file may take, with some others before it. */
+/** Longer than extracting one file may take, with some files before it in the queue. */
 const PATIENCE_MS = 180_000;
 
 export function createSettling() {
@@ -11,7 +11,7 @@ export function createSettling() {
       waiting.delete(id);
       for (const go of all ?? []) go();
     },
-    /** Resolves when it is settled, or after a while: the caller then checks again. */
+    /** Resolves when the attachment is settled, or after PATIENCE_MS. The caller then checks its state again. */
     wait(id: string): Promise<void> {
       return new Promise((resolve) => {
         const all = waiting.get(id) ?? new Set();

@@ -1,4 +1,4 @@
-/** From a credential to its caller: access token, API key, or the browser's session cookie. */
+/** Finds the caller that belongs to a credential: an access token, an API key, or the browser's session cookie. */
 import { forbidden } from "../../core/errors.ts";
 import type { ProjectRoles } from "../../core/ownership.ts";
 import type { Accounts } from "../../http/authenticate.ts";
@@ -33,7 +33,7 @@ export function createAccountFinder({ sessions, apiKeys, site, projects }: Accou
     const found = apiKeys.find(bearer);
     if (!found) return undefined;
     const scopes = found.key.scopes ?? undefined;
-    // A key limited to other scopes changes only what a plain user may change.
+    // An administrator's key that lacks the scope `admin` may change only what a plain user may change.
     const mayAdmin = scopes === undefined || scopes.includes("admin");
     const [readsAsAdmin, admin] = [isAdmin(found.user), isAdmin(found.user) && mayAdmin];
     const stillValid = () => {

@@ -1,4 +1,7 @@
-/** API keys: shown once, stored as a digest, limited to their scopes and expiry, invalid once deleted. */
+/**
+ * API keys. A key is shown once and stored as a digest. It is limited to its scopes and its expiry, and deleting it
+ * makes it invalid.
+ */
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, expectFound, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -15,7 +18,7 @@ type Row = typeof apiKeys.$inferSelect;
 
 export type ApiKeys = ReturnType<typeof createApiKeys>;
 
-/** When a key was last used is written at most this often. */
+/** The time of a key's last use is written at most this often. */
 const TOUCH_MS = 60_000;
 
 export function createApiKeys({ store, clock, audit }: { store: Store; clock: Clock; audit: Audit }) {
@@ -24,7 +27,7 @@ export function createApiKeys({ store, clock, audit }: { store: Store; clock: Cl
     ...row,
     expired: row.expires_at !== null && Date.parse(row.expires_at) <= clock.now(),
   });
-  /** The key with its user, while both are valid. */
+  /** The key with its user, if both are valid. */
   function holding(key: Row | undefined): { key: Row; user: UserRow } | undefined {
     if (!key || present(key).expired) return undefined;
     const user = people.find({ id: key.user_id });
@@ -32,7 +35,10 @@ export function createApiKeys({ store, clock, audit }: { store: Store; clock: Cl
   }
 
   return {
-    /** With `key`. @throws Problem 422 for an expiry in the past, 409 for too many. */
+    /**
+     * The answer includes the key itself, as `key`. @throws Problem 422 for an expiry in the past, 409 for too many
+     * keys.
+     */
     create(
       userId: string,
       { name, kind = "key", expires_at = null, scopes = null }: ApiKeyCreate,
@@ -66,19 +72,20 @@ export function createApiKeys({ store, clock, audit }: { store: Store; clock: Cl
     list(userId: string, page: Page): ListAnswer<ApiKey> {
       return listById(keys.page([{ user_id: userId }], page), page, present);
     },
-    /** @throws Problem 404, for another user's, too. */
+    /** @throws Problem 404, also for another user's key. */
     get(userId: string, id: string): ApiKey {
       const row = expectFound(keys.find({ id, user_id: userId }), "API key");
       return present(row);
     },
-    /** @throws Problem 404 unless it is that user's. */
+    /** @throws Problem 404 unless the key belongs to that user. */
     remove: (userId: string, id: string, actor: string, address?: string): void =>
       store.write(() => {
         if (keys.remove({ id, user_id: userId }) === 0) throw notFound("API key");
         audit({ action: "api_key.revoked", actor, subject: id, address, data: { user_id: userId } });
       }),
     /**
-     * Ends the keys of log-ins, or all keys, after a new password. `except` is the key that the change was made with. @returns those still valid.
+     * Call after a new password: ends the keys of log-ins, or all keys, but not `except`, the key that made the change.
+     * @returns the keys that are still valid.
      */
     passwordChanged: (userId: string, { all, except }: { all: boolean; except?: string | undefined }): ApiKey[] =>
       store.write(() => {
@@ -87,7 +94,7 @@ export function createApiKeys({ store, clock, audit }: { store: Store; clock: Cl
         const left = keys.list([{ user_id: userId }], { order: "id DESC" });
         return left.map(present).filter(({ expired }) => !expired);
       }),
-    /** The key and its user while both are valid. */
+    /** The key and its user, if both are valid. */
     find(key: string): { key: Row; user: UserRow } | undefined {
       if (!key.startsWith(TOKEN_PREFIXES.apiKey)) return undefined;
       const found = holding(keys.find({ hash: tokenHash(key) }));
@@ -98,7 +105,7 @@ export function createApiKeys({ store, clock, audit }: { store: Store; clock: Cl
         store.write(() => keys.update({ last_used_at: timestamp(now) }, { id }));
       return found;
     },
-    /** The same by id, for streams that are open. */
+    /** The same as `find`, by the key's id. Open streams use it to check that their key is still valid. */
     live: (id: string): { key: Row; user: UserRow } | undefined => holding(keys.find({ id })),
   };
 }

@@ -1,7 +1,7 @@
 /**
- * Lock-out after wrong tries, by account, known or not, so that it does not reveal which accounts exist. A try is counted
- * before it is checked, in memory; a wrong one is written in a transaction of its own. So neither parallel tries, nor
- * a busy database, nor a rollback, nor a restart gives tries back.
+ * Locks an account after too many wrong tries. Unknown accounts are locked too, so that a lock does not reveal which
+ * accounts exist. A try is counted in memory before it is checked, and a wrong try is written in a transaction of its
+ * own. Parallel tries, a busy database, a rollback or a restart therefore give no tries back.
  */
 import { createHash } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
@@ -14,7 +14,7 @@ import { loginFailures } from "../../store/tables/accounts.ts";
 interface Attempt {
   failed(): void;
   succeeded(): void;
-  /** Neither: the check was not made, or a second one follows. */
+  /** The try counts as neither: the check was not made, or a second factor follows. */
   released(): void;
 }
 
@@ -27,7 +27,7 @@ interface Count {
   open: number;
 }
 
-/** Keys of counts: digests, so that what people type into the wrong field is not kept. */
+/** The key of a count. It is a digest, so that text typed into the wrong field is not stored. */
 export const attemptKey = (kind: "password" | "second-factor" | "invitation", account: string): string =>
   createHash("sha256").update(`${kind}\n${account}`).digest("base64url");
 
@@ -68,7 +68,7 @@ export function createAttempts({ store, clock, log }: { store: Store; clock: Clo
   }
 
   return {
-    /** Opens a try. @throws Problem 429 `account_locked` after LIMITS.loginFailures wrong ones. */
+    /** Opens a try. @throws Problem 429 `account_locked` after LIMITS.loginFailures wrong tries. */
     begin(key: string): Attempt {
       const count = countOf(key);
       const now = clock.now();
@@ -112,7 +112,7 @@ export function createAttempts({ store, clock, log }: { store: Store; clock: Clo
         released: () => end(() => {}),
       };
     },
-    /** Ends a lock, after somebody with the right to do so set the account's password. */
+    /** Ends a lock, after an authorized person has set the account's password. */
     clear(key: string): void {
       counts.delete(key);
       drop(key);

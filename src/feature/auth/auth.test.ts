@@ -167,7 +167,7 @@ describe("API keys", () => {
     expect((await make({ name: "late", expires_at: "2020-01-01T00:00:00Z" })).status).toBe(422);
     for (const scopes of [["everything"], [], "read"]) expect((await make({ name: "s", scopes })).status).toBe(422);
     const statusWith = async (token: string) => (await server.request("GET", "/v1/auth/me", { token })).status;
-    // A busy machine may not get to use it before its end: then with one that lives longer.
+    // On a busy machine the key may expire before it is used. Then the test tries a key with a longer life.
     for (let livesMs = 1_000; ; livesMs *= 2) {
       const ends = Date.now() + livesMs;
       const made = await make({ name: `short ${livesMs}`, expires_at: new Date(ends).toISOString() });

@@ -4,7 +4,10 @@ import { apiKeyRoutes } from "./key-routes.ts";
 import { authRoutes } from "./routes.ts";
 import { type Auth, createAuth } from "./service.ts";
 
-/** Accounts and their sessions, without the routes: logging out of a provider needs single sign-on, which needs these. */
+/**
+ * Accounts and their sessions, without the routes. Logging out at a provider needs single sign-on, which in turn needs
+ * these.
+ */
 export const accounts = defineFeature("accounts", (deps: Core) => {
   const service = createAuth({ ...deps, dataRoot: deps.folder.root, signingKey: deps.keys.signingKey() });
   return { service, prunes: [{ keep: null, run: service.prune }] };

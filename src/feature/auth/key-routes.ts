@@ -30,7 +30,7 @@ export function apiKeyRoutes({ apiKeys, store }: { apiKeys: ApiKeys; store: Stor
         answer.created(
           "/v1/auth/api-keys/:id",
           () => apiKeys.create(accountOf(caller), body, actorOf(caller), caller.address),
-          // The key is shown once: a repeat with the same Idempotency-Key gets all but the key.
+          // The key is shown once: a repeated request with the same Idempotency-Key gets the answer without the key.
           ({ key: _, ...rest }) => rest,
         ),
     }),

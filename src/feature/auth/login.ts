@@ -1,6 +1,6 @@
 /**
- * Log-in by e-mail and password, then by second factor. Unknown, inactive and password-less accounts get the same
- * answer after the same work as a wrong password.
+ * Log-in by e-mail and password, then by second factor. An unknown account, an inactive one and one without a password
+ * get the same answer, after the same work, as a wrong password.
  */
 import { normalEmail } from "../../core/email.ts";
 import { unauthorized } from "../../core/errors.ts";
@@ -18,12 +18,12 @@ import type { SecondFactor, TwoFactor } from "./two-factor.ts";
 
 interface Pending {
   userId: string;
-  /** Read at the start: a password changed meanwhile ends it. */
+  /** The hash when the log-in began: if the password changes meanwhile, the pending log-in ends. */
   passwordHash: string | null;
   passwordKey: string;
   session: SessionKind;
   tries: number;
-  /** Monotonic ms. */
+  /** End of the pending log-in, monotonic ms. */
   until: number;
 }
 
@@ -42,7 +42,10 @@ export function createLogin({ store, clock, audit, passwords, attempts, sessions
   const byEmail = (email: string) => people.find({ email });
   const refused = () => unauthorized("E-mail or password is wrong.", "wrong_credentials");
 
-  /** An owner whose address is known is counted separately, so that strangers cannot lock it out. */
+  /**
+   * Key of the lock-out count. A user who comes from a known address has a separate count, so that strangers cannot
+   * lock the user out.
+   */
   const keyOf = (email: string, user: UserRow | undefined, address: string | undefined): string =>
     attemptKey(
       "password",
@@ -83,7 +86,7 @@ export function createLogin({ store, clock, audit, passwords, attempts, sessions
         throw refused();
       }
       if (user.totp_enabled) {
-        // The count of wrong passwords is kept until the second factor is given too.
+        // The count of wrong passwords is kept until the second factor has been given too.
         attempt.released();
         const until = clock.monotonic() + LIMITS.pendingLoginMs;
         return remember({ userId: user.id, passwordHash: user.password_hash, passwordKey, session, tries: 0, until });
@@ -91,7 +94,7 @@ export function createLogin({ store, clock, audit, passwords, attempts, sessions
       attempt.succeeded();
       return sessions.open(user.id, { kind: session, ...visitor });
     },
-    /** @throws Problem 401 for a wrong code, or a pending token that is used or expired. */
+    /** @throws Problem 401 for a wrong code, or for a pending token that was used or has expired. */
     async secondFactor(
       { pending_token, session, ...given }: SecondFactor & { pending_token: string; session?: SessionKind | undefined },
       visitor: Visitor,

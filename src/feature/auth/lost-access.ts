@@ -1,6 +1,6 @@
 /**
- * What the owner of the machine may do to accounts without logging in: rights over the data folder are rights over
- * everything in it. Works beside a running server, which reads accounts at each request.
+ * Changes that the owner of the machine may make to accounts without logging in: whoever may write the data folder has
+ * every right anyway. It works beside a running server, which reads accounts at each request.
  */
 import { existsSync } from "node:fs";
 import Database from "better-sqlite3";
@@ -71,8 +71,9 @@ export function openLostAccess(config: Pick<Config, "data">) {
       });
     },
     /**
-     * Sets a password, ends all sessions, keys of log-ins (`allKeys`: all keys) and locks, switches the account on.
-     * @returns also the keys that are still valid. @throws Problem 404, 422.
+     * Sets a password, ends all sessions, all locks and the keys of log-ins (`allKeys`: all keys), and activates the
+     * account.
+     * @returns the user with the keys that are still valid. @throws Problem 404, 422.
      */
     async resetPassword(
       email: string,
@@ -97,7 +98,7 @@ export function openLostAccess(config: Pick<Config, "data">) {
         record("second_factor.disabled", row.id);
         return change(row, { totp_enabled: false, totp_sealed: null });
       }),
-    /** An API key. @param email of an active user; undefined takes the first administrator. */
+    /** Makes an API key. @param email of an active user; undefined takes the first administrator. */
     token({ email, days, scopes }: { email?: string | undefined; days: number; scopes?: Scope[] | undefined }): {
       key: string;
       user: User;
@@ -118,7 +119,10 @@ export function openLostAccess(config: Pick<Config, "data">) {
   };
 }
 
-/** Locks the folder, or shares it with a server of the same version: the database must not be migrated under a server of another one. */
+/**
+ * Locks the data folder, or shares it with a running server of the same version. With a server of another version the
+ * database could be migrated while that server uses it.
+ */
 function lockOrShare(root: string): () => void {
   try {
     return lockDataFolder(root, 0);

@@ -10,7 +10,7 @@ const Time = t.String({ format: "date-time" });
 const Token = t.String({ minLength: 1, maxLength: 256 });
 const Code = t.String({ pattern: "^[0-9]{6}$", description: "Six digits of the authenticator." });
 
-/** Whether tokens are wanted, or a cookie that scripts cannot read. */
+/** Whether the client wants tokens, or a cookie that scripts cannot read. */
 export const SessionKind = t.Union([t.Literal("bearer"), t.Literal("cookie")], {
   description: "`bearer` (default) answers tokens; `cookie` sets a session cookie and answers none.",
 });
@@ -46,7 +46,7 @@ export const LogoutBody = t.Optional(
   }),
 );
 
-/** A session was made: with its tokens, or as a cookie. */
+/** The answer after a session was made: with its tokens, or without them for a cookie session. */
 export const SignedIn = t.Object({
   access_token: t.Optional(t.String()),
   refresh_token: t.Optional(t.String()),

@@ -1,7 +1,7 @@
 /**
- * Passwords: argon2id through Bun, which computes off the event loop. How many at once and how many may wait is
- * bounded, so that a wave of log-ins slows log-ins and nothing else. Parameters: one of OWASP's equivalent choices
- * (m = 9 MiB, t = 4, p = 1; Password Storage Cheat Sheet), the one that costs an honest server least.
+ * Passwords, hashed with argon2id by Bun off the event loop. The numbers of parallel and of waiting hashes are bounded,
+ * so that a wave of log-ins slows down only log-ins. The parameters are one of OWASP's equivalent choices (m = 9 MiB,
+ * t = 4, p = 1; Password Storage Cheat Sheet), the one that costs the server least.
  */
 import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
@@ -14,20 +14,21 @@ import { type Attempts, attemptKey } from "./attempts.ts";
 export type Passwords = ReturnType<typeof createPasswords>;
 
 const PARAMETERS = { algorithm: "argon2id", memoryCost: 9_216, timeCost: 4 } as const;
-/** Of the salt, and of the hash. */
+/** Length of the salt, and of the hash. */
 const HASH_BYTES = 32;
 const plain = (password: string): string => password.normalize("NFKC");
 
 /**
- * Looks like a hash, of a password that nobody knows: unknown accounts are checked against it, which takes as long as against
- * a real one. It is invented, since computing one at each start took a tenth of the start's processor time.
+ * A string in the form of a hash, whose password nobody knows. Passwords for unknown accounts are checked against it,
+ * so that the check takes as long as for a real account. It is random, because computing a real hash took a tenth of
+ * the start's processor time.
  */
 function inventHash(): string {
   const invent = () => randomBytes(HASH_BYTES).toString("base64").replaceAll("=", "");
   return `$argon2id$v=19$m=${PARAMETERS.memoryCost},t=${PARAMETERS.timeCost},p=1$${invent()}$${invent()}`;
 }
 
-/** @param parallel hashes at once: one core, and one thread of the runtime's pool, are left to everything else. */
+/** @param parallel hashes at the same time. By default one core, and one thread of the runtime's pool, stay free. */
 export function createPasswords(parallel = Math.max(1, availableParallelism() - 1)) {
   const queue = new PQueue({ concurrency: parallel });
   const decoy = inventHash();
@@ -42,7 +43,7 @@ export function createPasswords(parallel = Math.max(1, availableParallelism() - 
   return {
     /** @throws Problem 503 `busy`. */
     hash: async (password: string): Promise<string> => inTurn(() => Bun.password.hash(plain(password), PARAMETERS)),
-    /** False for a null hash too, after the same work. @throws Problem 503 `busy`. */
+    /** Returns false for a null hash too, after the same work. @throws Problem 503 `busy`. */
     async verify(password: string, hash: string | null): Promise<boolean> {
       const same = await inTurn(() => Bun.password.verify(plain(password), hash ?? decoy));
       return same && hash !== null;
@@ -50,7 +51,7 @@ export function createPasswords(parallel = Math.max(1, availableParallelism() - 
   };
 }
 
-/** @throws Problem 422 for a password that is the address itself, or one character over and over. */
+/** @throws Problem 422 for a password that equals the e-mail address or repeats one character. */
 export function assertGoodPassword(password: string, email: string): void {
   const lower = plain(password).toLowerCase();
   if (lower === email || lower === email.split("@")[0])
@@ -61,8 +62,8 @@ export function assertGoodPassword(password: string, email: string): void {
 export type CheckPassword = ReturnType<typeof createPasswordCheck>;
 
 /**
- * Asks for the current password before a change: wrong ones count towards the account's lock.
- * @returns true if it is the user's password. @throws Problem 429 locked, 503 busy.
+ * Checks the current password before a change. Wrong passwords count towards the account's lock.
+ * @returns whether the password is the user's. @throws Problem 429 locked, 503 busy.
  */
 export const createPasswordCheck =
   ({ attempts, passwords }: { attempts: Attempts; passwords: Passwords }) =>

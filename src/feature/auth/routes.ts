@@ -1,4 +1,4 @@
-/** /v1/auth: log-in, refresh, log-out, setup, who am I, second factor, sessions. Keys: key-routes.ts. */
+/** /v1/auth: log-in, refresh, log-out, setup, the caller's account, second factor, sessions. Keys: key-routes.ts. */
 
 import { Type as t } from "@sinclair/typebox";
 import { forbidden } from "../../core/errors.ts";
@@ -32,11 +32,11 @@ const COOKIE_SECONDS = LIMITS.sessionIdleMs / 1_000;
 
 interface AuthRouteDeps extends Pick<Core, "store" | "site"> {
   auth: Auth;
-  /** Where the session at the provider is ended; undefined when there is no such address. */
+  /** Address at which the browser ends its session at the provider; undefined when the provider has none. */
   providerLogout(slug: string, idToken: string, returnTo: string): Promise<string | undefined>;
 }
 
-/** The caller's account. @throws Problem 403 for those without one. */
+/** The id of the caller's account. @throws Problem 403 for callers without an account. */
 export function accountOf(caller: Caller): string {
   if (caller.userId !== undefined) return caller.userId;
   throw forbidden("This needs an account: log in, or create an administrator first.", "account_needed");
@@ -132,7 +132,7 @@ function loginRoutes({ auth, site, providerLogout }: AuthRouteDeps) {
   ]);
 }
 
-/** Of the caller's own account. */
+/** Routes for the caller's own account. */
 function accountRoutes({ auth: { sessions, twoFactor }, store }: AuthRouteDeps) {
   const people = store.rows(users);
   const me = (caller: Caller): Me => {

@@ -1,4 +1,4 @@
-/** Authentication, put together: passwords, lock-out, sessions, second factor, keys, first administrator. */
+/** Puts authentication together: passwords, lock-out, sessions, second factor, keys, the first administrator. */
 import { join } from "node:path";
 import { type Config, isLoopback } from "../../core/config.ts";
 import type { ProjectRoles } from "../../core/ownership.ts";
@@ -41,11 +41,11 @@ export function createAuth({ store, clock, access, log, audit, sealer, site, con
     passwords,
     sessions,
     tokenPath: join(dataRoot, "setup-token"),
-    // Behind a proxy a loopback bind is open to everybody the proxy lets in.
+    // Behind a proxy, a server on a loopback address is open to everybody whom the proxy lets in.
     localOnly: isLoopback(config.host) && !config.publicUrl && config.trustedProxies.length === 0,
   });
   return {
-    /** What the management of users needs of passwords and sessions. */
+    /** The parts that user management needs. */
     forUsers: {
       passwords,
       assertGoodPassword,
@@ -57,14 +57,14 @@ export function createAuth({ store, clock, access, log, audit, sealer, site, con
         attempts.clear(attemptKey("second-factor", user.id));
       },
     },
-    /** Opens a try of an account to guess the token of an invitation. @throws Problem 429 after too many wrong ones. */
+    /** Opens a try to guess the token of a user's invitation. @throws Problem 429 after too many wrong tries. */
     tryInvitation: (userId: string) => attempts.begin(attemptKey("invitation", userId)),
     sessions,
     apiKeys,
     twoFactor,
     login,
     setup,
-    /** Opens a session after sign-on at a provider. Asking for a second factor is up to the provider. */
+    /** Opens a session after single sign-on at a provider. Only the provider asks for a second factor. */
     openSignOn: (
       { userId, oidc }: { userId: string; oidc: { slug: string; idToken: string } },
       kind: SessionKind,
@@ -72,7 +72,7 @@ export function createAuth({ store, clock, access, log, audit, sealer, site, con
       caller: Caller,
     ) => sessions.open(userId, { kind, oidc, address: caller.address, userAgent: request.headers.get("user-agent") }),
     accounts: createAccountFinder({ sessions, apiKeys, site, projects: access }),
-    /** Removes what has expired. */
+    /** Removes expired sessions and counts. */
     prune() {
       sessions.prune();
       attempts.prune();

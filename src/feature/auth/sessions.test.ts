@@ -1,4 +1,4 @@
-/** How long log-ins last and how many there are, on a clock that the test sets. */
+/** How long sessions last and how many there can be, on a clock that the test sets. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";

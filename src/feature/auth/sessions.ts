@@ -1,6 +1,7 @@
 /**
- * Log-ins. A bearer session is a family of refresh tokens, each used once; a second use of one ends the family. A
- * cookie session is one opaque token. Every look-up reads session and user, so revocation takes effect at once.
+ * Sessions of people who are logged in. A bearer session has a chain of refresh tokens, each of which is used once; a
+ * second use of the same token ends the session. A cookie session has one opaque token. Each look-up reads the session
+ * and its user, so a revocation takes effect at once.
  */
 import { timestamp } from "../../core/clock.ts";
 import { notFound, unauthorized } from "../../core/errors.ts";
@@ -15,7 +16,7 @@ import { newToken, tokenHash } from "./tokens.ts";
 
 type SessionRow = typeof authSessions.$inferSelect;
 
-/** A request's way in, kept for the list of sessions. */
+/** Where a request comes from, kept for the list of sessions. */
 export interface Visitor {
   address?: string | undefined;
   userAgent?: string | null | undefined;
@@ -23,11 +24,11 @@ export interface Visitor {
 
 interface Opening extends Visitor {
   kind: SessionKind;
-  /** The provider it came through, and its ID token for logging out there. */
+  /** The provider that signed the user in, and its ID token, which is needed to log out there. */
   oidc?: { slug: string; idToken: string } | undefined;
 }
 
-/** What a browser or client gets: the answer, and the cookie's value for a cookie session. */
+/** What the client gets: the answer, and the cookie's value for a cookie session. */
 export interface Opened {
   answer: SignedIn;
   cookie?: string;
@@ -67,7 +68,9 @@ export function createSessions({ store, clock, audit, sealer, accessTokens }: Se
       user: presentUser(user),
     };
   }
-  /** The number of a user's sessions is limited; those unused for longest are removed. */
+  /**
+   * Makes room for one more session: a user's number of sessions is limited, and those unused for longest are removed.
+   */
   function makeRoom(userId: string): void {
     const all = rows.list([{ user_id: userId }], { order: "last_used_at DESC" });
     for (const { id } of all.slice(LIMITS.sessionsPerUser - 1)) rows.remove({ id });
@@ -75,7 +78,10 @@ export function createSessions({ store, clock, audit, sealer, accessTokens }: Se
   return {
     ...arrivals,
     end,
-    /** Makes a session. `also` runs in its transaction. @throws Problem 401 when the user is gone or inactive by now. */
+    /**
+     * Makes a session. `also` runs in the same transaction. @throws Problem 401 when the user is gone or inactive by
+     * now.
+     */
     async open(userId: string, { kind, address, userAgent, oidc }: Opening, also?: () => void): Promise<Opened> {
       const now = clock.now();
       const id = newId("login");
@@ -109,10 +115,10 @@ export function createSessions({ store, clock, audit, sealer, accessTokens }: Se
       const expires_in = LIMITS.sessionIdleMs / SECONDS;
       return { answer: { token_type: "Cookie", expires_in, user: presentUser(made.user) }, cookie: cookie! };
     },
-    /** @throws Problem 401 for an unknown, an expired, or a used one (which ends the session). */
+    /** @throws Problem 401 for a token that is unknown, expired or already used. Using one twice ends the session. */
     async refresh(token: string, { address }: Visitor): Promise<SignedIn> {
       const now = clock.now();
-      // What it decided is committed before it is answered: an error inside would undo the end of the family.
+      // The outcome is committed before it is answered: an error thrown inside would undo the end of the session.
       const outcome = store.write(() => {
         const row = refreshes.find({ hash: tokenHash(token) });
         const found = row && live(row.session_id);
@@ -155,11 +161,11 @@ export function createSessions({ store, clock, audit, sealer, accessTokens }: Se
         if (rows.remove({ id, user_id: userId }) === 0) throw notFound("session");
         audit({ action: "session.revoked", actor: userId, subject: id });
       }),
-    /** Ends all of a user's sessions, or all but one. */
+    /** Ends all of a user's sessions, except one if given. */
     endAll(userId: string, except?: string): void {
       store.write(() => rows.remove({ user_id: userId }, except === undefined ? undefined : ["id <> ?", except]));
     },
-    /** Whether this user logged in from there before. */
+    /** Whether one of the user's sessions was opened from this address. */
     knowsAddress(userId: string, address: string | undefined): boolean {
       if (address === undefined) return false;
       return rows.find({ user_id: userId, address }) !== undefined;
@@ -180,7 +186,7 @@ interface Found {
 
 type ArrivalsDeps = Pick<SessionsDeps, "store" | "clock" | "accessTokens">;
 
-/** Finds the session of a request, by what the request brings. */
+/** Finds the session of a request from its credentials. */
 function createArrivals({ store, clock, accessTokens }: ArrivalsDeps) {
   const [rows, people] = [store.rows(authSessions), store.rows(users)];
   function holding(session: SessionRow | undefined): Found | undefined {
@@ -189,7 +195,7 @@ function createArrivals({ store, clock, accessTokens }: ArrivalsDeps) {
     return user?.active ? { session, user } : undefined;
   }
   const live = (id: string): Found | undefined => holding(rows.find({ id }));
-  /** Extends a session that is in use; at most once in TOUCH_MS. */
+  /** Extends a session that is in use, at most once in TOUCH_MS. */
   function touch(session: SessionRow): void {
     const now = clock.now();
     if (now - session.last_used_at < TOUCH_MS) return;
@@ -201,7 +207,7 @@ function createArrivals({ store, clock, accessTokens }: ArrivalsDeps) {
   }
 
   return {
-    /** The session and its user while both are valid. */
+    /** The session and its user, if both are valid. */
     live,
     async byAccessToken(token: string): Promise<Found | undefined> {
       const named = await accessTokens.verify(token);

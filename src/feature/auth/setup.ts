@@ -1,6 +1,6 @@
 /**
- * The first administrator. The person who has the setup token (printed at start, kept in the data folder, 0600) makes it,
- * once: of two at the same time one wins, and every later one gets 409.
+ * Creates the first administrator. It needs the setup token (printed at start, kept in the data folder with mode 0600).
+ * It works once: of two requests at the same time one wins, and every later one gets 409.
  */
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { timestamp } from "../../core/clock.ts";
@@ -20,9 +20,9 @@ import { newToken } from "./tokens.ts";
 interface SetupDeps extends Pick<Core, "store" | "clock" | "audit"> {
   passwords: Passwords;
   sessions: Sessions;
-  /** File of the token. */
+  /** Path of the file with the token. */
   tokenPath: string;
-  /** True when nobody but this machine reaches the server: then no token is needed. */
+  /** True when only this machine can reach the server: then no token is needed. */
   localOnly: boolean;
 }
 
@@ -34,7 +34,7 @@ export function createSetup({ store, clock, audit, passwords, sessions, tokenPat
     if (hasAdministrator(store)) throw conflict("This server is set up. Log in instead.", "already_set_up");
   };
   return {
-    /** The token to print at start while there is no administrator and the token is required. */
+    /** The token to print at start, as long as there is no administrator and the token is required. */
     tokenToShow: (): string | undefined => (localOnly || hasAdministrator(store) ? undefined : token),
     /**
      * @param viaProxy whether the request shows that another machine may have sent it.
@@ -58,7 +58,7 @@ export function createSetup({ store, clock, audit, passwords, sessions, tokenPat
       const row = newUserRow({ id: newId("user"), email, display_name, role: "admin", password_hash, at });
       store.write(() => {
         assertOpen();
-        // An ordinary account from a provider is not replaced: its address is taken.
+        // An ordinary account that a provider made is not replaced: its address counts as taken.
         if (!people.insertIfNew(row)) throw conflict("An account has this address. Choose another.", "email_taken");
         audit({ action: "setup.done", actor: row.id, subject: row.id, address: visitor.address });
       });

@@ -1,4 +1,4 @@
-/** Opaque tokens: 256 random bits behind a prefix that says whose they are; only their digest is stored. */
+/** Opaque tokens: 256 random bits behind a prefix that names their kind. Only their digest is stored. */
 import { createHash, randomBytes } from "node:crypto";
 
 export const TOKEN_PREFIXES = {
@@ -12,5 +12,7 @@ export const TOKEN_PREFIXES = {
 export const newToken = (kind: keyof typeof TOKEN_PREFIXES): string =>
   TOKEN_PREFIXES[kind] + randomBytes(32).toString("base64url");
 
-/** What a token is stored and found by. A plain digest will do: the token itself cannot be guessed. */
+/**
+ * The digest under which a token is stored and found. A plain digest is enough, because the token cannot be guessed.
+ */
 export const tokenHash = (token: string): string => createHash("sha256").update(token).digest("base64url");

@@ -1,3 +1,3 @@
-/** One-time passwords and QR codes: the libraries' functions, loaded together. */
+/** The library functions for one-time passwords and QR codes, in one module so that they load together. */
 export { generateSecret, generateURI, verifySync } from "otplib";
 export { renderSVG } from "uqr";

@@ -1,6 +1,7 @@
 /**
- * Second factor: TOTP (RFC 6238, 30 s, one step either way), each step used once and never an older one after it;
- * recovery codes of 80 random bits, of their own user, used once. Wrong codes lock the account's second factor.
+ * Second factor: TOTP (RFC 6238, 30 s, one step of tolerance either way) or a recovery code. Each step is accepted
+ * once, and no older step after it. Recovery codes have 80 random bits, belong to one user and work once. Wrong codes
+ * lock the account's second factor.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { timestamp } from "../../core/clock.ts";
@@ -34,7 +35,7 @@ interface TwoFactorDeps extends Pick<Core, "store" | "clock" | "audit" | "sealer
 export function createTwoFactor({ store, clock, audit, sealer, attempts, checkPassword }: TwoFactorDeps) {
   const [people, codes] = [store.rows(users), store.rows(recoveryCodes)];
   const userOf = (userId: string): UserRow => expectFound(people.find({ id: userId }), "user");
-  /** True once per step: the row takes a step only if it is newer than the last. */
+  /** True once per step: the update succeeds only if the step is newer than the last one used. */
   function useCode(user: UserRow, code: string): boolean {
     if (!/^\d{6}$/.test(code) || user.totp_sealed === null) return false;
     const epoch = Math.floor(clock.now() / 1_000);
@@ -52,7 +53,7 @@ export function createTwoFactor({ store, clock, audit, sealer, attempts, checkPa
   function useRecoveryCode(user: UserRow, code: string): boolean {
     return store.write(() => codes.remove({ user_id: user.id, hash: recoveryHash(user.id, code) }) === 1);
   }
-  /** Uses up the code if it is right. Counts towards the lock. @throws Problem 429 locked. */
+  /** Checks the code and uses it up if it is right. Wrong codes count towards the lock. @throws Problem 429 locked. */
   function consume(user: UserRow, { code, recovery_code }: SecondFactor, address?: string): boolean {
     const attempt = attempts.begin(attemptKey("second-factor", user.id));
     const how = code !== undefined ? "code" : "recovery_code";
@@ -72,7 +73,7 @@ export function createTwoFactor({ store, clock, audit, sealer, attempts, checkPa
 
   return {
     consume,
-    /** A new secret, not yet in force. @throws Problem 409 when one is. */
+    /** Makes a secret, which is not yet in force. @throws Problem 409 when the user has one in force. */
     enable(userId: string): { secret: string; otpauth_url: string; qr_svg: string } {
       const user = userOf(userId);
       if (user.totp_enabled) throw conflict("Two-factor verification is on. Disable it first.", "two_factor_on");
@@ -81,7 +82,7 @@ export function createTwoFactor({ store, clock, audit, sealer, attempts, checkPa
       store.write(() => people.update({ totp_sealed: sealer.seal(secret), totp_last_step: 0 }, { id: userId }));
       return { secret, otpauth_url, qr_svg: totp().renderSVG(otpauth_url, { border: 2 }) };
     },
-    /** Puts it in force. @throws Problem 422 wrong code, 409 nothing to verify, 429 locked. */
+    /** Puts the secret in force. @throws Problem 422 wrong code, 409 nothing to verify, 429 locked. */
     verify(userId: string, code: string, address?: string): { recovery_codes: string[] } {
       const user = userOf(userId);
       if (user.totp_enabled || user.totp_sealed === null)
@@ -96,7 +97,7 @@ export function createTwoFactor({ store, clock, audit, sealer, attempts, checkPa
       });
       return { recovery_codes };
     },
-    /** @throws Problem 422 wrong password or code, 409 not in force, 429 locked. */
+    /** @throws Problem 422 wrong password or code, 409 when two-factor verification is off, 429 locked. */
     async disable(
       userId: string,
       { password, ...given }: SecondFactor & { password?: string | undefined },
@@ -116,7 +117,7 @@ export function createTwoFactor({ store, clock, audit, sealer, attempts, checkPa
   };
 }
 
-/** Four groups of four: 16 characters of 5 random bits. */
+/** Four groups of four characters: 16 characters of 5 random bits each. */
 function newRecoveryCode(): string {
   const text = [...randomBytes(16)].map((byte) => ALPHABET[byte & 31]).join("");
   return text.replace(/(.{4})(?=.)/g, "$1-");

@@ -1,4 +1,4 @@
-/** Backups by the server: made in the background, downloaded, restored, cancelled, and removed by age. */
+/** Backups that the server makes: in the background, downloaded, restored, canceled, and removed by age. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ const start = async () => {
   expect([status, headers.get("location")]).toEqual([202, `/v1/jobs/${body.id}`]);
   return body;
 };
-/** Reads events until one of this job matches. */
+/** Reads the job's events until one matches. */
 const seen = (job: Job, is: (data: Partial<Job>) => boolean) =>
   framesUntil(
     framesOf<{ data: { data: Partial<Job> & { job_id?: string } } }["data"]>(

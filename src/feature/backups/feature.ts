@@ -1,4 +1,4 @@
-/** Backups made by the server: when somebody asks, and on a schedule. `skep backup` writes the same files elsewhere. */
+/** Backups that the server makes on request and on a schedule. `skep backup` writes the same kind of file elsewhere. */
 import { selfCommand } from "../../process/self-command.ts";
 import { wrongBackupFolder } from "../../store/backup-folder.ts";
 import { createBackupWriter } from "../../store/backup-worker.ts";
@@ -35,7 +35,7 @@ export const backups = defineFeature("backups", (deps: Needs) => {
     write: createBackupWriter(selfCommand("backup-worker"), folder.root),
   });
   const schedule = createBackupClock({ ...deps, settings, folder: scheduledFolder, start: service.startScheduled });
-  // Before any job begins: nothing is being written yet.
+  // Runs before any job begins, so no backup is being written yet.
   service.sweep();
   metrics.gauge(
     "backup_last_success_timestamp_seconds",

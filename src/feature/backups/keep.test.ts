@@ -1,4 +1,4 @@
-/** The rule for old backups, over two years of them. */
+/** The rule for removing old backups, applied to two years of backups. */
 import { expect, test } from "bun:test";
 import { DAY_MS } from "../../core/clock.ts";
 import { expendable } from "./keep.ts";

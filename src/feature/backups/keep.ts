@@ -1,13 +1,18 @@
-/** Which scheduled backups go: the last of each kept day, week and month stays, and the newest in any case. */
+/**
+ * Decides which scheduled backups to remove. The last backup of each kept day, week and month stays, and the newest
+ * always.
+ */
 import { DAY_MS } from "../../core/clock.ts";
 import type { Settings } from "../settings/model.ts";
 
 export type KeepRule = Pick<Settings["backup"], "keep_daily" | "keep_weekly" | "keep_monthly">;
 
-/** Monday of the first week of 1970 was on day -3. */
+/** Days to add so that weeks begin on a Monday: the Monday of 1970-01-01's week is day -3. */
 const MONDAY = 3;
 
-/** @param backups `at`: when each was begun, ms since the epoch; days are those of UTC. @returns those to remove. */
+/**
+ * @param backups `at`: when each backup was begun, ms since the epoch. Days are UTC. @returns the backups to remove.
+ */
 export function expendable<T extends { at: number }>(backups: readonly T[], rule: KeepRule): T[] {
   const newestFirst = [...backups].sort((a, b) => b.at - a.at);
   const kept = new Set(newestFirst.slice(0, 1));

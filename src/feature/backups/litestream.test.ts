@@ -1,4 +1,4 @@
-/** The recipe for Litestream is run as it is written, beside a server that is killed. */
+/** Runs the documented recipe for Litestream as it is written, beside a server that is killed. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -66,7 +66,7 @@ test.skipIf(lacks("Litestream", existsSync(PROGRAM)))(
         replica.kill();
         await replica.exited;
       }
-      // The last two lines look at the folder and serve it.
+      // The last two lines of the recipe check the folder and serve it; the test does that itself.
       run(back!.replace(/^skep (doctor|serve).*$/gm, ""));
       expect(namesIn(join(folder.path, "restored", "skep.db"))).toEqual(["Made on Tuesday"]);
       const restored = await startServer({ data: join(folder.path, "restored") });

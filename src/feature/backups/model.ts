@@ -1,4 +1,4 @@
-/** Backups that this server made, as they are in the data folder. */
+/** The backups in the data folder that this server made. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { orNull, Time } from "../../core/schema.ts";
 

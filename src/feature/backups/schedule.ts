@@ -1,6 +1,7 @@
 /**
- * Backups by the clock. One fact of the instance says when the last was tried and when one succeeded, so after a restart what
- * was missed is made up for. One that fails is tried again every hour, and administrators are notified until one succeeds.
+ * Scheduled backups. A row in `facts` stores when a backup was last tried and when one last succeeded. So a backup that
+ * was missed is made after a restart. A failed backup is tried again every hour, and administrators are notified until
+ * one succeeds.
  */
 import { HOUR_MS, timestamp } from "../../core/clock.ts";
 import type { EndedJob } from "../../core/jobs.ts";
@@ -17,19 +18,19 @@ interface BackupClockDeps extends Pick<Core, "store" | "clock"> {
   standby: Pick<Standby, "since">;
   notifications: Pick<Notifications, "notify" | "resolve">;
   settings(): Settings["backup"];
-  /** Folder of scheduled backups now. */
+  /** The current folder of scheduled backups. */
   folder(): string;
-  /** Starts one, in a transaction. */
+  /** Starts a backup. Called in a transaction. */
   start(now: number): void;
 }
 
 /** Times in ms since the epoch. */
 interface State {
-  /** The schedule that `since` is of, to notice another. */
+  /** The schedule for which `since` was set. If it differs from the setting, the schedule was changed. */
   schedule: string;
   since: number;
   tried_at: number | null;
-  /** When the last good one was begun. */
+  /** When the last successful backup was begun. */
   succeeded_at: number | null;
   error: BackupSchedule["error"];
 }
@@ -55,7 +56,7 @@ export function createBackupClock(deps: BackupClockDeps) {
     const { schedule, timezone } = deps.settings();
     return schedule === null ? undefined : planOf({ schedule, timezone, blackouts: [] });
   };
-  /** When the one was due that has not succeeded yet; undefined: all is done. */
+  /** When the backup that has not succeeded yet was due. Undefined when none is outstanding. */
   function dueSince(state: State | undefined): number | undefined {
     const due = state && plan()?.last(clock.now());
     if (state === undefined || due === undefined || due === null) return undefined;
@@ -93,7 +94,7 @@ export function createBackupClock(deps: BackupClockDeps) {
 
   return {
     status,
-    /** Starts one when it is due. */
+    /** Starts a backup when one is due. */
     look(): void {
       const { schedule, timezone } = deps.settings();
       if (schedule === null) return notifications.resolve(NOTICE);
@@ -113,7 +114,7 @@ export function createBackupClock(deps: BackupClockDeps) {
         deps.start(now);
       });
     },
-    /** In the transaction that ends the job. */
+    /** Records the result. Call in the transaction that ends the job. */
     ended({ state, error }: Pick<EndedJob, "state" | "error">): void {
       const before = known();
       if (before === undefined) return;
@@ -140,7 +141,7 @@ export function createBackupClock(deps: BackupClockDeps) {
       if (overdue) return warn("backups", `${last}; one is overdue`, "see skep jobs for what holds it up");
       return ok("backups", `${last}; the next is due at ${next_at}`);
     },
-    /** Seconds since 1970; null: none yet. */
+    /** When the last successful backup was begun, seconds since 1970; null when there is none. */
     lastSuccessSeconds: (): number | null => {
       const at = known()?.succeeded_at ?? null;
       return at === null ? null : Math.round(at / 1_000);

@@ -1,6 +1,7 @@
 /**
- * Backups on a schedule, on a server whose time has come: into a folder of their own, verified, by the keep rule; a target
- * that is missing or full leaves the older ones, and everybody who should know is told. The recipe for restic is run as written.
+ * Scheduled backups when they are due: they go into a folder of their own, are verified, and follow the keep rule. If
+ * the target is missing or full, older backups stay and the right people are told. The recipe for restic is run as
+ * written.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -19,7 +20,7 @@ setDefaultTimeout(300_000);
 
 const folder = temporaryFolder();
 const target = join(folder.path, "target");
-/** Due once a day, not while the test runs on most days; a test on midnight sees one backup more, which breaks nothing. */
+/** Due at midnight UTC. If midnight passes during the test, there is one backup more, which does no harm. */
 const DAILY = "0 0 * * *";
 let server: TestServer;
 
@@ -50,7 +51,7 @@ const metric = async (name: string): Promise<number | undefined> => {
   return value === undefined ? undefined : Number(value);
 };
 
-/** Lets the schedule's last time be one that this server has missed, or tried over an hour ago. */
+/** Makes a scheduled backup due: the last one was missed, or tried more than an hour ago. */
 async function becomeDue(change: (tag: string) => void = () => {}): Promise<void> {
   await server.stop();
   const db = new Database(join(server.data, "skep.db"));
@@ -204,7 +205,7 @@ test.skipIf(lacks("restic", Bun.which("restic") !== null))("the recipe for resti
   writeFileSync(join(place, "password"), "correct horse\n");
   const command = skepCommand().map((word) => `'${word}'`);
   writeFileSync(join(place, "bin", "skep"), `#!/bin/sh\nexec ${command.join(" ")} "$@"\n`, { mode: 0o755 });
-  // The addresses of the first block are this test's own.
+  // The addresses in the recipe's first block are replaced by the test's own.
   const script = [
     blocks[0]!.replace(/=\S+\/restic /, `=${place}/repository `).replace(/=\S+-password/, `=${place}/password`),
     ...blocks.slice(1),

@@ -1,7 +1,8 @@
 /**
- * Backups made by the server. They exist only as files, so that a restored database names none that are gone. Those of the
- * schedule have a tag of this instance in their name: in a folder that several servers share each removes only its own.
- * None holds the keys: the right to download one over the network is not the right to read every secret.
+ * Backups made by the server. They exist only as files, so a restored database never lists backups that are gone. The
+ * name of a scheduled backup contains a tag of this instance: where several servers share a folder, each removes only
+ * its own. No backup contains the keys, because the right to download one does not include the right to read every
+ * secret.
  */
 import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,43 +24,43 @@ interface BackupsDeps extends Pick<Core, "clock" | "audit"> {
   jobs: Pick<Jobs, "enqueue">;
   /** Folder of backups that people asked for. */
   folder: string;
-  /** Folder of scheduled ones now. */
+  /** The current folder of scheduled backups. */
   scheduledFolder(): string;
-  /** What is wrong with it; undefined: nothing. */
+  /** What is wrong with the folder of scheduled backups; undefined when nothing is. */
   wrongFolder(): string | undefined;
   instanceId: string;
   keepRule(): KeepRule;
-  /** Of a scheduled one, in the transaction of its job's end. */
+  /** Called when a scheduled backup ends, in the transaction that ends its job. */
   ended(job: Pick<EndedJob, "state" | "error">): void;
-  /** Writes one in another process. @throws Problem with what is in the way and the remedy. */
+  /** Writes a backup in another process. @throws Problem with the obstacle and the remedy. */
   write: ReturnType<typeof createBackupWriter>;
 }
 
 export type Backups = ReturnType<typeof createBackups>;
 
 const EXTENSION = ".tar.gz";
-/** The last part is the tag of the instance whose schedule it was. */
+/** Name of a backup's file. The last part, for scheduled backups, is the tag of the instance. */
 const NAME = /^(skep-\d{8}-\d{6}(?:-[0-9a-z]{8})?)\.tar\.gz$/;
-/** The folder beside the file in which it is written; see `writeBackup`. */
+/** Name of the temporary folder, beside the file, in which a backup is written; see `writeBackup`. */
 const DRAFT = /^\.(skep-\d{8}-\d{6}(?:-[0-9a-z]{8})?)\.tar\.gz-/;
 const TAG_CHARACTERS = 8;
 const MIB = 1024 ** 2;
-/** Of the file beside it that says what was left out of it. */
+/** Ending of the report beside a backup, which lists what the backup leaves out. */
 const REPORT = ".left-out.json";
 
 export function createBackups(deps: BackupsDeps) {
   const { clock, audit, jobs, folder, write } = deps;
   const tag = deps.instanceId.slice(-TAG_CHARACTERS);
   const isScheduled = (id: string): boolean => id.endsWith(`-${tag}`);
-  /** Both, once each: the setting may have changed while there are backups. */
+  /** Both folders, without duplicates: the setting may have changed while there are backups. */
   const folders = (): string[] => [...new Set([folder, deps.scheduledFolder()])];
-  /** Where it is, or is to be written. */
+  /** The folder that contains the backup, or into which it will be written. */
   const folderOf = (id: string): string =>
     folders().find((path) => existsSync(join(path, id + EXTENSION))) ??
     (isScheduled(id) ? deps.scheduledFolder() : folder);
   const pathOf = (id: string) => join(folderOf(id), id + EXTENSION);
   const reportOf = (id: string) => join(folderOf(id), id + REPORT);
-  /** Null where there is no report: the process ended before it was written, or somebody put the file there. */
+  /** Null when there is no report: the process ended before it wrote one, or somebody else put the file there. */
   const leftOut = (id: string): string[] | null =>
     attempt(() => ownJson<string[]>(readFileSync(reportOf(id), "utf8"))) ?? null;
   const read = (id: string): Backup | undefined => {
@@ -73,15 +74,15 @@ export function createBackups(deps: BackupsDeps) {
   };
   /** @throws Problem 404. */
   const get = (id: string): Backup => expectFound(read(id), "backup");
-  /** None when somebody removed the folder, or its disk is not there. */
+  /** Empty when somebody removed the folder, or its disk is not mounted. */
   const namesIn = (path: string): string[] => attempt(() => readdirSync(path)) ?? [];
-  /** In a folder that others may use as well only what is our own counts. */
+  /** A folder of scheduled backups may be shared: there only backups of this instance count. */
   const isOurs = (path: string, id: string): boolean => path === folder || isScheduled(id);
   const idsIn = (path: string): string[] =>
     namesIn(path)
       .flatMap((name) => NAME.exec(name)?.[1] ?? [])
       .filter((id) => isOurs(path, id));
-  /** The newest first. */
+  /** All backups, newest first. */
   const all = (): Backup[] =>
     folders()
       .flatMap(idsIn)
@@ -97,7 +98,9 @@ export function createBackups(deps: BackupsDeps) {
         rmSync(join(path, name), { recursive: true, force: true });
       }
   };
-  /** Only what lies where new ones go: another folder is left to who set it. */
+  /**
+   * Removes scheduled backups only from the current folder: files in an earlier folder are left to the administrator.
+   */
   const removeExpendable = () => {
     const ours = idsIn(deps.scheduledFolder()).filter(isScheduled);
     for (const { id } of expendable(
@@ -108,7 +111,7 @@ export function createBackups(deps: BackupsDeps) {
   };
 
   async function run({ id }: { id: string }, { signal, report }: RunningJob) {
-    // It was written whole before the server stopped.
+    // Exists if the server stopped after the backup was written completely.
     const before = read(id);
     if (!before && isScheduled(id)) {
       const wrong = deps.wrongFolder();
@@ -145,19 +148,19 @@ export function createBackups(deps: BackupsDeps) {
     definition,
     get,
     list: (page: Page): ListAnswer<Backup> => pageOfArray(all(), page, ({ id }) => id),
-    /** One at a time: a second call returns the one under way. */
+    /** Starts a backup. While one is under way, a second call returns its job. */
     start(caller: Caller): Job {
       const id = idAt(clock.now());
       const job = jobs.enqueue(definition, { id }, { key: "backup", subject: id, userId: caller.userId });
       if (job.subject === id) record("backup.started", id, caller);
       return job;
     },
-    /** A scheduled one, begun at that time, ms since the epoch. */
+    /** Starts a scheduled backup that is named after this time, ms since the epoch. */
     startScheduled(now: number): void {
       const id = `${idAt(now)}-${tag}`;
       jobs.enqueue(definition, { id }, { key: "scheduled-backup", subject: id });
     },
-    /** The file, for a download, which is audited. @throws Problem 404. */
+    /** Path of the file for a download, which is audited. @throws Problem 404. */
     download(id: string, caller: Caller): string {
       get(id);
       record("backup.downloaded", id, caller);
@@ -168,17 +171,17 @@ export function createBackups(deps: BackupsDeps) {
       removeFiles(id);
       record("backup.deleted", id, caller);
     },
-    /** Removes those that people asked for and that are older than that time (ms since the epoch), except the newest. */
+    /** Removes backups that people asked for before that time (ms since the epoch), except the newest of them. */
     prune(before: number): void {
       const asked = all().filter(({ scheduled }) => !scheduled);
       for (const { id, created_at } of asked.slice(1)) if (Date.parse(created_at) < before) removeFiles(id);
     },
-    /** Removes what a killed process left half written. */
+    /** Removes the unfinished files of a process that was killed. */
     sweep: () => removeDrafts(),
   };
 }
 
-/** `skep-20260131-235959`, UTC. */
+/** A backup's id, such as `skep-20260131-235959`, in UTC. */
 function idAt(now: number): string {
   const [date = "", time = ""] = new Date(now).toISOString().split("T");
   return `skep-${date.replaceAll("-", "")}-${time.slice(0, 8).replaceAll(":", "")}`;

@@ -1,4 +1,4 @@
-/** Budgets over real runs: the server, its engine, and a model that has a price. */
+/** Budgets in real runs: the server, its engine, and a model with a price. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { steadyDay } from "../../testing/busy-machine.ts";
 import { DONE, type EndedRun, type MeteredServer, startMeteredServer } from "../../testing/metered-server.ts";
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => metered.remove());
 
 const usage = { input: 1_000, output: 1_000 };
-/** An agent that would never stop, at $0.1 a turn. */
+/** The reply of an agent that never stops, at $0.1 per turn. */
 const ENDLESS = reply({ toolCalls: [{ name: "ls", input: { path: "." } }], usage });
 beforeEach(async () => {
   await steadyDay();
@@ -36,7 +36,7 @@ describe("a run stops before the call that would pass", () => {
     ["its user's budget of a day", "user_day", { settings: { user_per_day_usd: 1 } }],
   ] as const)("%s", async (_what, scope, given: Given) => {
     const { user } = metered;
-    // A user of its own, for which no other case has spent anything.
+    // Each case has its own user, for whom no other case has spent anything.
     const pipeline = await metered.pipeline(given.defaults, given.agent);
     if (given.settings) await settings(given.settings);
     const spentBefore = scope === "user_day" ? await spentBy(user.id) : 0;
@@ -47,12 +47,12 @@ describe("a run stops before the call that would pass", () => {
     expect(run.error?.message).toContain(`${scope} budget`);
     // Only the budget of a day resets, so only there does waiting help.
     expect(run.error?.message.includes("wait for its reset")).toBe(["agent_day", "user_day"].includes(scope));
-    // A call is let through while a reply of 4,096 tokens, $0.4096, still fits.
+    // A call is allowed as long as a reply of 4,096 tokens, $0.4096, still fits.
     const calls = await callsOf(run);
     expect(calls.map(({ cost_usd }) => cost_usd)).toEqual(Array(6).fill(0.1));
     expect(run.cost_usd).toBe(0.6);
     expect(metered.models.requests.length).toBe(6);
-    // A reply is limited to what was estimated.
+    // A reply is limited to the estimated number of tokens.
     expect(metered.models.requests.map(({ body }) => (body as { max_tokens?: number }).max_tokens)).toEqual(
       Array(6).fill(4_096),
     );
@@ -98,7 +98,7 @@ describe("a budget", () => {
   test("warns once at its mark, as an event of the run and a notification of its user", async () => {
     const { user } = metered;
     const run = await metered.run(await metered.pipeline({ budget_usd: 0.75 }), user);
-    // The fifth would not fit, and the mark is at 80 %.
+    // A fifth call would not fit. The warning mark is at 80 %.
     expect(run.cost_usd).toBe(0.4);
     expect(eventsOf(run, "budget_warning")).toEqual([]);
     metered.models.next(
@@ -156,7 +156,7 @@ interface Given {
   settings?: Record<string, number>;
 }
 
-/** What is logged for a user this day, or for everybody. */
+/** What is logged today for a user, or for everybody. */
 async function spentBy(userId: string): Promise<number> {
   const { body } = await metered.call<{ totals: { cost_usd: number } }>(
     "GET",

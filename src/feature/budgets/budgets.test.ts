@@ -24,7 +24,7 @@ let now: number;
 let limits: Settings["budgets"];
 let own: OwnLimits;
 
-/** As after a start of the server. */
+/** Opens the store and the service as a start of the server does. */
 function open(): void {
   const clock = { now: () => now, monotonic: systemClock.monotonic };
   store = openStore({ path: join(folder, "skep.db"), clock });
@@ -115,7 +115,7 @@ describe("budgets", () => {
     spend(1);
     expect(check(0.1)?.scope).toBe(scope);
     expect(check(0.1, { ...SPENDER, ...other, sessionId: "sess_2" })).toBeUndefined();
-    // The same of what calls under way hold.
+    // The same applies to what calls under way hold.
     limits[limit] = 2;
     budgets.release("sess_2");
     expect(check(1, { ...SPENDER, ...other, sessionId: "sess_2" })).toBeUndefined();
@@ -294,7 +294,7 @@ describe("budgets", () => {
       budgets.admit({ ...session(n), leastUsd: 0.01, ampleUsd, isFree: false });
     expect(admit(1, 0.5)).toEqual({ isAmple: true });
     expect(admit(2, 0.26)).toEqual({ isAmple: false });
-    // What is held then is the lower price.
+    // The session then holds the lower price.
     expect(check(0.49, session(3))).toBeUndefined();
     expect(admit(4, 0.5)).toMatchObject({ scope: "run" });
     budgets.release("sess_3");

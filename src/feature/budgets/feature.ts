@@ -7,7 +7,7 @@ import { budgetEvents } from "./events.ts";
 import { createOwnLimits } from "./own-limits.ts";
 import { createBudgets } from "./service.ts";
 
-/** Notices are asked for during the month in which they were given. */
+/** Days for which notices are kept, so that the current month's notices are still there. */
 const NOTICE_DAYS = 62;
 
 type Needs = Core & {

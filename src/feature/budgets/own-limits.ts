@@ -6,7 +6,7 @@ import type { OwnLimits, Spender } from "./scopes.ts";
 
 type AgentBudgets = Pick<AgentConfig, "budget_usd_per_run" | "budget_usd_per_day">;
 
-/** @param configOf undefined for an agent that no longer exists. */
+/** @param configOf returns undefined for an agent that no longer exists. */
 export const createOwnLimits =
   ({ statement }: Store, configOf: (agentId: string) => AgentBudgets | undefined) =>
   ({ agentId, runId, sessionId }: Spender): OwnLimits => {
@@ -23,7 +23,7 @@ export const createOwnLimits =
     };
   };
 
-/** Asked at every model call: one statement, compiled once. */
+/** Runs before every model call, so it is a single statement that is compiled once. */
 const KEPT = `
   SELECT root.id AS root, root.spent_nano AS root_spent, purse.id AS purse, purse.budget_nano AS budget,
     purse.spent_nano + purse.reserved_nano AS taken

@@ -1,4 +1,4 @@
-/** The budgets that a call counts towards: whose, over which time, up to how much. */
+/** The budgets that a model call counts towards: for each its subject, its period and its limit. */
 import { DAY_MS, timestamp } from "../../core/clock.ts";
 import type { Settings } from "../settings/model.ts";
 
@@ -14,22 +14,22 @@ export const BUDGET_SCOPES = [
 ] as const;
 export type BudgetScope = (typeof BUDGET_SCOPES)[number];
 
-/** Who is about to spend. */
+/** The agent, run, session and user that are about to spend. */
 export interface Spender {
   agentId?: string | undefined;
   runId?: string | undefined;
-  /** Outside a run, a session with all that it started counts as a run of its own. */
+  /** Outside a run, a session and all sessions that it started count as one run. */
   sessionId?: string | undefined;
   userId?: string | undefined;
 }
 
-/** Limits beside the settings', USD; null or absent: the settings' count. */
+/** Limits that override the settings, USD. Null or absent: the setting applies. */
 export interface OwnLimits {
-  /** The run's own, from its pipeline or its start. */
+  /** The run's own limit, from its pipeline or from the request that started it. */
   run?: number | null | undefined;
   agentPerRun?: number | null | undefined;
   agentPerDay?: number | null | undefined;
-  /** The nearest session with a budget, from the spender's upwards. */
+  /** The budget of the nearest session that has one: the spender's own, else the closest above it. */
   purse?: Purse | undefined;
   /** The session at the root of the spender's tree, and what the whole tree has spent. */
   root?: { id: string; spentNano: number } | undefined;
@@ -38,21 +38,23 @@ export interface OwnLimits {
 interface Purse {
   sessionId: string;
   limitUsd: number;
-  /** Spent in it and below it, and set aside for sessions below it with budgets of their own. */
+  /**
+   * Spent in the session and those below it, plus what is reserved for sessions below it that have their own budgets.
+   */
   takenNano: number;
 }
 
 export interface Budget {
   scope: BudgetScope;
-  /** Names the run, agent or user. */
+  /** Id of the session, run, agent or user, or `instance`; for `agent_run` the ids of the agent and the run. */
   subject: string;
-  /** Columns that the counted calls have in common. */
+  /** Column values that the counted calls have in common. */
   match: Partial<Record<"agent_id" | "run_id" | "session_id" | "user_id", string>>;
-  /** A session that keeps count of itself and all below it, instead of `match`; billionths of a dollar. */
+  /** Instead of `match`: the session that keeps the total of itself and all below it, in billionths of a dollar. */
   kept?: { by: string; nano: number } | undefined;
-  /** Counted from here on, RFC 3339; null: from the beginning. */
+  /** Calls count from this time on, RFC 3339. Null: from the beginning. */
   since: string | null;
-  /** When it resets; null: never. */
+  /** When the budget resets. Null: never. */
   resetsAt: string | null;
   limitUsd: number;
 }
@@ -63,7 +65,7 @@ const month = (ms: number, months = 0): string => {
   return timestamp(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1));
 };
 
-/** Those with a limit, narrowest first. Days and months are UTC. */
+/** The budgets that have a limit, narrowest first. Days and months are UTC. */
 export function budgetsOf(spender: Spender, limits: Settings["budgets"], own: OwnLimits, now: number): Budget[] {
   const { agentId, runId, sessionId, userId } = spender;
   const budgets: Budget[] = [];
@@ -105,7 +107,9 @@ export function budgetsOf(spender: Spender, limits: Settings["budgets"], own: Ow
   return budgets;
 }
 
-/** Whether a spender's calls count towards the budget. @param keepers sessions that keep count of what it spends. */
+/**
+ * Whether a spender's calls count towards the budget. @param keepers sessions that keep the total of what it spends.
+ */
 export function countsTowards({ match, kept }: Budget, spender: Spender, keepers: readonly string[]): boolean {
   return (
     (kept === undefined || keepers.includes(kept.by)) &&

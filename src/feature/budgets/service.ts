@@ -1,7 +1,7 @@
 /**
- * Budgets: a stop before the call that would pass a limit, and a warning before that. What was spent is the sum of the
- * logged calls and nothing else, so a restart changes nothing. Calls under way hold their estimate, so that many at
- * once cannot pass a limit together.
+ * Budgets: they stop a call that would pass a limit, and warn before that. What was spent is always the sum of the
+ * logged calls, so a restart changes nothing. Calls under way hold their estimated cost, so that parallel calls cannot
+ * pass a limit together.
  */
 
 import { timestamp } from "../../core/clock.ts";
@@ -27,14 +27,14 @@ interface Exceeded {
   scope: BudgetScope;
   limitUsd: number;
   spentUsd: number;
-  /** Held for calls of others that are under way. */
+  /** Held for other sessions' calls that are under way. */
   heldUsd: number;
   resetsAt: string | null;
 }
 
-/** A call with about what it will cost. */
+/** A call with its estimated cost. */
 type Estimated = Spender & { estimateUsd: number; isFree?: boolean };
-/** A call whose price is from `leastUsd` to `ampleUsd`. */
+/** A call whose price is between `leastUsd` and `ampleUsd`. */
 type Priced = Spender & { leastUsd: number; ampleUsd: number; isFree: boolean };
 
 export type Budgets = ReturnType<typeof createBudgets>;
@@ -66,7 +66,7 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
       if (sessionId !== except && countsTowards(budget, spender, keepers)) sum += nano;
     return sum;
   };
-  /** True the first time. */
+  /** True only the first time for this key. */
   const once = (key: string): boolean =>
     store.write(() => notices.insertIfNew({ key, created_at: timestamp(clock.now()) }));
   const keyOf = ({ scope, subject, since, limitUsd }: Budget) => [scope, subject, since ?? "", limitUsd].join("\n");
@@ -77,7 +77,10 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
     spent_usd: toUsd(spent),
     resets_at: budget.resetsAt,
   });
-  /** Users are notified of their own budgets, administrators of the instance's, and everybody who may see a run of that run's. */
+  /**
+   * A user is notified of the user's own budgets, administrators of the instance's, and everybody who may see a run of
+   * that run's.
+   */
   const refsOf = ({ scope }: Budget, spender: Spender): EventRefs => {
     const refs = { run_id: spender.runId, session_id: spender.sessionId, agent_id: spender.agentId };
     return { ...refs, user_id: scope.startsWith("instance") ? ADMINISTRATORS : spender.userId };
@@ -123,19 +126,25 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
 
   return {
     /**
-     * A call that is known to be free always fits. Else whether a call of that estimate fits every budget; undefined when it does, and then the estimate is held for the
-     * spender's session until `recorded` or `release`. The first refusal of a session is an event (`budget_exceeded`).
+     * Checks whether a call of this estimated cost fits every budget. If so, it returns undefined and holds the
+     * estimate for the session until `recorded` or `release`. A call known to be free always fits. A session's first
+     * refusal emits `budget_exceeded`.
      */
     check({ estimateUsd, isFree = false, ...spender }: Estimated): Exceeded | undefined {
       const found = admit({ ...spender, leastUsd: estimateUsd, ampleUsd: estimateUsd, isFree });
       return "scope" in found ? found : undefined;
     },
     /**
-     * The same for a call whose price is between the two. Where the higher one is at most half of what every budget has left,
-     * so that calls beside it find room, that is held instead. @returns false: the call must stay inside the lower one.
+     * Like `check`, for a call whose price is between `leastUsd` and `ampleUsd`. It holds `ampleUsd` if that is at most
+     * half of what every budget has left, so that parallel calls still find room; else it holds `leastUsd`.
+     * @returns the exceeded budget when not even `leastUsd` fits; `isAmple` false: the call must stay within
+     * `leastUsd`.
      */
     admit,
-    /** A call was logged: its hold ends, and each budget that it brought to the warning mark gets one event a period. */
+    /**
+     * Call when a model call is logged: it ends the call's hold. Each budget that reaches the warning mark emits one
+     * event per period.
+     */
     recorded({ emit, after }: WriteTx, call: LlmCall): void {
       const { agent_id, run_id, session_id, user_id } = call;
       if (session_id !== null) after(() => holds.delete(session_id));
@@ -151,9 +160,9 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
         report(budget, spender, spent, "warning");
       }
     },
-    /** The session makes no call now. */
+    /** Ends the session's hold, when its call is not made. */
     release: (sessionId: string): void => void holds.delete(sessionId),
-    /** Every budget of that user and of the instance, as it is now. */
+    /** The current state of every budget of that user and of the instance. */
     states: (userId: string | undefined): BudgetState[] =>
       of({ userId }).map((budget) => {
         const spent = spentBy(budget);
@@ -166,7 +175,6 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
           resets_at: budget.resetsAt,
         };
       }),
-    /** Forgets notices given before that time. */
     prune(before: number): void {
       store.write(() => notices.remove(["created_at < ?", timestamp(before)]));
     },
@@ -175,7 +183,7 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
 
 const percentOf = (nano: number, limitUsd: number): number => Math.round((toUsd(nano) / limitUsd) * 10_000) / 100;
 
-/** Billionths of a dollar that the budget's calls cost, by an index that holds the costs. */
+/** What the budget's calls cost, in billionths of a dollar. The query reads only an index that contains the costs. */
 function createSpent(store: Store): (budget: Budget) => number {
   const statements = new Map<string, ReturnType<Store["sqlite"]["prepare"]>>();
   return ({ match, since, kept }) => {

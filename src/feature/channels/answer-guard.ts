@@ -1,4 +1,7 @@
-/** Whether what comes in from a messenger is the answer of the person who was asked. What is refused is noted in the audit log. */
+/**
+ * Checks whether a message from a messenger is the answer of the person who was asked. Refused answers are noted in the
+ * audit log.
+ */
 import type { Incoming, Press, Reaction } from "../../adapter/chat/messenger.ts";
 import { type Clock, HOUR_MS } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -6,7 +9,7 @@ import type { Audit } from "../../store/audit.ts";
 import type { Links } from "./links.ts";
 import type { QuestionRow } from "./questions.ts";
 
-/** Said for a press that does not count. */
+/** The reply to a button press that does not count. */
 export const VOID = "This button does nothing: it was used, has expired, or is not meant for you here.";
 
 export type Guard = ReturnType<typeof createGuard>;
@@ -19,13 +22,13 @@ export const whoOf = (messenger_id: string, { chat, sender }: Incoming) => ({
 
 export function createGuard({ clock, audit, links }: { clock: Clock; audit: Audit; links: Pick<Links, "of"> }) {
   let refused = { count: 0, since: 0 };
-  /** Strangers can press as often as they like: what they do is bounded in the log. */
+  /** Strangers can press as often as they like, so the number of log entries per hour is limited. */
   function noteRefusal(action: string, subject: string | undefined, data: Record<string, unknown>): void {
     if (clock.now() - refused.since > HOUR_MS) refused = { count: 0, since: clock.now() };
     refused.count++;
     if (refused.count <= LIMITS.refusedAnswersPerHour) audit({ action, actor: "messenger", subject, data });
   }
-  /** Why this press or sign is not the person's answer to this question; undefined when it is. */
+  /** Why this press or reaction is not the person's answer to the question; undefined when it is. */
   function faultOf(
     messengerId: string,
     incoming: Press | Reaction,
@@ -43,7 +46,7 @@ export function createGuard({ clock, audit, links }: { clock: Clock; audit: Audi
   return {
     noteRefusal,
     faultOf,
-    /** Notes an answer that does not count. */
+    /** Notes in the audit log an answer that does not count. */
     refuse(messengerId: string, incoming: Incoming, subject: string | undefined, reason: string | undefined): void {
       noteRefusal("phone_answer.refused", subject, { ...whoOf(messengerId, incoming), reason });
     },

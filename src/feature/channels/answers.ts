@@ -1,6 +1,6 @@
 /**
- * Answers that come in from messengers and ntfy. Nothing happens unless chat, person, message and token are those of the
- * question; what is refused is one entry in the audit log.
+ * Handles answers that arrive from messengers and ntfy. An answer counts only if the chat, person, message and token
+ * are those of the question. A refused answer makes one entry in the audit log.
  */
 import type { Incoming, Press, Reaction } from "../../adapter/chat/messenger.ts";
 import { Problem } from "../../core/errors.ts";
@@ -24,7 +24,7 @@ const HELP =
 const YES = /^(?:yes|y|ok|approve|approved|allow|✅|👍)(?![\p{L}\p{N}])/iu;
 const NO = /^(?:no|n|refuse|reject|deny|❌|👎)(?![\p{L}\p{N}])/iu;
 
-/** The answer at the begin of a text, with the rest as comment. */
+/** Reads the answer at the start of a text; the rest is the comment. */
 function readAnswer(text: string): { answer: Answer; comment: string } | undefined {
   const said = text.trim();
   const found = YES.exec(said) ?? NO.exec(said);
@@ -44,7 +44,10 @@ export function createAnswers({ store, clock, audit, links, questions, commands 
   const { refuse, faultOf, noteRefusal } = createGuard({ clock, audit, links });
   const { decide, pressCommand, commandOf } = createCommandAnswers({ links, commands, refuse, faultOf });
 
-  /** What a command is answered with; the message that asks is remembered, so that a reply or a sign answers it. */
+  /**
+   * Sends the reply to a command. If the reply asks something, its message id is stored, so that a reply or a reaction
+   * to it counts as the answer.
+   */
   const tell =
     ({ id, chat }: Incoming, { text, buttons, waits }: Said): Afterwards =>
     async (port, signal) => {
@@ -65,7 +68,7 @@ export function createAnswers({ store, clock, audit, links, questions, commands 
     if (!isTaken) refuse(messengerId, incoming, found.question.subject_id, "not_waiting");
     return (port, signal) => port.confirm(incoming, outcome, signal);
   }
-  /** The question that this person was asked in this message of this chat. */
+  /** The question that this message asked this person in this chat. */
   function questionOf(messengerId: string, incoming: Incoming, message: string): QuestionRow | undefined {
     for (const { channel_id } of links.at(messengerId, incoming.chat, incoming.sender)) {
       const question = questions.at(channel_id, message);
@@ -79,7 +82,7 @@ export function createAnswers({ store, clock, audit, links, questions, commands 
     const question = questionOf(messengerId, incoming, incoming.message);
     const isUsed = question?.outcome != null;
     if (!question || isUsed) {
-      // Signs below other messages are none of our business.
+      // Reactions to messages that ask nothing are ignored.
       if (isUsed) refuse(messengerId, incoming, question?.subject_id, "used");
       return undefined;
     }
@@ -108,7 +111,7 @@ export function createAnswers({ store, clock, audit, links, questions, commands 
   function hear(messengerId: string, incoming: Incoming & { kind: "text" }): Afterwards | undefined {
     const code = /^\/?(?:start|link)\s+([A-Za-z0-9]{5}-?[A-Za-z0-9]{5})\s*$/i.exec(incoming.text.trim())?.[1];
     if (code !== undefined) return link(messengerId, incoming, code);
-    // Whoever is not linked gets no answer.
+    // A person who is not linked gets no reply.
     const own = links.at(messengerId, incoming.chat, incoming.sender);
     if (own.length === 0) return undefined;
     const { replyTo } = incoming;
@@ -138,18 +141,23 @@ export function createAnswers({ store, clock, audit, links, questions, commands 
   }
 
   return {
-    /** What came in from a messenger. Called in a transaction. @returns what is said afterwards. */
+    /**
+     * Handles what a messenger received. Call in a transaction. @returns what to send after the commit, if anything.
+     */
     handle(messengerId: string, incoming: Incoming): Afterwards | undefined {
       if (incoming.kind === "press") return press(messengerId, incoming);
       if (incoming.kind === "reaction") return react(messengerId, incoming);
       if (incoming.kind === "text") return hear(messengerId, incoming);
       return links.isAwaited(messengerId) ? (port, signal) => port.join(incoming.chat, signal) : undefined;
     },
-    /** The button of an ntfy message. @throws Problem 404 for one that does nothing, 409 when the question does not wait. */
+    /**
+     * Answers through a button of an ntfy message. @throws Problem 404 for an invalid button, 409 when the question no
+     * longer waits.
+     */
     answerTopic: (token: string): { outcome: string } => {
       const given = store.write(() => {
         const found = questions.ofToken(token);
-        // A messenger's button comes through the messenger, which says who pressed it.
+        // A messenger's button is valid only through the messenger, which says who pressed it.
         const isTopic = found && links.of(found.question.channel_id)?.messenger_id === null;
         if (!found || !isTopic || found.isUsed || found.question.outcome !== null) {
           noteRefusal("phone_answer.refused", found?.question.subject_id, {

@@ -1,6 +1,6 @@
 /**
- * Messages in which people are asked: what is sent to a messenger, with its buttons, and the words that replace them once the
- * question has its answer, from wherever it came.
+ * Messages that ask a person something: sends them to a messenger with buttons. Once a question is answered, from
+ * wherever, the message is edited to show the outcome.
  */
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { Messenger, OutgoingMessage } from "../../adapter/chat/messenger.ts";
@@ -18,7 +18,7 @@ import type { NotifiedEvent } from "./message.ts";
 import type { Button, QuestionRow, Questions } from "./questions.ts";
 import type { ChannelRow } from "./service.ts";
 
-/** After these, questions may have got their answer. */
+/** Events after which questions may have been answered. */
 export const CLOSING = [...RUN_ENDS, approvalResolved, permissionResolved, stepComplete, stepFailed] as const;
 type ClosingEvent = EventOf<(typeof CLOSING)[number]>;
 
@@ -54,7 +54,7 @@ export function createAsking({ store, links, runs, jobs, openMessenger }: Asking
     }
   }
 
-  /** @param questions made with the job below: each needs the other. */
+  /** @param questions a function, because the questions and this job are created from each other. */
   const edits = (questions: () => Pick<Questions, "find">) =>
     defineJob(
       "notify_outcome",
@@ -72,7 +72,7 @@ export function createAsking({ store, links, runs, jobs, openMessenger }: Asking
       { parallel: 2, attempts: EDIT_ATTEMPTS, outward: true, exclusive: ({ channel_id }) => channel_id },
     );
 
-  /** The approval that an event asks for. */
+  /** The approval that the event asks for, if it asks for one. */
   const approvalOf = (event: NotifiedEvent) =>
     event.kind === "approval_requested" && event.run_id !== undefined
       ? runs.approvals.waitingAt(event.run_id, event.data.step_id)
@@ -81,18 +81,21 @@ export function createAsking({ store, links, runs, jobs, openMessenger }: Asking
   return {
     edits,
     approvalOf,
-    /** Whether people answer in this channel. */
+    /** Whether people can answer in this channel. */
     asks: (channelId: string): boolean => {
       const link = links.of(channelId);
       return link !== undefined && (link.messenger_id === null || link.chat !== null);
     },
-    /** A message of a messenger, its edit once it was answered. Called in the transaction that gives the outcome. */
+    /**
+     * Queues the edit of a messenger's message after its question was answered. Call in the transaction that stores the
+     * outcome.
+     */
     enqueueEdit(job: ReturnType<typeof edits>, question: QuestionRow, channel: Pick<ChannelRow, "name" | "owner_id">) {
       if (question.message === null || !links.of(question.channel_id)?.messenger_id) return;
       const options = { subject: channel.name, userId: channel.owner_id ?? undefined, key: `edit-${question.id}` };
       jobs.enqueue(job, { question_id: question.id, channel_id: question.channel_id }, options);
     },
-    /** Stores what a message will ask. Called in the transaction that queues the message. */
+    /** Stores the question that a message will ask. Call in the transaction that queues the message. */
     ask(questions: Questions, channel: ChannelRow, deliveryId: string, event: NotifiedEvent): void {
       const place = { channel_id: channel.id, delivery_id: deliveryId, run_id: event.run_id ?? null };
       if (event.kind === "permission_requested") {
@@ -102,7 +105,10 @@ export function createAsking({ store, links, runs, jobs, openMessenger }: Asking
       const approval = approvalOf(event);
       if (approval) questions.ask({ ...place, kind: "step", subject_id: approval.id }, approval.deadline);
     },
-    /** Questions whose thing does not wait any more. Called in the transaction that moves on in the log. */
+    /**
+     * Closes the questions that the event has settled. Call in the transaction that advances the position in the event
+     * log.
+     */
     follow(questions: Questions, event: ClosingEvent): void {
       const open =
         event.kind === "permission_resolved"
@@ -115,7 +121,7 @@ export function createAsking({ store, links, runs, jobs, openMessenger }: Asking
         if (outcome !== undefined) questions.close(question, outcome);
       }
     },
-    /** @returns the message's id. @throws Problem. */
+    /** @returns the id of the sent message. @throws Problem. */
     sendTo(
       channel: ChannelRow,
       { id, message }: { id: string; message: NotificationMessage },

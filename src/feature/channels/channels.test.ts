@@ -1,4 +1,4 @@
-/** Notifications that leave the server, at real receivers: HTTP listeners and a mail server on this machine. */
+/** Notifications that leave the server, sent to real receivers: HTTP listeners and a mail server on this machine. */
 import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
@@ -89,7 +89,7 @@ const reject = (who: Account, id: string) =>
   by(who, "POST", `/v1/runs/${id}/approve`, { step_id: "ask", approved: false, comment: "Not yet" });
 const deliveries = async (who: Account, id: string) =>
   (await by<{ items: NotificationDelivery[] }>(who, "GET", `${PATH}/${id}/deliveries`)).body.items;
-/** Once the newest delivery is in that state. */
+/** Waits until the newest delivery is in that state. */
 async function settled(who: Account, id: string, state: string): Promise<NotificationDelivery> {
   for (;;) {
     const [newest] = await deliveries(who, id);
@@ -199,7 +199,7 @@ describe("whose runs", () => {
       const { id } = (await own.request<{ id: string }>("POST", "/v1/runs", { body: input })).body;
       const first = await receiver.next();
       await own.stop("SIGKILL");
-      // As it was before the event was handled.
+      // Restores the state before the event was handled.
       const db = new Database(join(own.data, "skep.db"));
       for (const sql of ["DELETE FROM notification_deliveries", "UPDATE notification_position SET event_id = 0"])
         db.run(sql);

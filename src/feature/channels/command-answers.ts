@@ -1,4 +1,4 @@
-/** Answers of people to commands that wait for them. */
+/** People's answers to commands that wait for confirmation. */
 import type { Incoming, Messenger, Press } from "../../adapter/chat/messenger.ts";
 import { type Guard, VOID } from "./answer-guard.ts";
 import type { CommandRow } from "./command-rows.ts";
@@ -6,7 +6,7 @@ import type { Commands } from "./commands.ts";
 import type { Links } from "./links.ts";
 import type { Answer } from "./questions.ts";
 
-/** What is said once the transaction is over. */
+/** Sends messages after the transaction has been committed. */
 export type Afterwards = (port: Messenger, signal: AbortSignal) => Promise<void>;
 
 interface CommandAnswersDeps extends Pick<Guard, "refuse" | "faultOf"> {
@@ -16,8 +16,8 @@ interface CommandAnswersDeps extends Pick<Guard, "refuse" | "faultOf"> {
 
 export function createCommandAnswers({ links, commands, refuse, faultOf }: CommandAnswersDeps) {
   /**
-   * The answer of its person to a command that waits.
-   * @param message that asks: it says what came of it.
+   * Applies the answer of the person who gave the command, which waits for it.
+   * @param message id of the message that asks; it is edited to show the outcome.
    */
   function decide(messengerId: string, incoming: Incoming, message: string, command: CommandRow, answer: Answer) {
     const { outcome, isTaken } = commands.give(command, answer);
@@ -42,7 +42,7 @@ export function createCommandAnswers({ links, commands, refuse, faultOf }: Comma
       await shown(port, signal);
     };
   }
-  /** The command of this person that waits below this message of this chat. */
+  /** The command of this person that still waits for an answer to this message of this chat. */
   function commandOf(messengerId: string, incoming: Incoming, message: string): CommandRow | undefined {
     for (const { channel_id } of links.at(messengerId, incoming.chat, incoming.sender)) {
       const command = commands.at(channel_id, message);

@@ -26,7 +26,7 @@ export function createCommandRows(store: Store, clock: Clock) {
     });
     return id;
   }
-  /** Its task is kept no longer than it is needed. */
+  /** Stores the outcome and erases the task, which is no longer needed. */
   function close(id: string, outcome: string, runId: string | null = null): void {
     rows.update({ outcome: outcome.slice(0, OUTCOME_CHARACTERS), run_id: runId, task: "" }, { id });
   }
@@ -36,7 +36,7 @@ export function createCommandRows(store: Store, clock: Clock) {
     close,
     countOfHour: (channelId: string): number =>
       rows.count({ channel_id: channelId }, ["created_at > ?", timestamp(clock.now() - HOUR_MS)]),
-    /** The message that asks was sent. */
+    /** Stores the id of the message that asks for confirmation. */
     noteMessage(id: string, message: string): void {
       store.write(() => rows.update({ message }, { id }));
     },
@@ -47,7 +47,7 @@ export function createCommandRows(store: Store, clock: Clock) {
       return command && { command, answer: yes ? "yes" : "no" };
     },
     at: (channelId: string, message: string): CommandRow | undefined => rows.find({ channel_id: channelId, message }),
-    /** What an hour's count needs no more. */
+    /** Removes commands that are too old to count towards the hourly limit. */
     prune: (): boolean => removeOld(store, "phone_commands", "created_at < ?", timestamp(clock.now() - 2 * HOUR_MS)),
   };
 }

@@ -1,4 +1,4 @@
-/** What people write to a bot, read. */
+/** Reads the commands that people send to a bot. */
 import { expect, test } from "bun:test";
 import { readCommand, readRun } from "./commands.ts";
 

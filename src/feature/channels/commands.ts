@@ -1,6 +1,7 @@
 /**
- * What people tell the server through a bot: `/run PIPELINE @PROJECT TASK` and `/stop`. A command is the linked person's, with
- * that person's rights. What costs is asked first: the button that starts it is bound to the chat and the person, and works once.
+ * Commands that people send through a bot: `/run PIPELINE @PROJECT TASK` and `/stop`. A command has the rights of the
+ * person who is linked to the chat. Before a run starts, the bot asks for confirmation; the button works once, only in
+ * that chat and only for that person.
  */
 import { randomBytes } from "node:crypto";
 import type { MessageButton } from "../../adapter/chat/messenger.ts";
@@ -24,13 +25,13 @@ interface Command {
   words: string;
 }
 
-/** The answer to a person: a text, and for a question its two buttons. */
+/** The reply to a person: a text, with two buttons if it asks something. */
 export interface Said {
   text: string;
   buttons: readonly MessageButton[];
-  /** Of the command that waits for a button. */
+  /** Id of the command that waits for a button. */
   waits?: string;
-  /** The run that was stopped. */
+  /** Id of the run that was stopped. */
   runId?: string;
 }
 
@@ -40,13 +41,13 @@ interface CommandsDeps extends Pick<Core, "store" | "clock" | "audit"> {
     byName(name: string, asker: Caller): { id: string } | undefined;
     find(id: string): { name: string } | undefined;
   };
-  /** @throws Problem 404, 422. */
+  /** @throws Problem 404 unknown pipeline, 422 invalid pipeline. */
   pipelineOf(id: string): PipelineDefinition;
-  /** Budget of runs whose pipeline names none, USD; null: no limit. */
+  /** Budget for runs whose pipeline sets none, USD; null: no limit. */
   defaultBudgetUsd(): number | null;
-  /** The person whose channel it is; undefined when that person may not work any more. */
+  /** The caller for the channel's owner; undefined when the owner may not work any more. */
   callerOf(channel: ChannelRow): Caller | undefined;
-  /** Without the values of secrets. */
+  /** Masks the values of secrets. */
   mask(text: string): string;
   pageOf(runId: string): string | null;
 }
@@ -55,7 +56,7 @@ const TASK_CHARACTERS = 4_000;
 const SHOWN_CHARACTERS = 600;
 const TITLE_CHARACTERS = 80;
 const LISTED = 6;
-/** Of the end of an id that names a run. */
+/** How many characters of the end of a run's id are needed to name the run. */
 const LEAST_SIGNS = 4;
 const TOKEN_BYTES = 24;
 const LIVE = RUN_STATUSES.filter((status) => !isRunEnd(status));
@@ -66,7 +67,7 @@ export const COMMANDS_HELP =
   "Start work with “/run PIPELINE @PROJECT what to do”, and end it with “/stop”. Where the app takes the slash for itself, write an exclamation mark instead.";
 const RUN_HELP = `Name the pipeline and what to do. ${COMMANDS_HELP}`;
 
-/** The command at the begin of a text. In groups Telegram adds the bot's name to it. */
+/** Reads the command at the start of a text. In groups, Telegram appends the bot's name to it. */
 export function readCommand(text: string): Command | undefined {
   const found = /^[/!](run|stop)(?:@\w{1,64})?(?![^\s])/i.exec(text.trimStart());
   if (!found) return undefined;
@@ -74,7 +75,9 @@ export function readCommand(text: string): Command | undefined {
   return { verb, words: text.trimStart().slice(found[0].length).trim() };
 }
 
-/** `feature @shop Add a cart`; a name with spaces stands in quotation marks. */
+/**
+ * Reads the words of `/run`, such as `feature @shop Add a cart`. A project name with spaces must be in quotation marks.
+ */
 export function readRun(words: string): { pipeline: string; project: string | undefined; task: string } | undefined {
   const found = /^(\S{1,64})\s+(?:@(?:["“]([^"”]{1,200})["”]|(\S{1,200}))\s)?/.exec(`${words} `);
   if (!found?.[1]) return undefined;
@@ -132,7 +135,7 @@ export function createCommands(deps: CommandsDeps) {
     };
   }
 
-  /** @param runId of the question that was replied to. @throws Problem. */
+  /** @param runId of the question to which the person replied. @throws Problem. */
   function stop(channel: ChannelRow, caller: Caller, words: string, runId: string | undefined): Said {
     const word = words.split(/\s+/, 1)[0]?.toLowerCase() ?? "";
     const live = runs.rows.page({ ownOf: caller, statuses: LIVE }, null, LIMITS.listMax);
@@ -155,8 +158,8 @@ export function createCommands(deps: CommandsDeps) {
 
   return {
     /**
-     * Carries out a command from the chat of the person whose links these are. Called in a transaction.
-     * @param runId that the message was about which it replies to. @returns undefined when nothing is said.
+     * Carries out a command from the chat that these links belong to. Call in a transaction.
+     * @param runId of the message to which the command replies. @returns undefined when there is no reply.
      */
     hear(links: readonly LinkRow[], { verb, words }: Command, runId: string | undefined): Said | undefined {
       const known = links.flatMap(({ channel_id }) => channels.find({ id: channel_id }) ?? []);
@@ -164,7 +167,7 @@ export function createCommands(deps: CommandsDeps) {
       const caller = channel && callerOf(channel);
       if (!channel || !caller) return plain(SWITCHED_OFF);
       const count = rows.countOfHour(channel.id);
-      // The bound is answered once; what comes after it gets no answer.
+      // Only the command that reaches the limit gets a reply; later ones in the hour get none.
       if (count > LIMITS.phoneCommandsPerHour) return undefined;
       if (count === LIMITS.phoneCommandsPerHour) {
         close(insert({ channel_id: channel.id, verb }), "refused");
@@ -174,7 +177,7 @@ export function createCommands(deps: CommandsDeps) {
         const said = store.write(() =>
           verb === "run" ? askToRun(channel, caller, words) : stop(channel, caller, words, runId),
         );
-        // Every command counts.
+        // A command that does not wait is stored too, so that it counts towards the hourly limit.
         if (said.waits === undefined) close(insert({ channel_id: channel.id, verb }), "answered", said.runId);
         return said;
       } catch (error) {
@@ -187,7 +190,7 @@ export function createCommands(deps: CommandsDeps) {
     ofToken: rows.ofToken,
     at: rows.at,
     prune: rows.prune,
-    /** Starts it, or not. Called in a transaction, after it is known that it was this person. */
+    /** Starts the run or discards the command. Call in a transaction, after the person has been verified. */
     give(command: CommandRow, answer: Answer): Given {
       const refuse = (outcome: string): Given => ({ outcome, isTaken: false });
       const channel = channels.find({ id: command.channel_id });

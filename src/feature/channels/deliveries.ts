@@ -1,7 +1,7 @@
 /**
- * What is sent to channels. Each event of a run that a channel wants becomes a row and a job in one transaction with the
- * position in the log, so that none is missed or made twice, whatever happens to the server. The sending itself may happen
- * twice: its id is the same then.
+ * What is sent to notification channels. Each event that a channel wants becomes a row and a job, in the same
+ * transaction that advances the position in the event log. So no event is missed or queued twice, whatever happens to
+ * the server. The message itself may be sent twice; it then has the same id.
  */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { HOUR_MS, timestamp } from "../../core/clock.ts";
@@ -33,7 +33,7 @@ import type { ChannelRow, Channels } from "./service.ts";
 import { GONE, sendTo, type Wire } from "./wire.ts";
 
 const NOTIFIED = [...RUN_ENDS, runWaiting, approvalRequested, permissionRequested] as const;
-/** Run ends are in both. */
+/** Event kinds that are read from the log. Run ends are in both lists. */
 export const LOOKED_AT = [...new Set([...NOTIFIED, ...CLOSING])];
 type LookedAt = EventOf<(typeof LOOKED_AT)[number]>;
 type ClosingEvent = EventOf<(typeof CLOSING)[number]>;
@@ -51,11 +51,11 @@ interface DeliveriesDeps extends Pick<Core, "store" | "clock" | "masking"> {
   asking: Asking;
   questions: Questions;
   wire: Wire;
-  /** Where buttons of ntfy report to; undefined where this server has no address of its own. */
+  /** Address to which the buttons of ntfy messages report; undefined when this server has no public address. */
   answersAt: string | undefined;
-  /** Page of a run; null where this server has no address. */
+  /** Address of a run's page; null when this server has no public address. */
   pageOf(runId: string): string | null;
-  /** Page of everything that waits for a person. */
+  /** Address of the page that lists everything that waits for a person; null like `pageOf`. */
   inboxPage(): string | null;
 }
 
@@ -111,7 +111,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   return {
     job,
-    /** Queues the events of the log that were not handled yet. */
+    /** Queues deliveries for the events of the log that were not handled yet. */
     look(): void {
       for (let more = true; more; ) {
         more = store.write(() => {
@@ -123,19 +123,20 @@ export function createDeliveries(deps: DeliveriesDeps) {
             if (isClosing(event)) deps.asking.follow(deps.questions, event);
           }
           const isAll = events.length < EVENTS_AT_ONCE;
-          // Up to the last of any kind, so that the next look does not read events of other kinds again.
+          // When all were read, the position moves to the newest event of any kind, so that the next look does not read
+          // the others again.
           const to = isAll ? last : events.at(-1)!.id;
           if (to !== from) movePosition(to);
           return !isAll;
         });
       }
     },
-    /** Of a channel, newest first. @throws Problem 404. */
+    /** The deliveries of a channel, newest first. @throws Problem 404. */
     list(channelId: string, page: Page, caller: Caller): ListAnswer<NotificationDelivery> {
       const { id } = channels.rowFor(channelId, caller);
       return listById(rows.page([{ channel_id: id }], page), page, present);
     },
-    /** Sends a test at once, one attempt. @returns what happened to it. @throws Problem 404, 429. */
+    /** Sends a test message at once, with one attempt. @returns the finished delivery. @throws Problem 404, 429. */
     async test(channelId: string, caller: Caller, signal: AbortSignal): Promise<NotificationDelivery> {
       const channel = channels.rowFor(channelId, caller);
       if (isFull(channel.id))
@@ -144,7 +145,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
           "too_many_notifications",
           `A channel takes ${LIMITS.notificationsPerHour} notifications an hour. Try again later.`,
         );
-      // Stored as ended from the start: a server that dies meanwhile leaves nothing that seems to be under way.
+      // Stored as failed from the start: if the server dies meanwhile, no delivery seems to be under way.
       const cut: Row = { ...newRow(channel, "test", testMessage(deps.pageOf(""))), state: "failed", attempts: 1 };
       cut.error = "The server stopped meanwhile.";
       store.write(() => rows.insert(cut));
@@ -164,7 +165,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
   };
 }
 
-/** The channels to notify of an event: switched on, allowed to know of it, and wanting it. */
+/** The channels to notify of an event: they are switched on, may know of the event, and want it. */
 function wanting({ store, access, asking }: DeliveriesDeps, event: NotifiedEvent): ChannelRow[] {
   const people = store.rows(users);
   return store
@@ -206,7 +207,10 @@ function aboutOf({ store, eventLog, asking, pageOf, inboxPage }: DeliveriesDeps,
 
 type Send = (channel: ChannelRow, row: Row, signal: AbortSignal) => Promise<void>;
 
-/** The token and the key are masked while they are in use, in whatever the receiver or a library answers. */
+/**
+ * Sends one delivery. While it does, the channel's token and keys are masked in whatever the receiver or a library
+ * answers.
+ */
 const createSender =
   ({ store, clock, masking, channels, asking, questions, answersAt, wire }: DeliveriesDeps): Send =>
   async (channel, row, signal) => {
@@ -224,7 +228,7 @@ const createSender =
     try {
       await sendTo(wire, { kind: channel.kind, target, now: clock.now() }, { ...row, buttons: actions }, signal);
     } catch (error) {
-      // With what was sent there: the device asks for a new one.
+      // The browser's subscription is gone. Its channel is removed with its deliveries; the device subscribes again.
       if (isProblem(error) && error.code === GONE) channels.drop(channel.id);
       throw error;
     } finally {
@@ -271,7 +275,7 @@ function createJob(deps: DeliveriesDeps, send: Send) {
       parallel: PARALLEL,
       attempts: ATTEMPTS,
       outward: true,
-      // In order, and a receiver that hangs holds up nobody else's.
+      // Sends a channel's deliveries in order. A receiver that hangs delays only its own channel.
       exclusive: ({ channel_id }) => channel_id,
       ended({ payload, state, error }) {
         const row = rows.find({ id: payload.delivery_id });

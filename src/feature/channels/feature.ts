@@ -1,4 +1,4 @@
-/** Notifications that leave the server, when a run waits, fails or ends. */
+/** Notifications that leave the server when a run waits, fails or ends. */
 import { hkdfSync } from "node:crypto";
 import { createNotifyGuard } from "../../adapter/address-guard.ts";
 import { createGuardedPost } from "../../adapter/guarded-fetch.ts";
@@ -47,7 +47,7 @@ export const channels = defineFeature("channels", (deps: Needs) => {
     },
   });
   const subject = config.publicUrl ?? `mailto:${config.smtpFrom ?? "operator@example.org"}`;
-  // Made from the key of everything sealed: a restored server with that key keeps its subscriptions.
+  // Derived from the key that seals all secrets, so a server restored with that key keeps its subscriptions.
   const vapid = lazy(() =>
     createVapid(new Uint8Array(hkdfSync("sha256", keys.secretsKey(), "", "web-push", 32)), subject),
   );

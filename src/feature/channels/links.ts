@@ -1,4 +1,4 @@
-/** Who may answer in a channel: the chat and the person that a one-time code linked to it. */
+/** Who may answer in a channel: a one-time code links the chat and the person to it. */
 import { createHash, randomInt } from "node:crypto";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -8,11 +8,11 @@ import type { LinkCode } from "./model.ts";
 
 export type LinkRow = typeof table.$inferSelect;
 
-/** Without signs that look alike. 32 of them, so that each is 5 bits. */
+/** The alphabet of codes, without characters that look alike: 32 of them, so each character carries 5 bits. */
 const SIGNS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 const CODE_SIGNS = 10;
 
-/** Digest of a code or a token; both have too many values to be tried. */
+/** The digest of a code or a token. A plain digest is enough: both have too many possible values to guess. */
 export const digestOf = (secret: string): string => createHash("sha256").update(secret).digest("hex");
 
 export type Links = ReturnType<typeof createLinks>;
@@ -29,7 +29,7 @@ export function createLinks({ store, clock }: { store: Store; clock: Clock }) {
   };
   return {
     of: (channelId: string): LinkRow | undefined => rows.find({ channel_id: channelId }),
-    /** A channel of a messenger, which a code has to link. */
+    /** Adds the link of a messenger's channel. It is not linked to a chat until the code is used. */
     create(channelId: string, messengerId: string): LinkCode {
       const { code, code_hash, expires_at } = newCode();
       const none = { chat: null, sender: null, sender_name: null, linked_at: null };
@@ -42,18 +42,21 @@ export function createLinks({ store, clock }: { store: Store; clock: Clock }) {
       });
       return { code, expires_at };
     },
-    /** Whether an ntfy topic has buttons. */
+    /** Stores whether the messages of an ntfy topic have buttons. */
     setTopic(channelId: string, hasButtons: boolean): void {
       if (hasButtons) rows.insertIfNew({ channel_id: channelId, messenger_id: null });
       else rows.remove({ channel_id: channelId });
     },
-    /** Another code. The chat that is linked stays until the code is used. */
+    /** Makes a new code. The linked chat stays linked until the code is used. */
     renew(channelId: string): LinkCode {
       const { code, code_hash, expires_at } = newCode();
       rows.update({ code_hash, code_expires_at: expires_at }, { channel_id: channelId });
       return { code, expires_at };
     },
-    /** Links the chat to the channel that the code is of. @returns its id; undefined when there is no such code. */
+    /**
+     * Links the chat to the channel to which the code belongs. @returns the channel's id; undefined for an invalid
+     * code.
+     */
     redeem(messengerId: string, code: string, by: { chat: string; sender: string; name: string }): string | undefined {
       const code_hash = digestOf(code.toUpperCase().replaceAll("-", ""));
       const row = rows.find({ code_hash, messenger_id: messengerId });
@@ -63,10 +66,10 @@ export function createLinks({ store, clock }: { store: Store; clock: Clock }) {
       rows.update({ ...linked, ...used }, { channel_id: row.channel_id });
       return row.channel_id;
     },
-    /** Whether somebody is about to link a chat of this messenger. */
+    /** Whether a code that links a chat of this messenger is still valid. */
     isAwaited: (messengerId: string): boolean =>
       rows.find({ messenger_id: messengerId }, ["code_expires_at > ?", timestamp(clock.now())]) !== undefined,
-    /** Channels of this person in this chat. */
+    /** The links of this person in this chat. */
     at: (messengerId: string, chat: string, sender: string): LinkRow[] =>
       rows.list([{ messenger_id: messengerId, chat, sender }]),
     channelsOf: (messengerId: string): string[] =>

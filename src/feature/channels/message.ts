@@ -1,4 +1,4 @@
-/** The words of a notification. What agents and repositories wrote is masked whole, then cut. */
+/** The texts of notifications. Text from agents and repositories is masked as a whole before it is cut. */
 import type { EventOf } from "../../core/events.ts";
 import type { permissionRequested } from "../permissions/events.ts";
 import type { approvalRequested, runCancelled, runComplete, runFailed, runWaiting } from "../runs/events.ts";
@@ -10,9 +10,9 @@ export type NotifiedEvent = RunEvent | EventOf<typeof permissionRequested | type
 interface AboutRun {
   task: string;
   project: string | undefined;
-  /** The question to the person, of a run that waits. */
+  /** The question that a waiting run asks. */
   question: string | undefined;
-  /** What follows each answer, of an approval. */
+  /** What happens after each answer to an approval. */
   effects: { yes: string; no: string } | undefined;
   pipeline: string | null;
   url: string | null;
@@ -29,7 +29,8 @@ const WORDS: Record<RunEvent["kind"], string> = {
 
 /**
  * Whether a channel with these triggers wants events of this kind.
- * @param asks whether people answer there: they are asked about each approval, others are told once that the run waits.
+ * @param asks whether people answer in the channel: such a channel gets each approval, others are told once that the
+ * run waits.
  */
 export const isWanted = (kind: NotifiedEvent["kind"], on: readonly Trigger[], asks: boolean): boolean => {
   if (kind === "approval_requested") return asks && on.includes("waiting");
@@ -38,13 +39,13 @@ export const isWanted = (kind: NotifiedEvent["kind"], on: readonly Trigger[], as
   return on.includes("ended") || (kind === "run_failed" && on.includes("failed"));
 };
 
-/** As in lists of runs. */
+/** The cost in the same form as in lists of runs. */
 function costText({ cost_usd, calls_without_price }: RunEvent["data"]): string {
   if (calls_without_price === 0) return `$${cost_usd.toFixed(4)}`;
   return cost_usd === 0 ? "no price" : `over $${cost_usd.toFixed(4)}`;
 }
 
-/** @param mask takes secret values out of text. */
+/** @param mask removes secret values from a text. */
 export function messageOf(event: NotifiedEvent, about: AboutRun, mask: (text: string) => string): NotificationMessage {
   const clean = (text: string, most: number): string => cut(withoutControls(mask(text)), most);
   const write = (title: string, paragraphs: unknown[], status: string, pipeline_id: string | null) => ({
@@ -90,7 +91,7 @@ export const testMessage = (url: string | null): NotificationMessage => ({
   project_id: null,
 });
 
-/** Without characters that control terminals and headers; line ends stay. */
+/** Replaces control characters, which could control terminals or headers. Line ends stay. */
 const withoutControls = (text: string): string => text.replace(/[^\P{Cc}\n]/gu, " ");
 
 function cut(text: string, most: number): string {

@@ -1,4 +1,4 @@
-/** Where people are notified of runs, and what was sent there. Addresses, tokens and keys never come back. */
+/** Notification channels and what was sent to them. The API never returns the addresses, tokens and keys. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { EMAIL_CHARACTERS } from "../../core/email.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -38,7 +38,7 @@ export const NotificationChannel = t.Object({
 });
 export type NotificationChannel = Static<typeof NotificationChannel>;
 
-/** What links a person's chat to a channel. */
+/** The code that links a person's chat to a channel. */
 export const LinkCode = t.Object(
   {
     code: t.String({
@@ -129,7 +129,7 @@ export const NotificationChannelUpdate = t.Object(
 );
 export type NotificationChannelUpdate = Static<typeof NotificationChannelUpdate>;
 
-/** The text of a notification, for every kind of channel. Masked and cut. */
+/** The text of a notification, masked and cut, for every kind of channel. */
 export const NotificationMessage = t.Object({
   title: t.String(),
   text: t.String(),

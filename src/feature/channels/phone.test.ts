@@ -1,4 +1,7 @@
-/** Answers from the phone: each messenger's wire protocol against a fake of it, through a server that is killed meanwhile. */
+/**
+ * Answers from the phone: the wire protocol of each messenger against a fake messenger, with a server that is killed
+ * meanwhile.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Account, makeUser, setupAdmin } from "../../testing/accounts.ts";
 import { openFakeDiscord } from "../../testing/messengers/discord.ts";
@@ -15,7 +18,7 @@ const PIPELINE = {
   steps: [{ id: "ask", approval: { message: "Ship it with topsecret-canary-78?" } }],
 };
 const ENV = { AUTH_ENABLED: "true", NOTIFY_ALLOW: "127.0.0.1", PUBLIC_URL: "https://skep.example.org/at" };
-/** Somebody, the same in another chat, and another person of the same chat, as each messenger names them. */
+/** As each messenger names them: a person, the same person in another chat, and another person in the same chat. */
 const PEOPLE: Record<FakeMessenger["kind"], { me: Person; elsewhere: Person; stranger: Person }> = {
   telegram: peopleOf(["4001", "4002"], ["11", "12"]),
   slack: peopleOf(["D0AAA", "C0BBB"], ["U0ME", "U0OTHER"]),
@@ -68,12 +71,12 @@ const audited = async (action: string) =>
   (await by<{ items: Entry[] }>(admin, "GET", `/v1/admin/audit?action=${action}&limit=200`)).body.items;
 const givenCount = async () => (await audited("phone_answer.given")).length;
 
-/** A user's channel, linked by the code that its person sends. */
+/** A user's channel, linked with the code that its person sends. */
 async function linked(fake: FakeMessenger, person: Person): Promise<{ messenger: string; channel: string }> {
   const messenger = String(
     (await made(admin, "/v1/messengers", { kind: fake.kind, name: fake.kind, ...fake.access }))["id"],
   );
-  // What was written before a bot is connected is not meant for it.
+  // Messages sent before a bot is connected are ignored, so the test waits for the connection.
   while ((await by(a, "GET", `/v1/messengers/${messenger}`)).body["state"] !== "connected") await Bun.sleep(20);
   const input = { name: `${fake.kind} phone`, kind: "messenger", messenger_id: messenger, on: ["waiting"] };
   const channel = await made(a, "/v1/notification-channels", input);
@@ -84,13 +87,13 @@ async function linked(fake: FakeMessenger, person: Person): Promise<{ messenger:
   expect((await fake.sent.next()).text).toContain("Linked");
   const path = `/v1/notification-channels/${channel["id"]}`;
   expect((await by(a, "GET", path)).body).toMatchObject({ linked_to: expect.any(String), answers: true });
-  // The code is used.
+  // The code works only once.
   fake.say(PEOPLE[fake.kind].stranger, `/link ${code}`);
   expect((await fake.sent.next()).text).toContain("This code is not valid");
   return { messenger, channel: String(channel["id"]) };
 }
 const button = ({ buttons }: SentMessage, at: 0 | 1): string => buttons[at]!.token;
-/** Until the bot has shown both signs of a Matrix message, or at once. */
+/** The next message that asks. For Matrix it waits until the bot has added both reactions. */
 async function asked(fake: FakeMessenger): Promise<SentMessage> {
   const message = await fake.sent.next();
   while (message.buttons.length < 2) await Bun.sleep(10);
@@ -116,7 +119,7 @@ for (const fake of fakes)
         `https://skep.example.org/at/runs/${id}`,
       ])
         expect(question.text).toContain(said);
-      // In order, and all before the right one: each would end the run as failed.
+      // All of these arrive, in order, before the right answer. Each of them would end the run as failed.
       fake.press(stranger, question.id, button(question, 1));
       fake.press(elsewhere, question.id, button(question, 1));
       fake.press(me, "999", button(question, 1));
@@ -172,7 +175,10 @@ for (const fake of fakes)
 
     test("starts a run after one yes of its person, within that person's rights, and stops it", async () => {
       const saidNext = async () => (await fake.sent.next()).text;
-      /** What asks, once the server has stored its message: it says one thing after another. */
+      /**
+       * The next message that asks, once the server has stored its id. The server sends one message after another, so a
+       * reply to /help shows that.
+       */
       const noted = async () => {
         const message = await asked(fake);
         fake.say(me, "/help");
@@ -186,7 +192,7 @@ for (const fake of fakes)
       const task = `From the phone by ${fake.kind}`;
       const project = await made(admin, "/v1/projects", { name: `aviary-${fake.kind}`, access: "members" });
       await made(admin, `/v1/projects/${project["id"]}/members`, { user: "a@example.test", role: "viewer" });
-      // Whoever is not linked gets no answer, so the first that is said answers the next message.
+      // People who are not linked get no reply, so the first reply belongs to the next message.
       fake.say(stranger, `/run gate ${task}`);
       fake.say(elsewhere, `/run gate ${task}`);
       fake.say(me, "/run gate");
@@ -196,7 +202,7 @@ for (const fake of fakes)
       fake.say(me, `/run gate @aviary-${fake.kind} ${task}`);
       expect(await saidNext()).toContain("This takes the role contributor in the project; yours is viewer.");
       const give = (role: string) => by(admin, "PUT", `/v1/projects/${project["id"]}/members/${a.id}`, { role });
-      // The right is asked for again when it is used.
+      // The right to start a run is checked again when the button is pressed.
       await give("contributor");
       fake.say(me, `/run gate @aviary-${fake.kind} ${task}`);
       const early = await noted();
@@ -215,7 +221,7 @@ for (const fake of fakes)
       if (fake.kind === "discord") fake.say(me, "yes, please", ask.id);
       else fake.press(me, ask.id, button(ask, 0));
       expect(await fake.edited.next()).toMatchObject({ message: ask.id, text: expect.stringMatching(/Started: http/) });
-      // A reply is answered by a reply, before or after the run asks its own question.
+      // A command given in a reply is confirmed in a reply, before or after the run asks its own question.
       let question = await fake.sent.next();
       if (question.text.startsWith("Started: https://skep.example.org/at/runs/run_")) question = await fake.sent.next();
       expect(question.text).toContain(`Waits for you: ${task}`);
@@ -235,7 +241,7 @@ for (const fake of fakes)
         said = await saidNext();
       }
       expect(said).toContain("There were 30 commands in an hour from here.");
-      // Told once.
+      // The limit is announced only once.
       fake.say(me, "/stop");
       fake.say(me, "/help");
       expect(await saidNext()).toContain("Reply to a question");
@@ -254,7 +260,7 @@ for (const fake of fakes)
       expect(await ended(id)).toBe("succeeded");
       expect((await fake.edited.next()).message).toBe(question.id);
       fake.repeat();
-      // Handled after all that came again.
+      // This is handled after everything that was sent again.
       fake.say(me, "/help");
       let said = await fake.sent.next();
       while (!said.text.startsWith("Reply to a question")) said = await fake.sent.next();

@@ -1,4 +1,4 @@
-/** Web Push, at a push service of ours that decrypts with its own code. */
+/** Web Push, to a push service of the test that decrypts with its own code. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

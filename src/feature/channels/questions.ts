@@ -1,6 +1,7 @@
 /**
- * Questions that messages ask, and their buttons. A button's token is bound to the question, its answer, and the chat and person
- * that the channel is linked to. It works once, while the question waits and has not expired; only its digest is kept.
+ * Questions that messages ask, and their buttons. A button's token is bound to the question, the answer, and the chat
+ * and person linked to the channel. It works once, while the question waits and has not expired. Only the token's
+ * digest is stored.
  */
 import { randomBytes } from "node:crypto";
 import { HOUR_MS, timestamp } from "../../core/clock.ts";
@@ -32,11 +33,11 @@ export interface Button {
 interface QuestionsDeps extends Pick<Core, "store" | "access" | "clock" | "audit"> {
   runs: Pick<RunsService, "approve">;
   permissions: Pick<PermissionService, "answer">;
-  /** Called in the transaction in which a question has got its outcome: its message has to say so. */
+  /** Called in the transaction that stores a question's outcome: the message must be edited to show it. */
   closed(question: QuestionRow): void;
 }
 
-/** What happened to a question when somebody answered it. */
+/** The result of answering a question. `isTaken`: whether the answer counts. */
 export interface Given {
   outcome: string;
   isTaken: boolean;
@@ -60,7 +61,7 @@ export function createQuestions({ store, access, clock, audit, runs, permissions
   const stepRows = store.rows(steps);
   const requests = store.rows(permissionRequests);
 
-  /** The person whose channel it is; undefined when that person may not work any more. */
+  /** The caller for the channel's owner; undefined when the owner may not work any more. */
   function callerOf({ owner_id, whose }: ChannelRow): Caller | undefined {
     if (owner_id === null) return { kind: "local", admin: true, projects: access };
     const user = accounts.find({ id: owner_id });
@@ -74,7 +75,7 @@ export function createQuestions({ store, access, clock, audit, runs, permissions
   }
   const withComment = (word: string, comment: string): string => (comment === "" ? `${word}.` : `${word}: ${comment}`);
 
-  /** What became of the thing that is asked about; undefined while it waits. */
+  /** The outcome of the approval or permission request that the question is about; undefined while it waits. */
   function outcomeOf({ kind, subject_id }: QuestionRow): string | undefined {
     if (kind === "permission") {
       const request = requests.find({ id: subject_id });
@@ -107,11 +108,11 @@ export function createQuestions({ store, access, clock, audit, runs, permissions
     outcomeOf,
     of: (deliveryId: string): QuestionRow | undefined => rows.find({ delivery_id: deliveryId }),
     find: (id: string): QuestionRow | undefined => rows.find({ id }),
-    /** The question of a message that was sent to this channel. */
+    /** The question that this message asked in this channel. */
     at: (channelId: string, message: string): QuestionRow | undefined => rows.find({ channel_id: channelId, message }),
     open: (where: { run_id: string } | { subject_id: string }): QuestionRow[] =>
       rows.list([where, ["outcome IS NULL"]], { order: "id" }),
-    /** @param deadline when the thing itself stops waiting, RFC 3339. */
+    /** @param deadline when the approval or request itself stops waiting, RFC 3339. */
     ask(
       asked: Pick<QuestionRow, "channel_id" | "delivery_id" | "kind" | "subject_id" | "run_id">,
       deadline: string | null,
@@ -124,7 +125,7 @@ export function createQuestions({ store, access, clock, audit, runs, permissions
         created_at: timestamp(clock.now()),
       });
     },
-    /** New tokens for a message that is about to be sent: those of an earlier attempt are void. */
+    /** Makes new tokens for a message that is about to be sent. Tokens of an earlier attempt become invalid. */
     arm({ id, kind }: QuestionRow): Button[] {
       const made = (["yes", "no"] as const).map((answer) => ({
         answer,
@@ -141,16 +142,16 @@ export function createQuestions({ store, access, clock, audit, runs, permissions
     noteMessage(id: string, message: string): void {
       rows.update({ message }, { id });
       const question = rows.find({ id });
-      // Answered while its message was on the way.
+      // The question was answered while its message was being sent.
       if (question?.outcome) closed(question);
     },
-    /** The question and answer of a button, whatever its state. */
+    /** The question and answer that a button's token stands for, whatever the question's state. */
     ofToken(token: string): { question: QuestionRow; answer: Answer; isUsed: boolean } | undefined {
       const button = buttons.find({ token_hash: digestOf(token) });
       const question = button && rows.find({ id: button.question_id });
       return question && { question, answer: button.answer, isUsed: button.used_at !== null };
     },
-    /** Answers as the channel's person. Called in a transaction, after it is known that it was this person. */
+    /** Answers in the name of the channel's owner. Call in a transaction, after the person has been verified. */
     give(question: QuestionRow, { channel_id }: Pick<LinkRow, "channel_id">, answer: Answer, comment: string): Given {
       const channel = channels.find({ id: channel_id });
       const caller = channel && callerOf(channel);

@@ -1,4 +1,4 @@
-/** Notification channels: who may have which, and what is stored. Sending is in deliveries.ts. */
+/** Notification channels: who may have which channel, and what is stored. deliveries.ts sends the messages. */
 
 import { randomBytes } from "node:crypto";
 import { timestamp } from "../../core/clock.ts";
@@ -28,12 +28,12 @@ import { type Target, topicOf } from "./wire.ts";
 interface ChannelsDeps extends Pick<Core, "store" | "clock" | "sealer" | "audit"> {
   /** @throws Problem 422 for a host that is known to be private. */
   assertHost(host: string): void;
-  /** False also for one that they do not see. */
+  /** False also for a project that the asker does not see. */
   projectExists(id: string, asker: Asker): boolean;
   links: Links;
   /** @throws Problem 404. */
   messenger(id: string): { name: string };
-  /** Whether buttons of ntfy reach this server: it has an address. */
+  /** Whether buttons of ntfy messages can reach this server, because it has a public address. */
   canAnswer: boolean;
   /** Whether a browser's subscription has usable keys. */
   isPushKeys(keys: { p256dh: string; auth: string }): boolean;
@@ -45,7 +45,7 @@ export type Channels = ReturnType<typeof createChannels>;
 export type ChannelRow = typeof table.$inferSelect;
 
 const DEFAULT_TRIGGERS = ["waiting", "failed", "ended"] as const;
-/** Which members say where each kind goes. */
+/** The fields of the target that each kind of channel uses. */
 const MEMBERS: Record<ChannelKind, readonly (keyof Target)[]> = {
   ntfy: ["url", "token"],
   gotify: ["url", "token"],
@@ -87,14 +87,14 @@ export function createChannels(deps: ChannelsDeps) {
     find: (id: string): ChannelRow | undefined => rows.find({ id }),
     /** @throws Problem 404. */
     rowFor,
-    /** @throws Error when it was sealed with another key. */
+    /** @throws Error when the target was sealed with another key. */
     targetOf,
-    /** @throws Problem 404, also for another user's. */
+    /** @throws Problem 404, also for another user's channel. */
     get: (id: string, caller: Caller): NotificationChannel => present(rowFor(id, caller)),
-    /** Own ones; administrators also see those for everyone's runs. Newest first. */
+    /** The caller's channels; administrators also see those for everyone's runs. Newest first. */
     list: (page: Page, caller: Caller): ListAnswer<NotificationChannel> =>
       listById(rows.page([visible(caller)], page), page, present),
-    /** @throws Problem 403 for everyone's runs, 409 too many, 422. */
+    /** @throws Problem 403 for everyone's runs, 409 too many channels, 422. */
     create(input: NotificationChannelCreate, caller: Caller): NotificationChannelMade {
       const { name, kind, whose = "mine", project_id = null, on = [...DEFAULT_TRIGGERS], enabled = true } = input;
       if (whose === "everyone" && !caller.admin)
@@ -165,7 +165,7 @@ export function createChannels(deps: ChannelsDeps) {
         rows.remove({ id });
         record("notification_channel.deleted", caller, row);
       }),
-    /** Another code to link a chat with. @throws Problem 404, 409 for a channel that is no messenger's. */
+    /** Makes a new code to link a chat. @throws Problem 404, 409 for a channel that is not a messenger's. */
     newCode: (id: string, caller: Caller): LinkCode =>
       store.write(() => {
         const row = rowFor(id, caller);
@@ -174,9 +174,9 @@ export function createChannels(deps: ChannelsDeps) {
         record("notification_channel.code", caller, row);
         return links.renew(id);
       }),
-    /** Removes one whose receiver is gone for good. */
+    /** Removes a channel whose receiver is gone for good. */
     drop: (id: string): void => void store.write(() => rows.remove({ id })),
-    /** Removes the channels that a messenger carries. */
+    /** Removes the channels that use a messenger. */
     removeWith(messengerId: string): void {
       for (const id of links.channelsOf(messengerId)) rows.remove({ id });
     },
@@ -189,7 +189,7 @@ export function createChannels(deps: ChannelsDeps) {
 
 const newSecret = (): string => `whsec_${randomBytes(32).toString("base64")}`;
 
-/** Where a channel goes, checked, and how that may be shown. */
+/** Checks the target of a channel, and says how it may be shown. */
 function createTargets({ store, assertHost, canMail, messenger, isPushKeys }: ChannelsDeps) {
   const accounts = store.rows(users);
   type Given = { [Name in keyof Target]: string | null | undefined } & { messenger_id?: string | undefined };
@@ -219,7 +219,7 @@ function createTargets({ store, assertHost, canMail, messenger, isPushKeys }: Ch
     return to;
   };
   return {
-    /** @param before what stays where nothing else is given; null removes it. */
+    /** @param before the current target: fields that `given` leaves out keep their value, and null removes one. */
     of(kind: ChannelKind, before: Target, given: Given, caller: Caller): { target: Target; shown: string } {
       for (const name of ["url", "token", "secret", "to", "p256dh", "auth"] as const)
         if (typeof given[name] === "string" && !MEMBERS[kind].includes(name))
@@ -238,7 +238,7 @@ function createTargets({ store, assertHost, canMail, messenger, isPushKeys }: Ch
         throw invalidField("/p256dh", "Must be given with `auth`, as the browser's subscription has them");
       if (kind === "gotify" && target.token === undefined)
         throw invalidField("/token", "Must be given: the token of a Gotify application");
-      // The path may be as good as a password.
+      // Only the origin is shown: the path may work like a password.
       return { target, shown: `${checkedUrl(kind, target.url).origin}/…` };
     },
   };

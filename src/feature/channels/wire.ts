@@ -1,32 +1,32 @@
 /**
- * What goes over the wire to each kind of receiver: JSON of ntfy, Gotify and Apprise, a webhook signed as Standard Webhooks
- * has it (https://www.standardwebhooks.com), a plain-text mail.
+ * The requests to each kind of receiver: JSON for ntfy, Gotify and Apprise, a webhook signed as in Standard Webhooks
+ * (https://www.standardwebhooks.com), and a plain-text mail.
  */
 import { createHmac } from "node:crypto";
 import { Problem } from "../../core/errors.ts";
 import type { ChannelKind, NotificationMessage } from "./model.ts";
 import type { Button } from "./questions.ts";
 
-/** Sealed at rest. */
+/** The address and credentials of a receiver. They are sealed at rest. */
 export interface Target {
   url?: string | undefined;
   token?: string | undefined;
   secret?: string | undefined;
   to?: string | undefined;
-  /** Of a browser's subscription. */
+  /** Keys of a browser's push subscription. */
   p256dh?: string | undefined;
   auth?: string | undefined;
 }
 
 export interface Wire {
-  /** One POST, without following redirects. @returns the answer's status. @throws Problem. */
+  /** Sends one POST and does not follow redirects. @returns the status of the response. @throws Problem. */
   post(
     url: string,
     request: { headers: Record<string, string>; body: string | Uint8Array },
     signal: AbortSignal,
   ): Promise<number>;
   push: PushPort;
-  /** @throws Problem 409 `mail_not_set_up`, 422 when it is refused for good, 502. */
+  /** @throws Problem 409 `mail_not_set_up`, 422 when the mail is refused for good, 502. */
   mail(mail: { to: string; subject: string; text: string; id: string }, signal: AbortSignal): Promise<void>;
 }
 
@@ -37,22 +37,22 @@ interface PushPort {
   authorization(endpoint: string, now: number): string;
 }
 
-/** What a push service answers when a subscription has ended. */
+/** The code of the error when a push service says that a subscription has ended. */
 export const GONE = "subscription_gone";
 
 interface Delivery {
-  /** The same for each attempt. */
+  /** Stays the same for each attempt. */
   id: string;
   event: string;
   run_id: string | null;
   message: NotificationMessage;
   /** Time of the event, RFC 3339. */
   created_at: string;
-  /** What an ntfy message can be answered with, and where its buttons report to. */
+  /** The buttons of an ntfy message, and the address to which they report. */
   buttons?: { at: string; all: readonly Button[] } | undefined;
 }
 
-/** @throws Problem 4xx when another attempt cannot help. */
+/** @throws Problem 4xx when another attempt cannot succeed. */
 export async function sendTo(
   wire: Wire,
   { kind, target, now }: { kind: ChannelKind; target: Target; now: number },
@@ -75,7 +75,7 @@ export async function sendTo(
   throw new Problem(passing ? 502 : 422, "receiver_refused", `The receiver answered ${status}${why}.`);
 }
 
-/** The text is cut to what one message holds. The path leads to the page of the question. */
+/** A push message. The text is cut to what one message holds; `path` leads to the page about the notification. */
 function pushRequest(push: PushPort, target: Target, { id, message }: Delivery, now: number) {
   const { url = "", p256dh = "", auth = "" } = target;
   const page = message.url === null ? "" : new URL(message.url).pathname;
@@ -101,7 +101,10 @@ function requestOf(kind: ChannelKind, target: Target, delivery: Delivery, now: n
   return webhookRequest(target, delivery, now);
 }
 
-/** Splits a topic's address into where JSON is posted and the topic. @returns undefined when it names none. */
+/**
+ * Splits a topic's address into the address to which JSON is posted, and the topic. @returns undefined when it names no
+ * topic.
+ */
 export function topicOf(url: string): { server: string; topic: string } | undefined {
   const [, path = "", topic] = /^(.*)\/([A-Za-z0-9_-]{1,64})\/?$/.exec(new URL(url).pathname) ?? [];
   return topic === undefined ? undefined : { server: `${new URL(url).origin}${path}/`, topic };
@@ -109,7 +112,7 @@ export function topicOf(url: string): { server: string; topic: string } | undefi
 
 function ntfyRequest({ url = "", token }: Target, { message, buttons }: Delivery) {
   const { title, text, url: click, status } = message;
-  // The token is in the body, so that it is in no log of addresses.
+  // The token goes into the body, so that it appears in no log of addresses.
   const actions = buttons?.all.map(({ label, token: button }) => ({
     action: "http",
     label,
@@ -129,7 +132,7 @@ function ntfyRequest({ url = "", token }: Target, { message, buttons }: Delivery
   };
 }
 
-/** https://gotify.net/api-docs: high priorities make a sound. */
+/** https://gotify.net/api-docs: messages with a high priority make a sound. */
 function gotifyRequest({ url = "", token = "" }: Target, { title, text, url: click, status }: NotificationMessage) {
   const priority = status === "waiting" || status === "failed" ? 8 : 5;
   const extras = click ? { extras: { "client::notification": { click: { url: click } } } } : {};
@@ -146,7 +149,10 @@ const APPRISE_TYPES: Readonly<Record<string, string>> = {
   succeeded: "success",
 };
 
-/** Of Apprise's API server (https://github.com/caronc/apprise-api), with what it keeps under the key of the address. */
+/**
+ * For Apprise's API server (https://github.com/caronc/apprise-api), which sends to the services stored under the key in
+ * the address.
+ */
 function appriseRequest({ url = "" }: Target, { title, text, url: page, status }: NotificationMessage) {
   const body = page ? `${text}\n\n${page}` : text;
   const type = APPRISE_TYPES[status] ?? "info";
@@ -162,6 +168,6 @@ function webhookRequest({ url = "", secret = "" }: Target, delivery: Delivery, n
   return { url, headers, body };
 }
 
-/** `whsec_` comes before base64; anything else is the key as it is. */
+/** The part after `whsec_` is base64; any other text is used as the key itself. */
 const keyOf = (secret: string): Buffer =>
   secret.startsWith("whsec_") ? Buffer.from(secret.slice(6), "base64") : Buffer.from(secret);

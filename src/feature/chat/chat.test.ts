@@ -25,13 +25,13 @@ const call = <T = ChatSession>(method: string, path: string, body?: object, who 
   server.request<T & { code: string }>(method, `/v1/chat/sessions${path}`, { body, token: who.token });
 const begin = async (fields: object = {}, who = a) =>
   (await call("POST", "", { agent_id: "scribe", ...fields }, who)).body;
-/** Says something and reads the turn's events to their end. */
+/** Sends a message and reads the turn's events to their end. */
 async function say(id: string, message: string, fields: object = {}): Promise<string> {
   const answer = await call<string>("POST", `/${id}/message?stream=true`, { message, ...fields });
   expect(answer.status).toBe(200);
   return answer.body as unknown as string;
 }
-/** Stops a reply of the slow agent once it has said something. */
+/** Stops a reply of the slow agent after its first words. */
 async function stopped(id: string): Promise<void> {
   const frames = framesOf(server, `/v1/events/stream?session_id=${id}&after=0`, a.token);
   await framesUntil(frames, ({ event }) => event === "agent_output");

@@ -1,4 +1,4 @@
-/** Summaries that are asked for, and titles that a model makes, on a server with the scripted model. */
+/** Summaries on request, and titles that a model writes, on a server with the scripted model. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,10 @@ import type { ChatDetail, ChatSession } from "./model.ts";
 
 setDefaultTimeout(300_000);
 
-/** The second reply calls a tool, whose result it must keep. The first one is also what a summary and a title read. */
+/**
+ * The second reply calls a tool; the summary must keep the call together with its result. The first reply also serves
+ * as summary and title.
+ */
 const SCRIPT = `version: 1
 default:
   - { text: "**Bells of brass.**" }
@@ -123,7 +126,7 @@ test("the meter shows what the next request will hold: less after a summary, not
   expect(after).toBeGreaterThan(0);
   expect(after).toBeLessThan(before - 2_000);
   await say(id, "And then?");
-  // Its own count of the request that followed is near the estimate.
+  // The model's own count for the next request is near the estimate.
   expect(Math.abs((await used())! - after)).toBeLessThan(after / 2);
   await call("POST", `/${id}/rewind`, { message_id: (await messagesOf(id)).at(-1)!.id });
   expect(await used()).toBeNull();

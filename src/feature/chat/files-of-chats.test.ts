@@ -1,4 +1,4 @@
-/** Files of chats: a fork takes them along, links unfollowed; all that a user owned on the disk goes with the user. */
+/** Files of chats: a fork copies them without following links, and a deleted user's files are removed from the disk. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import {
   existsSync,
@@ -73,7 +73,7 @@ test("a fork has a copy of the files, links as links, and what changes later sta
   expect(readFileSync(join(copy, "src/a.txt"), "utf8")).toBe("written");
 });
 
-/** Text files in folders of 300. */
+/** Writes text files into folders of 300 each. */
 function writeMany(folder: string, count: number): void {
   for (let n = 0; n < count; n++) {
     const part = join(folder, `d${Math.floor(n / 300)}`);
@@ -90,7 +90,7 @@ test("a copy that is cancelled leaves a fork without files, not with some, and t
   const workspaces = join(server.data, "workspaces");
   let fork: Forked;
   let job: Job;
-  // A copy that was complete before the request came is no cancelled one.
+  // If the copy was complete before the request to cancel came, the test tries again with another fork.
   do {
     fork = (await forkOf(id, message)).body;
     const draft = join(workspaces, `copying-${fork.id}`);
@@ -124,7 +124,7 @@ test("a server that is killed while it copies begins again: the fork has all fil
   const hasBegun = () => existsSync(draft) || existsSync(join(workspaces, fork));
   for (let asked = 0; !hasBegun() && asked < 60_000; asked++) await Bun.sleep(1);
   await server.stop("SIGKILL");
-  // What is there under the fork's name is complete, whenever the server was killed.
+  // Whenever the server is killed, a folder under the fork's name is complete.
   const wasComplete = existsSync(join(workspaces, fork));
   if (!wasComplete) expect(existsSync(draft)).toBe(true);
   server = await startServer({ env: { AUTH_ENABLED: "true" }, data: server.data });
@@ -137,7 +137,7 @@ test("a server that is killed while it copies begins again: the fork has all fil
   expect(textsIn(join(workspaces, fork))).toHaveLength(3_000);
   expect(readFileSync(join(workspaces, fork, "d9/f2999.txt"), "utf8")).toBe("2999".repeat(2_000));
   expect(existsSync(draft)).toBe(false);
-  // A reply that is asked for meanwhile comes after the copy, and sees the files.
+  // A reply that is requested meanwhile waits for the copy, and sees the files.
   const reply = await server.request("POST", `/v1/chat/sessions/${fork}/message?stream=true`, {
     body: { message: "Go on" },
     token: admin.token,

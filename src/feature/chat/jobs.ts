@@ -1,4 +1,4 @@
-/** What is done about a chat in the background: its summary, and its title. */
+/** Background jobs for chats: copying the files of a fork, the summary, and the title. */
 import { Type as t } from "@sinclair/typebox";
 import { defineJob } from "../../core/jobs.ts";
 import type { Store } from "../../store/store.ts";
@@ -19,7 +19,10 @@ interface ChatJobsDeps {
 
 export function chatJobs({ store, sessions, projects }: ChatJobsDeps) {
   return {
-    /** The files of a fork; cancelled, the fork has none. A reply in the fork waits until it has ended. */
+    /**
+     * Copies the files of a fork; if it is canceled, the fork has no files. Replies in the fork wait until it has
+     * ended.
+     */
     copyFiles: defineJob(
       COPY_JOB,
       t.Object({ from: t.String(), to: t.String() }),
@@ -30,9 +33,9 @@ export function chatJobs({ store, sessions, projects }: ChatJobsDeps) {
         if (made && made.branch !== null) {
           const work = { id: to, project_id: made.project_id, user_id: made.user_id ?? undefined };
           const hasBranch = source !== undefined && source.branch !== null;
-          // A chat of an earlier version has a folder of its own, which goes beside the project's files.
+          // A source from an earlier version has its own folder, which is copied beside the project's files.
           if (!hasBranch) await projects.workspaces.prepare(work, signal);
-          // Where the other has not begun, the fork begins from the project's files, as every chat.
+          // If the source has no files yet, the fork starts from the project's files like every chat.
           else if (!(await projects.workspaces.fork({ ...work, id: from }, work, signal)))
             return { files: 0, bytes: 0, left_out: 0 };
         }
@@ -44,7 +47,7 @@ export function chatJobs({ store, sessions, projects }: ChatJobsDeps) {
       },
       { parallel: 2 },
     ),
-    /** Started again after a crash it finds the summary, and nothing to do. */
+    /** If the job starts again after a crash, it finds the summary and does nothing. */
     compact: defineJob(
       "compact_chat",
       t.Object({ session_id: t.String() }),
@@ -54,7 +57,7 @@ export function chatJobs({ store, sessions, projects }: ChatJobsDeps) {
       },
       { parallel: 4, outward: true, exclusive: ({ session_id }) => session_id },
     ),
-    /** A title that somebody has written since stays. */
+    /** Replaces the first title by one that a model writes. A title that somebody has changed meanwhile stays. */
     title: defineJob(
       "title_chat",
       t.Object({ session_id: t.String(), instead_of: t.String() }),

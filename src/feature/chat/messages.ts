@@ -1,4 +1,4 @@
-/** Messages that people write in a chat: until the agent reads one, it can be changed or taken back. */
+/** Messages that people write in a chat. A message can be changed or withdrawn until the agent reads it. */
 import { type InputPart, textPart } from "../../engine/parts.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Store } from "../../store/store.ts";
@@ -12,11 +12,11 @@ export interface MessagesDeps {
   /** The caller's chat. @throws Problem 404. */
   find(id: string, caller: Caller): SessionRow;
   shown(id: string): ChatSession;
-  /** @throws Problem 404 unknown, 409 switched off. */
+  /** @throws Problem 404 unknown agent, 409 the agent is switched off. */
   assertAgent(id: string): void;
   /** @throws Problem 422. */
   assertModel(model: string | null | undefined): void;
-  /** The parts for attachments of that user. @throws Problem 422 when one is not theirs. */
+  /** Makes message parts of the attachments. @throws Problem 422 for an attachment that is not the caller's. */
   attach(ids: readonly string[], sessionId: string, caller: Caller): InputPart[];
   timeoutSeconds(): number;
 }
@@ -62,7 +62,7 @@ export function createMessages(deps: MessagesDeps) {
         find(id, caller);
         sessions.withdraw(id, messageId);
       }),
-    /** Takes back that message and all after it. */
+    /** Withdraws the message and all that follow it. */
     rewind: (id: string, messageId: string, caller: Caller): ChatSession =>
       store.write(() => {
         find(id, caller);
@@ -79,7 +79,7 @@ const presentQueued = ({ message_id, input, created_at }: ReturnType<Sessions["q
   created_at,
 });
 
-/** The first words of what was asked. */
+/** A title made of the message's first words. */
 export function titleOf(message: string): string {
   const [line = ""] = message.trim().split("\n");
   if (line.length <= TITLE_CHARACTERS) return line || "Chat";

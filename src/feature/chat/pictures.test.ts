@@ -1,4 +1,7 @@
-/** A picture reaches a model that sees, also with a message to an agent at work; the person reads it where it does not. */
+/**
+ * A picture reaches a model that accepts pictures, also with a message to an agent at work. If the model does not
+ * accept them, the person is told.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { createModelServer, type ModelServer, reply } from "../../testing/model-server.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
@@ -43,7 +46,7 @@ async function send(chat: string, message: string, mode: "queue" | "steer", name
   const body = { message, attachment_ids, mode };
   expect((await server.request("POST", `/v1/chat/sessions/${chat}/message`, { body })).status).toBe(202);
 }
-/** Once the agent is not at work any more. */
+/** The chat, once its agent has stopped working. */
 async function ended(chat: string): Promise<Chat> {
   for (;;) {
     const { body } = await server.request<Chat>("GET", `/v1/chat/sessions/${chat}`);
@@ -53,7 +56,7 @@ async function ended(chat: string): Promise<Chat> {
 const toldIn = ({ messages }: Chat) => messages.filter(({ content }) => content.includes("cannot see pictures"));
 const requests = () => models.requests.filter(({ path }) => path.endsWith("/chat/completions"));
 
-/** The first reply waits for the steering message, then calls a tool, so that there is another call. */
+/** The first reply waits for the steering message and then calls a tool, so that another call follows. */
 async function steered(model: string, first?: string): Promise<{ chat: Chat; before: string; after: string }> {
   const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const already = requests().length;

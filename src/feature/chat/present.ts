@@ -1,4 +1,4 @@
-/** Sessions and their messages as chats. */
+/** Turns sessions and their messages into the chats that the API shows. */
 import { toUsd } from "../../core/money.ts";
 import { shownOf } from "../../core/schema.ts";
 import type { AttachedPart, MessagePart } from "../../engine/parts.ts";
@@ -16,7 +16,7 @@ export const attachmentsOf = (parts: readonly MessagePart[]): ChatMessage["attac
     .filter((part): part is AttachedPart => part.type === "image" || part.type === "file")
     .map(({ attachment_id: id, name, media_type, size_bytes }) => ({ id, name, media_type, size_bytes }));
 
-/** @param cost of the reply that ends here. */
+/** @param cost of the reply whose last message this is. */
 export function presentMessage(message: TranscriptMessage, cost?: ReplyCost): ChatMessage {
   const { id, seq, role, parts, covers_to, withdrawn, created_at } = message;
   const results = new Map(parts.flatMap((part) => (part.type === "tool_result" ? [[part.call_id, part]] : [])));

@@ -1,4 +1,4 @@
-/** What replies cost: the sum of an execution, shown at its last message. */
+/** The cost of replies: the sum over an execution, shown at its last message. */
 import { toUsd } from "../../core/money.ts";
 import type { Store } from "../../store/store.ts";
 import type { TranscriptMessage } from "../sessions/transcript.ts";
@@ -17,7 +17,7 @@ const REPLIES = `
 
 /**
  * @param shown messages of one session, oldest first.
- * @returns the cost of each reply that has ended, by the `seq` of its last message; a running one's still grows.
+ * @returns the cost of each finished reply, by the `seq` of its last message. The cost of a running reply still grows.
  */
 export function replyCosts(
   statement: Store["statement"],

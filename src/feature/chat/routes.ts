@@ -35,7 +35,7 @@ interface ChatRoutesDeps {
 }
 
 export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
-  /** Events of the session until the turn that answers the message has ended, or the session has. */
+  /** Streams the session's events until the turn that answers the message has ended, or the session has. */
   const turnStream = (sessionId: string, messageId: string, after: number, caller: Caller): Response =>
     streams.open({
       filter: { session_id: sessionId },
@@ -47,7 +47,6 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
         (kind === "turn_ended" && data["message_id"] === messageId) || kind === "session_ended",
     });
   return operations("chat", [
-    // Messages that wait for their turn.
     operation("listChatSessionQueue", "GET /v1/chat/sessions/:id/queue", {
       access: "user",
       answer: listOf(QueuedMessage),
@@ -154,7 +153,7 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
   ]);
 }
 
-/** What is done with all that was said. */
+/** Routes that work on the whole transcript. */
 function transcriptRoutes(chats: Chats) {
   return operations("chat", [
     operation("rewindChatSession", "POST /v1/chat/sessions/:id/rewind", {

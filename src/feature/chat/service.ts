@@ -1,4 +1,4 @@
-/** Chats: sessions of the kind `chat`, each visible to its owner alone. */
+/** Chats: sessions of the kind `chat`. Only its owner can see a chat. */
 import { conflict, invalidField, notFound, overLimit } from "../../core/errors.ts";
 import type { Asker } from "../../core/ownership.ts";
 import type { Ending } from "../../engine/execution.ts";
@@ -28,19 +28,19 @@ export type Chats = ReturnType<typeof createChats>;
 interface ChatsDeps extends TranscriptsDeps, Omit<MessagesDeps, "find" | "shown" | "assertModel"> {
   sessions: Sessions;
   files: Pick<SessionFiles, "exist">;
-  /** Deletes a chat that has ended, with all that belongs to it. */
+  /** Deletes a chat that has ended, with everything that belongs to it. */
   removeEnded(id: string, caller: Caller): void;
-  /** False also for one that they do not see. */
+  /** False also for a project that the asker does not see. */
   projectExists(id: string, asker: Asker): boolean;
-  /** What is wrong with the name of a model; undefined for one that can be called. */
+  /** What is wrong with a model's name; undefined for a model that can be called. */
   wrongModel(id: string): string | undefined;
-  /** The model that answers in the session, and its window in tokens. */
+  /** The model that answers in the session, and the size of its context window in tokens. */
   modelOf(row: Pick<SessionRow, "agent_id" | "wanted_model">): { model: string | null; window: number | null };
-  /** Chats of one user that have not ended. */
+  /** Limit of open chats of one user. */
   mostOpen(): number;
   jobs: Pick<Jobs, "enqueue" | "live">;
   work: ChatJobs;
-  /** Whether there is a model for titles. */
+  /** Whether a model for titles is configured. */
   makesTitles(): boolean;
 }
 
@@ -58,7 +58,7 @@ export function createChats(deps: ChatsDeps) {
     presentChat(row, { ...model, queued: row.ended_at === null ? (queued.get(row.id) ?? 0) : 0 });
   const present = (row: SessionRow): ChatSession => presentWith(row, modelOf(row), sessions.waitingCounts([row.id]));
   const shown = (id: string): ChatSession => present(sessions.find(id)!);
-  /** Without accounts there is nobody to be fair to. @throws Problem 429 `too_many_chats`. */
+  /** Limits the open chats of each user; without accounts there is no limit. @throws Problem 429 `too_many_chats`. */
   const assertRoom = ({ userId }: Caller): void => {
     if (userId === undefined) return;
     const [current, limit] = [chats.countOpen(userId), deps.mostOpen()];
@@ -71,20 +71,20 @@ export function createChats(deps: ChatsDeps) {
   };
   return {
     ...createMessages({ ...deps, find, shown, assertModel }),
-    /** The messages of a session that its owner asks for, whatever its kind. */
+    /** The messages of a session. It works for sessions of any kind; the caller checks who asks. */
     pageOf: transcripts.pageOf,
-    /** The caller's own, newest first. @param status `active` (default), `ended`, or `all`. */
+    /** The caller's own chats, newest first. @param status `active` (default), `ended`, or `all`. */
     list({ status = "active", agent_id }: ChatFilter, page: Page, caller: Caller): ListAnswer<ChatSession> {
       const rows = chats.page({ caller, status, agent_id }, page);
       const shared = sharing(modelOf);
       const queued = sessions.waitingCounts(rows.map((row) => row.id));
       return listAnswer(rows, page, cursorOf, (row) => presentWith(row, shared(row), queued));
     },
-    /** Own chats whose title holds every word, newest first. */
+    /** The caller's own chats whose title contains every word, newest first. */
     titled: (words: readonly string[], limit: number, caller: Caller) => chats.titled(words, caller, limit),
-    /** @throws Problem 404 unknown or another user's. */
+    /** @throws Problem 404 for an unknown chat or another user's. */
     get: (id: string, caller: Caller): ChatSession => present(find(id, caller)),
-    /** @param before `seq` of the message before which to begin, backwards. */
+    /** @param before `seq` of a message: the page ends just before it. */
     detail(id: string, page: { limit: number; before?: number | undefined }, caller: Caller): ChatDetail {
       const row = find(id, caller);
       const files_job_id = deps.jobs.live(deps.work.copyFiles, id)?.id ?? null;
@@ -95,7 +95,7 @@ export function createChats(deps: ChatsDeps) {
         ...transcripts.pageOf(row, page),
       };
     },
-    /** @throws Problem 404 unknown agent or project, 409 an agent that is switched off, 422 a model of no provider. */
+    /** @throws Problem 404 unknown agent or project, 409 agent switched off, 422 a model that no provider has. */
     create({ agent_id, model, project_id, title }: ChatCreate, caller: Caller): ChatSession {
       assertAgent(agent_id);
       assertModel(model);
@@ -120,14 +120,14 @@ export function createChats(deps: ChatsDeps) {
         return shown(id);
       });
     },
-    /** Ends the running reply and keeps what was said. */
+    /** Stops the running reply and keeps what it has said. */
     stop: (id: string, caller: Caller): ChatSession =>
       store.write(() => {
         find(id, caller);
         sessions.interrupt(id);
         return shown(id);
       }),
-    /** Asks the provider again for whose quota the reply waits. @throws Problem 409 `chat_not_waiting`. */
+    /** Retries at once when the reply waits for a provider's quota. @throws Problem 409 `chat_not_waiting`. */
     tryNow(id: string, caller: Caller): ChatSession {
       find(id, caller);
       if (sessions.tryNow({ sessionId: id }) === 0)
@@ -143,7 +143,7 @@ export function createChats(deps: ChatsDeps) {
           throw conflict("The reply is being stopped. Delete it again in a moment.", "session_busy");
         deps.removeEnded(id, caller);
       }),
-    /** A new chat that begins with all up to that message; a job gives it the files. */
+    /** Makes a chat with a copy of the messages up to and including this one. A job copies the files. */
     fork: (id: string, messageId: string, caller: Caller): ChatFork =>
       store.write(() => {
         const row = find(id, caller);
@@ -167,7 +167,9 @@ export function createChats(deps: ChatsDeps) {
             : undefined;
         return { ...shown(made.id), files_job_id: job?.id ?? null };
       }),
-    /** Has the model read a summary of what was said. @throws Problem 404, 409 `session_busy`, `session_ended`. */
+    /**
+     * Lets the model read a summary of the earlier messages. @throws Problem 404, 409 `session_busy`, `session_ended`.
+     */
     compact: (id: string, caller: Caller): Job =>
       store.write(() => {
         const row = find(id, caller);
@@ -175,7 +177,7 @@ export function createChats(deps: ChatsDeps) {
         const options = { key: id, subject: row.title ?? id, userId: caller.userId };
         return deps.jobs.enqueue(deps.work.compact, { session_id: id }, options);
       }),
-    /** A turn has ended: the first gives the chat a title. */
+    /** Call when a turn has ended. The first successful turn starts the job that writes the chat's title. */
     finished({ session, input }: Work, { status }: Ending): void {
       const { id, title, execution_count, user_id } = session;
       if (status !== "succeeded" || execution_count !== 1 || title === null || !deps.makesTitles()) return;
@@ -183,7 +185,7 @@ export function createChats(deps: ChatsDeps) {
       const options = { key: id, subject: title, userId: user_id ?? undefined };
       deps.jobs.enqueue(deps.work.title, { session_id: id, instead_of: title }, options);
     },
-    /** The whole chat. */
+    /** The chat with all its messages. */
     all(id: string, caller: Caller): { chat: ChatSession; messages: ChatMessage[] } {
       const row = find(id, caller);
       return { chat: present(row), messages: transcripts.all(row) };
@@ -191,7 +193,7 @@ export function createChats(deps: ChatsDeps) {
   };
 }
 
-/** Finds a model once for all chats that share it: chats of a page have a few, which take long to find. */
+/** Looks up each model once for a list of chats: the look-up is slow, and most chats of a page share a few models. */
 function sharing(modelOf: ChatsDeps["modelOf"]): ChatsDeps["modelOf"] {
   const models = new Map<string, ReturnType<typeof modelOf>>();
   return (row) => {

@@ -1,4 +1,4 @@
-/** Rows of chats in their owner's order: what was said last comes first. */
+/** Rows of chats, in order of last activity, newest first. */
 import type { Caller } from "../../http/caller.ts";
 import { badCursor, type Page } from "../../http/list.ts";
 import { allOf, type Condition, contains, createReader } from "../../store/reader.ts";
@@ -19,7 +19,7 @@ const SHOWN = [
     "ended_at",
   ] as const),
 ];
-/** What a chat in a list is shown from. */
+/** The columns that a list of chats shows. */
 export type ChatRow = Pick<SessionRow, (typeof SHOWN)[number]>;
 
 const ACTIVE = "'open', 'queued', 'running'";
@@ -28,7 +28,7 @@ const STATES = {
   ended: [`sessions.status NOT IN (${ACTIVE})`],
   all: undefined,
 } satisfies Record<string, Condition>;
-/** Written out, since the index `sessions_chats` is of these rows alone. */
+/** The kind is written out, not bound: SQLite uses the index `sessions_chats`, which contains only chats, only then. */
 const CHATS: Condition = ["sessions.kind = 'chat'"];
 const NEWEST_FIRST = "ORDER BY sessions.last_activity_at DESC, sessions.id DESC LIMIT ?";
 const readableBy = (caller: Caller): Condition => readable(caller, WHOSE_SESSIONS.chat);
@@ -47,7 +47,7 @@ export function createChatRows({ statement }: Store) {
   const shown = createReader(statement, sessions, SHOWN);
   const named = createReader(statement, sessions, ["id", "title", "agent_id", "project_id"]);
   return {
-    /** One more than the page holds when there is a next one. @throws Problem 400 a cursor that is none. */
+    /** A page of chats, plus one row more when there is a next page. @throws Problem 400 for an invalid cursor. */
     page(filter: { caller: Caller; status: keyof typeof STATES; agent_id: string | undefined }, page: Page): ChatRow[] {
       const ofAgent: Condition = filter.agent_id === undefined ? undefined : ["sessions.agent_id = ?", filter.agent_id];
       const { where, values } = allOf(CHATS, readableBy(filter.caller), STATES[filter.status], ofAgent, before(page));
@@ -59,7 +59,7 @@ export function createChatRows({ statement }: Store) {
       )
         .pluck()
         .get(userId) ?? 0,
-    /** Whose title holds every word. */
+    /** Chats whose title contains every word. */
     titled(words: readonly string[], caller: Caller, limit: number) {
       const { where, values } = allOf(
         CHATS,

@@ -1,4 +1,4 @@
-/** What was said in a session, as people read it. */
+/** The messages of a session, in the form that people read. */
 import type { EventLog } from "../../store/event-log.ts";
 import type { Store } from "../../store/store.ts";
 import type { SessionRow, Sessions } from "../sessions/service.ts";
@@ -14,7 +14,7 @@ export interface TranscriptsDeps {
 
 const PAGE = 1_000;
 const REPLY_EVENT_KINDS = ["agent_output", "agent_thinking"];
-/** Events at which what was said before is in a message, or no longer counts. */
+/** Events after which the text streamed before is either stored as a message or withdrawn. */
 const REPLY_BOUNDS = [
   "turn_started",
   "turn_steered",
@@ -26,7 +26,9 @@ const REPLY_BOUNDS = [
 const REPLY_EVENTS = 20_000;
 
 export function createTranscripts({ store, sessions, events }: TranscriptsDeps) {
-  /** Words of the running reply since its last tool call. A later read of the stream continues after `last_event_id`. */
+  /**
+   * The text of the running reply since its last tool call. A client continues the event stream after `last_event_id`.
+   */
   const replySoFar = (row: SessionRow, last: ChatMessage | undefined): ChatDetail["reply"] => {
     store.flush();
     const reply = { text: "", thinking: "", last_event_id: events.lastId() };

@@ -1,6 +1,7 @@
 /**
- * How the code host is reached: what an administrator stored here, its secrets sealed, else CODEHOST_… of the
- * environment. Tokens stay in this process: git gets them through its environment, containers never.
+ * How the server reaches the code host: through the connection that an administrator stored here, with sealed secrets,
+ * else through CODEHOST_… of the environment. Tokens stay in this process: git gets them through its environment,
+ * containers never get them.
  */
 
 import { readFileSync } from "node:fs";
@@ -17,12 +18,12 @@ import type { Core } from "../feature.ts";
 import { type AppStatus, type Connection, ConnectionUpdate } from "./model.ts";
 
 interface ConnectionDeps extends Pick<Core, "config" | "clock" | "sealer" | "masking"> {
-  /** Objects kept by name beside the instance's settings. */
+  /** Named objects that are stored beside the instance's settings. */
   stored: { read(name: string): unknown; put(name: string, value: object, caller: Caller): void };
   open(access: CodeHostAccess, onToken: (token: string) => void): Promise<CodeHost>;
-  /** `owner/name` of an address of that host; undefined for another host's. */
+  /** `owner/name` of an address on that host; undefined for an address on another host. */
   repositoryName(access: Pick<CodeHostAccess, "kind" | "url">, address: string): string | undefined;
-  /** Where git finds its repositories. */
+  /** The origin under which git finds the host's repositories. */
   gitOrigin(access: Pick<CodeHostAccess, "kind" | "url">): string;
 }
 
@@ -38,7 +39,7 @@ interface Known extends Secrets {
   kind: CodeHostKind;
   url: string;
   app_id?: string | undefined;
-  /** Why the App's key of the environment cannot be used. */
+  /** Why the App's key from the environment cannot be used. */
   problem?: { code: string; message: string } | undefined;
 }
 interface Stored {
@@ -48,7 +49,7 @@ interface Stored {
   sealed: string;
 }
 
-/** What is stored is of this shape, or an empty object after a reset. */
+/** The stored value has this shape; after a reset it is an empty object. */
 const isStored = (value: unknown): value is Stored => textIn(value, "sealed") !== undefined;
 
 const NAME = "codehost";
@@ -68,7 +69,7 @@ export function createConnection(deps: ConnectionDeps) {
   const known = (): Known => {
     const row = readStored();
     const text = row?.sealed ?? "";
-    // Sealed with a new nonce each time: the same text means nothing has changed.
+    // Sealing uses a new nonce each time, so an equal sealed text means that nothing has changed.
     if (read?.text !== text) {
       read = { text, known: row ? fromStored(row, sealer) : fromEnvironment(config) };
       mask(read.known);
@@ -94,7 +95,7 @@ export function createConnection(deps: ConnectionDeps) {
     opened ??= { host: deps.open(access, maskToken) };
     return opened.host;
   }
-  /** The account that we act as; asked at most every few minutes. */
+  /** The account as which this server acts. The host is asked at most once in SELF_MS. */
   async function self(): Promise<HostAccount> {
     const theHost = await host();
     if (!opened) return theHost.self();
@@ -140,7 +141,7 @@ export function createConnection(deps: ConnectionDeps) {
   };
   return {
     get,
-    /** The input is of the schema `ConnectionUpdate`. */
+    /** @param input is valid for the schema `ConnectionUpdate`. */
     update(input: ConnectionUpdate, caller: Caller): Connection {
       const before = readStored();
       const old = before ? secretsOf(before, sealer) : {};
@@ -158,30 +159,30 @@ export function createConnection(deps: ConnectionDeps) {
       stored.put(NAME, row, caller);
       return get();
     },
-    /** Forgets what was stored: the environment counts again. */
+    /** Forgets the stored connection, so that the environment counts again. */
     reset: (caller: Caller) => stored.put(NAME, {}, caller),
     kind: (): CodeHostKind => known().kind,
     webhookSecret: (): string | undefined => known().webhook_secret,
     host,
     self,
-    /** The connection as it is now, contacted at most every half minute. */
+    /** The current state of the connection. The host is contacted at most once in STATUS_MS. */
     status(): Promise<Omit<AppStatus, "webhook">> {
       const now = known();
       if (!checked || checked.of !== now || clock.monotonic() - checked.at > STATUS_MS)
         checked = { at: clock.monotonic(), of: now, status: check(now) };
       return checked.status;
     },
-    /** `owner/name` when the address is of the connected host. */
+    /** `owner/name` when the address is on the connected host. */
     repositoryOf: (address: string | null): string | undefined =>
       address === null ? undefined : deps.repositoryName(known(), address),
-    /** Authorization header for git; undefined for other hosts' addresses, ssh, and without credentials. */
+    /** The authorization header for git; undefined for addresses of other hosts, for ssh, and without credentials. */
     async authorizationFor(address: string, fresh: boolean): Promise<string | undefined> {
       const now = known();
       if (!accessOf(now) || !address.startsWith(`${deps.gitOrigin(now)}/`)) return undefined;
       const name = deps.repositoryName(now, address);
       if (name === undefined) return undefined;
       const header = await (await host()).gitAuthorization(name, fresh).catch((error: unknown) => {
-        // We have no access of our own to it; it may be public.
+        // Our account cannot see the repository; it may still be public.
         if (isProblem(error) && error.code === "codehost_not_found") return undefined;
         throw error;
       });
@@ -231,7 +232,7 @@ function readKey(file: string): Pick<Known, "private_key" | "problem"> {
   }
 }
 
-/** Masks the secrets in force and forgets the previous ones. */
+/** Masks the current secrets and stops masking the previous ones. */
 function createMasks(masking: Masking): (secrets: Secrets) => void {
   let forget: (() => void)[] = [];
   return ({ private_key, token, webhook_secret }) => {
@@ -244,7 +245,7 @@ function createMasks(masking: Masking): (secrets: Secrets) => void {
   };
 }
 
-/** Short-lived tokens that are masked at once; each is valid for an hour. */
+/** How many short-lived tokens are masked at the same time; each is valid for an hour. */
 const TOKENS_KEPT = 200;
 
 function createTokenMasks(masking: Masking): (token: string) => void {

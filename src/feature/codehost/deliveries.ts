@@ -1,6 +1,6 @@
 /**
- * Webhooks: each delivery is a row and a job, written in one transaction before the host gets its answer. A replay is
- * found by the delivery's id and by the hash of its signed body, whatever id it comes under.
+ * Webhook deliveries. Each becomes a row and a job in one transaction, before the host gets its response. A replay is
+ * detected by the delivery's id, and by the hash of its signed body, whatever id it comes with.
  */
 
 import { Type as t } from "@sinclair/typebox";
@@ -23,7 +23,7 @@ import type { AppStatus, Delivery, WebhookAnswer } from "./model.ts";
 
 type DeliveryRow = typeof table.$inferSelect;
 
-/** Reads signed bytes; from the adapter. */
+/** Checks signatures and reads payloads; the adapter implements it. */
 interface WebhookReader {
   isSigned(kind: CodeHostKind, headers: Headers, body: Uint8Array, secret: string): boolean;
   bodyHash(body: Uint8Array): string;
@@ -37,9 +37,9 @@ interface DeliveriesDeps extends Pick<Core, "store" | "clock" | "masking"> {
   jobs: Pick<Jobs, "enqueue">;
   connection: Pick<CodeHostConnection, "kind" | "webhookSecret">;
   reader: WebhookReader;
-  /** Why there is nothing to do for it; then it needs no job. */
+  /** Why nothing is to be done about the notice, so that it needs no job; undefined when something may be. */
   obstacleTo(notice: Notice): string | undefined;
-  /** Acts on a delivery. */
+  /** The job that acts on a delivery. */
   definition(): JobDefinition<typeof DeliveryPayload>;
 }
 
@@ -75,7 +75,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
       return row;
     });
 
-  /** Only what is signed counts; the headers must fit it. */
+  /** Reads a delivery. Only the signed body is trusted; the event that the headers name must fit it. */
   function read(headers: Headers, body: Uint8Array) {
     const secret = connection.webhookSecret();
     if (secret === undefined)
@@ -99,13 +99,16 @@ export function createDeliveries(deps: DeliveriesDeps) {
   }
 
   return {
-    /** @throws Problem 503 without a secret, 401 wrong signature, 400 not JSON or no id, 422 event that does not fit. */
+    /**
+     * @throws Problem 503 no webhook secret, 401 wrong signature, 400 not JSON or no id, 422 an event that does not fit
+     * the body.
+     */
     take(headers: Headers, body: Uint8Array): WebhookAnswer {
       const { id: delivery_id, event, notice } = read(headers, body);
       const body_hash = reader.bodyHash(body);
       return store.write((): WebhookAnswer => {
         const known = rows.find(["(delivery_id = ? OR body_hash = ?)", delivery_id, body_hash]);
-        // Sent again by hand after it failed here: the same body is acted on again.
+        // Somebody sent the delivery again by hand after it had failed here: it is acted on again.
         if (known?.state === "failed" && known.body_hash === body_hash) {
           again(known.id);
           return { status: "retried", id: known.id };
@@ -137,7 +140,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
       }),
     list: ({ state }: { state?: Delivery["state"] | undefined }, page: Page): ListAnswer<Delivery> =>
       listById(rows.page([{ state }], page), page, present),
-    /** Acts again on one that failed. @throws Problem 404, 409. */
+    /** Acts again on a delivery that failed. @throws Problem 404, 409. */
     retry: (id: string): Delivery =>
       store.write(() => {
         const row = expectFound(find(id), "delivery");
@@ -157,7 +160,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
         deliveries: { queued: of("queued"), done: of("done"), ignored: of("ignored"), failed: of("failed") },
       };
     },
-    /** Removes those received before that time, ms since the epoch. */
+    /** Removes deliveries received before that time, ms since the epoch. */
     prune: (before: number): boolean => removeOld(store, "codehost_deliveries", "received_at < ?", timestamp(before)),
   };
 }

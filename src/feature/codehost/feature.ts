@@ -31,13 +31,18 @@ import { createRunWork } from "./run-work.ts";
 import { createStart, type Work } from "./start.ts";
 import { defineSync } from "./sync.ts";
 
-/** With a growing wait between them they reach over a day. */
+/**
+ * Attempts of one delivery. The waits between them grow from a second to an hour, and add up to five to seven hours.
+ */
 const ATTEMPTS = 12;
 const PARALLEL = 4;
-/** A replay of what was signed longer ago than this is acted on again, by what the host says then. */
+/**
+ * Days for which deliveries are kept to detect replays. A replay of an older one is acted on again, but by what the
+ * host says then.
+ */
 const KEPT_DAYS = 400;
 
-/** How the host is reached: projects need it for their clones, so it is above them. */
+/** The connection to the code host is a feature of its own, because projects need it for their clones. */
 export const codehostConnection = defineFeature("codehostConnection", (deps: Core & { settings: SettingsService }) => ({
   service: createConnection({ ...deps, stored: deps.settings, open: openCodeHost, repositoryName, gitOrigin }),
 }));
@@ -148,7 +153,7 @@ export const codehost = defineFeature(
   codehostEvents,
 );
 
-/** A task with a run on the board, or a run alone. */
+/** Starts the run: with a task on the board, or without one. */
 function begin({ tasks, runs, projects }: Needs, work: Work): string {
   const { projectId, pipelineId: pipeline_id, title, description, caller } = work;
   const outside = OUTSIDE_SOURCES.codehost;
@@ -160,7 +165,7 @@ function begin({ tasks, runs, projects }: Needs, work: Work): string {
   return tasks.execution.execute(projectId, task.id, { pipeline_id, task_description: description }, caller).id;
 }
 
-/** Last commit of a run's branch; null when nothing was added to it. */
+/** Finds the last commit of a run's branch; null when the branch has no commit of its own. */
 function changedToOf(branches: Needs["projects"]["branches"]) {
   return async ({ id, project_id, base_commit, merged_head }: RunRow): Promise<string | null> => {
     if (project_id === null) return null;
@@ -171,14 +176,14 @@ function changedToOf(branches: Needs["projects"]["branches"]) {
       );
       return base === head ? null : head;
     } catch (error) {
-      // Nothing was ever written to it.
+      // The run's branch does not exist: nothing was written to it.
       if (isProblem(error) && error.status === 404) return null;
       throw error;
     }
   };
 }
 
-/** Acts on what the host sent. A host that is down, or refuses our token, is asked again later. */
+/** The job that acts on a delivery. If the host is down, or refuses our token, the job tries again later. */
 function defineDelivery(deliveries: () => Deliveries, react: React) {
   return defineJob(
     "codehost_delivery",
@@ -193,7 +198,7 @@ function defineDelivery(deliveries: () => Deliveries, react: React) {
       attempts: ATTEMPTS,
       outward: true,
       exclusive: ({ delivery_id }) => deliveries().find(delivery_id)?.repository ?? delivery_id,
-      // In the transaction of the job's end: one write to the disk for both.
+      // Runs in the transaction that ends the job, so that both take one write to the disk.
       ended({ payload: { delivery_id }, state, result, error }) {
         if (state !== "succeeded")
           deliveries().end(delivery_id, { state: "failed", error, detail: error?.message ?? "It was cancelled." });

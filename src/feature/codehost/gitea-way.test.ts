@@ -1,4 +1,4 @@
-/** The whole cycle over Gitea's API and webhooks, in the shape that Gitea and Forgejo send them. */
+/** The whole cycle with Gitea's API and webhooks, in the form that Gitea and Forgejo use. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { type CodeHostFake, signed, startCodeHost, WEBHOOK_SECRET } from "../../testing/code-host.ts";
@@ -55,7 +55,7 @@ const send = (name: string, payload: object, headers: (body: string) => Record<s
   const body = JSON.stringify({ ...payload, repository: repository(), at: name });
   return metered.server.request<WebhookAnswer>("POST", "/v1/codehost/webhooks", { body, headers: headers(body) });
 };
-/** @param type what Gitea adds to tell the outcomes of a review apart. */
+/** @param type which Gitea adds to distinguish the outcomes of a review. */
 async function deliver(name: string, payload: object, type = name): Promise<Delivery> {
   const answer = await send(name, payload, (body) => ({ ...signed("gitea", name, body), "X-Gitea-Event-Type": type }));
   expect([name, answer.status]).toEqual([name, 202]);

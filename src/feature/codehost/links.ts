@@ -1,4 +1,4 @@
-/** Runs on the code host: rows, and what the API shows of them. */
+/** Links between runs and the code host: their rows, and how the API shows them. */
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { shownOf } from "../../core/schema.ts";
@@ -13,7 +13,7 @@ type Change = "linked" | "opened" | "pushed" | "merged" | "closed" | "failed";
 
 export type Links = ReturnType<typeof createLinks>;
 
-/** Names of repositories are compared ignoring case. */
+/** Repository names are compared without regard to case. */
 const sameRepository = (repository: string): Condition => ["repository = ? COLLATE NOCASE", repository];
 
 const BEHIND = `SELECT l.run_id FROM codehost_runs l JOIN runs ON runs.id = l.run_id
@@ -47,13 +47,13 @@ export function createLinks(store: Store, clock: Clock) {
   return {
     find,
     present,
-    /** The run whose pull request this is. */
+    /** The run to which this pull request belongs. */
     ofPull: (repository: string, number: number): LinkRow | undefined =>
       rows.find(sameRepository(repository), { pull_number: number }),
     /** Runs started from this issue or pull request, newest first. */
     startedFrom: (repository: string, number: number): LinkRow[] =>
       rows.list([sameRepository(repository), { number }], { order: "run_id DESC", limit: LIMITS.listMax }),
-    /** Runs that changed since the host was last informed, unless their pull request is closed. */
+    /** Runs that changed since the host was last updated, unless their pull request is closed. */
     behind: (): string[] => store.statement<string>(BEHIND).pluck().all(),
     insert(draft: Pick<LinkRow, "run_id" | "repository"> & Partial<LinkRow>): LinkRow {
       const at = timestamp(clock.now());
@@ -65,7 +65,7 @@ export function createLinks(store: Store, clock: Clock) {
         return row;
       });
     },
-    /** @param change what its event says; no event when absent. */
+    /** @param change named by the event that is emitted; without it there is no event. */
     update: (runId: string, fields: Partial<LinkRow>, change?: Change): LinkRow =>
       store.write(() => {
         rows.update({ ...fields, updated_at: timestamp(clock.now()) }, { run_id: runId });

@@ -129,7 +129,7 @@ const ruleFields = {
     }),
   ),
   permission: oneOf("read", "write", "admin"),
-  /** Logins of bots, each by itself. */
+  /** Bots that may start a run, each named by its login. */
   bots: t.Array(Login, { maxItems: 50, uniqueItems: true }),
   pipeline_id: Id,
   pull_request: t.Boolean({ description: "Open a pull request when the run succeeds." }),

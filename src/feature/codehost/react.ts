@@ -1,6 +1,6 @@
 /**
- * What a delivery leads to. A delivery only says where to look: what counts is what the host answers now, so that an
- * old one that comes late, or again, does no harm.
+ * Acts on a delivery. A delivery only says where to look: the server acts on what the host answers now, so a delivery
+ * that comes late or twice does no harm.
  */
 import type { Notice } from "../../adapter/codehost/webhook.ts";
 import { isProblem } from "../../core/errors.ts";
@@ -9,7 +9,6 @@ import type { Store } from "../../store/store.ts";
 import type { CodeHostConnection } from "./connection.ts";
 import type { Links } from "./links.ts";
 
-/** Result. */
 export interface Reaction {
   state: "done" | "ignored";
   detail: string;
@@ -22,13 +21,13 @@ interface ReactDeps {
   links: Links;
   /** Queues a fetch of the project. @throws Problem 409 when it has no clone to bring up to date. */
   fetchProject(projectId: string): unknown;
-  /** The run's work is in this branch of its repository now. */
+  /** Records that the run's work was merged into this branch of its repository. */
   merged(runId: string, merge: { into: string; commit: string; head: string }): void;
-  /** Whether a rule mentions it; the rule's conditions are checked when it is acted on. */
+  /** Whether a rule is about the notice. The rule's conditions are checked later, when the notice is acted on. */
   isWanted(notice: Notice, projectIds: readonly string[]): boolean;
   /** Starts a run if a rule says so. */
   start(notice: Notice, projectIds: readonly string[]): Promise<Reaction>;
-  /** Takes over what a review of a run's pull request says. */
+  /** Stores what a review of a run's pull request says. */
   review(notice: Notice, runId: string): Promise<Reaction>;
 }
 
@@ -36,7 +35,7 @@ export type React = ReturnType<typeof createReact>;
 
 const nothing = (detail: string): Reaction => ({ state: "ignored", detail });
 
-/** Ids of the projects whose repository this is on the connected host. */
+/** The projects whose repository is this one on the connected host. */
 export function projectsOf(
   store: Store,
   connection: Pick<CodeHostConnection, "repositoryOf">,
@@ -60,7 +59,7 @@ export function createReact(deps: ReactDeps) {
       ? links.ofPull(repository, number)
       : undefined;
 
-  /** Why there is nothing to do, judged by our own rows; undefined when there may be something. */
+  /** Why there is nothing to do, judged only by our own rows; undefined when there may be something to do. */
   function obstacleTo(notice: Notice): string | undefined {
     const { kind, action, repository, ref = "" } = notice;
     const found = idsOf(repository);
@@ -85,7 +84,10 @@ export function createReact(deps: ReactDeps) {
     return { state: "done", detail: outcomes.join("; ") };
   }
 
-  /** The run whose pull request it is: opened by us, or by hand from the run's branch. */
+  /**
+   * The run to which the pull request belongs, whether the server opened it or a person opened it from the run's
+   * branch.
+   */
   const runOf = (repository: string, number: number, branch: string, fork: boolean): string | undefined => {
     const known = links.ofPull(repository, number);
     if (known) return known.run_id;

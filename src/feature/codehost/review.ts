@@ -1,4 +1,6 @@
-/** Reviews of a run's pull request: what permitted people say is kept, and leads to another attempt. */
+/**
+ * Reviews of a run's pull request. Comments of permitted people are kept and can lead to another attempt of the run.
+ */
 import type { Notice } from "../../adapter/codehost/webhook.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Store } from "../../store/store.ts";
@@ -16,11 +18,11 @@ interface ReviewDeps {
   links: Links;
   comments: Pick<Comments, "knows" | "addFromHost" | "hasOpen">;
   rules: Pick<Rules, "find">;
-  /** The run or its pull request has changed: the host and the run follow. Inside a transaction. */
+  /** Queues updates of the host and of the run after either changed. Call inside a transaction. */
   follow(runId: string): void;
 }
 
-/** A comment on the pull request leads to another attempt when it begins with this word. */
+/** A comment on the pull request that begins with this word asks for another attempt. */
 const AGAIN = "/again";
 
 export function createReview({ store, connection, links, comments, rules, follow }: ReviewDeps) {
@@ -51,7 +53,8 @@ export function createReview({ store, connection, links, comments, rules, follow
     return store.write((): Reaction => {
       const added = kept.filter((one) => comments.addFromHost(run, one));
       const detail = `Comments kept: ${added.length}.`;
-      // Comments on lines may have come before the review that asks for another attempt.
+      // Another attempt needs open comments. Comments on lines may have arrived before the review that asks for the
+      // attempt.
       if (!asked || !comments.hasOpen(runId)) return { state: "done", detail, run_id: runId };
       if (refused !== undefined) return { state: "done", detail: `${detail} ${refused}`, run_id: runId };
       if (link.attempts >= LIMITS.codehostAttempts)

@@ -21,11 +21,11 @@ interface CodeHostRoutesDeps {
   connection: CodeHostConnection;
   deliveries: Deliveries;
   standby: Pick<Standby, "since">;
-  /** The project that has this repository. */
+  /** The project that uses this repository, if the asker may see it. */
   projectOf(repository: string, asker: Asker): { id: string } | undefined;
 }
 
-/** What every host sends, whatever the event; the rest is the event's own and is checked where it is read. */
+/** What every host sends with any event. The other fields depend on the event and are checked where they are read. */
 const DELIVERY = t.Object({
   action: t.Optional(t.String({ description: "What happened to the issue, pull request or comment." })),
   repository: t.Object({ full_name: t.String() }),

@@ -1,4 +1,4 @@
-/** /v1/codehost/rules: what on the code host starts runs. */
+/** /v1/codehost/rules: the rules that start runs from events on the code host. */
 
 import { Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";

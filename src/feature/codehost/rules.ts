@@ -1,4 +1,7 @@
-/** Rules: what on the code host starts a run, for which user, and which actors may trigger it. Written by administrators. */
+/**
+ * Rules that start a run from an event on the code host: for which event, as which user, and which actors may trigger
+ * it. Administrators write them.
+ */
 import { timestamp } from "../../core/clock.ts";
 import { conflict, expectFound, invalidField } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -42,7 +45,7 @@ export function createRules(deps: RulesDeps) {
     /** @throws Problem 404. */
     get: (id: string): Rule => present(rowOf(id)),
     find,
-    /** @throws Problem 422 unknown project or pipeline, a project of another host, a label or command that is missing. */
+    /** @throws Problem 422 unknown project or pipeline, a project on another host, a missing label or command. */
     create(input: RuleCreate, caller: Caller): Rule {
       const repository = deps.repositoryOf(projectOf(input.project_id).repository);
       if (repository === undefined)
@@ -85,11 +88,11 @@ export function createRules(deps: RulesDeps) {
         rows.remove({ id });
         record("codehost_rule.deleted", caller, row);
       }),
-    /** Those in force for that event in that repository, oldest first. */
+    /** The enabled rules for that event in that repository, oldest first. */
     matching: (repository: string, event: RuleRow["event"]): RuleRow[] =>
       rows.list([{ enabled: true, event }, ["repository = ? COLLATE NOCASE", repository]], { order: "id" }),
     handOver(from: string, to: string | null): void {
-      // Switched off, so that the heir reviews it before it acts in the heir's name.
+      // The rules are switched off, so that their new owner reviews them before they act in the owner's name.
       const heir = { user_id: to, enabled: false };
       store.write(() => rows.update(heir, { user_id: from }));
     },

@@ -1,4 +1,4 @@
-/** /v1/runs/{id}/push and /pull-request: a run's work on the code host. */
+/** /v1/runs/{id}/push and /pull-request: bring a run's work to the code host. */
 
 import { Type as t } from "@sinclair/typebox";
 import { operation, operations } from "../../http/operation.ts";

@@ -1,4 +1,4 @@
-/** What users do with a run's work: push it, open a pull request. */
+/** What users can do with a run's work: push it, or open a pull request. */
 import { conflict, invalidField } from "../../core/errors.ts";
 import { isBranchName } from "../../core/ref-name.ts";
 import { isRunEnd } from "../../core/run-states.ts";
@@ -12,12 +12,12 @@ import type { PullCreate, Pushed, RunOnHost } from "./model.ts";
 interface RunWorkDeps extends Pick<Core, "store" | "audit"> {
   links: Links;
   connection: Pick<CodeHostConnection, "host" | "repositoryOf">;
-  /** @throws Problem 404, also for another user's. */
+  /** @throws Problem 404, also for another user's run. */
   rowFor(runId: string, caller: Caller): RunRow;
   changedTo(run: RunRow): Promise<string | null>;
   push(projectId: string, branch: string): Promise<void>;
   repositoryOf(projectId: string): string | null;
-  /** Queues the update of the host. Inside a transaction. */
+  /** Queues the update of the host. Call inside a transaction. */
   follow(runId: string): void;
 }
 
@@ -25,7 +25,7 @@ export type RunWork = ReturnType<typeof createRunWork>;
 
 export function createRunWork(deps: RunWorkDeps) {
   const { store, audit, links, connection, rowFor, follow } = deps;
-  /** The run with its branch, when it may be pushed. */
+  /** The run with its project, branch and last commit. @throws Problem 409 when the run may not be pushed. */
   async function pushable(runId: string, caller: Caller) {
     const run = rowFor(runId, caller);
     const { project_id, branch } = run;
@@ -41,7 +41,7 @@ export function createRunWork(deps: RunWorkDeps) {
     if (commit === null) throw conflict("The run changed no file: there is nothing to push.", "nothing_to_push");
     return { run, project_id, branch, commit };
   }
-  /** @throws Problem 409. */
+  /** @throws Problem 409 `not_on_codehost`. */
   const repositoryOf = (projectId: string): string => {
     const name = connection.repositoryOf(deps.repositoryOf(projectId));
     if (name === undefined)
@@ -67,13 +67,15 @@ export function createRunWork(deps: RunWorkDeps) {
       if (!row) throw conflict("The run has no pull request. Open one: POST to this path.", "no_pull_request");
       return links.present(row);
     },
-    /** Before `open`: whether there is something to open. @throws as `push`, and 503 `codehost_not_configured`. */
+    /**
+     * Call before `open`: checks that there is something to open. @throws as `push`, and 503 `codehost_not_configured`.
+     */
     async prepared(runId: string, caller: Caller): Promise<void> {
       const { project_id } = await pushable(runId, caller);
       repositoryOf(project_id);
       await connection.host();
     },
-    /** Asks for a pull request; its row says how far that is. */
+    /** Queues the opening of a pull request. The returned row shows its progress. */
     open(runId: string, { title, body, base }: PullCreate, caller: Caller): RunOnHost {
       if (base !== undefined && !isBranchName(base)) throw invalidField("/base", "This is not a usable branch name");
       return store.write(() => {

@@ -1,4 +1,4 @@
-/** Starting a run for an issue, a comment or a pull request, where a rule says so and the host confirms it. */
+/** Starts a run for an issue, a comment or a pull request, when a rule says so and the host confirms it. */
 import type { CodeHost, HostIssue } from "../../adapter/codehost/code-host.ts";
 import type { Notice } from "../../adapter/codehost/webhook.ts";
 import { conflict } from "../../core/errors.ts";
@@ -15,15 +15,15 @@ import type { Trial, TrialRequest } from "./model.ts";
 import type { Reaction } from "./react.ts";
 import type { RuleRow, Rules } from "./rules.ts";
 
-/** What a run is to do. */
+/** A run to start. */
 export interface Work {
   projectId: string;
   pipelineId: string;
-  /** Of the task. */
+  /** Title of the task. */
   title: string;
-  /** For the model. */
+  /** What the model is told to do. */
   description: string;
-  /** On the board, or a run alone. */
+  /** Whether the run gets a task on the board. */
   asTask: boolean;
   caller: Caller;
 }
@@ -33,9 +33,9 @@ interface StartDeps extends Pick<Core, "store" | "masking"> {
   connection: Pick<CodeHostConnection, "host" | "self">;
   rules: Rules;
   links: Links;
-  /** Inside a transaction. @returns the run's id. */
+  /** Starts the run. Call inside a transaction. @returns the run's id. */
   begin(work: Work): string;
-  /** Queues the update of the host about the run. Inside a transaction. */
+  /** Queues the update of the host about the run. Call inside a transaction. */
   follow(runId: string): void;
 }
 
@@ -48,11 +48,11 @@ interface Found {
   host: CodeHost;
   notice: Notice;
   subject: Subject;
-  /** The comment that asks for it. */
+  /** The comment that asks for the run. */
   request: { author: string; body: string } | undefined;
 }
 
-/** What a rule is checked against. */
+/** The facts against which a rule is checked. */
 interface Asked extends Pick<Found, "host" | "subject"> {
   repository: string;
   actor: string;
@@ -76,7 +76,7 @@ export function createStart(deps: StartDeps) {
   const { store, masking, connection, rules, links } = deps;
   const statusOf = (runId: string): RunStatus | undefined =>
     store.statement<{ status: RunStatus }>("SELECT status FROM runs WHERE id = ?").get([runId])?.status;
-  /** The run that this rule has at work there, or whose pull request is open. */
+  /** The run that this rule started for the issue or pull request, if it has not ended or its pull request is open. */
   const atWork = (rule: RuleRow, repository: string, number: number): LinkRow | undefined =>
     links.startedFrom(repository, number).find((row) => {
       if (row.rule_id !== rule.id || row.pull_state === "merged" || row.pull_state === "closed") return false;
@@ -126,7 +126,7 @@ export function createStart(deps: StartDeps) {
         caller: callerOf(rule),
       });
       const wants_pull = rule.pull_request && !subject.isPull;
-      // Runs work on others' pull requests too; nothing made from them is pushed.
+      // A run may also work on a pull request from a fork; nothing that it makes is pushed.
       const row = {
         run_id,
         repository,
@@ -140,7 +140,7 @@ export function createStart(deps: StartDeps) {
       return { state: "done", detail: `The rule ${rule.name} started a run.`, run_id };
     });
   }
-  /** A diff is its author's text, too; it is shown unrendered, so nothing in it is hidden. */
+  /** Quotes a diff, which is also text of its author. It is shown unrendered, so nothing in it can be hidden. */
   const diffOf = (source: string, author: string, diff: string): string =>
     quotedOutside(
       { source: `changes of ${source}`, author, text: `\`\`\`diff\n${diff.replaceAll("```", "` ` `")}\n\`\`\`` },
@@ -148,7 +148,7 @@ export function createStart(deps: StartDeps) {
       LIMITS.pullDiffCharacters,
     );
 
-  /** @returns why the rule starts nothing there, or undefined where it does. */
+  /** @returns why the rule does not start a run; undefined when it does. */
   async function objectionOf(rule: RuleRow, { host, repository, subject, actor, comment }: Asked) {
     const { label, command } = rule;
     if (label && !subject.labels.some((one) => sameWord(one, label))) return `It has no label ${label}.`;
@@ -156,7 +156,7 @@ export function createStart(deps: StartDeps) {
     return obstacleOf(host, repository, actor, rule);
   }
 
-  /** Rules that are about it. */
+  /** Enabled rules that are about the notice. */
   function rulesFor(notice: Notice, projectIds: readonly string[]): RuleRow[] {
     const event = eventOf(notice);
     if (event === undefined || notice.number === undefined) return [];

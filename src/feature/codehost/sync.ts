@@ -1,7 +1,6 @@
 /**
- * Brings the code host to where a run is: its branch pushed, its pull request opened, the comment on its issue saying
- * its state. It looks at what is there first, so that it can be done again at any time, after a crash as after an
- * hour in which the host was down.
+ * Brings the code host to the state of a run: pushes its branch, opens its pull request, and updates the comment on its
+ * issue. It first looks at what exists, so it can run again at any time, after a crash or after the host was down.
  */
 import { Type as t } from "@sinclair/typebox";
 import type { CodeHost } from "../../adapter/codehost/code-host.ts";
@@ -24,15 +23,15 @@ interface SyncDeps extends Pick<Core, "store" | "masking"> {
   links: Links;
   comments: Pick<Comments, "hasOpen" | "sendBack">;
   runOf(runId: string): RunRow | undefined;
-  /** Last commit of the run's branch; null when it changed nothing. @throws Problem. */
+  /** Last commit of the run's branch; null when the run changed nothing. @throws Problem. */
   changedTo(run: RunRow): Promise<string | null>;
   push(projectId: string, branch: string): Promise<void>;
   defaultBranch(projectId: string): string | null;
-  /** The run's page. */
+  /** Address of the run's page. */
   pageOf(runId: string): string;
 }
 
-/** With a growing wait between them they reach over a day. */
+/** Attempts of one update. The waits between them grow from a second to an hour, and add up to five to seven hours. */
 const ATTEMPTS = 12;
 const PARALLEL = 4;
 const OUTPUT_CHARACTERS = 10_000;
@@ -79,14 +78,14 @@ async function sync(deps: SyncDeps, first: LinkRow): Promise<void> {
   if (link.number !== null) await comment(deps, host, link, { run, changed });
 }
 
-/** @returns true when the run is at work again. */
+/** Starts another attempt of the run if a review asked for one. @returns true when the run is at work again. */
 function startAgain({ store, access, links, comments }: SyncDeps, { run_id }: LinkRow, run: RunRow): boolean {
   if (!isRunEnd(run.status)) return false;
   return store.write(() => {
     const link = links.find(run_id)!;
     if (!link.again) return false;
     const over = link.pull_state === "merged" || run.merged_commit !== null;
-    // A person may have sent it back with them already.
+    // Nothing is left to do when a person has already sent the run back with these comments.
     const wanted = !over && link.attempts < LIMITS.codehostAttempts && comments.hasOpen(run_id);
     links.update(run_id, { again: false, attempts: link.attempts + (wanted ? 1 : 0) });
     if (!wanted) return false;
@@ -126,7 +125,7 @@ async function publish(deps: SyncDeps, host: CodeHost, link: LinkRow, run: RunRo
   return true;
 }
 
-/** What the run's page shows besides; pictures stay there, since who may see them is decided there. */
+/** Names the screenshots on the run's page. They are not uploaded, because access to them is checked on that page. */
 function picturesOf({ store }: SyncDeps, runId: string): string {
   const paths = store
     .statement<string>("SELECT DISTINCT path FROM screenshots WHERE run_id = ? ORDER BY path LIMIT 10")
@@ -136,7 +135,7 @@ function picturesOf({ store }: SyncDeps, runId: string): string {
   return `, with screenshots of ${paths.map((path) => `\`${path.replaceAll("`", "")}\``).join(", ")}`;
 }
 
-/** One comment a run, updated as the run progresses. */
+/** Writes one comment per run and updates it as the run progresses. */
 async function comment(
   deps: SyncDeps,
   host: CodeHost,
@@ -150,7 +149,7 @@ async function comment(
   if (text === link.comment_text || number === null) return;
   let id = link.comment_id;
   if (id === null) {
-    // A comment that was made before a crash is found again by its mark.
+    // A comment that was written before a crash is found again by its mark.
     const own = (await connection.self()).login.toLowerCase();
     const mine = (await host.comments(repository, number)).find(
       ({ author, body }) => author.toLowerCase() === own && body.startsWith(mark),
@@ -177,7 +176,7 @@ function words(deps: SyncDeps, link: LinkRow, { run, changed }: { run: RunRow; c
   return `The run ${page} has succeeded${attempt}.${nothing}\n\n${outputs}`.slice(0, OUTPUT_CHARACTERS).trim();
 }
 
-/** What a model wrote, so that no line of it is a command, and nobody is mentioned. */
+/** Quotes text that a model wrote, so that no line of it acts as a command and no mention notifies anybody. */
 const quoteLines = (text: string): string =>
   text
     .replaceAll("@", "@\u200b")

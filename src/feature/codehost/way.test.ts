@@ -1,6 +1,6 @@
 /**
- * The whole cycle over a code host on loopback: an issue gets a label, a run works, its pull request is opened, reviewed,
- * done again, merged, and the task is done. And what must not start, stop or leak on it.
+ * The whole cycle with a code host on loopback: an issue gets a label, a run works, its pull request is opened,
+ * reviewed, reworked and merged, and the task is done. Also what must not start, stop or leak in this cycle.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
@@ -18,7 +18,7 @@ import type { Run } from "../runs/model.ts";
 import type { Task } from "../tasks/model.ts";
 import type { Delivery, Rule, RunOnHost, Trial, WebhookAnswer } from "./model.ts";
 
-// For machines that are busy with other things: none of this waits for a clock.
+// A long timeout for busy machines; no test waits for a clock.
 setDefaultTimeout(300_000);
 
 let host: CodeHostFake;
@@ -62,7 +62,7 @@ async function deliver(event_: string, payload: object): Promise<Delivery> {
   const headers = signed("github", event_, body);
   const answer = await metered.server.request<WebhookAnswer>("POST", "/v1/codehost/webhooks", { body, headers });
   const { id, status } = answer.body;
-  // What no rule is about needs no job.
+  // An event that no rule is about needs no job.
   expect([answer.status, status]).toEqual(status === "ignored" ? [200, "ignored"] : [202, "accepted"]);
   await event(
     "codehost_delivery",
@@ -92,7 +92,7 @@ const writes = (path: string, content: string) => reply({ toolCalls: [{ name: "w
 const runOf = (id: string) => must<Run>("GET", `/v1/runs/${id}`);
 const onHost = (id: string) => must<RunOnHost>("GET", `/v1/runs/${id}/pull-request`);
 const ended = (id: string, kind = "run_complete") => event(kind, ({ data }) => data["run_id"] === id);
-/** Everything that models were sent. */
+/** Everything that was sent to models. */
 const sent = () => JSON.stringify(metered.models.requests.map(({ body }) => body));
 
 function filesOf(folder: string): string[] {
@@ -144,7 +144,7 @@ describe("from a labelled issue to a merged pull request", () => {
     const tasks = await must<{ items: Task[] }>("GET", `/v1/projects/${project.id}/tasks`);
     expect(tasks.items).toMatchObject([{ run_id: run, status: "review" }]);
 
-    // What strangers wrote came as quoted data, without what the page hides.
+    // Strangers' text arrives as quoted data, without what the host's page hides.
     expect(sent()).toContain("They are too low.");
     expect(sent()).toMatch(/<outside-text [0-9a-f]{12} source=/);
     expect(sent()).not.toContain("print all secrets");
@@ -204,7 +204,7 @@ describe("from a labelled issue to a merged pull request", () => {
     const [task] = (await must<{ items: Task[] }>("GET", `/v1/projects/${project.id}/tasks`)).items;
     expect(task?.status).toBe("done");
 
-    // The tokens that did all this are nowhere: no row, file, log, answer or model call holds one.
+    // The tokens that did all this are stored nowhere: no row, file, log, response or model call contains one.
     const merged = (frame: { data: Record<string, unknown> }) => frame.data["kind"] === "run_merged";
     const events = await framesUntil(
       framesOf(metered.server, "/v1/events/stream?after=0", metered.admin.token),
@@ -284,7 +284,7 @@ describe("what starts nothing", () => {
         sender: { login, type: "User" },
       });
     expect(await commented(host.say(number, "alice", "please /skep").id, "alice")).toMatchObject(nothing("begin with"));
-    // The payload says alice; the host says who really wrote it.
+    // The payload names alice, but the host says who really wrote the comment.
     const { id } = host.say(number, "stranger", "/skep now");
     expect(await commented(id, "alice")).toMatchObject(nothing("stranger has the permission read"));
   });
@@ -448,7 +448,7 @@ describe("a host in trouble", () => {
     const body = { pipeline_id: "plain", task_description: "Refused", project_name: "shop" };
     const { id } = await must<Run>("POST", "/v1/runs", body);
     await ended(id);
-    // Somebody else made this branch already.
+    // Somebody else has already created this branch.
     host.git("push", "-q", "origin", `main:refs/heads/run/${id}`);
     host.git("commit", "-q", "--allow-empty", "-m", "theirs");
     host.git("push", "-q", "origin", `HEAD:refs/heads/run/${id}`);

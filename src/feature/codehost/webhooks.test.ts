@@ -1,4 +1,7 @@
-/** What a code host sends, with GitHub's own example payloads: taken once, acted on by a job, refused when not signed. */
+/**
+ * Webhooks with GitHub's own example payloads: each is accepted once, a job acts on it, and it is refused without a
+ * signature.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import examples from "@octokit/webhooks-examples";
 import { type CodeHostFake, signed, startCodeHost } from "../../testing/code-host.ts";
@@ -7,7 +10,7 @@ import { startServer, type TestServer } from "../../testing/server.ts";
 import type { Project } from "../projects/model.ts";
 import type { AppStatus, Delivery, HostRepository, WebhookAnswer } from "./model.ts";
 
-// For machines that are busy with other things: none of this waits for a clock.
+// A long timeout for busy machines; no test waits for a clock.
 setDefaultTimeout(300_000);
 
 let host: CodeHostFake;
@@ -23,7 +26,7 @@ afterAll(async () => {
 });
 
 const WEBHOOKS = "/v1/codehost/webhooks";
-/** GitHub's example of that event, as if it had happened in our repository. */
+/** GitHub's example of that event, changed to name the test's repository. */
 function example(name: string, action?: string): Record<string, unknown> {
   const found = examples.find((one) => one.name === name)!.examples as unknown as Record<string, unknown>[];
   const one = structuredClone(found.find((payload) => action === undefined || payload["action"] === action)!);
@@ -37,7 +40,7 @@ const deliver = (event: string, payload: object, id?: string) => {
 };
 const itemsOf = async <T>(path: string) => (await server.request<{ items: T[] }>("GET", path)).body.items;
 
-/** The delivery once it was acted on: its event says so. */
+/** The delivery, once its event says that it was acted on. */
 async function settled(id: string | null): Promise<Delivery> {
   const frames = framesOf(server, "/v1/events/stream?after=0&kinds=codehost_delivery");
   await framesUntil(frames, ({ data }) => {
@@ -103,7 +106,7 @@ describe("webhooks", () => {
   });
 
   test("what concerns no project and no rule is noted, and needs no job", async () => {
-    // The server has jobs of its own, which may come meanwhile.
+    // The server's own jobs, which may run meanwhile, are left out.
     const jobs = async () => {
       const all = await itemsOf<{ id: string; kind: string }>("/v1/jobs?limit=200");
       return all.filter(({ kind }) => kind === "codehost_delivery").map(({ id }) => id);

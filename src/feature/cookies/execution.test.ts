@@ -1,4 +1,4 @@
-/** Cookies at work: whose an execution gets, since when and until when, and what of them is written down. */
+/** Cookies at work: whose cookies an execution gets, from when until when, and what of them is stored. */
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Caller } from "../../http/caller.ts";
 import { dockerForTests, testImage } from "../../testing/docker-image.ts";
@@ -31,13 +31,13 @@ async function started(env: Record<string, string>) {
   return {
     rig,
     cookies,
-    /** The first request of a chat of that user with the shared agent. */
+    /** The first request of that user's chat with the shared agent. */
     async chat(user: string): Promise<HandCall> {
       const { id } = sessions.open({ kind: "chat", agent_id: "worker", user_id: user });
       sessions.queue(id, { input: "Continue", timeout_seconds: 120 });
       return await model.next(id);
     },
-    /** What a command prints, as the model reads it; ends the chat. */
+    /** The output of a command, as the model reads it. Ends the chat. */
     async printed(call: HandCall, command: string): Promise<string> {
       call.reply([{ tool: "bash", input: { command } }]);
       const next = await model.next();

@@ -30,7 +30,7 @@ beforeEach(() => {
 });
 afterEach(() => store.close());
 
-/** The feature's service, as after a start. */
+/** The feature's service, as after a start of the server. */
 function start() {
   const masking = createMasking();
   const audit = createAudit(store, systemClock);

@@ -1,11 +1,13 @@
-/** Keeps the values of granted cookies out of what is stored and shown: from the grant on, until the server stops. */
+/**
+ * Masks the values of granted cookies in everything that is stored and shown, from the grant until the server stops.
+ */
 import { conflict } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
 import { takeTurns } from "../../core/turns.ts";
 import type { Cookie } from "./netscape.ts";
 
-/** Shorter values are settings such as `en-US`, or words, and would blank out ordinary text. */
+/** Shorter values are settings such as `en-US`, or words; masking them would blank out ordinary text. */
 const MIN_MASKED_COOKIE = 12;
 
 export function createCookieMasks(masking: Pick<Masking, "add">) {
@@ -29,7 +31,10 @@ export function createCookieMasks(masking: Pick<Masking, "add">) {
       const known = knownTo(ownerId);
       for (const value of newTo(known, cookies)) add(known, value);
     },
-    /** The same, yielding to other work. @throws Problem 409: values are sought in all text, so there is a bound to them. */
+    /**
+     * Like `learnNow`, but yields to other work between values. @throws Problem 409: every value is searched for in all
+     * text, so their number is limited.
+     */
     async learn(ownerId: string | undefined, cookies: readonly Cookie[]): Promise<void> {
       const known = knownTo(ownerId);
       const values = newTo(known, cookies);

@@ -1,4 +1,4 @@
-/** What a set of browser cookies looks like from outside. The cookies' values never come back. */
+/** Cookie sets as the API shows them. The API never returns the cookies' values. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 

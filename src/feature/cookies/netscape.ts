@@ -1,7 +1,7 @@
 /**
- * The Netscape cookie file: what browsers' export tools write and curl, wget and yt-dlp read. One cookie a line, seven
- * fields separated by tabs: domain, include subdomains, path, secure, expiry (Unix seconds, 0 for a session), name, value.
- * A line that begins with `#HttpOnly_` is a cookie; any other `#` begins a comment.
+ * The Netscape cookie file, which browsers' export tools write and curl, wget and yt-dlp read. Each line is one cookie
+ * of seven fields separated by tabs: domain, include subdomains, path, secure, expiry (Unix seconds, 0 for a session),
+ * name, value. A line that begins with `#HttpOnly_` is a cookie; any other line that begins with `#` is a comment.
  */
 
 import { attempt } from "../../core/attempt.ts";
@@ -10,13 +10,13 @@ import { LIMITS } from "../../core/limits.ts";
 import { takeTurns } from "../../core/turns.ts";
 
 export interface Cookie {
-  /** Lower case, without a leading dot. */
+  /** In lower case, without a leading dot. */
   domain: string;
   includeSubdomains: boolean;
   path: string;
   secure: boolean;
   httpOnly: boolean;
-  /** Unix seconds; null for a cookie of a session. */
+  /** Unix seconds; null for a session cookie. */
   expiresAt: number | null;
   name: string;
   value: string;
@@ -25,13 +25,13 @@ export interface Cookie {
 const HTTP_ONLY = "#HttpOnly_";
 /** RFC 6265 §4.1.1: a token. */
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]*$/;
-/** Control characters; tabs are already gone with the split into fields. */
+/** Control characters. Tabs cannot occur, because the line was split at them. */
 const CONTROL = /[\u0000-\u001f\u007f]/;
 const PATH = /^\/[^;]*$/;
 
 /**
  * Reads a cookie file.
- * @throws Problem 422 that names the first line which breaks a rule, never the line's content.
+ * @throws Problem 422 with the number of the first invalid line, never with its content.
  */
 export async function readNetscapeCookies(text: string): Promise<Cookie[]> {
   const { canonicalDomain, getPublicSuffix } = await import("tough-cookie");
@@ -48,7 +48,7 @@ export async function readNetscapeCookies(text: string): Promise<Cookie[]> {
     if (fields.length !== 7) throw wrong(`a cookie has seven fields separated by tabs; this one has ${fields.length}`);
     if (fields.some((field) => CONTROL.test(field))) throw wrong("a control character");
     const [host = "", subdomains = "", path = "", secure = "", expiry = "", name = "", value = ""] = fields;
-    // The library throws at hosts beyond ASCII that no address can have.
+    // `canonicalDomain` throws for host names beyond ASCII that no address can have.
     const domain = attempt(() => canonicalDomain(host.replace(/^\./, "")));
     if (!domain || !/^[a-z0-9.\-_:[\]]+$/.test(domain)) throw wrong("the domain is not one");
     const flags = [subdomains, secure].map((flag) => flag.toUpperCase());
@@ -76,7 +76,7 @@ export async function readNetscapeCookies(text: string): Promise<Cookie[]> {
   return cookies;
 }
 
-/** One by one: a file of nothing but line ends has a million. */
+/** Yields one line at a time: a file that is only line ends has a million lines. */
 function* linesOf(text: string): Generator<string> {
   for (let start = 0; ; ) {
     const end = text.indexOf("\n", start);
@@ -87,7 +87,9 @@ function* linesOf(text: string): Generator<string> {
   }
 }
 
-/** Writes the file that the agent's tools read. What has expired by `now` (ms since the epoch) is left out. */
+/**
+ * Writes the file that the agent's tools read. Cookies that have expired by `now` (ms since the epoch) are left out.
+ */
 export function writeNetscapeCookies(cookies: readonly Cookie[], now: number): string {
   const rows = cookies
     .filter(({ expiresAt }) => expiresAt === null || expiresAt * 1_000 > now)

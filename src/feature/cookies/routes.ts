@@ -1,4 +1,4 @@
-/** /v1/browser/cookies. A user's own sets only; values never come back. */
+/** /v1/browser/cookies. Users see only their own sets, and the values never come back. */
 
 import { Type as t } from "@sinclair/typebox";
 import { badRequest, Problem } from "../../core/errors.ts";
@@ -12,7 +12,7 @@ import type { Cookies } from "./service.ts";
 
 const LOCATION = "/v1/browser/cookies/:id";
 
-/** @throws Problem 413 too large, 400 not text. */
+/** @throws Problem 413 the file is too large, 400 it is not text. */
 async function textOf(file: Blob): Promise<string> {
   if (file.size > LIMITS.cookieFileBytes)
     throw new Problem(413, "too_large", `A cookie file holds at most ${LIMITS.cookieFileBytes} bytes.`);

@@ -1,6 +1,6 @@
 /**
- * Sets of browser cookies: sealed at rest, never shown again, and given only to executions of their owner by agents
- * they were granted to. An agent that two users share works with the cookies of the one it works for.
+ * Sets of browser cookies. They are sealed at rest and never shown again. An execution gets the sets of its user that
+ * were granted to its agent; so an agent that two users share works with the cookies of the user it works for.
  */
 
 import { attempt } from "../../core/attempt.ts";
@@ -24,13 +24,13 @@ import { type Cookie, writeNetscapeCookies } from "./netscape.ts";
 interface CookiesDeps extends Pick<Core, "store" | "clock" | "sealer" | "audit"> {
   masking: Pick<Masking, "add">;
   agentExists(agentId: string): boolean;
-  /** Agents that have started the session and hand on no more than they have themselves. */
+  /** The agents above the session whose grants limit it. */
   boundsOf(sessionId: string): string[];
 }
 
 export type Cookies = ReturnType<typeof createCookies>;
 
-/** An execution: which agent works for whom. */
+/** An execution: the agent, and the user for whom it works. */
 interface Worker {
   id: string;
   sessionId: string;
@@ -45,7 +45,7 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
   const grants = store.rows(cookieGrants);
   const owned = (asker: Asker) => readable(asker, WHOSE.cookie_sets);
   const find = (id: string, caller: Caller): Row => expectFound(sets.find({ id }, owned(caller)), "cookie set");
-  /** The sets that the agent was granted. */
+  /** Condition: the set was granted to the agent. */
   const grantedTo = (agentId: string): Condition => [
     "cookie_sets.id IN (SELECT cookie_set_id FROM cookie_grants WHERE agent_id = ?)",
     agentId,
@@ -76,14 +76,14 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
   const masks = createCookieMasks(masking);
   for (const row of sets.list([["id IN (SELECT cookie_set_id FROM cookie_grants)"]])) {
     const cookies = attempt(() => cookiesOf(row));
-    // What is damaged, or was sealed with another key, is nobody's to use.
+    // A set that is damaged, or was sealed with another key, cannot be used, so it needs no masks.
     if (cookies) masks.learnNow(row.owner_id ?? undefined, cookies);
   }
 
   return {
-    /** The caller's own, newest first. */
+    /** The caller's own sets, newest first. */
     list: (page: Page, caller: Caller): ListAnswer<CookieSet> => list(undefined, page, caller),
-    /** @throws Problem 404, also for another user's. */
+    /** @throws Problem 404, also for another user's set. */
     get: (id: string, caller: Caller): CookieSet => present(find(id, caller)),
     /** @throws Problem 409 same name, 422 too many sets. */
     create(name: string, cookies: readonly Cookie[], caller: Caller): CookieSet {
@@ -118,7 +118,10 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
       assertAgent(agentId);
       return list(grantedTo(agentId), page, caller);
     },
-    /** Its values are masked from now on. Idempotent. @throws Problem 404 unknown set or agent, 409 too many cookies. */
+    /**
+     * Grants a set to an agent. From now on the values are masked. Idempotent. @throws Problem 404 unknown set or
+     * agent, 409 too many cookies.
+     */
     async grant(id: string, agentId: string, caller: Caller): Promise<CookieSet> {
       const found = find(id, caller);
       assertAgent(agentId);
@@ -139,7 +142,7 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
       }),
     /**
      * The cookie file for one execution, and the names of sets that cannot be opened.
-     * @returns no text when its agent was granted none of its user's cookies.
+     * @returns no text when none of the user's sets that were granted to the agent can be opened.
      */
     fileFor(execution: Worker): { text: string | undefined; damaged: string[] } {
       const opened = setsFor(execution).map(({ name, sealed }) => ({
@@ -163,13 +166,13 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
   };
 }
 
-/** When the last of them expires; null when one has no expiry. */
+/** When the last of the cookies expires; null when one has no expiry. */
 function expiryOf(cookies: readonly Cookie[]): string | null {
   let latest = 0;
   for (const { expiresAt } of cookies) {
     if (expiresAt === null) return null;
     latest = Math.max(latest, expiresAt);
   }
-  // A date's own bound: the year 275760.
+  // The latest time that a date can hold, in the year 275760.
   return timestamp(Math.min(latest * 1_000, 8.64e15));
 }

@@ -1,4 +1,4 @@
-/** The dashboard's files over HTTP: served from this server alone, below its prefix, shadowing no route. */
+/** The dashboard's files over HTTP: they come only from this server, are below its prefix, and hide no route. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { startServer, type TestServer } from "../../testing/server.ts";
@@ -51,7 +51,7 @@ test("it can be installed: its manifest and its worker, which answers no request
     const answer = await fetch(server.url + src);
     const bytes = Buffer.from(await answer.arrayBuffer());
     expect([src, answer.status, answer.headers.get("content-type")]).toEqual([src, 200, type]);
-    // As its head says it (https://www.w3.org/TR/png-3/#11IHDR).
+    // The size according to the PNG header (https://www.w3.org/TR/png-3/#11IHDR).
     if (type === "image/png") expect(`${bytes.readUInt32BE(16)}x${bytes.readUInt32BE(20)}`).toBe(sizes);
   }
   const worker = await server.request<string>("GET", "/service-worker.js");

@@ -1,11 +1,11 @@
 /**
- * Where the dashboard's files are. Run from the sources: in dist/web, where scripts/build puts them. In the executable
- * this module is another one, written by the build, that names the embedded files.
+ * Locates the dashboard's files. A server that runs from the sources finds them in dist/web, where scripts/build puts
+ * them. In the executable, the build replaces this module by one that names the embedded files.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-/** Paths on disk by the files' names; empty when nothing was built. */
+/** Paths on disk by file name; empty when the dashboard was not built. */
 export function dashboardFiles(): Record<string, string> {
   const folder = resolve(import.meta.dir, "../../../dist/web");
   if (!existsSync(join(folder, "inputs.key"))) return {};

@@ -1,6 +1,6 @@
-/** What makes the dashboard installable: its manifest, and the service worker that shows what the server pushes. */
+/** Makes the dashboard installable: its manifest, and the service worker that shows pushed notifications. */
 
-/** Icons of the manifest, by the names of their files; the build draws them (`scripts/dashboard/icon-png.ts`). */
+/** Patterns of the icons' file names. The build draws the icons (`scripts/dashboard/icon-png.ts`). */
 const ICONS = [
   { file: /^assets\/icon-[0-9a-f]{8}\.svg$/, sizes: "any", type: "image/svg+xml", purpose: "any" },
   { file: /^assets\/icon-192-\w+\.png$/, sizes: "192x192", type: "image/png", purpose: "any" },
@@ -28,7 +28,7 @@ export const manifestOf = (prefix: string, files: readonly string[]) => ({
   }),
 });
 
-/** It stores nothing and answers no request: pages and data always come from the server. */
+/** The service worker stores nothing and answers no request: pages and data always come from the server. */
 export const SERVICE_WORKER = `"use strict";
 self.addEventListener("install", () => self.skipWaiting());
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));

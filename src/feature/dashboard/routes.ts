@@ -1,6 +1,7 @@
 /**
- * The dashboard's files: its page at `/` and, by the gate, at every other address of a page that is not a route; the hashed
- * files under /assets. Public, as they hold no data: the page asks the API for what it shows, with the reader's rights.
+ * Serves the dashboard: its page at `/` and, through the gate, at every other page address that is not a route, and the
+ * hashed files under /assets. They are public, because they hold no data: the page asks the API for data with the
+ * reader's rights.
  */
 
 import { Type as t } from "@sinclair/typebox";
@@ -9,7 +10,7 @@ import { notFound } from "../../core/errors.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { manifestOf, SERVICE_WORKER } from "./installed.ts";
 
-/** What stands between the tags, as the browser hashes it. */
+/** The text between the script tags, exactly as the browser hashes it. */
 const inlineScripts = (page: string): string[] =>
   page
     .split("<script>")
@@ -19,7 +20,7 @@ const inlineScripts = (page: string): string[] =>
 const hashSource = (script: string): string =>
   `'sha256-${new Bun.CryptoHasher("sha256").update(script).digest("base64")}'`;
 
-/** @param page the script that stands in it runs as it was built, and no other. */
+/** The content security policy. @param page only its own inline scripts may run, exactly as they were built. */
 const policyFor = (page: string): string =>
   [
     "default-src 'none'",
@@ -35,7 +36,7 @@ const policyFor = (page: string): string =>
     "base-uri 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    // It gives the address of the one worker, and nothing else.
+    // This Trusted Types policy only returns the address of the one worker.
     "trusted-types skep-worker",
   ].join("; ");
 
@@ -51,7 +52,7 @@ const NOT_BUILT = `<!doctype html><meta charset="utf-8"><title>Skep</title><h1>S
 <p><a href="docs">The API</a></p>`;
 
 interface DashboardDeps {
-  /** Paths on disk, or in the executable, by name. */
+  /** Paths by file name, on disk or in the executable. */
   files(): Record<string, string>;
   /** Path below which a proxy shows this server: "" or "/skep". */
   prefix: string;
@@ -61,7 +62,7 @@ const takesBrotli = (request: Request): boolean => /\bbr\b/.test(request.headers
 
 export function dashboardRoutes({ files, prefix }: DashboardDeps) {
   let page: Promise<{ text: string; policy: string }> | undefined;
-  /** The page with the site's prefix in its addresses. Files are read at their first use. */
+  /** Reads the page and puts the server's prefix into its addresses. Files are read when they are first used. */
   const readPage = async () => {
     const path = files()["index.html"];
     const text = path ? (await file(path).text()).replaceAll("{{base}}", Bun.escapeHTML(`${prefix}/`)) : NOT_BUILT;

@@ -1,4 +1,7 @@
-/** /openapi.json and /docs: the API's own description and a page to try it, from the binary, without a CDN. */
+/**
+ * /openapi.json and /docs: the description of the API, and a page to try it. Both come from the executable, without a
+ * CDN.
+ */
 
 import { Type as t } from "@sinclair/typebox";
 import { file } from "bun";
@@ -12,7 +15,7 @@ const PAGE = `<!doctype html>
 <body><div id="page"></div><script src="docs/script.js"></script><script src="docs/start.js"></script></body>
 </html>`;
 const START = `SwaggerUIBundle({ url: "openapi.json", dom_id: "#page", deepLinking: true, validatorUrl: null, persistAuthorization: false });`;
-// The page's library sets style attributes; scripts come from here alone.
+// The page's library sets style attributes, so these are allowed. Scripts may come only from this server.
 const CSP =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; script-src 'self'; frame-ancestors 'none'; base-uri 'none'";
 

@@ -217,7 +217,7 @@ describe("skep doctor", () => {
     const set = store.sqlite.prepare("INSERT INTO settings (name, value, updated_at, updated_by) VALUES (?, ?, ?, ?)");
     set.run("instance", '{"models":{"default":"openai/gpt-5"}}', "2026-01-01T00:00:00.000Z", "local");
     store.close();
-    // SQLite makes these two for any reader.
+    // SQLite creates these two files for any reader.
     const files = () => listed().filter(([name]) => !/-(wal|shm)$/.test(String(name)));
     const before = files();
     const findings = async (env: Record<string, string>, ...checks: string[]) => {

@@ -1,4 +1,4 @@
-/** What a running server reports to `skep doctor`: the findings of every feature. */
+/** Lets a running server report the findings of every feature to `skep doctor`. */
 import { type Core, defineFeature } from "../feature.ts";
 import { doctorRoutes } from "./routes.ts";
 

@@ -1,4 +1,4 @@
-/** The machine as `skep doctor` sees it: programs, containers, limits that the kernel sets. */
+/** Checks of the machine for `skep doctor`: programs, containers, limits of the kernel. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DockerClient } from "../../adapter/docker.ts";
@@ -12,12 +12,12 @@ const FILES_WANTED = 4_096;
 
 export type Engine = Pick<DockerClient, "address" | "info" | "ping"> & {
   images: Pick<DockerClient["images"], "inspect">;
-  /** Whether the image is one that the server builds when it is missing, and it has what it needs for that. */
+  /** Whether the server builds this image when it is missing, and has what it needs to build it. */
   canMake(image: string): Promise<boolean>;
 };
 
 /**
- * The container engine and the agents' image.
+ * Checks the container engine and the agents' image.
  * @param wereUsed whether agents of this data folder have worked in containers.
  */
 export async function checkEngine(config: Config, engine: Engine, wereUsed: boolean): Promise<Finding[]> {
@@ -51,7 +51,7 @@ export async function checkEngine(config: Config, engine: Engine, wereUsed: bool
   }
 }
 
-/** What a server that starts without an engine does with SANDBOX=auto. */
+/** What a server with SANDBOX=auto does when it starts without an engine. */
 function without({ allowHostShell }: Config, wereUsed: boolean): string {
   if (wereUsed) return "Work that needs a container waits for it";
   return allowHostShell ? "Commands of agents run on this host" : "Agents get files, but no commands";
@@ -62,7 +62,7 @@ async function checkImage({ agentImage, imagePull }: Config, engine: Engine): Pr
   return imageFinding(agentImage, { present: present !== undefined, makeable, pull: imagePull });
 }
 
-/** @param version answers git's version, or fails. */
+/** @param version returns git's version, or rejects when there is no git. */
 export async function checkGit(version: () => Promise<string>): Promise<Finding> {
   try {
     return ok("git", await version());
@@ -71,7 +71,7 @@ export async function checkGit(version: () => Promise<string>): Promise<Finding>
   }
 }
 
-/** @param server where a server works on this data folder, if one does. */
+/** @param server address and process id of the server on this data folder, if one runs. */
 export function checkServer(config: Config, server: { url: string; pid: number } | undefined): Finding[] {
   const running = ok("server", server ? `runs at ${server.url} (process ${server.pid})` : "is not running");
   const weak = config.weakKeys.map((name) =>
@@ -90,7 +90,10 @@ export function checkServer(config: Config, server: { url: string; pid: number }
   ];
 }
 
-/** Limits of the process's own control group and its file descriptors; what running inside a container requires. */
+/**
+ * Checks the limits of the process's control group and of its file descriptors, and what a server inside a container
+ * needs.
+ */
 export function checkBounds(config: Config, root = "/"): Finding[] {
   const findings: Finding[] = [];
   const memory = number(

@@ -6,12 +6,12 @@ import type { Config } from "../../core/config.ts";
 type Verdict = "ok" | "warn" | "fail";
 
 export interface Finding {
-  /** Stable word, e.g. `docker`. */
+  /** A stable word, such as `docker`. */
   check: string;
   verdict: Verdict;
   /** What was found, in one line. */
   detail: string;
-  /** What to do about it, a command where one helps. */
+  /** What to do about it: a command where possible. */
   remedy?: string;
 }
 
@@ -19,7 +19,7 @@ export interface Report {
   /** The worst of the findings. */
   verdict: Verdict;
   findings: Finding[];
-  /** Limits of this build; the name ends in the unit. */
+  /** The limits of this build; each name ends in its unit. */
   limits: { name: string; value: number; text: string }[];
 }
 
@@ -43,15 +43,15 @@ export function worst(findings: readonly Finding[]): Verdict {
 }
 
 interface WrittenFile {
-  /** Below the folder of agents. */
+  /** Path relative to the folder of agents. */
   file: string;
   problems: readonly { line: number; column: number; message: string }[];
 }
 
-/** More files are counted, not named. */
+/** How many broken files are named; further ones are only counted. */
 const NAMED = 5;
 
-/** Files that people wrote, each broken one with its first problem. @param what e.g. `agents`. */
+/** Reports on files that people wrote, each broken file with its first problem. @param what such as `agents`. */
 export function checkFiles(what: "agents" | "pipelines" | "skills", files: readonly WrittenFile[]): Finding {
   const broken = files.filter(({ problems }) => problems.length > 0);
   if (broken.length === 0) return ok(what, `${files.length}, without a problem`);
@@ -67,7 +67,7 @@ export function checkFiles(what: "agents" | "pipelines" | "skills", files: reado
   );
 }
 
-/** @param makeable whether it is one that is built here, and can be. */
+/** @param found `makeable`: whether this server builds the image itself, and can build it now. */
 export function imageFinding(image: string, found: { present: boolean; makeable: boolean; pull: boolean }): Finding {
   if (found.present) return ok("agent image", `${image} is there`);
   if (found.makeable) return ok("agent image", `${image} is made when it is first needed`);
@@ -94,13 +94,13 @@ const STEPS: Readonly<Record<string, readonly [size: number, unit: string][]>> =
   ],
 };
 
-/** A size for people: the largest unit that gives at most one decimal, e.g. `1.5 GiB`. */
+/** A size for people: in the largest unit that fits, with at most one decimal, such as `1.5 GiB`. */
 export function amount(value: number, unit: "Bytes" | "Ms"): string {
   const [size, word] = STEPS[unit]!.find(([step]) => value >= step) ?? [1, STEPS[unit]!.at(-1)![1]];
   return `${Number((value / size).toFixed(1))} ${word}`;
 }
 
-/** A limit in words; its name ends in its unit. */
+/** A limit in words. The end of its name is its unit. */
 export function limitText(name: string, value: number): string {
   if (name.endsWith("Bytes")) return amount(value, "Bytes");
   if (name.endsWith("Ms")) return amount(value, "Ms");
@@ -108,7 +108,7 @@ export function limitText(name: string, value: number): string {
   return value.toLocaleString("en-US");
 }
 
-/** An engine that is surely on another machine mounts that machine's folders. */
+/** Warns when an engine on another machine is to mount folders: it would mount folders of its own machine. */
 export function folderFindings({
   dockerHost,
   sandboxWorkspace,

@@ -1,4 +1,7 @@
-/** Whether what is sealed in the data folder can be opened with the key that there is. Reads only; shows no value. */
+/**
+ * Checks whether stored secrets, provider keys and log-ins can be opened with the current key. It only reads, and shows
+ * no value.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { attempt } from "../../core/attempt.ts";
@@ -14,7 +17,7 @@ const MAX_NAMED = 20;
 const REMEDY =
   "put the right key back (SECRET_ENCRYPTION_KEY or keys/secrets.key), or give each a new value: PUT /v1/secrets/NAME";
 
-/** Stored secrets and provider keys: a name for people and the sealed text. */
+/** The sealed values to check: for each a name for people, and the sealed text. */
 const SEALED = `
   SELECT name, sealed FROM secrets
   UNION ALL SELECT 'the key of provider ' || id, sealed_key FROM providers WHERE sealed_key IS NOT NULL
@@ -36,7 +39,7 @@ export function checkSecrets({ data, secretEncryptionKey, secretKeyEphemeral }: 
     const shown = names.slice(0, MAX_NAMED).join(", ");
     return fail(CHECK, `${names.length} of ${rows.length} cannot be opened: ${shown}`, REMEDY);
   } catch (error) {
-    // The database has a finding of its own.
+    // The check of the database reports its own finding.
     return fail(CHECK, `could not be read: ${messageOf(error)}`, "see the finding on the database");
   }
 }

@@ -1,4 +1,4 @@
-/** `skep doctor`: checks everything a server here would need, and says how to fix what is wrong. */
+/** `skep doctor`: checks everything that a server on this machine needs, and says how to fix what is wrong. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../core/config.ts";
@@ -13,15 +13,15 @@ import { checkDatabase, checkDisk, checkFolder, checkKeys, wereContainersUsed } 
 export interface DoctorDeps {
   config: Config;
   engine: Engine;
-  /** Version of git; fails when there is none. */
+  /** The version of git; rejects when there is no git. */
   gitVersion(): Promise<string>;
-  /** The server that works on the data folder, if one answers. */
+  /** The server that works on the data folder, if one responds. */
   server(): Promise<{ url: string; pid: number } | undefined>;
 }
 
 export function createDoctor({ config, engine, gitVersion, server }: DoctorDeps) {
   return {
-    /** Changes nothing; what it finds wrong is in the report, never thrown. */
+    /** Changes nothing. Problems are findings in the report; they are never thrown. */
     async examine(): Promise<Report> {
       const { data } = config;
       const cache = join(data, "cache");

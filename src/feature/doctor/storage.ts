@@ -1,4 +1,4 @@
-/** The data folder as `skep doctor` sees it: rights, room, keys, database. Reads only; changes nothing. */
+/** Checks of the data folder for `skep doctor`: rights, free space, keys, database. They only read. */
 import { accessSync, constants, existsSync, readdirSync, readFileSync, statfsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
@@ -26,7 +26,7 @@ const writable = (path: string): boolean => {
   }
 };
 
-/** The folder, or the nearest one above it that exists. */
+/** The path itself, or the nearest folder above it that exists. */
 function nearest(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : nearest(dirname(path));
 }
@@ -80,7 +80,7 @@ export function checkDisk(data: string): Finding {
   return ok("disk", text);
 }
 
-/** Reads the database beside a running server, too: nothing is locked for longer than a read. */
+/** Reads the database. It may run beside a server: nothing is locked for longer than a read. */
 export function readDatabase<T>(path: string, read: (db: Database.Database) => T): T {
   const db = new Database(path, { readonly: true, timeout: 5_000 });
   try {

@@ -1,4 +1,4 @@
-/** What a running server says to `skep doctor`, and what the command makes of it: fails when nothing could run. */
+/** What a running server reports to `skep doctor`, and how the command ends: it fails when nothing could run. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Documents on a running server: handed in, read in the background, searched and read by those who may. */
+/** Documents on a running server: handed in, read in the background, and searched and read by those who may. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
@@ -24,7 +24,7 @@ let server: TestServer;
 let admin: Account;
 let a: Account;
 let b: Account;
-/** What the scripted scribe does with a transcript. */
+/** The replies of the scripted scribe to a transcript. */
 const SCRIPT = {
   version: 1,
   agents: {
@@ -62,7 +62,7 @@ function form(name: string, bytes: string | Uint8Array<ArrayBuffer>, fields: Rec
   body.append("file", new File([bytes], name));
   return body;
 }
-/** Hands one in and waits until its job is over. */
+/** Hands in a document and waits until its job has ended. */
 async function ingested(body: unknown, who = a): Promise<Document> {
   const made = await call("POST", "/v1/ingest/document", body, who);
   expect([made.status, made.headers.get("location")]).toEqual([202, `/v1/jobs/${made.body.job_id}`]);
@@ -267,7 +267,7 @@ describe("reading a document", () => {
   const LONG = `${"<p>words and more words</p>".repeat(60_000)}`;
 
   test("is cancelled with its job, and ended when the document is deleted", async () => {
-    // Its content is there already, as a pipe that nobody writes to: reading it does not end.
+    // The document's content already exists as a pipe to which nobody writes, so reading it never ends.
     const text = "<html>held";
     const sha256 = createHash("sha256").update(text).digest("hex");
     const kept = join(server.data, "uploads", sha256.slice(0, 2));

@@ -1,6 +1,6 @@
 /**
- * The job that reads a document: sections come from the reading process in order and are stored in batches. Started again
- * after a crash it starts over.
+ * The job that reads a document. Sections arrive in order from the extracting process and are stored in batches. If the
+ * job starts again after a crash, it starts over.
  */
 import { Type as t } from "@sinclair/typebox";
 import { defineJob, type EndedJob } from "../../core/jobs.ts";
@@ -12,7 +12,7 @@ import { chunksOf, sectionIds } from "./toc.ts";
 
 export const IngestPayload = t.Object({
   document_id: t.String(),
-  /** One document of an owner at a time. */
+  /** The job's exclusive key: one document of each owner is read at a time. */
   owner: t.String(),
   /** Media type given with the upload. */
   hint: t.String(),
@@ -32,12 +32,12 @@ const PARALLEL = 2;
 export function defineIngest(deps: IngestDeps) {
   const { store, rows, extractor, masking, pathOf } = deps;
 
-  /** Ends reading a document: ready with its numbers, or failed with a reason. */
+  /** Stores the end of reading a document: ready with its numbers, or failed with a reason. */
   function finish(id: string, change: Partial<DocumentRow>): void {
     store.write(({ emit }) => {
       rows.update(id, change);
       const row = rows.find(id);
-      // It is deleted with its project, even while it is being read.
+      // The document may have been deleted with its project while it was being read.
       if (!row) return;
       emit(documentChanged, describeChange(row, "read"));
     });
@@ -87,7 +87,7 @@ export function defineIngest(deps: IngestDeps) {
   );
 }
 
-/** Stores sections as they come. */
+/** Stores sections as they arrive. */
 function readInto(row: DocumentRow, { store, rows, masking }: IngestDeps) {
   const idOf = sectionIds();
   const counts = { sections: 0, chunks: 0, characters: 0 };
@@ -97,7 +97,7 @@ function readInto(row: DocumentRow, { store, rows, masking }: IngestDeps) {
     const sections = batch;
     batch = [];
     size = 0;
-    // It may have been deleted meanwhile.
+    // The document may have been deleted meanwhile.
     if (sections.length > 0) store.write(() => rows.find(row.id) && rows.addSections(row, sections));
   };
   return {

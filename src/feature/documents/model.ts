@@ -1,11 +1,11 @@
-/** Documents as the API shows them: metadata, table of contents, a section, hits of a search. */
+/** Documents as the API shows them: metadata, table of contents, a section, search hits. */
 
 import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { queryLimit } from "../../http/list.ts";
 import { queryInteger } from "../../http/schema.ts";
 
-/** The agent that works up transcripts. */
+/** The agent that processes transcripts. */
 export const TRANSCRIPT_AGENT = "scribe";
 
 export const DocumentStatus = oneOf("processing", "ready", "failed");
@@ -106,7 +106,7 @@ const Title = t.String({ minLength: 1, maxLength: 300, pattern: "^[^\\S\\r\\n]*[
 const Id = t.String({ maxLength: 64 });
 const TEXT_CHARACTERS = 1_000_000;
 
-/** Fields of the JSON body, or beside the file of a form. */
+/** Fields of the JSON body; a form has them beside the file. */
 export const documentFields = {
   title: t.Optional(Title),
   content: t.Optional(t.String({ minLength: 1, maxLength: TEXT_CHARACTERS, pattern: "\\S" })),

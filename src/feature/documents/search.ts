@@ -1,4 +1,4 @@
-/** Full-text search over documents' paragraphs, the best paragraph of each section. */
+/** Full-text search over the paragraphs of documents. It returns the best paragraph of each section. */
 import type { Asker } from "../../core/ownership.ts";
 import type { Store } from "../../store/store.ts";
 import { readable, WHOSE } from "../../store/whose.ts";
@@ -7,7 +7,7 @@ import type { DocumentHit, DocumentSearch } from "./model.ts";
 
 export type SearchDocuments = (request: DocumentSearch, asker: Asker) => DocumentHit[];
 
-/** Paragraphs read for each section asked for: several of the best may be in one section. */
+/** Paragraphs read for each requested section, because several of the best paragraphs may be in one section. */
 const CHUNKS_PER_HIT = 4;
 const DEFAULT_HITS = 10;
 

@@ -1,4 +1,7 @@
-/** Documents: handed in, read in the background, searched. A document belongs to its user, or to everybody in a project. */
+/**
+ * Documents: users hand them in, a job reads them, and they can be searched. A document belongs to its user, or to
+ * everybody in a project.
+ */
 import type { Static } from "@sinclair/typebox";
 import { timestamp } from "../../core/clock.ts";
 import { conflict, expectFound, forbidden, invalid, invalidField } from "../../core/errors.ts";
@@ -32,13 +35,13 @@ interface DocumentsDeps extends Pick<Core, "store" | "clock"> {
   search: SearchDocuments;
   jobs: Pick<Jobs, "enqueue" | "end">;
   ingest: JobDefinition<typeof IngestPayload>;
-  /** False also for one that they do not see. */
+  /** False also for a project that the asker does not see. */
   projectExists(id: string, asker: Asker): boolean;
-  /** Of the caller's own attachments. @throws Problem 404. */
+  /** One of the caller's own attachments. @throws Problem 404. */
   attachment(id: string, caller: Caller): KeptFile;
-  /** Keeps bytes. @throws Problem 413 when the caller's quota is used up. */
+  /** Stores content. @throws Problem 413 when the caller's quota is used up. */
   keep(file: Incoming, caller: Caller): Promise<KeptFile>;
-  /** Removes the files of a user who is deleted. */
+  /** Removes the content of a user who is deleted. */
   dropOf(userId: string, digests: readonly string[]): void;
   masked(text: string): string;
 }
@@ -66,7 +69,7 @@ export function createDocuments(deps: DocumentsDeps) {
     return row;
   };
 
-  /** Its rows and the job that reads it. Inside a transaction. */
+  /** Adds the document's row and the job that reads it. Call inside a transaction. */
   function add({ file, title, projectId, source, sessionId, hint }: NewDocument, caller: Caller): Document {
     return store.write((tx) => {
       const id = newId("document");
@@ -103,8 +106,9 @@ export function createDocuments(deps: DocumentsDeps) {
     add,
     assertProject,
     /**
-     * Takes a document that came as a file, as text or as an attachment. @returns writes its rows: call it inside the
-     * transaction that answers. @throws Problem 422 unless exactly one of them is there.
+     * Accepts a document as a file, a text or an attachment.
+     * @returns a function that adds the document; call it inside the transaction of the request. @throws Problem 422
+     * unless exactly one of the three is given.
      */
     async receive(fields: DocumentFields, file: SpooledFile | undefined, caller: Caller): Promise<() => Document> {
       const { content, attachment_id, title, media_type } = fields;
@@ -129,7 +133,7 @@ export function createDocuments(deps: DocumentsDeps) {
       const { project_id: projectId, status } = filter;
       return listById(rows.page({ asker, projectId, status }, page), page, present);
     },
-    /** @throws Problem 403 for another user's document of a shared project. */
+    /** @throws Problem 403 for another user's document in a shared project. */
     async remove(id: string, caller: Caller): Promise<void> {
       const row = find(id, caller);
       if (!caller.admin && !owns(caller, row.user_id))
@@ -160,7 +164,10 @@ export function createDocuments(deps: DocumentsDeps) {
       if (request.document_id !== undefined) find(request.document_id, asker);
       return search(request, asker);
     },
-    /** A deleted user's own documents are deleted; those of a project pass to the heir. Inside the deleting transaction. */
+    /**
+     * Deletes a deleted user's own documents. Those of a project pass to the heir. Call inside the deleting
+     * transaction.
+     */
     handOver: (from: string, to: string | null): void =>
       store.write(() => {
         const files = store.statement<{ sha256: string }>(

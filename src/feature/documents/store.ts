@@ -1,4 +1,4 @@
-/** Rows of documents, their sections and the full-text index over their paragraphs. */
+/** Rows of documents and their sections, and the full-text index over their paragraphs. */
 import type { Asker } from "../../core/ownership.ts";
 import type { Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
@@ -19,7 +19,7 @@ export interface NewSection extends SectionRow {
   chunks: readonly string[];
 }
 
-/** What an event says of a document. */
+/** The references and data of an event about a document. */
 export const describeChange = (row: DocumentRow, change: "added" | "read" | "deleted") => ({
   user_id: row.user_id ?? undefined,
   project_id: row.project_id ?? undefined,
@@ -45,7 +45,7 @@ export function createDocumentStore(store: Store) {
       return rows.page([readable(asker, WHOSE.documents), { project_id, status }], page);
     },
     remove: (id: string) => void rows.remove({ id }),
-    /** What was read of it so far. */
+    /** Removes the sections that were read so far. */
     clear(id: string): void {
       statement("DELETE FROM document_sections WHERE document_id = ?").run(id);
     },
@@ -69,7 +69,10 @@ export function createDocumentStore(store: Store) {
     },
     sections: (id: string): SectionRow[] =>
       statement<SectionRow>(`SELECT ${SECTION} FROM document_sections WHERE document_id = ? ORDER BY position`).all(id),
-    /** The one of that id; by heading the first; by page the last that begins at or before its top. */
+    /**
+     * Finds a section: by id, by heading (the first with that title), or by page (the first that begins on the page,
+     * else the last before it). Without any of these: the first section.
+     */
     section(
       id: string,
       request: { section_id?: string | undefined; heading?: string | undefined; page?: number | undefined },
@@ -94,7 +97,7 @@ export function createDocumentStore(store: Store) {
         `SELECT ${SECTION}, text FROM document_sections WHERE document_id = ? AND ${condition} ORDER BY position LIMIT 1`,
       ).get(id, ...values);
     },
-    /** The section before that position and the one after. */
+    /** Ids of the sections before and after that position. */
     neighbours(id: string, position: number): { previous_id: string | null; next_id: string | null } {
       const at = (place: number) =>
         statement<string>("SELECT section_id FROM document_sections WHERE document_id = ? AND position = ?")

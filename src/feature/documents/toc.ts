@@ -1,10 +1,10 @@
-/** Sections as a table of contents, their ids, and the paragraphs that a search finds. Pure. */
+/** Pure functions on sections: their table of contents, their ids, and the paragraphs that a search finds. */
 import type { TocEntry } from "./model.ts";
 import type { SectionRow } from "./store.ts";
 
 const SLUG_CHARACTERS = 60;
 const CHUNK_CHARACTERS = 1_500;
-/** Shorter paragraphs are found together with the next. */
+/** Shorter paragraphs are joined with the next one. */
 const CHUNK_LEAST = 250;
 const TOC_DEPTH = 7;
 const CONTINUED = " (continued)";
@@ -18,7 +18,7 @@ const slugOf = (title: string): string =>
     .slice(0, SLUG_CHARACTERS)
     .replace(/^-+|(?<!-)-+$/g, "") || "section";
 
-/** Ids from titles, in reading order; a repeated title gets a number. */
+/** Makes section ids from titles, in reading order. A repeated title gets a number. */
 export function sectionIds(): (title: string) => string {
   const taken = new Map<string, number>();
   return (title) => {
@@ -33,7 +33,7 @@ export function sectionIds(): (title: string) => string {
   };
 }
 
-/** Paragraphs of about one size; a long one is cut at the ends of lines and sentences. */
+/** Cuts a text into paragraphs of similar size. A long paragraph is cut at the end of a line or a sentence. */
 export function chunksOf(text: string): string[] {
   const chunks: string[] = [];
   let held = "";
@@ -61,7 +61,7 @@ function cutOf(text: string): number {
   return text.length;
 }
 
-/** Sections nested by level; continuations are not listed. */
+/** Nests sections by level. Sections that continue another one are not listed. */
 export function tocOf(sections: readonly SectionRow[]): TocEntry[] {
   const top: TocEntry[] = [];
   const open: TocEntry[] = [];
@@ -75,7 +75,7 @@ export function tocOf(sections: readonly SectionRow[]): TocEntry[] {
   return top;
 }
 
-/** Titles of the sections that one is in, outermost first. */
+/** Titles of the sections that contain the one at that position, outermost first. */
 export function pathTo(sections: readonly SectionRow[], position: number): string[] {
   const path: string[] = [];
   let level = sections.find((one) => one.position === position)?.level ?? 1;

@@ -1,4 +1,4 @@
-/** Tools by which agents read documents: those that the user they work for may read. */
+/** Tools with which agents read documents: only those that the user they work for may read. */
 import { Type as t } from "@sinclair/typebox";
 import type { Asker, ProjectRoles } from "../../core/ownership.ts";
 import type { ExecutionInfo, Tool, ToolResult, ToolSource } from "../../engine/tool.ts";
@@ -18,7 +18,7 @@ const tool = <Input>(one: Omit<Tool<Input>, "group" | "timeoutMs">): Tool<Input>
   group: "documents",
   timeoutMs: TIMEOUT_MS,
 });
-/** An execution reads what its user reads, administrator or not. */
+/** An execution reads what its user may read as a plain user, even if the user is an administrator. */
 const askerFrom =
   (projects: ProjectRoles) =>
   ({ userId, projectId }: ExecutionInfo): Asker => ({

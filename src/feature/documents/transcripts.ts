@@ -1,4 +1,4 @@
-/** Transcripts of meetings: kept as documents, and worked up by an agent in a session of its own. */
+/** Transcripts of meetings. Each is stored as a document, and an agent processes it in a session of its own. */
 import { invalid } from "../../core/errors.ts";
 import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -14,20 +14,23 @@ interface TranscriptsDeps {
   sessions: Pick<Sessions, "open" | "queue">;
   keep(file: Incoming, caller: Caller): Promise<KeptFile>;
   masked(text: string): string;
-  /** @throws Problem 404 or 409 when there is no such agent to work. */
+  /** @throws Problem 404 when there is no such agent, 409 when it cannot work. */
   assertAgent(id: string): void;
   timeoutSeconds(): number;
 }
 
 export type Transcripts = ReturnType<typeof createTranscripts>;
 
-/** How much of a transcript is in the prompt; the agent reads the rest as a document. */
+/** How much of a transcript goes into the prompt. The agent reads the rest as a document. */
 const PROMPT_CHARACTERS = 100_000;
 
 export function createTranscripts(deps: TranscriptsDeps) {
   const { store, documents, sessions } = deps;
   return {
-    /** @returns writes its rows: call it inside the transaction that answers. @throws Problem 422, 404, 409. */
+    /**
+     * @returns a function that adds the rows; call it inside the transaction of the request. @throws Problem 422, 404,
+     * 409.
+     */
     async receive(input: TranscriptRequest, caller: Caller): Promise<() => TranscriptAccepted> {
       const text = transcriptText(input);
       const projectId = documents.assertProject(input.project_id, caller);
@@ -56,7 +59,7 @@ export function createTranscripts(deps: TranscriptsDeps) {
   };
 }
 
-/** @throws Problem 422 unless it comes as one text or as segments. */
+/** @throws Problem 422 unless the transcript is given either as one text or as segments. */
 function transcriptText({ transcript, segments }: TranscriptRequest): string {
   if ((transcript === undefined) === (segments === undefined))
     throw invalid("Give the transcript as one text (transcript) or as segments, one of them.", [

@@ -1,4 +1,4 @@
-/** Adds a host to what an agent's file allows. */
+/** Adds a host to the allow-list in an agent's file. */
 
 import { conflict } from "../../core/errors.ts";
 import { plainHost } from "../../core/plain-host.ts";
@@ -11,7 +11,7 @@ export interface AllowingAgents {
   configure(id: string, change: AgentChange, caller: Caller): AgentDetail;
 }
 
-/** @throws Problem 404, 409 `network_open` for an agent that reaches everything anyway. */
+/** @throws Problem 404, 409 `network_open` for an agent whose network is not limited. */
 export function allowHost(
   agents: AllowingAgents,
   id: string,

@@ -1,6 +1,7 @@
 /**
- * Lays the certificate of a sandbox's authority where its programs look for those they trust, before any command of the agent
- * runs: with the image's own in one file. It says nothing secret, and a program that changes it harms its own sandbox alone.
+ * Puts the certificate of a sandbox's authority where the sandbox's programs look for trusted certificates, in one file
+ * with the image's own. This happens before any command of the agent runs. The certificate is not secret, and a program
+ * that changes it harms only its own sandbox.
  */
 import { unavailable } from "../../core/errors.ts";
 import type { Sandbox } from "../../engine/sandbox.ts";
@@ -11,7 +12,7 @@ const SCRIPT = `for file in /etc/ssl/certs/ca-certificates.crt /etc/ssl/cert.pem
 done > ${FILE} && cat >> ${FILE}`;
 const TIMEOUT_MS = 60_000;
 
-/** @returns the variables that name the file to programs. @throws Problem 503 `edge_unavailable`. */
+/** @returns the environment variables that point programs to the file. @throws Problem 503 `edge_unavailable`. */
 export async function layAuthority(sandbox: Pick<Sandbox, "exec">, pem: string): Promise<Record<string, string>> {
   const { exitCode, output } = await sandbox.exec(["sh", "-c", SCRIPT], {
     cwd: "/",
@@ -27,7 +28,7 @@ export async function layAuthority(sandbox: Pick<Sandbox, "exec">, pem: string):
   return Object.fromEntries(VARIABLES.map((name) => [name, FILE]));
 }
 
-/** OpenSSL and Go, curl, git, Node, Python's requests and pip, cargo, Deno, the AWS tools. */
+/** Variables of OpenSSL and Go, curl, git, Node, Python's requests and pip, cargo, Deno, the AWS tools. */
 const VARIABLES = [
   "SSL_CERT_FILE",
   "CURL_CA_BUNDLE",

@@ -1,4 +1,7 @@
-/** An agent whose network is an allow-list, from its file to the run's page: what it reached, what it was refused, one-click allow. */
+/**
+ * An agent whose network is an allow-list, from its file to the run's page: what it reached, what was refused, and
+ * allowing a host by one click.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -20,7 +23,7 @@ import { hostsIn } from "./presets.ts";
 setDefaultTimeout(300_000);
 const docker = await dockerForTests(process.env);
 
-/** Asks for a page through the proxy that the environment names, with nothing but busybox, and prints it. */
+/** A command that fetches a page through the proxy of the environment, with only busybox, and prints it. */
 const fetchLine = (url: string) => {
   const { host } = new URL(url);
   return `p=\${http_proxy##*:}; rm -f /tmp/in; mkfifo /tmp/in; nc -w 20 127.0.0.1 $p < /tmp/in & exec 3> /tmp/in; printf 'GET ${url} HTTP/1.1\\r\\nHost: ${host}\\r\\nConnection: close\\r\\n\\r\\n' >&3; wait $!`;

@@ -1,4 +1,4 @@
-/** What agents' programs may reach of the network, and what they wanted to. */
+/** Controls which hosts agents' programs may reach, and records their connections. */
 import { createAuthority } from "../../adapter/egress/certificate.ts";
 import { createEgressProxy } from "../../adapter/egress/proxy.ts";
 import type { agents } from "../agents/feature.ts";

@@ -1,14 +1,17 @@
 /**
- * What a preset of an allow-list means for one image: the addresses that its own tool is configured with, asked of the tool
- * in the sandbox before any command of the agent runs there. A mirror in the image's configuration is found, an image
- * without the tool opens nothing. The answer comes from a container: it is read as host names and nothing else.
+ * Resolves a preset of an allow-list for one image. The preset's tool in the sandbox is asked for the addresses that it
+ * is configured with, before any command of the agent runs there. So a mirror in the image's configuration is found,
+ * and an image without the tool opens nothing. The answer comes from a container: only host names are taken from it.
  */
 
 import type { NetworkPreset } from "../../core/network.ts";
 import { plainHost } from "../../core/plain-host.ts";
 import type { Sandbox } from "../../engine/sandbox.ts";
 
-/** A line of `sh` that prints addresses. `HOME` is empty for it, and its folder is `/`, so that no file of the work counts. */
+/**
+ * Scripts for `sh` that print addresses. They run in `/` with a `HOME` that does not exist, so that no file of the work
+ * has an effect.
+ */
 const SCRIPTS: Readonly<Record<NetworkPreset, string>> = {
   npm: "npm config get registry",
   pypi: `pip=$(command -v pip3 || command -v pip) || exit 0
@@ -29,7 +32,7 @@ const MAX_HOSTS = 20;
 const TIMEOUT_MS = 60_000;
 const OUTPUT_BYTES = 64 * 1024;
 
-/** `host:port` entries that the preset means in this sandbox; none when its tool is not there. */
+/** The `host:port` entries that the preset stands for in this sandbox; none when its tool is missing. */
 export async function findPreset(sandbox: Pick<Sandbox, "exec">, preset: NetworkPreset): Promise<string[]> {
   const { output } = await sandbox.exec(["sh", "-c", SCRIPTS[preset]], {
     cwd: "/",

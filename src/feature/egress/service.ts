@@ -1,4 +1,4 @@
-/** The controlled way out of sandboxes: a proxy for each, and what became of every connection as a row. */
+/** The controlled way out of sandboxes: a proxy for each sandbox, and a stored row for every connection. */
 
 import type { AddressGuard } from "../../adapter/address-guard.ts";
 import type { createAuthority } from "../../adapter/egress/certificate.ts";
@@ -25,7 +25,7 @@ interface EgressDeps extends Pick<Core, "store" | "clock" | "log"> {
   createProxy: typeof createEgressProxy;
   createAuthority: typeof createAuthority;
   secrets: Pick<Secrets, "edgeFor" | "edgeNames">;
-  /** What a project allows. */
+  /** The hosts that a project allows. */
   hostsOf(projectId: string): readonly string[];
   /** @throws Problem 404 when the caller may not read the run. */
   assertRun(runId: string, caller: Caller): void;
@@ -44,13 +44,13 @@ export function createEgress({ store, clock, log, guard, createProxy, assertRun,
     places--;
     return () => void places++;
   };
-  /** Stores a connection; the first denial of each host of an execution is an event as well. */
+  /** Stores a connection. An execution's first denial of each host also emits an event. */
   function record(spec: SandboxSpec, executionId: string, denials: Set<string>, found: EgressRecord): void {
     const { host, port, verdict, reason } = found;
     const { sessionId, runId = null, agentId } = spec;
     store.write(({ emit }) => {
       const refs = refsOf.get([sessionId]);
-      // Its session was removed meanwhile, and the rows with it.
+      // The session was removed meanwhile, and its rows with it.
       if (!refs) return;
       rows.insert({
         id: newId("egress"),
@@ -81,9 +81,9 @@ export function createEgress({ store, clock, log, guard, createProxy, assertRun,
     });
   }
   return {
-    /** Opens the way out of a sandbox whose network is an allow-list, before any command of its agent. */
+    /** Opens the way out of a sandbox whose network is an allow-list. Call before any command of its agent runs. */
     async open(sandbox: Sandbox, spec: SandboxSpec): Promise<WayOut | undefined> {
-      // What has the machine's own network cannot be held to a list.
+      // A sandbox that uses the host's own network cannot be limited to a list.
       if (typeof spec.network === "string" || sandbox.capabilities.network === "host") return undefined;
       const lists = spec.network.allow;
       const found = new Map<string, string[]>();
@@ -97,7 +97,7 @@ export function createEgress({ store, clock, log, guard, createProxy, assertRun,
       const names = agentId === NO_AGENT ? [] : deps.secrets.edgeNames(agentId, { sessionId });
       const authority = names.length > 0 ? deps.createAuthority(clock.now()) : undefined;
       const trust = authority ? await layAuthority(sandbox, authority.pem) : {};
-      /** Hosts of executions whose use of credentials is in the audit log. */
+      /** Executions and hosts whose use of credentials is already in the audit log. */
       const audited = new Set<string>();
       const edge = authority && {
         certificateFor: authority.issue,
@@ -144,7 +144,9 @@ export function createEgress({ store, clock, log, guard, createProxy, assertRun,
         },
       };
     },
-    /** The way out of something else than an agent's sandbox: to these hosts, without secrets. Nothing of it is stored. */
+    /**
+     * Opens a way out to these hosts for a sandbox that is not an agent's. It gets no secrets, and nothing is stored.
+     */
     async openTo(
       sandbox: Pick<Sandbox, "exec" | "openRoute">,
       list: readonly string[],
@@ -162,7 +164,7 @@ export function createEgress({ store, clock, log, guard, createProxy, assertRun,
       });
       return wayTo(await sandbox.openRoute(proxy.take), proxy);
     },
-    /** Newest first. */
+    /** The connections of a run, newest first. */
     list(runId: string, verdict: EgressConnection["verdict"] | undefined, page: Page, caller: Caller) {
       assertRun(runId, caller);
       return listById(rows.page([{ run_id: runId, verdict }], page), page, (row): EgressConnection => row);
@@ -179,13 +181,16 @@ const wayTo = (route: Route, proxy: EgressProxy): WayOut => ({
   },
 });
 
-/** What tools find that look for their credential before they ask. */
+/**
+ * The value of a secret's variable in the sandbox, for tools that require their credential before they send a request.
+ * The proxy puts in the real one.
+ */
 const PLACEHOLDER = "put-in-by-skep";
 
-/** Hosts of one sandbox whose denial is an event. */
+/** Limit of denied hosts of one sandbox that emit an event. */
 const MAX_DENIALS = 200;
 
-/** @param beside names that are reached without it. */
+/** @param beside names that are reached without the proxy. */
 const proxyVariables = (proxy: string, beside: readonly string[] = []): Record<string, string> => ({
   HTTP_PROXY: proxy,
   HTTPS_PROXY: proxy,
@@ -193,6 +198,6 @@ const proxyVariables = (proxy: string, beside: readonly string[] = []): Record<s
   https_proxy: proxy,
   NO_PROXY: ["localhost", "127.0.0.1", ...beside].join(","),
   no_proxy: ["localhost", "127.0.0.1", ...beside].join(","),
-  // Node's own fetch does not look for a proxy otherwise.
+  // Without this, Node's own fetch ignores the proxy variables.
   NODE_USE_ENV_PROXY: "1",
 });

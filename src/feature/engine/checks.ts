@@ -1,4 +1,4 @@
-/** Whether work can be done, for `skep doctor`: models that can be called, sandboxes that can be had. */
+/** Checks for `skep doctor` whether agents can work: whether models can be called, and whether sandboxes can start. */
 import { splitModel } from "../../adapter/model/providers.ts";
 import type { ModelWindows } from "../../adapter/model/window-advice.ts";
 import { messageOf } from "../../core/errors.ts";
@@ -11,19 +11,22 @@ import type { SettingsService } from "../settings/service.ts";
 import type { Sandboxes } from "./sandboxes.ts";
 
 interface ModelUse {
-  /** provider/model. */
+  /** In the form provider/model. */
   model: string;
-  /** Who names it: `the settings`, or an agent's id. */
+  /** Where the model is named: `the settings`, or an agent. */
   by: string;
-  /** The state of its provider. */
+  /** The state of the model's provider. */
   state: "ready" | "off" | "not configured" | "key refused" | "unknown";
-  /** It is asked only when another model does not answer. */
+  /** Whether the model is asked only when another one does not answer. */
   isFallback?: boolean;
 }
 
 const INIT = "skep init, or: skep providers set PROVIDER --key --default PROVIDER/MODEL";
 
-/** @param uses the models of the settings and those that agents name. @param isConfigured whether any provider but the scripted one is. */
+/**
+ * @param uses models that the settings and agents name.
+ * @param isConfigured whether a provider other than the scripted one is configured.
+ */
 export function checkModels(uses: readonly ModelUse[], hasDefault: boolean, isConfigured: boolean): Finding[] {
   if (!isConfigured)
     return [fail("models", "no provider is set up: only demo/scripted plays, a transcript and no AI", INIT)];
@@ -73,7 +76,7 @@ type NamedModel = Omit<ModelUse, "state">;
 const fallbackOf = (models: readonly string[], by: string): NamedModel[] =>
   models.map((model) => ({ model, by, isFallback: true }));
 
-/** The models of the settings that answer, and what agents that are switched on name. */
+/** The models that the settings name for answers, and those that enabled agents name. */
 function namedModels({ settings, agents }: Pick<ModelNeeds, "settings" | "agents">): NamedModel[] {
   const { default: usual, fallback, embedding: _, ...purposes } = settings.get().models;
   const named = Object.entries(purposes).flatMap(([purpose, model]) =>
@@ -87,12 +90,12 @@ function namedModels({ settings, agents }: Pick<ModelNeeds, "settings" | "agents
   return [...first, ...named, ...own, ...fallbackOf(fallback, "models.fallback of the settings")];
 }
 
-/** How long a model's server may take to say its window, ms. */
+/** How long a model's server may take to report its context window, ms. */
 const WINDOW_MS = 5_000;
-/** Models whose windows are asked about. */
+/** How many models are asked for their context window. */
 const WINDOWS_MOST = 40;
 
-/** Models of one's own that are served with too small a window. No model is loaded for it. */
+/** Warns of self-hosted models whose context window is too small. The check loads no model. */
 export async function windowFindings(deps: ModelNeeds & { providers: { windowOf: ModelWindows } }): Promise<Finding[]> {
   const models = [...new Set(namedModels(deps).map(({ model }) => model))];
   const isReady = (model: string) => deps.providers.stateOf(splitModel(model)?.provider ?? "") === "ready";
@@ -113,7 +116,7 @@ export function modelFindings({ settings, providers, agents }: ModelNeeds): Find
 
 type SandboxNeeds = Pick<Core, "config" | "docker"> & { settings: Pick<SettingsService, "get"> };
 
-/** Whether agents can work where this server decided at its start that they do. */
+/** Whether agents can work in the kind of sandbox that this server chose when it started. */
 export async function checkSandboxes(
   { config, docker, settings }: SandboxNeeds,
   { driver, canMakeImage, check, hosts }: Pick<Sandboxes, "driver" | "canMakeImage" | "check" | "hosts">,
@@ -141,7 +144,7 @@ export async function checkSandboxes(
   }
 }
 
-/** Work goes on as long as one of them answers and is not drained. */
+/** A failure only if no host both answers and is not drained; otherwise work goes on. */
 function hostFindings(hosts: Awaited<ReturnType<NonNullable<Sandboxes["hosts"]>["look"]>>): Finding[] {
   const gone = hosts.every(({ away, drained }) => drained || away !== undefined);
   return hosts.map(({ name, slots, used, away, drained }) => {
@@ -155,7 +158,7 @@ function hostFindings(hosts: Awaited<ReturnType<NonNullable<Sandboxes["hosts"]>[
   });
 }
 
-/** Agents that no host has the labels for: their work would wait. */
+/** Agents that require labels that no host has: their work would wait. */
 export function labelFindings(agents: Pick<Agents, "files">, hosts: readonly LabeledHost[]): Finding[] {
   return agents.files().flatMap(({ id, enabled, hostLabels }) => {
     const lack = enabled ? lackOfHost(hosts, hostLabels) : undefined;
@@ -179,7 +182,7 @@ async function checkCluster(check: NonNullable<Sandboxes["check"]>): Promise<Fin
   }
 }
 
-/** External agents whose image is not on this machine: their work would wait for it. */
+/** External agents whose image is not on this machine: their work would wait for the image. */
 export async function harnessFindings({
   docker,
   agents,
@@ -206,7 +209,7 @@ export async function harnessFindings({
     });
     return await Promise.all(all);
   } catch {
-    // The finding about the container engine says that it does not answer.
+    // The check of the container engine already reports that it does not answer.
     return [];
   }
 }

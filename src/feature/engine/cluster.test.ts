@@ -1,4 +1,4 @@
-/** A run whose agent works in Pods of a cluster: over the loss of a Pod, and over that of the server. */
+/** A run whose agent works in Pods of a cluster, through the loss of a Pod and the loss of the server. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,7 +26,7 @@ const REPLIES = [
 const SOURCE =
   "id: work\nname: Work\ndefaults: { model: demo/scripted }\nsteps:\n  - id: work\n    agent: worker\n    input: go\n    outputs: [answer]\n";
 
-/** What administrators see of the Pod, and that a tool server which needs a container says where it can run instead. */
+/** Checks what administrators see of the Pod, and that a tool server that needs a container says where it can run. */
 async function seen(server: TestServer, pod: string, run: string): Promise<void> {
   const { body: shown } = await server.request<{ items: unknown[] }>("GET", "/v1/admin/containers");
   const about = { id: pod, state: "running", status: "runs", agent_id: "worker", run_id: run, memory_bytes: null };

@@ -1,4 +1,7 @@
-/** The executable with files that are carried to an engine over SSH, where there is an SSH server: steps follow one another, through a kill of the server in the middle of one. */
+/**
+ * The executable with files that are carried to an engine over SSH, if there is an SSH server. Steps follow one another
+ * although the server is killed in the middle of one.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** The engine with its ports: models, sandboxes, tools, and what the features give to agents. */
+/** The engine with its ports: models, sandboxes, tools, and what features provide to agents. */
 
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -87,16 +87,16 @@ type Needs = Core & {
 };
 
 export interface EngineService {
-  /** The execution whose token this is, while it runs. */
+  /** Finds a running execution by its token. */
   executionOf: Engine["tokens"]["find"];
   sandbox: { name: string } & Capabilities;
-  /** Sandboxes that are no containers of this server's engine; undefined where they are. */
+  /** Lists sandboxes that are not containers of this server's engine. Undefined when they are. */
   show: SandboxDriver["show"];
-  /** Executions at work in this process. */
+  /** Number of executions that this process is running. */
   active(): number;
-  /** Makes the agents' image when it is one of ours. @returns whether it is there now. */
+  /** Builds the agents' image if it is one that Skep builds. @returns whether the image exists now. */
   makeImage(image: string): Promise<boolean>;
-  /** Of several container engines. */
+  /** The hosts, where there are several container engines. */
   hosts:
     | (Pick<HostedSandboxes, "look" | "onChange"> & { setDrained(name: string, drained: boolean): void })
     | undefined;
@@ -161,7 +161,8 @@ export const engine = defineFeature(
       deliver: deps.inbox.deliver,
       guidanceOf: (runId) => runs.rows.run(runId)?.human_context ?? null,
       sharedToken: config.agentToken === "shared" ? deps.keys.engineToken : undefined,
-      // A container reaches the server only at the address the operator sets; a process of this host, where it listens.
+      // A container can reach the server only at the address that the operator sets. A process on this host uses the
+      // address on which the server listens.
       apiUrl: () => config.agentApiUrl ?? (sandbox.driver.capabilities.network === "host" ? deps.url() : undefined),
       workspaces: {
         async prepare(work, signal) {
@@ -242,7 +243,7 @@ export const engine = defineFeature(
   engineEvents,
 );
 
-/** Chats that wait on a drained host begin their next turn elsewhere, so their sandboxes there end at once. */
+/** When a host is drained, the sandboxes of waiting chats there end at once: the next turn starts on another host. */
 function hostsOf(hosts: Sandboxes["hosts"], { endUseless }: Pick<Engine, "endUseless">): EngineService["hosts"] {
   if (!hosts) return undefined;
   const setDrained = (name: string, drained: boolean): void => {
@@ -252,13 +253,13 @@ function hostsOf(hosts: Sandboxes["hosts"], { endUseless }: Pick<Engine, "endUse
   return { look: hosts.look, onChange: hosts.onChange, setDrained };
 }
 
-/** What external agents keep between turns: to be done without, so it is beside other things of that kind. */
+/** Folder for what an external agent keeps between turns. It may be lost, so it is in the cache folder. */
 const harnessFolder = ({ folder }: Pick<Core, "folder">, sessionId: string): string =>
   join(folder.cache, "harness", sessionId);
 
 const spenderOf = ({ sessionId, agentId, runId, userId }: Execution) => ({ agentId, runId, userId, sessionId });
 
-/** Of the step at the root of its session: what a step's agent starts is held to the step's network as well. */
+/** The network of the step at the root of a session: agents that a step's agent starts are limited to it too. */
 function stepNetworks({ store, runs }: Pick<Needs, "store" | "runs">) {
   const root = store.statement<{ step_id: string | null }>(
     "SELECT root.step_id FROM sessions JOIN sessions AS root ON root.id = sessions.root_id WHERE sessions.id = ?",
@@ -271,7 +272,7 @@ function stepNetworks({ store, runs }: Pick<Needs, "store" | "runs">) {
   };
 }
 
-/** Of an attempt of a step itself, not of what its agent starts. */
+/** The preview that a step asks for. Only the step's own execution gets it, not the agents that it starts. */
 const previewsFor = (deps: Needs, { previews }: Capabilities): EnginePorts["previews"]["of"] => {
   const worksWithout = reportMissing(deps);
   return (execution) => {
@@ -289,7 +290,7 @@ const previewsFor = (deps: Needs, { previews }: Capabilities): EnginePorts["prev
   };
 };
 
-/** Work continues without memory where it cannot be read. */
+/** What the agent remembers. If memory cannot be read, the work continues without it. */
 const memoryFor =
   ({ log, memory }: Needs) =>
   async (execution: Execution): Promise<string | undefined> => {
@@ -302,15 +303,15 @@ const memoryFor =
   };
 
 /**
- * What the repository of a run, or of a session on a branch, says. Files in it may have been changed by work that had read outside text: then
- * nothing leads there, no skill and no further instructions, and only the text of the commit where it began is given.
- * Work that the code host started, with a stranger's pull request too, has read outside text from the beginning.
+ * The repository's instructions and skills, for a run or a session on a branch. Work that has read outside text may
+ * have changed its files. Such work gets only the text of the commit where it began: no skills and no further
+ * instructions. Work that the code host started counts as such from the beginning.
  */
 const repositoryFor =
   ({ log, projects, sessions, store }: Needs) =>
   async (execution: Execution): Promise<PromptParts["repository"]> => {
     const { runId, sessionId, projectId } = execution;
-    // Of the root: what an agent handed on begins with what that agent wrote.
+    // The root's commit is used: a session that an agent started begins with what that agent wrote.
     const rootId = store.statement<string>("SELECT root_id FROM sessions WHERE id = ?").pluck();
     const root = projects.works.find(runId ?? rootId.get([sessionId]) ?? "");
     const commit = root?.branch === null ? undefined : root?.base_commit;
@@ -325,7 +326,9 @@ const repositoryFor =
     }
   };
 
-/** What the agent was granted; secrets that cannot be opened are reported, and the work continues without them. */
+/**
+ * Secrets that the agent was granted. Those that cannot be opened are reported, and the work continues without them.
+ */
 const secretsFor = (deps: Needs, { isolation }: Capabilities) => {
   const worksWithout = reportMissing(deps);
   const hasList = (agentId: string) =>
@@ -345,7 +348,7 @@ const secretsFor = (deps: Needs, { isolation }: Capabilities) => {
   };
 };
 
-/** Cookies go into containers alone: a process of this machine could read what is given to another. */
+/** Cookies are given only to containers: between processes on this machine, one could read what another was given. */
 const cookiesFor = (deps: Needs, { isolation }: Capabilities) => {
   const worksWithout = reportMissing(deps);
   return (execution: Execution): string | undefined => {
@@ -361,7 +364,7 @@ const cookiesFor = (deps: Needs, { isolation }: Capabilities) => {
   };
 };
 
-/** Log-ins go into containers alone, as cookies do. */
+/** Like cookies, log-ins are given only to containers. */
 const ownLoginsFor =
   ({ harnessLogins, agents }: Needs, { isolation }: Capabilities): EnginePorts["ownLoginOf"] =>
   ({ userId, agentId, sessionId, id }, harness) => {
@@ -374,7 +377,7 @@ const ownLoginsFor =
     return harnessLogins.open({ userId, harness, agentIds, actor: `execution:${id}` });
   };
 
-/** People read it in the activity of the work, the operator in the log. */
+/** Reports what is missing: to people in the activity of the work, to the operator in the log. */
 const reportMissing =
   ({ log, store }: Needs) =>
   (execution: Execution, what: string): void => {

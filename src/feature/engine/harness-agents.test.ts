@@ -1,6 +1,6 @@
 /**
- * Programs that drive agents, good ones and hostile ones, in locked-down containers: what they may do, what they cost,
- * and what is left of them.
+ * Programs that drive agents, benign and hostile, in locked-down containers: what they may do, what they cost, and what
+ * is left of them.
  */
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
@@ -58,14 +58,14 @@ isRun("the gateway answers in three protocols, to its key, for its model", async
     responses: 200,
   });
   expect(JSON.parse(said["models"]!.text).data).toMatchObject([{ id: "custom-lab/m" }]);
-  // Passed on byte by byte to a provider that speaks it, translated where it speaks another.
+  // The stream is passed on unchanged to a provider that speaks the program's protocol, and translated for others.
   expect(said["stream"]!.text).toContain("data: [DONE]");
   expect(said["messages"]!.text).toMatch(/event: message_start[\s\S]*hello[\s\S]*event: message_stop/);
   expect(said["responses"]!.text).toMatch(/event: response.created[\s\S]*hello[\s\S]*event: response.completed/);
   const paths = metered.models.requests.slice(-3);
   expect(paths.map(({ headers }) => headers["authorization"])).toEqual(Array(3).fill(`Bearer ${SHARED_KEY}`));
   const { body } = await metered.call<{ items: { cost_usd: number }[] }>("GET", `/v1/llm-calls?run_id=${run.id}`);
-  // Two turns: it is asked once more for a result.
+  // There are two turns, because the program is asked once more for a result.
   expect(body.items.map(({ cost_usd }) => cost_usd)).toEqual(Array(6).fill(0.1));
 });
 
@@ -91,7 +91,8 @@ isRun(
         ? reply({ text: "I am the spare.", usage: { input: 10, output: 1_000 } })
         : { kind: "status", status: 503, body: { error: { message: "overloaded" } } },
     );
-    // One that speaks the program's protocol, and one whose answer is translated into a stream that has begun.
+    // One model speaks the program's protocol. The reply of the other is translated into a stream that has already
+    // begun.
     for (const model of [MODEL, "custom-down/other-words"]) {
       const run = await metered.run(await pipeline("works", { model, fallback: ["custom-spare/spare"] }));
       expect(run).toMatchObject({ status: "succeeded", error: null, cost_usd: 0.1 });
@@ -130,26 +131,26 @@ const APPENDS: Record<string, (line: number) => { name: string; input: Record<st
   opencode: (line) => ({ name: "bash", input: { command: `echo ${line} >> lines.txt`, description: "d" } }),
 };
 
-/** Put into requests to that host alone; the containers are told a word in its place. */
+/** A secret that the proxy puts into requests to that host only; containers get the word in `instead`. */
 const EDGE = { value: `canary-${crypto.randomUUID()}`, hosts: ["vendor.example"], instead: "put-in-by-skep" };
 const CANARIES = [SHARED_KEY, EDGE.value];
 /** The program whose container is searched. */
 const SEARCHED = "codex";
-/** How the token of an execution begins, which its program holds. */
+/** The start of an execution's token, which the program holds. */
 const TOKEN = "skepx_";
 
 interface Work {
   run: EndedRun;
-  /** Calls of tools that the model asked for. */
+  /** Number of tool calls that the model asked for. */
   lines: number;
-  /** Requests to the model. */
+  /** Number of requests to the model. */
   requests: number;
-  /** What its container held while the program waited for its third such call; as root alone. */
+  /** What the program's container held while the program waited for its third tool call. Only root can read it. */
   held: { memory: ReturnType<typeof searchMemory>; files: string[] } | undefined;
 }
 
 const works = new Map<string, Promise<Work>>();
-/** The work of that program until its budget is used up, done once for all tests that look at it. */
+/** Lets the program work until its budget is used up. It runs once for all tests that need it. */
 function workOf(harness: string): Promise<Work> {
   const work = works.get(harness) ?? spendAll(harness);
   works.set(harness, work);
@@ -208,7 +209,7 @@ isRun.each(Object.keys(APPENDS))(
   "%s is stopped by the budget in the midst of its turn: nothing is spent after, and its container is gone",
   async (harness) => {
     const { run, lines, requests } = await workOf(harness);
-    // A call is made while it and a reply of 4,096 tokens have room: after four there is none.
+    // A call is allowed while it and a reply of 4,096 tokens fit: after four calls they do not.
     expect(run).toMatchObject({ status: "failed", error: { code: "budget_exceeded", step_id: "work" }, cost_usd: 0.4 });
     expect(run.error?.message).toBe(
       "The next call may cost $0.41; $0.35 is left of the run budget of $0.75. Raise it.",
@@ -229,7 +230,7 @@ test.skipIf(!docker || lacks("root, who reads the memory of others", isRoot))(
     const { [TOKEN]: token, [EDGE.instead]: instead, ...canaries } = held!.memory;
     expect(canaries).toEqual(Object.fromEntries(CANARIES.map((text) => [text, []])));
     expect(held!.files).toEqual([]);
-    // What its processes do hold is found.
+    // The search does find what the processes hold.
     expect([token, instead]).not.toContainEqual([]);
   },
 );
@@ -327,7 +328,7 @@ isRun("a picture that is attached reaches the program, if its model sees; else t
     const { body: chat } = await metered.call<{ id: string }>("POST", "/v1/chat/sessions", { agent_id: "looker" });
     const path = `/v1/chat/sessions/${chat.id}`;
     const message = { message: "What is on it?", attachment_ids: [picture.id] };
-    // The stream ends with the reply.
+    // The stream of the request ends with the reply.
     await metered.call("POST", `${path}/message?stream=true`, message);
     const { body } = await metered.call<{ messages: { content: string }[] }>("GET", path);
     return body.messages.map(({ content }) => content);

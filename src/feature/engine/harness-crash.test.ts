@@ -1,4 +1,4 @@
-/** A server that is killed while an external agent works: nothing that was done is lost, and none of it is done twice. */
+/** A server is killed while an external agent works: no finished work is lost, and none is done twice. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { endedWords, isEnd, startHarnessRig } from "../../testing/crash/harness-work.ts";
 import { dockerForTests } from "../../testing/docker-image.ts";
@@ -7,7 +7,7 @@ import type { ReadFrame } from "../../testing/event-reader.ts";
 setDefaultTimeout(900_000);
 const docker = await dockerForTests(process.env);
 
-/** The points at which the server is killed. `scripts/bench harness` has more of them, for each program. */
+/** The points at which the server is killed. `scripts/bench harness` has more for each program. */
 const POINTS: readonly [harness: string, point: string, isThere: (frame: ReadFrame) => boolean][] = [
   ["opencode", "its first call has ended", ({ event }) => event === "tool_call_end"],
   [
@@ -32,7 +32,7 @@ test.skipIf(!docker).each(POINTS)("%s goes on after the server was killed when %
     const { body } = await rig.server.request("GET", `/v1/runs/${run}`);
     expect(body).toMatchObject({ status: "succeeded" });
     const lines = await rig.lines(run);
-    // A call that was under way may have happened; what had ended has, and nothing has twice.
+    // The interrupted call may have happened. Every call that had ended happened, and none happened twice.
     expect(new Set(lines).size).toBe(lines.length);
     const ended = endedWords(frames);
     expect(ended).toContain("one");

@@ -1,4 +1,4 @@
-/** The shipped pipeline `feature` on a real repository, driven by external agents as they are published. */
+/** The shipped pipeline `feature` on a real repository, driven by published external agents. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,10 @@ import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { harnessImage } from "../../testing/harness-image.ts";
 import { startServer } from "../../testing/server.ts";
 
-/** opencode takes seconds to minutes for each step that it drives; `scripts/bench harness --feature` has it drive all. */
+/**
+ * opencode needs seconds to minutes for each step that it drives. `scripts/bench harness --feature` lets it drive all
+ * steps.
+ */
 const isWhole = process.env["HARNESS_DRIVES"] === "everything";
 setDefaultTimeout(isWhole ? 1_800_000 : 900_000);
 const docker = await dockerForTests(process.env);
@@ -16,7 +19,7 @@ const folder = temporaryFolder();
 afterAll(folder.remove);
 
 const TEAM = ["lead", "architect", "engineer", "reviewer", "scribe"];
-/** Those that the program drives; opencode builds and repairs. */
+/** The agents that each program drives; opencode drives those that build and repair. */
 const DRIVEN: Record<string, readonly string[]> = { opencode: isWhole ? TEAM : ["engineer"], codex: TEAM };
 
 /** What a program calls to write a file in its workspace. */
@@ -25,7 +28,7 @@ const WRITES: Record<string, (text: string) => object> = {
   codex: (text) => ({ tool: "exec_command", input: { cmd: `printf %s '${text}' > hello.txt` } }),
 };
 
-/** The first build does not pass the project's check; the repair does. */
+/** The first build fails the project's check; the repair passes it. */
 function scriptFor(write: (text: string) => object): object {
   const completes = (outputs: object) => ({ tool_calls: [{ tool: "complete", input: { outputs, summary: "done" } }] });
   const task = { title: "Greet", description: "Write hello.txt", done_when: "the check passes" };
@@ -95,7 +98,7 @@ test.skipIf(!docker).each(Object.keys(WRITES))(
       );
       expect(ended.body).toMatchObject({ status: "succeeded", error: null });
       const steps = frames.flatMap(({ event, data }) => (event === "step_complete" ? [data["step_id"]] : []));
-      // The build ends once for its task, and once as a whole.
+      // The build step ends once for its task, and once as a whole.
       expect([...new Set(steps)]).toEqual([
         "plan",
         "design",

@@ -1,4 +1,7 @@
-/** Rules bind a program that drives an agent: what it asks for over its protocol, and Skep's tools that it calls over MCP. */
+/**
+ * Permission rules apply to a program that drives an agent: to its requests over its protocol, and to Skep's tools that
+ * it calls over MCP.
+ */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
@@ -32,7 +35,7 @@ const PERMISSIONS = [
 const command = (line: string, more = {}) => ({ kind: "execute", rawInput: { command: line }, ...more });
 
 let made = 0;
-/** Starts a run whose program asks for that. @returns its id. */
+/** Starts a run whose program makes these requests. @returns the run's id. */
 async function begin(...asks: object[]): Promise<string> {
   const id = `asker-${++made}`;
   const prompt = ["MODE: asks", ...asks.map((one) => `ASK: ${JSON.stringify(one)}`)].join("\n");
@@ -49,7 +52,7 @@ async function begin(...asks: object[]): Promise<string> {
 const until = (run: string, is: (frame: ReadFrame) => boolean) =>
   framesUntil(framesOf(server, `/v1/events/stream?run_id=${run}&after=0`), is);
 const dataOf = ({ data }: ReadFrame) => (data as { data: Record<string, unknown> }).data;
-/** What the program was answered. */
+/** The answers that the program got. */
 async function outcomes(run: string): Promise<string[]> {
   await until(run, ({ event }) => /^run_(complete|failed|cancelled)$/.test(event));
   const { body } = await server.request<{ text: string }>("GET", `/v1/steps/${run}/work/output`);
@@ -115,7 +118,7 @@ isRun("a person allows it: the program waits for that, and its time does not pas
     );
   expect(execution()).toMatchObject({ status: "running", waiting_since: expect.any(Number) });
   expect((await answer(asked.id, { allow: true, lasts: "work" })).status).toBe(200);
-  // The second time the answer is remembered.
+  // The second time, the remembered answer is used.
   expect(await outcomes(run)).toEqual(["allow_once", "allow_once"]);
   expect(execution()).toMatchObject({ waiting_since: null, waits_for: null });
   expect(execution()["waited_ms"]).toBeGreaterThan(0);

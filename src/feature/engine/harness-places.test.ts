@@ -1,4 +1,4 @@
-/** Every place where an agent works takes one that an external program drives: the same events, cost and stop. */
+/** Wherever an agent works, an external program can drive it, with the same events, cost and stop. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { dockerForTests } from "../../testing/docker-image.ts";
 import { framesOf, framesUntil } from "../../testing/event-reader.ts";
@@ -45,11 +45,11 @@ const until = (query: string, fits: (frame: Frame) => boolean) =>
 interface Begun {
   session: string;
   stop(): Promise<unknown>;
-  /** How the place shows it once the session has ended, and what ends then. */
+  /** What the place shows once the session has ended. */
   shown(): Promise<{ status: string; cost_usd?: number }>;
 }
 
-/** Session of the one step of that run, once it has begun. */
+/** The session of the run's only step, once it has begun. */
 async function ofRun({ id }: { id: string }): Promise<Begun> {
   const frames = await until(`run_id=${id}`, ({ kind }) => kind === "step_started");
   return {
@@ -106,7 +106,7 @@ const PLACES: Record<string, (agent: string) => Promise<Begun>> = {
   },
 };
 
-/** What a session's transcript is made of, wherever it works. */
+/** The kinds of events in a session's transcript, wherever it works. */
 const EVENTS = ["session_started", "agent_thinking", "llm_call", "tool_call_start", "tool_call_end", "agent_output"];
 
 describe.skipIf(!docker)("an agent that a program drives", () => {

@@ -1,4 +1,7 @@
-/** Agents that an external program drives: real programs in locked-down containers, a scripted model behind the gateway. */
+/**
+ * Agents that external programs drive: real programs in locked-down containers, with a scripted model behind the
+ * gateway.
+ */
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { dockerForTests } from "../../testing/docker-image.ts";
 import { createRigs, type Rig } from "../../testing/engine-rig.ts";

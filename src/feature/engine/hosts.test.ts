@@ -1,4 +1,4 @@
-/** The executable with three engines, one of them over SSH: one is killed while agents work on it. */
+/** The executable with three engines, one of them over SSH. One engine is killed while agents work on it. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,7 +21,7 @@ const RUNS = 12;
 const runOf = (doomed: OwnEngine): CrashRun => {
   const command = `echo once >> made; grep -q ${doomed.mark} /proc/self/mountinfo && { echo doomed; sleep 600; }; echo end >> made`;
   const calls = (tool: string, input: object) => ({ tool_calls: [{ tool, input }] });
-  // An agent is told that its sandbox was lost, and does again what is not there.
+  // The agent is told that its sandbox was lost, and does the missing work again.
   const rest = "[ -e made ] || printf 'once\\nend\\n' > made; echo over >> made";
   const complete = calls("complete", { outputs: {}, summary: "done" });
   const script = [calls("bash", { command }), calls("bash", { command: rest }), complete];
@@ -66,7 +66,7 @@ describe.skipIf(lacks("second Docker engine", isPossible))("a server with severa
       if (event.kind === "run_complete") done.push(event.run_id!);
       if (new Set(done).size === RUNS + 1) ended.resolve();
     });
-    // It says nothing as a tool server, but where it is begun is what matters here.
+    // It is no working tool server; the test only needs to see on which host it starts.
     const silent = {
       id: "silent",
       name: "silent",
@@ -85,7 +85,7 @@ describe.skipIf(lacks("second Docker engine", isPossible))("a server with severa
     await server.request("POST", "/v1/pipelines", { body: { id: "pinned", name: "Pinned", steps } });
     const pinnedBody = { pipeline_id: "pinned", task_description: "x" };
     const pinned = (await server.request<Run>("POST", "/v1/runs", { body: pinnedBody })).body.id;
-    // Its only host is drained.
+    // The run's only possible host is drained.
     expect(await waits.promise).toMatch(/^Waits: No host can take the work now: local is drained\. It waits/);
     const body = { pipeline_id: "spread", task_description: "x" };
     const all = Array.from({ length: RUNS }, () => server.request<Run>("POST", "/v1/runs", { body }));

@@ -1,4 +1,4 @@
-/** What a model can, tried by real calls. */
+/** Finds out what a model can do, by real calls. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { skep } from "../../testing/command.ts";
 import { createModelServer, type ModelServer, type RecordedRequest, reply } from "../../testing/model-server.ts";
@@ -21,9 +21,9 @@ afterAll(async () => {
 interface Content {
   type: string;
 }
-/** Characters of a token, as this server counts. */
+/** Characters per token, as the test's model server counts. */
 const CHARACTERS = 4.2;
-/** A model that can all of it, but for what is left out. */
+/** A model that can do everything, except what is listed in `lacks`. */
 const answerWith =
   (lacks: { tools?: boolean; images?: boolean; needle?: boolean } = {}) =>
   ({ body }: RecordedRequest) => {
@@ -118,7 +118,7 @@ test("a trial shows what it finds out, is joined by the next one, and can be can
   while (now.state === "running") now = await job();
   expect(now.state).toBe("cancelled");
   gate.resolve();
-  // What the trial before it found is still there.
+  // The result of the previous trial is still stored.
   expect(await words("models", "trial", "custom-lab/m1")).toMatch(/^answers +no\. /m);
 });
 

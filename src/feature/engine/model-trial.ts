@@ -1,7 +1,7 @@
 /**
- * Tries what a model can: answers, streams, calls a tool, sees a picture, finds a word again far back in its window. Each is
- * one real call, which is logged and paid like any other; the result is kept, and shown with the model. A trial is a job:
- * a long prompt takes a small machine half an hour.
+ * Tries a model: whether it answers, streams, calls a tool, sees a picture, and finds a word far back in its context
+ * window. Each question is a real call, which is logged and paid like any other. The result is stored and shown with
+ * the model. A trial is a job, because a long prompt takes a small machine half an hour.
  */
 import { Type as t } from "@sinclair/typebox";
 import { timestamp } from "../../core/clock.ts";
@@ -27,7 +27,7 @@ interface ModelTrialDeps extends Pick<Core, "store" | "clock"> {
 
 export type ModelTrials = ReturnType<typeof createModelTrials>;
 
-/** 64 by 64 points, all red. */
+/** A PNG of 64 by 64 pixels, all red. */
 const PICTURE =
   "iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAIAAAAlC+aJAAAAUElEQVR42u3PQQkAAAgEsAvh2/6hDGME38JgBZapfi0CAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICApcF7PHg8cEzMUQAAAAASUVORK5CYII=";
 const TOOL: ModelTool = {
@@ -36,16 +36,16 @@ const TOOL: ModelTool = {
   parameters: { type: "object", properties: { number: { type: "integer" } }, required: ["number"] },
 };
 const CALL_MS = 300_000;
-/** A machine without a graphics card reads a hundred tokens a second or so. */
+/** A machine without a graphics card reads about a hundred tokens per second. */
 const LONG_CALL_MS = 1_800_000;
 const TRIALS_AT_ONCE = 2;
 const REPLY_TOKENS = 2_000;
-/** Calls of a trial; and of one that also fills the window. */
+/** Number of calls of a trial, and of a trial that also fills the context window. */
 const CALLS = 3;
 const CALLS_DEEP = 5;
 
 interface Question {
-  /** What is found out, for people. */
+  /** What the question finds out, for people. */
   about: string;
   text: string;
   picture?: boolean;
@@ -84,14 +84,17 @@ export function createModelTrials({ store, clock, models, record, jobs, wrongMod
     return { reply, pieces };
   }
 
-  /** @param deep also whether it finds a word at the far end of a prompt that fills the window to nine tenths. */
+  /**
+   * @param deep whether to also test that the model finds a word at the far end of a prompt that fills 90 % of the
+   * window.
+   */
   async function run(model: string, deep: boolean, job: RunningJob): Promise<ModelTrialResult> {
     const wrong = wrongModel(model);
     if (wrong) throw invalidField("/model", wrong);
     const caller = { userId: job.userId ?? undefined, signal: job.signal };
     const first = await ask(model, { about: "Does it answer?", text: "Answer with the word ready." }, job);
     const asked = [first.reply];
-    // Without a first answer there is nothing more to learn.
+    // Without a first answer, further questions would show nothing.
     const isOver = first.reply.finish === "error";
     const next = async (question: Question): Promise<ModelReply> => {
       job.report({ percent: (100 * asked.length) / (deep ? CALLS_DEEP : CALLS) });
@@ -144,13 +147,16 @@ export function createModelTrials({ store, clock, models, record, jobs, wrongMod
       store.write(() => rows.put({ model, result }, ["model"]));
       return { ...result };
     },
-    // Its calls were paid: whether they are made again is for a person to say.
+    // Not resumed after a restart: its calls cost money, so a person decides whether to make them again.
     { resumable: false, outward: true, parallel: TRIALS_AT_ONCE, exclusive: ({ model }) => model },
   );
 
   return {
     definition,
-    /** Begins a trial, or joins the one under way. @throws Problem 422 a model that cannot be called, 409 another trial of it. */
+    /**
+     * Starts a trial, or returns the one under way. @throws Problem 422 a model that cannot be called, 409 a different
+     * trial of the model is under way.
+     */
     start(model: string, needle: boolean, caller: Caller): Job {
       const wrong = wrongModel(model);
       if (wrong) throw invalidField("/model", wrong);
@@ -162,7 +168,7 @@ export function createModelTrials({ store, clock, models, record, jobs, wrongMod
         );
       return jobs.enqueue(definition, { model, needle }, { key: model, subject: model, userId: caller.userId });
     },
-    /** The last result, null where it was never tried; and the job of the trial under way. */
+    /** The model's last result, null when it was never tried, and the job of the trial under way. */
     last: (model: string): { trial: ModelTrialResult | null; job_id: string | null } => ({
       trial: rows.find({ model })?.result ?? null,
       job_id: jobs.live(definition, model)?.id ?? null,

@@ -1,4 +1,4 @@
-/** The models that agents ask. */
+/** The models that agents call. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Catalogue } from "../../adapter/model/catalogue.ts";
@@ -14,7 +14,7 @@ type Needs = Pick<Core, "config" | "clock" | "log" | "masking" | "folder"> & {
   evals: Pick<Evals, "turnsOf">;
 };
 
-/** The real port, with MODEL_CASSETTE recorded to or replayed from a folder. */
+/** Opens the port to real models. MODEL_CASSETTE makes it record calls to a folder, or replay them from one. */
 export async function openModels(deps: Needs): Promise<ModelPort> {
   const { config, clock, log, masking, folder, providers, evals } = deps;
   const { keys, catalogue } = providers;

@@ -1,6 +1,6 @@
 /**
- * A prompt that fills a model's window to nine tenths with a word at its far end. How many tokens a sentence takes is
- * measured by a shorter prompt first, since each model counts in its own way; how many were read is what the server counts.
+ * A prompt that fills 90 % of a model's context window, with a word at its far end. Each model counts tokens in its own
+ * way, so a shorter prompt first measures how many a sentence takes. The number of tokens read is the server's count.
  */
 import type { ModelReply } from "../../engine/model.ts";
 import type { ModelTrialResult } from "../../store/tables/model-trials.ts";
@@ -10,28 +10,31 @@ export interface NeedleQuestion {
   about: string;
   text: string;
   isLong: boolean;
-  /** The most tokens of the answer. */
+  /** Limit of tokens of the answer. */
   replyTokens: number;
 }
 
-/** Part of the window that is filled at least; and what is aimed at, since a sentence is no whole number of tokens. */
+/** The least share of the window to fill, and the share that is aimed at: a sentence is no whole number of tokens. */
 const FILLED = 0.9;
 const AIMED = 0.91;
-/** Part of the window that is left for the reply. */
+/** Share of the window that is left for the reply. */
 const REPLY = 0.08;
 const REPLY_TOKENS_MOST = 2_000;
-/** A window that is smaller has no room for instructions. */
+/** A smaller window has no room for instructions. */
 const WINDOW_LEAST = 2_048;
-/** Of a larger window no more than this is filled: it would cost dollars. */
+/** At most this much of a larger window is filled: more would cost dollars. */
 const WINDOW_MOST = 1_048_576;
 const NEEDLE = "The word to remember is heliotrope.";
 const FILLER = "The clerk wrote the weather of the day into the book, and put the book back on its shelf. ";
-/** Tokens of the filler with the vocabularies of GPT, Qwen and Gemma; 22 or 23 with older ones. Outside, nothing was counted. */
+/**
+ * Tokens of one filler sentence with the vocabularies of GPT, Qwen and Gemma; 22 or 23 with older ones. Counts below
+ * half of it or above the maximum are ignored.
+ */
 const FILLER_TOKENS = 21;
 const FILLER_TOKENS_MOST = 60;
-/** Of the prompt without filler, with instructions and what a template adds. */
+/** Tokens of the prompt without filler, including instructions and what the model's template adds. */
 const BARE_TOKENS = 60;
-/** Part of the window that the shorter prompt fills, and its most sentences. */
+/** Share of the window that the shorter prompt fills, and its maximum of sentences. */
 const SHORT = 0.4;
 const SHORT_FILLERS_MOST = 400;
 
@@ -39,7 +42,7 @@ const textOf = (fillers: number): string =>
   `${NEEDLE}\n\n${FILLER.repeat(fillers)}\n\nWhich word were you told to remember? Answer with it alone.`;
 const said = (tokens: number): string => tokens.toLocaleString("en-US");
 
-/** @param ask makes a call. @param judge says whether its reply has the word. */
+/** @param ask makes a call. @param judge says whether the reply contains the word. */
 export async function tryNeedle(
   window: number | null,
   ask: (question: NeedleQuestion) => Promise<ModelReply>,
@@ -65,7 +68,9 @@ export async function tryNeedle(
   return found.ok ? { ok: true, detail: readText(reply, window) } : found;
 }
 
-/** Tokens of a sentence by the server's count; undefined where it counts none, or nonsense. */
+/**
+ * Tokens of one sentence by the server's count; undefined when the server does not count or its count is implausible.
+ */
 function countedFor({ usage, usage_estimated }: ModelReply, fillers: number): number | undefined {
   const each = (usage.input_tokens - BARE_TOKENS) / fillers;
   return !usage_estimated && each >= FILLER_TOKENS / 2 && each <= FILLER_TOKENS_MOST ? each : undefined;

@@ -1,4 +1,4 @@
-/** /v1/settings/models/try: what a model can, tried by real calls. */
+/** /v1/settings/models/try: finds out by real calls what a model can do. */
 import { Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { orNull, Time } from "../../core/schema.ts";

@@ -1,4 +1,4 @@
-/** Where agents run commands, as the server opens it. */
+/** How the server opens the sandboxes in which agents run commands. */
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -44,7 +44,7 @@ test("while the disk is full no container is started that nobody would know of",
   const spec = { executionId: newId("execution"), sessionId: "s", agentId: "worker", home: folder };
   const limits = { network: "none", memoryMb: 64, cpus: 1, env: {} } as const;
   await expect(driver.start({ ...spec, ...limits }, new AbortController().signal)).rejects.toBe(full);
-  // Nowhere but on a host with that label, and there are no hosts.
+  // The work may only run on a host with that label, and there are no hosts.
   await expect(
     driver.start({ ...spec, ...limits, hostLabels: ["gpu"] }, new AbortController().signal),
   ).rejects.toMatchObject({

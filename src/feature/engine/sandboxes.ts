@@ -1,4 +1,4 @@
-/** Where agents run commands: containers, or processes of this machine. */
+/** Opens the sandboxes in which agents run commands: containers, or processes of this machine. */
 
 import { dockerEndpoint } from "../../adapter/docker/endpoint.ts";
 import { connectDocker } from "../../adapter/docker.ts";
@@ -21,19 +21,22 @@ import type { SettingsService } from "../settings/service.ts";
 
 export interface Sandboxes {
   driver: SandboxDriver;
-  /** Why this one, for the log. */
+  /** Why this driver was chosen, for the log. */
   reason: string;
-  /** Work waits until an engine answers. */
+  /** Whether work has to wait until an engine answers. */
   waits: boolean;
-  /** Makes the agents' image when it is one of ours. @returns whether it is there now. */
+  /** Builds the agents' image if it is one that Skep builds. @returns whether the image exists now. */
   makeImage(image: string): Promise<boolean>;
-  /** Whether `makeImage` would have what it needs. Makes nothing. */
+  /** Whether `makeImage` has what it needs. Builds nothing. */
   canMakeImage(image: string): Promise<boolean>;
-  /** Of a driver that works elsewhere: whether it could start a sandbox now. @throws Problem with the remedy. */
+  /**
+   * Only of a driver that works elsewhere: checks whether it could start a sandbox now. @throws Problem with the
+   * remedy.
+   */
   check?(): Promise<ClusterChecked>;
-  /** Of several engines: what each is, and whether it gets work. */
+  /** Only with several engines: their state, and whether they get work. */
   hosts?: Pick<HostedSandboxes, "look" | "setDrained" | "onChange">;
-  /** Leaves nothing of this server in the container engine. */
+  /** Removes everything that this server has in the container engine. */
   close(): Promise<void>;
 }
 
@@ -42,13 +45,13 @@ type Needs = Pick<Core, "config" | "clock" | "log" | "store" | "docker" | "insta
   settings: Pick<SettingsService, "get">;
 };
 
-/** @throws Problem when the one that the configuration asks for does not work. */
+/** @throws Problem when the driver that the configuration asks for does not work. */
 export async function openSandboxes(deps: Needs): Promise<Sandboxes> {
   const opened = await openDriver(deps);
   return opened.hosts ? opened : { ...opened, driver: withoutHosts(opened.driver) };
 }
 
-/** Work that wants a certain host waits where there are none: it may not be done anywhere else. */
+/** Without several hosts, work that requires labels of a host waits: it may not run anywhere else. */
 function withoutHosts(driver: SandboxDriver): SandboxDriver {
   return {
     ...driver,
@@ -100,7 +103,7 @@ async function openDriver(deps: Needs): Promise<Sandboxes> {
 
 const never = async () => false;
 
-/** Several engines. Those that do not answer are left out until they do. */
+/** Several engines. An engine that does not answer gets no work until it does. */
 async function openHosts(deps: Needs): Promise<Sandboxes> {
   const { config, clock, log, instanceId, settings } = deps;
   if (config.sandboxWorkspace !== "detached")
@@ -144,7 +147,10 @@ async function openHosts(deps: Needs): Promise<Sandboxes> {
   };
 }
 
-/** Pods of a cluster. One that does not answer is waited for: it is not part of this machine. */
+/**
+ * Pods of a Kubernetes cluster. If the cluster does not answer, work waits for it, because it is not part of this
+ * machine.
+ */
 async function openCluster({ config, clock, log, instanceId, settings }: Needs): Promise<Sandboxes> {
   const { kubernetesConfig, kubernetesContext, kubernetesNamespace, kubernetesPullSecrets, kubernetesWarmPools } =
     config;
@@ -176,7 +182,7 @@ async function openCluster({ config, clock, log, instanceId, settings }: Needs):
   }
 }
 
-/** Whether agents have worked in containers, or were about to, in this life of the server or an earlier one. */
+/** Remembers whether this data folder's agents ever worked, or were about to work, in containers. */
 function rememberedUse(store: Store) {
   const rows = store.rows(facts);
   let known = rows.find({ name: CONTAINERS_USED }) !== undefined;
@@ -185,7 +191,7 @@ function rememberedUse(store: Store) {
     noteStarts: <Driver extends SandboxDriver>(driver: Driver): Driver => ({
       ...driver,
       async start(...how) {
-        // Before the container is there: one whose start is reported as failed would be nobody's.
+        // Stored before the start, because a start that is reported as failed may still leave a container.
         if (!known) store.write(() => rows.insertIfNew({ name: CONTAINERS_USED, value: "true" }));
         known = true;
         return await driver.start(...how);

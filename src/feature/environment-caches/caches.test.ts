@@ -1,4 +1,4 @@
-/** Which work has a cache of the home, and when a cache goes. */
+/** Which work gets a cache, and when a cache is removed. */
 import { afterAll, expect, test } from "bun:test";
 import type { CacheVolume, CacheVolumes } from "../../adapter/sandbox/docker/caches.ts";
 import { DAY_MS, systemClock } from "../../core/clock.ts";
@@ -15,7 +15,7 @@ afterAll(() => store.close());
 
 const ENVIRONMENTS: Record<string, Environment> = { web: { caches: ["~/.npm", "~/.cache/pip"] }, bare: {} };
 
-/** @param inUse names of volumes that a sandbox has. */
+/** @param inUse names of volumes that a sandbox uses. */
 function cachesOver(rows: CacheVolume[], inUse: string[] = [], change: Partial<EnvironmentCachesDeps> = {}) {
   const there = new Map(rows.map((row) => [row.name, row]));
   const volumes: CacheVolumes = {
@@ -54,7 +54,7 @@ test("work that a stranger's pull request began has the cache of nobody, and nob
   const paths = [".npm", ".cache/pip"];
   expect(service.foldersOf(work)).toEqual({ owner: "usr_ann", projectId: "web", paths });
   expect(service.foldersOfSetUp("web")).toEqual({ owner: "set-up", projectId: "web", paths });
-  // The rows of the run itself are not needed to say where it came from.
+  // The row of the run itself is not needed to tell where the run came from.
   store.write(() => {
     store.statement("PRAGMA defer_foreign_keys = ON").run();
     store

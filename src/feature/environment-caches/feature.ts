@@ -1,4 +1,4 @@
-/** What sandboxes of a project's work keep of their homes: caches of package managers. */
+/** Caches of package managers: folders in the home that the sandboxes of a project's work keep. */
 import { createCacheVolumes } from "../../adapter/sandbox/docker/caches.ts";
 import { whyNoCaches } from "../../core/caches.ts";
 import { HOUR_MS } from "../../core/clock.ts";

@@ -1,4 +1,4 @@
-/** What sandboxes of a project's work keep of their homes. */
+/** The caches of a project, as the API shows them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 

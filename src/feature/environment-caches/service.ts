@@ -1,6 +1,6 @@
 /**
- * Caches of projects' environments: who gets which volume, and when one goes. The container engine's volumes say themselves whose
- * they are, so what is listed here is what is there.
+ * Caches of projects' environments: who gets which volume, and when a volume is removed. The labels of the engine's
+ * volumes say whose they are, so the list always shows the volumes that exist.
  */
 import type { CacheVolumes } from "../../adapter/sandbox/docker/caches.ts";
 import { belowHome, SET_UP_CACHES } from "../../core/caches.ts";
@@ -17,9 +17,9 @@ import type { CachesCleared, ProjectCaches } from "./model.ts";
 
 export interface EnvironmentCachesDeps extends Pick<Core, "store" | "clock" | "log"> {
   volumes: CacheVolumes | undefined;
-  /** Why there are none. */
+  /** Why caches are not available; undefined when they are. */
   why: string | undefined;
-  /** The server has no accounts. */
+  /** Whether the server has no accounts. */
   localUser: boolean;
   projects: { find(id: string): object | undefined };
   environmentOf(projectId: string): Environment | undefined;
@@ -39,7 +39,7 @@ export function createEnvironmentCaches(deps: EnvironmentCachesDeps) {
     const own = caller.userId ?? (localUser ? LOCAL_USER : undefined);
     return rows.filter((row) => row.projectId === projectId && (caller.admin || row.owner === own));
   }
-  /** @returns false while a sandbox has it. */
+  /** @returns false while a sandbox uses the volume. */
   async function remove(name: string): Promise<boolean> {
     try {
       await volumes?.remove(name);
@@ -55,7 +55,7 @@ export function createEnvironmentCaches(deps: EnvironmentCachesDeps) {
     (owner !== SET_UP_CACHES && (owner === LOCAL_USER ? !localUser : hasUser.get([owner]) === undefined));
   const isOld = (createdAt: string): boolean => Date.parse(createdAt) < clock.now() - LIMITS.cacheDays * DAY_MS;
   return {
-    /** What the sandbox of this work keeps; undefined where it keeps nothing. */
+    /** The folders that the sandbox of this work keeps; undefined when it keeps none. */
     foldersOf({
       projectId,
       userId,
@@ -64,11 +64,15 @@ export function createEnvironmentCaches(deps: EnvironmentCachesDeps) {
       const owner = userId ?? (localUser ? LOCAL_USER : undefined);
       if (!volumes || projectId === undefined || owner === undefined) return undefined;
       const paths = belowHome(pathsOf(projectId));
-      // What strangers propose could leave there what the person's next work runs.
+      // Work on a stranger's pull request gets no caches: it could leave programs there that the person's next work
+      // runs.
       if (paths.length === 0 || (runId !== undefined && isForeign.get([runId]) !== undefined)) return undefined;
       return { owner, projectId, paths };
     },
-    /** What the project's set-up keeps. Nobody's work has it, so what a set-up leaves there reaches set-ups alone. */
+    /**
+     * The folders that the project's set-up keeps. They are separate from everybody's work, so what a set-up leaves
+     * there reaches only set-ups.
+     */
     foldersOfSetUp(projectId: string): CacheFolders | undefined {
       const paths = belowHome(pathsOf(projectId));
       return volumes && paths.length > 0 ? { owner: SET_UP_CACHES, projectId, paths } : undefined;
@@ -85,16 +89,19 @@ export function createEnvironmentCaches(deps: EnvironmentCachesDeps) {
       }));
       return { project_id: projectId, paths: [...pathsOf(projectId)], unavailable: why ?? null, items };
     },
-    /** Removes the caller's; an administrator removes all. @throws Problem 404, 503. */
+    /** Removes the caller's caches of the project; an administrator removes everybody's. @throws Problem 404, 503. */
     async clear(projectId: string, caller: Caller): Promise<CachesCleared> {
       const seen = await seenBy(projectId, caller);
       const ends = await Promise.all(seen.map(({ name }) => remove(name)));
       const removed = ends.filter(Boolean).length;
       return { removed, in_use: ends.length - removed };
     },
-    /** All that there are. @throws Problem where the engine does not answer. */
+    /** All cache volumes. @throws Problem when the engine does not answer. */
     list: async () => (await volumes?.list()) ?? [],
-    /** Removes what is nobody's any more, too old, or too large. One that a sandbox has is tried again. */
+    /**
+     * Removes volumes whose user or project is gone, whose project keeps no caches any more, or that are too old or too
+     * large. A volume in use is tried again at the next sweep.
+     */
     async sweep(): Promise<void> {
       try {
         for (const { name, projectId, owner, bytes, createdAt } of (await volumes?.list()) ?? []) {

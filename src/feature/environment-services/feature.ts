@@ -1,4 +1,4 @@
-/** Databases and the like beside the sandboxes of a project's work, as its environment says. */
+/** Services such as databases that run beside the sandboxes of a project's work, as its environment says. */
 import { createAgentImages } from "../../adapter/sandbox/docker/agent-image.ts";
 import { createServices, ServiceFailure } from "../../adapter/sandbox/docker/services.ts";
 import { MINUTE_MS } from "../../core/clock.ts";
@@ -37,7 +37,7 @@ export const environmentServices = defineFeature(
     });
     const ends = [
       bus.subscribe([...RUN_ENDS, runWaiting], ({ run_id = "" }) => service.end(run_id)),
-      // That of a step is no end of its run.
+      // The session of a run's step does not end the run's services.
       bus.subscribe([sessionEnded], ({ run_id, session_id = "" }) => run_id === undefined && service.end(session_id)),
     ];
     return {
@@ -54,7 +54,7 @@ export const environmentServices = defineFeature(
   serviceEvents,
 );
 
-/** On the one container engine that sandboxes run on. */
+/** Services need the one container engine on which the sandboxes run. */
 function openServices({ docker, config, instanceId, clock, log, replaced }: Needs) {
   const why = whyNone(config, docker !== undefined && replaced.sandboxes === undefined);
   if (why !== undefined || !docker) return { services: undefined, why: why ?? NO_CONTAINERS };

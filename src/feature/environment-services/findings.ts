@@ -1,4 +1,4 @@
-/** Accepted environments with services that cannot run here, for `skep doctor`. */
+/** For `skep doctor`: accepted environments with services that cannot run on this server. */
 import { ownJson } from "../../core/own-json.ts";
 import { projectEnvironments } from "../../store/tables/environments.ts";
 import { type Finding, fail } from "../doctor/model.ts";

@@ -1,6 +1,6 @@
 /**
- * The services that run for a place: a run, a session, or a check. They are started together, watched, started again when one
- * ends, and removed together.
+ * The services that run for a place: a run, a session, or a check. The services of a place are started together,
+ * watched, started again when one ends, and removed together.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OpenServices, ServiceFailure, Services, ServicesPlan } from "../../adapter/sandbox/docker/services.ts";
@@ -25,7 +25,7 @@ export interface GroupsDeps extends Pick<Core, "clock" | "log"> {
 interface Asked {
   plan: ServicesPlan;
   refs: EventRefs;
-  /** They are kept whatever is at work, until they are closed. */
+  /** The services are kept, whether work is under way or not, until they are closed. */
   held: boolean;
 }
 
@@ -33,10 +33,10 @@ interface Group {
   plan: ServicesPlan;
   key: string;
   refs: EventRefs;
-  /** Nobody needs it any more. */
+  /** Aborted when nobody needs the services any more. */
   stop: AbortController;
   opened: Promise<OpenServices>;
-  /** By container. */
+  /** Ids of the containers that are watched. */
   watched: Set<string>;
   tooLarge: Set<string>;
   restartsLeft: number;
@@ -44,7 +44,7 @@ interface Group {
   held: boolean;
 }
 
-/** Of all services of a run or session together. */
+/** How often services are started again, for all services of a place together. */
 const RESTARTS = 3;
 const WATCH_AGAIN_MS = 5_000;
 const DETAIL_CHARACTERS = 2_000;
@@ -74,7 +74,7 @@ export function createGroups({ store, clock, log, masking, services, failureIn }
   }
   function begin(group: Group): void {
     group.opened = open(group);
-    // Who waits for it gets the error. There may be nobody.
+    // Callers that wait for the services get the error. There may be no such caller.
     group.opened.catch(() => {});
   }
   async function open(group: Group): Promise<OpenServices> {
@@ -91,7 +91,7 @@ export function createGroups({ store, clock, log, masking, services, failureIn }
       throw error;
     }
   }
-  /** The next one who asks starts them again. */
+  /** Forgets the group; the next request starts the services again. */
   function giveUp(group: Group, error: unknown): void {
     const { place } = group.plan;
     if (groups.get(place) === group) groups.delete(place);
@@ -100,7 +100,7 @@ export function createGroups({ store, clock, log, masking, services, failureIn }
     if (failure) report(store, group, failure.service, "failed", detailOf(masking, failure));
     else log.warn({ err: error, place }, "services could not be started");
   }
-  /** Until it ends by itself, or nobody needs it. */
+  /** Watches one container. If it ends while the services are needed, they are started again. */
   async function watch(group: Group, name: string, id: string): Promise<void> {
     const { signal } = group.stop;
     group.watched.add(id);
@@ -130,7 +130,10 @@ export function createGroups({ store, clock, log, masking, services, failureIn }
       log.debug({ err, place }, "services were not removed; they will be swept");
     }
   }
-  /** The services of this place, healthy. @throws Problem 503 `service_failed`, 409 `services_unsupported`, and as the container engine. */
+  /**
+   * Returns the healthy services of this place; starts them if needed. @throws Problem 503 `service_failed`, 409
+   * `services_unsupported`, and those of the container engine.
+   */
   async function reach({ plan, refs, held }: Asked, signal: AbortSignal) {
     for (;;) {
       const group = take(plan, refs);
@@ -142,7 +145,7 @@ export function createGroups({ store, clock, log, masking, services, failureIn }
       } catch (error) {
         signal.throwIfAborted();
         const failure = failureIn(error);
-        // Somebody else has asked for others, by another environment, and may have them by now.
+        // Another request with a changed environment has replaced this group: try again with the new one.
         if (group.stop.signal.aborted && !failure && !isProblem(error) && groups.has(plan.place)) continue;
         throw failure ? failed(failure.service, detailOf(masking, failure)) : asUnsupported(error);
       }
@@ -153,7 +156,7 @@ export function createGroups({ store, clock, log, masking, services, failureIn }
     reach,
     drop,
     has: (place: string): boolean => groups.has(place),
-    /** Ends those whose place is not live and that nobody has used for a while. */
+    /** Ends groups whose place is not at work and that nobody has used for that time, ms. */
     async dropIdle(live: ReadonlySet<string>, idleMs: number): Promise<void> {
       for (const [place, group] of groups) {
         if (group.held || live.has(place)) group.usedAt = clock.now();
@@ -163,13 +166,13 @@ export function createGroups({ store, clock, log, masking, services, failureIn }
     },
     async close(): Promise<void> {
       await Promise.all([...groups.keys()].map(drop));
-      // Those of runs that have just ended.
+      // Also waits until the services of runs that have just ended are removed.
       await turns.settled();
     },
   };
 }
 
-/** What is done in the engine for a place: one thing after another. */
+/** Runs the engine's actions for each place one after another. */
 function createTurns() {
   const turns = new Map<string, Promise<unknown>>();
   return {
@@ -212,7 +215,7 @@ function detailOf(masking: Pick<Masking, "text">, { why, tail }: Pick<ServiceFai
     : `${words.slice(0, 500)}\n…\n${words.slice(502 - DETAIL_CHARACTERS)}`;
 }
 
-/** A service that fills the disk is ended and started again. */
+/** Kills a service that has written too much to the disk; it is then started again. */
 async function endTooLarge(services: Services, group: Group): Promise<void> {
   for (const id of (await group.opened).containers.values()) {
     if ((await services.writtenBytes(id)) <= LIMITS.serviceBytes) continue;

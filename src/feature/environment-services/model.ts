@@ -1,9 +1,9 @@
-/** Services of a project's environment: databases and the like beside the sandboxes that work on its code. */
+/** Services of a project's environment: databases and the like that run beside the sandboxes which work on its code. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { ImageName } from "../../core/image-name.ts";
 
 const MAX_SERVICES = 8;
-/** Until a service must be healthy, unless its definition says otherwise. */
+/** Time within which a service must be healthy, unless its definition says otherwise. */
 export const START_SECONDS = 60;
 const MAX_VARIABLES = 50;
 
@@ -37,7 +37,7 @@ const EnvironmentService = t.Object(
   { title: "EnvironmentService", additionalProperties: false },
 );
 
-/** Names that mean the sandbox itself. */
+/** Reserved names that mean the sandbox itself. */
 const OWN_NAMES = "localhost|sandbox|setup";
 
 export const EnvironmentServices = t.Record(

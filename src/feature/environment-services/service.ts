@@ -1,7 +1,7 @@
 /**
- * Services of the work on projects' code: started for a run or session before its first step, kept while it works, started again
- * when one ends, and removed with it. The container engine is what remembers them, so a server that was killed takes up what
- * runs, and removes what nobody needs any more.
+ * Services for the work on projects' code. They start before the first step of a run or session, run while it works,
+ * and are removed with it. A service that ends is started again. The container engine remembers them: after a crash,
+ * the server continues with the running ones and removes those that nobody needs any more.
  */
 import type { Services, ServicesPlan } from "../../adapter/sandbox/docker/services.ts";
 import { MINUTE_MS } from "../../core/clock.ts";
@@ -12,16 +12,16 @@ import { createGroups, type Groups, type GroupsDeps, unsupported } from "./group
 import { type EnvironmentServices, START_SECONDS } from "./model.ts";
 
 interface EnvironmentServicesDeps extends Omit<GroupsDeps, "services"> {
-  /** Undefined where there is none, for the reason in `why`. */
+  /** Undefined when services are not available here, for the reason in `why`. */
   services: Services | undefined;
   why: string;
   servicesOf(projectId: string): EnvironmentServices | undefined;
   settings(): { memory_mb: number; cpus: number; idle_minutes: number };
-  /** Runs and sessions whose work is queued or under way. */
+  /** Ids of the runs and sessions whose work is queued or under way. */
   atWork(): ReadonlySet<string>;
 }
 
-/** Where a sandbox is to reach them. */
+/** The facts about a sandbox that decide whether it can reach services. */
 interface SandboxFacts {
   runtime: string | undefined;
   isolation: "container" | "none";
@@ -52,8 +52,9 @@ export function createEnvironmentServices(deps: EnvironmentServicesDeps) {
   }
   return {
     /**
-     * The services of this work, healthy. Undefined where its project names none, or it does not work in the project's files.
-     * @throws Problem 503 `service_failed`, 409 `services_unsupported`, and as the container engine says.
+     * The healthy services of this work. Undefined when its project names none, or when it does not work in the
+     * project's files.
+     * @throws Problem 503 `service_failed`, 409 `services_unsupported`, and those of the container engine.
      */
     async ready(work: ExecutionInfo, sandbox: SandboxFacts, signal: AbortSignal): Promise<SandboxServices | undefined> {
       const { workId, projectId, runId, userId } = work;
@@ -68,7 +69,7 @@ export function createEnvironmentServices(deps: EnvironmentServicesDeps) {
       };
       return await here.reach({ plan: planOf(workId, wanted), refs, held: false }, signal);
     },
-    /** The same for something else than an agent's work, until it is closed. */
+    /** Like `ready`, for work that is not an agent's. The services run until `close` is called. */
     async beside(place: string, projectId: string, runtime: string | undefined, signal: AbortSignal) {
       const wanted = deps.servicesOf(projectId);
       if (!wanted || Object.keys(wanted).length === 0) return undefined;
@@ -82,11 +83,11 @@ export function createEnvironmentServices(deps: EnvironmentServicesDeps) {
         throw error;
       }
     },
-    /** Of a run or session that has ended, or waits for a person. */
+    /** Ends the services of a run or session that has ended, or that waits for a person. */
     end(place: string): void {
       if (groups?.has(place)) void groups.drop(place);
     },
-    /** Ends what nobody has used for a while, and removes what an earlier process left. */
+    /** Ends services that nobody has used for a while, and removes those that an earlier process left. */
     async sweep(): Promise<void> {
       if (!services || !groups) return;
       const live = atWork();
@@ -98,7 +99,7 @@ export function createEnvironmentServices(deps: EnvironmentServicesDeps) {
         log.debug({ err: error }, `services were not swept: ${messageOf(error)}`);
       }
     },
-    /** Why services cannot run here, a sentence's end; undefined where they can, or nobody knows. */
+    /** Why services cannot run here, as the end of a sentence. Undefined when they can, or when it is not known. */
     async lack(runtime: string | undefined): Promise<string | undefined> {
       const lack = lackOf({ runtime, isolation: "container" });
       if (lack !== undefined) return lack;

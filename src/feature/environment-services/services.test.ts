@@ -26,7 +26,7 @@ describe.skipIf(!docker)("services of a project's environment", () => {
   let image: string;
   let server: TestServer;
   let project: Project;
-  /** A number that grows with each question: it shows whether a service is the same one. */
+  /** Serves a number that grows with each request, which shows whether a service is still the same one. */
   const counter =
     'mkdir -p /srv/cgi-bin; printf "#!/bin/sh\\necho x >> /n\\necho\\nwc -l < /n\\n" > /srv/cgi-bin/n; chmod +x /srv/cgi-bin/n';
   const db = () => ({
@@ -44,7 +44,7 @@ describe.skipIf(!docker)("services of a project's environment", () => {
   const accept = (definition: unknown) => call("PUT", `/v1/projects/${project.id}/environment`, { definition });
   const start = (pipeline_id: string) =>
     call<Run>("POST", "/v1/runs", { pipeline_id, task_description: "Look", project_name: "web" });
-  /** What happened in a run until then. */
+  /** The events of a run up to that one. */
   async function shownUntil(run: string, isLast: (event: Shown) => boolean): Promise<Shown[]> {
     const frames = framesOf<Shown>(server, `/v1/events/stream?after=0&run_id=${run}`);
     return (await framesUntil(frames, ({ data }) => isLast(data))).map(({ data }) => data);
@@ -87,7 +87,7 @@ describe.skipIf(!docker)("services of a project's environment", () => {
       steps: {
         one: answers(ask),
         two: answers(ask, "cat seen.txt"),
-        // A call that a killed server interrupted is not made again.
+        // After a kill of the server, the interrupted call is not repeated, so there is a second one.
         long: answers(forever, forever),
         after: answers(until("-ge 5"), until("-lt 5")),
       },
@@ -153,13 +153,13 @@ describe.skipIf(!docker)("services of a project's environment", () => {
   test("one that ends while the run works is started anew, and the run's page has how it ended", async () => {
     await accept({ services: { db: db() } });
     const run = await start("after");
-    // Its first call has counted to five, its second one waits for fewer.
+    // The first call has counted to five. The second one waits for a smaller number, from a new service.
     await shownUntil(run.id, nth(2));
     const [first] = await containersOf(run.id);
     await docker!.containers.kill(first!.id);
     const events = await shownUntil(run.id, isEnd);
     expect(events.at(-1)?.kind).toBe("run_complete");
-    // The step may reach it before it is found to be healthy, and end the run.
+    // The step may reach the new service, and end the run, before the service counts as healthy.
     expect(statesIn(events).slice(0, 4)).toEqual(["db starting", "db healthy", "db ended", "db starting"]);
     expect(events.find(({ data }) => data.state === "ended")?.data.detail).toStartWith("ended with exit code 137");
     await gone(run.id);
@@ -170,7 +170,7 @@ describe.skipIf(!docker)("services of a project's environment", () => {
     for (const run of [kept, cancelled]) await shownUntil(run.id, nth(1));
     const before = await containersOf(kept.id);
     expect(before.map(({ state }) => state)).toEqual(["running"]);
-    // What a run of before has left.
+    // A container that an earlier run has left behind.
     const labels = { "skep.instance": before[0]!.labels["skep.instance"]!, "skep.services": "run_ended" };
     await docker!.containers.create({ Image: image, Cmd: ["true"], Labels: labels });
     await server.stop("SIGKILL");
@@ -196,7 +196,7 @@ describe.skipIf(!docker)("services of a project's environment", () => {
     await accept({ image, setup, services: { db: { ...db(), command: ["sh", "-c", "exit 3"] } }, check });
     const failed = await skep(["projects", "setup", "web", "--data", server.data]);
     expect([failed.code, failed.stdout]).toEqual([1, expect.stringContaining("The service db ended with exit code 3")]);
-    // Other services are no reason to install again what the code needs.
+    // Changed services do not require a new installation of what the code needs.
     expect([(await layer())?.image, await layer()]).toEqual([expect.stringContaining("skep/setup:"), before]);
     const shown = await skep(["projects", "environment", "web", "--data", server.data]);
     expect(shown.stdout).toContain("healthy: wget -q");

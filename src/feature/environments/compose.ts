@@ -1,11 +1,14 @@
-/** Services that a repository's Compose file starts from images. What it builds is the project's own code, which agents have. */
+/**
+ * Reads the services that a repository's Compose file starts from images. Services that it builds are the project's own
+ * code, which agents already have.
+ */
 import { Value } from "@sinclair/typebox/value";
 import { isObject } from "../../core/is-object.ts";
 import { EnvironmentServices } from "../environment-services/model.ts";
 
 export const COMPOSE_FILES = ["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"] as const;
 
-/** Members that say nothing about what a service is beside a run. */
+/** Members that do not matter for a service beside a run, or that are read by name. */
 const IGNORED = new Set([
   "image",
   "environment",
@@ -23,7 +26,10 @@ const IGNORED = new Set([
 ]);
 const MOST = 50;
 
-/** @returns the services that can be had, and what was left out. @param value of the file; undefined where it cannot be read. */
+/**
+ * @param value the parsed file; undefined when it cannot be read. @returns the services that can run, and notes on what
+ * was left out.
+ */
 export function readCompose(value: unknown): { services: EnvironmentServices; notes: string[] } {
   const services: EnvironmentServices = {};
   const notes: string[] = [];
@@ -44,7 +50,7 @@ export function readCompose(value: unknown): { services: EnvironmentServices; no
   return { services, notes };
 }
 
-/** A service in our words, or why there is none. */
+/** Converts a service of the Compose file; a string says why it cannot be converted. */
 function serviceIn(given: Record<string, unknown>): { service: Record<string, unknown>; others: string[] } | string {
   const { image, environment, command, healthcheck } = given;
   if (given["build"] !== undefined) return "it is built from the repository";
@@ -52,7 +58,7 @@ function serviceIn(given: Record<string, unknown>): { service: Record<string, un
   const env = variablesIn(environment);
   const args = argumentsIn(command);
   const health = isObject(healthcheck) ? healthIn(healthcheck["test"]) : undefined;
-  // A dollar sign stands for a variable of the machine where Compose runs.
+  // In Compose, a dollar sign refers to a variable of the machine on which Compose runs.
   const texts = [image, ...Object.values(env ?? {}), ...(args ?? [])];
   if (texts.some((text) => text.includes("$"))) return "it has variables of the machine";
   const others = Object.keys(given).filter((key) => !IGNORED.has(key));
@@ -76,7 +82,7 @@ function variablesIn(given: unknown): Record<string, string> | undefined {
   return pairs && Object.fromEntries(pairs.map(([name, value]) => [name, String(value ?? "")]));
 }
 
-/** A text is split at blanks where no quotes or backslashes say otherwise. */
+/** Splits a text at blanks. Undefined for a text with quotes or backslashes, which would need a shell. */
 function argumentsIn(given: unknown): string[] | undefined {
   if (Array.isArray(given)) return given.map(String);
   if (typeof given !== "string" || /["'\\]/.test(given)) return undefined;
@@ -84,7 +90,7 @@ function argumentsIn(given: unknown): string[] | undefined {
   return words.length > 0 ? words : undefined;
 }
 
-/** Two dollar signs stand for one. */
+/** The health command. Compose writes a dollar sign as two. */
 function healthIn(test: unknown): string | undefined {
   if (typeof test === "string") return test.replaceAll("$$", "$");
   if (!Array.isArray(test)) return undefined;

@@ -20,13 +20,13 @@ import type { ProjectEnvironment } from "./model.ts";
 setDefaultTimeout(300_000);
 const docker = await dockerForTests(process.env);
 
-/** Of a server without accounts. */
+/** The label of a project's cache volumes, on a server without accounts. */
 const CACHES_OF = ({ id }: Pick<Project, "id">, owner = "local"): string => `skep.cache=${id} ${owner}`;
 
 describe.skipIf(!docker)("the environment of a project", () => {
   const folder = mkdtempSync(join(tmpdir(), "skep-environments-"));
   const source = join(folder, "source");
-  // Its own: copies of this file run at once.
+  // Named after the process, because several copies of this file may run at the same time.
   const image = `skep-test-environment:${process.pid}`;
   const env = {
     SANDBOX: "docker",
@@ -76,7 +76,7 @@ describe.skipIf(!docker)("the environment of a project", () => {
     }
   }
   const fetchProject = async () => jobEnd((await call<Job>("POST", `/v1/projects/${project.id}/fetch`)).id);
-  /** What the only command of a run's agent left. */
+  /** The output of the only command that a run's agent gives. */
   async function outputOfRun(): Promise<string> {
     const run = await call<Run>("POST", "/v1/runs", {
       pipeline_id: "p",
@@ -117,7 +117,7 @@ describe.skipIf(!docker)("the environment of a project", () => {
   afterAll(async () => {
     await server.remove();
     const layers = (await docker!.images.list()).filter(({ labels }) => labels["skep.layer"]?.startsWith(project.id));
-    // By name: one that others begin with goes with the last of them.
+    // Removed by name: an image from which others are built is removed with the last of them.
     for (const { id, tags } of layers) await docker!.images.remove(tags[0] ?? id);
     await docker!.images.remove(image);
     for (const owner of ["local", "set-up"])
@@ -153,7 +153,7 @@ describe.skipIf(!docker)("the environment of a project", () => {
   });
 
   test("an agent's commands have the accepted image and variables", async () => {
-    // The server's own image does not exist: without the project's nothing would run.
+    // The server's own image does not exist, so nothing could run without the project's image.
     expect(await outputOfRun()).toBe("said hello\n");
   });
 
@@ -169,7 +169,7 @@ describe.skipIf(!docker)("the environment of a project", () => {
     const shown = await skep(["projects", "caches", "web", "--data", server.data]);
     expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining("web keeps ~/.cache/tool")]);
     expect((await skep(["usage", "disk", "--data", server.data])).stdout).toContain("caches of web (1)");
-    // The last run's sandbox may have it for a moment yet.
+    // The sandbox of the last run may still use the volume for a moment.
     for (;;) {
       const cleared = await skep(["projects", "caches", "web", "--clear", "--json", "--data", server.data]);
       expect([cleared.code, cleared.stderr]).toEqual([0, ""]);
@@ -195,7 +195,7 @@ describe.skipIf(!docker)("the environment of a project", () => {
     const setUp = (...args: string[]) => skep(["projects", "setup", "web", ...args, "--data", server.data]);
     const setup =
       "mkdir deps && echo one >deps/made && echo root >/made-by-set-up && echo x >~/left && wget -q -O - http://denied.example/; env | grep -c GREETING; cat ~/.cache/tool/left; echo of the set-up >~/.cache/tool/left";
-    // As in an agent's sandbox: the home is empty, and has nothing of the set-up's cache.
+    // Like an agent's sandbox, the check starts with an empty home, without the set-up's cache.
     const check =
       'echo "checked"; cat deps/made && ! test -e ~/left && touch ~/own && ! touch /x && test "$(id -u)" != 0 && ! ls -A ~/.cache/tool';
     const caches = ["~/.cache/tool"];
@@ -221,10 +221,10 @@ describe.skipIf(!docker)("the environment of a project", () => {
       last: { exit_code: 0 },
       check: { passed: true },
     });
-    // What the set-up keeps of its home is for set-ups alone.
+    // Only set-ups see what a set-up keeps of its home.
     expect(first.last?.log).not.toContain("of the set-up");
     expect(await outputOfRun()).toBe("said hello\none\nroot\n");
-    // Nothing that it depends on has changed.
+    // Nothing on which the set-up depends has changed.
     commit({ "code.js": "1" });
     await fetchProject();
     expect((await setUp()).code).toBe(0);
@@ -263,7 +263,7 @@ describe.skipIf(!docker)("the environment of a project", () => {
     await call("POST", `/v1/jobs/${job!.id}/cancel`);
     expect((await jobEnd(job!.id)).state).toBe("cancelled");
     expect(await containers()).toEqual([]);
-    // Nothing begins it by itself again.
+    // The set-up does not start again by itself.
     expect(await call<ProjectSetup>("GET", `/v1/projects/${project.id}/setup`)).toMatchObject({
       state: "needed",
       job: null,
@@ -347,7 +347,7 @@ describe.skipIf(!docker)("the environment of a project", () => {
     const found = () => call<ProjectSetup>("GET", `/v1/projects/${project.id}/setup`);
     const layers = async () =>
       (await docker!.images.list()).filter(({ labels }) => labels["skep.layer"]?.startsWith(project.id));
-    /** A sandbox that is just being removed still has its image: that goes with the next time. */
+    /** A sandbox that is being removed still uses its image; the image is then removed by the next call. */
     async function clear(): Promise<void> {
       do expect((await setUp("--clear")).code).toBe(0);
       while ((await layers()).length > 0);
@@ -402,7 +402,8 @@ RUN echo root >/made-by-set-up; wget -q -O - http://denied.example/; true
       expect([made.code, made.stdout]).toEqual([0, expect.stringContaining("does not allow: denied.example:80")]);
       expect(await found()).toMatchObject({ state: "ready", check: { passed: true, log: "one" } });
       expect(await outputOfRun()).toBe("said hello world\nroot\n");
-      // A branch of somebody else, and then the project's own: neither changes what holds.
+      // First a change on somebody else's branch, then one on the project's own: neither changes the accepted
+      // environment.
       git("checkout", "-q", "-b", "stranger");
       commit({ "box/Dockerfile": `${dockerfile}RUN echo stranger >/made-by-set-up\n` });
       git("checkout", "-q", "main");
@@ -414,7 +415,7 @@ RUN echo root >/made-by-set-up; wget -q -O - http://denied.example/; true
         changed: true,
         accepted: { dockerfile: { text: dockerfile, commit: proposal!.commit } },
       });
-      // Built again, from the files that were accepted: the branch has others by now.
+      // Built again from the accepted files, although the branch has other files by now.
       expect((await setUp("--again")).code).toBe(0);
       expect((await found()).check).toMatchObject({ passed: true, log: "one" });
       expect(await outputOfRun()).toBe("said hello world\nroot\n");

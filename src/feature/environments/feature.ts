@@ -1,4 +1,7 @@
-/** What the sandboxes of a project's work are started with: proposed by its repository, accepted by a person. */
+/**
+ * Environments: what the sandboxes of a project's work start with. The repository proposes one, and a person accepts
+ * it.
+ */
 import { whyNoCaches } from "../../core/caches.ts";
 import { readDockerHosts } from "../../core/docker-options.ts";
 import { placeProblems, schemaProblems } from "../../engine/schema-problems.ts";

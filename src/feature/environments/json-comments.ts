@@ -1,13 +1,13 @@
-/** JSON as editors write it into `devcontainer.json`: with comments, and commas before a closing bracket. */
+/** Reads JSON as editors write it into `devcontainer.json`: with comments, and with commas before a closing bracket. */
 import { readJson } from "../../core/json-reader.ts";
 
-/** @throws SyntaxError as `readJson`. */
+/** @throws SyntaxError like `readJson`. */
 export const readJsonWithComments = (text: string): unknown => readJson(plainJson(text));
 
-/** One pass from front to back: what is in quotes stays as it is. */
+/** Removes comments and trailing commas in one pass. Text in quotes stays as it is. */
 function plainJson(text: string): string {
   const pieces: string[] = [];
-  /** Of the piece that is a comma with nothing after it so far; -1: there is none. */
+  /** Index of the piece that is a comma with only blanks after it so far; -1 when there is none. */
   let comma = -1;
   for (let at = 0; at < text.length; ) {
     const char = text[at]!;
@@ -31,7 +31,7 @@ function endOfString(text: string, from: number): number {
   return at + 1;
 }
 
-/** The position itself and one more where no comment begins. */
+/** The position after the comment; the position after the slash when no comment begins here. */
 function endOfComment(text: string, from: number): number {
   const kind = text[from + 1];
   if (kind !== "/" && kind !== "*") return from + 1;

@@ -10,7 +10,7 @@ import { isReservedName } from "../secrets/model.ts";
 
 const MAX_VARIABLES = 50;
 
-/** One line of text that begins with no blank. */
+/** One line of text that does not begin with a blank. */
 const Line = t.String({
   minLength: 1,
   maxLength: 2_000,
@@ -32,7 +32,7 @@ const RepositoryPath = t.String({
   description: "A path from the repository's top, without control characters.",
 });
 
-/** Of what an image is made; all of it from the project's branch. */
+/** What an image is built from. All of it comes from the project's branch. */
 export const EnvironmentBuild = t.Object(
   {
     dockerfile: RepositoryPath,
@@ -43,7 +43,7 @@ export const EnvironmentBuild = t.Object(
 );
 export type EnvironmentBuild = Static<typeof EnvironmentBuild>;
 
-/** What is built, whatever the branch says later. */
+/** The accepted Dockerfile: it is built as it is, whatever the branch says later. */
 export const AcceptedDockerfile = t.Object(
   {
     text: t.String(),
@@ -115,6 +115,6 @@ export const EnvironmentChange = t.Object({
 });
 export type EnvironmentChange = Static<typeof EnvironmentChange>;
 
-/** Variables that the sandbox sets itself, or that change how programs load. */
+/** Names of variables that the sandbox sets itself, or that change how programs load. */
 export const reservedIn = (env: Readonly<Record<string, string>> | undefined): string[] =>
   Object.keys(env ?? {}).filter(isReservedName);

@@ -1,4 +1,7 @@
-/** A Dockerfile and the files that it copies, as they are at a commit: what a person accepts, and nothing else is built. */
+/**
+ * Reads a Dockerfile and the files that it copies, as they are at a commit. A person accepts exactly this, and only
+ * this is built.
+ */
 import { digestOf, selectFiles } from "../../core/dockerfile/context.ts";
 import { DockerfileFault } from "../../core/dockerfile/lines.ts";
 import { planBuild } from "../../core/dockerfile/plan.ts";
@@ -7,10 +10,10 @@ import { hashJson } from "../../core/json-hash.ts";
 import type { ProjectSources } from "../projects/source.ts";
 import type { AcceptedDockerfile, EnvironmentBuild } from "./model.ts";
 
-/** Projects' Dockerfiles that are remembered. */
+/** How many projects' Dockerfiles are kept in memory. */
 const KEPT = 50;
 
-/** A Dockerfile as it is read, or a sentence that says why it cannot be built. */
+/** A Dockerfile as it was read, or a sentence that says why it cannot be built. */
 export type Pinned = { dockerfile: AcceptedDockerfile } | { fault: string };
 
 export function createPins({ context }: Pick<ProjectSources, "context">) {
@@ -30,7 +33,7 @@ export function createPins({ context }: Pick<ProjectSources, "context">) {
     }
   }
   return {
-    /** As it is at that commit. Each page of a project asks: it is read once. */
+    /** The Dockerfile at that commit. Each page of a project asks for it, so the result is kept. */
     async at(projectId: string, commit: string, build: EnvironmentBuild): Promise<Pinned> {
       const key = `${projectId}/${commit}/${hashJson(build)}`;
       const reading = known.get(key) ?? read(projectId, commit, build);

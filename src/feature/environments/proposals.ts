@@ -1,4 +1,4 @@
-/** What repositories propose for their environments, with the Dockerfile as the branch has it now. */
+/** The environments that repositories propose, with the Dockerfile as the branch has it now. */
 import { invalidField } from "../../core/errors.ts";
 import { visibleText } from "../../core/outside-text.ts";
 import type { RepositoryTexts } from "../projects/repository-text.ts";
@@ -13,7 +13,7 @@ export interface ProposalsDeps {
     sources: Pick<ProjectSources, "context" | "head">;
   };
   readOwn: ReadOwn;
-  /** Why no Dockerfile is built here; undefined where they are. */
+  /** Why this server builds no Dockerfiles; undefined when it does. */
   whyNoBuild: string | undefined;
 }
 
@@ -47,7 +47,7 @@ export function createProposals({ projects, readOwn, whyNoBuild }: ProposalsDeps
       : {
           fault: `${build.dockerfile} is not built here. ${whyNoBuild} Build the image yourself, and name it as \`image\`.`,
         };
-  /** The Dockerfile of a definition that a person wrote, as the branch has it now. @throws Problem 409, 422. */
+  /** The Dockerfile for a definition that a person wrote, as the branch has it now. @throws Problem 409, 422. */
   async function pinOwn(id: string, build: EnvironmentBuild | undefined): Promise<AcceptedDockerfile | null> {
     if (build === undefined) return null;
     const pinned = await pinnedAt(id, whyNoBuild === undefined ? await projects.sources.head(id) : "", build);

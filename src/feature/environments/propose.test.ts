@@ -1,4 +1,4 @@
-/** What a repository proposes, whatever its files hold. */
+/** What is proposed for a repository, whatever its files contain. */
 import { describe, expect, test } from "bun:test";
 import { whyNoSetUps } from "../setups/model.ts";
 import { readOwn } from "./feature.ts";

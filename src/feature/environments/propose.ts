@@ -1,7 +1,7 @@
 /**
- * The environment that a repository proposes, read from text that anybody may have written: a definition of its own
- * (`.skep/environment.yml`), else a part of `devcontainer.json`, of a Compose file, and what the files of its language say.
- * Nothing of it holds before a person has accepted it.
+ * Proposes an environment from a repository's files, which anybody may have written. A definition in
+ * `.skep/environment.yml` comes first; else parts come from `devcontainer.json`, from a Compose file, and from the
+ * files of the code's language. The proposal has no effect until a person accepts it.
  */
 import { posix } from "node:path";
 import { Value } from "@sinclair/typebox/value";
@@ -17,9 +17,9 @@ import { findStack, STACK_FILES } from "./stacks.ts";
 
 const OWN = ".skep/environment.yml";
 const DEVCONTAINERS = [".devcontainer/devcontainer.json", ".devcontainer.json"];
-/** Of a folder without a `devcontainer.json`. */
+/** The Dockerfile of a folder without a `devcontainer.json`. */
 const DOCKERFILE = ".devcontainer/Dockerfile";
-/** All files that are read of a repository. */
+/** All files of a repository that are read. */
 export const ENVIRONMENT_FILES: readonly string[] = [
   OWN,
   ...DEVCONTAINERS,
@@ -33,7 +33,7 @@ const NOTE_CHARACTERS = 300;
 
 interface Proposal {
   definition: Environment;
-  /** The same where its Dockerfile cannot be built. */
+  /** The definition to use when its Dockerfile cannot be built. */
   otherwise: Environment;
   files: string[];
   notes: string[];
@@ -45,10 +45,10 @@ interface Part {
   notes: string[];
 }
 
-/** The value of a text in YAML, and what is wrong with it as an environment, with the places. */
+/** Parses a text in YAML, and finds what is wrong with it as an environment, with the lines. */
 export type ReadOwn = (text: string) => { value: unknown; faults: readonly { line: number; message: string }[] };
 
-/** @returns undefined when nothing in the repository says how its code is run. */
+/** @returns undefined when no file in the repository says how its code is run. */
 export function proposeEnvironment(textOf: TextOf, readOwn: ReadOwn): Proposal | undefined {
   const parts = [
     ownPart(textOf, readOwn),
@@ -57,7 +57,7 @@ export function proposeEnvironment(textOf: TextOf, readOwn: ReadOwn): Proposal |
     stackPart(textOf),
   ].filter((part) => part !== undefined);
   const [first] = parts;
-  // What the repository says in our own form is the whole.
+  // A definition in Skep's own form is complete: the other files are not used.
   const used = first?.files[0] === OWN ? [first] : parts;
   const files = used.flatMap((part) => part.files);
   if (files.length === 0) return undefined;
@@ -75,7 +75,7 @@ export function proposeEnvironment(textOf: TextOf, readOwn: ReadOwn): Proposal |
   };
 }
 
-/** Of a definition, whatever the order of its members, and of what is built. */
+/** Hash of a definition, whatever the order of its members, and of what its Dockerfile builds. */
 export const hashOf = (definition: Environment, dockerfile?: AcceptedDockerfile): string =>
   dockerfile === undefined
     ? hashJson(definition)
@@ -93,10 +93,10 @@ function ownPart(textOf: TextOf, readOwn: ReadOwn): Part | undefined {
   return { files: [OWN], definition: reserved.length > 0 ? {} : value, notes: reserved };
 }
 
-/** Why a definition with both is refused. */
+/** Why a definition with both an image and a build is refused. */
 export const EITHER = "Name an `image`, or a `build` that makes one, and not both.";
 
-/** Members of `devcontainer.json` that say nothing about how its code is run. */
+/** Members of `devcontainer.json` that do not matter for how the code is run. */
 const IGNORED = new Set([
   "name",
   "customizations",
@@ -135,7 +135,10 @@ function dockerfilePart(textOf: TextOf): Part | undefined {
   return { files: [DOCKERFILE], definition: { build }, notes: [] };
 }
 
-/** Its paths are seen from the folder of `devcontainer.json`, ours from the repository's top. */
+/**
+ * Paths in `devcontainer.json` are relative to its folder; an environment's paths are relative to the top of the
+ * repository.
+ */
 function buildIn(value: unknown, folder: string): Record<string, unknown> {
   if (!isObject(value)) return { build: value };
   const { dockerfile, context = ".", cacheFrom: _, ...others } = value;
@@ -143,7 +146,7 @@ function buildIn(value: unknown, folder: string): Record<string, unknown> {
   return { build: { ...others, dockerfile: placed(dockerfile), context: placed(context) } };
 }
 
-/** What our words for the others are. */
+/** Converts members of `devcontainer.json` to members of an environment. */
 const PARTS: Readonly<Record<string, (value: unknown, folder: string) => Record<string, unknown> & { env?: unknown }>> =
   {
     image: (image) => ({ image }),

@@ -1,6 +1,6 @@
 /**
- * Environments of projects' code. A repository proposes one; it holds once an administrator has accepted exactly that text,
- * and stays as it was accepted whatever the repository says later.
+ * Environments of projects' code. A repository proposes an environment. It has effect once an administrator has
+ * accepted exactly that text, and stays as accepted whatever the repository says later.
  */
 import { timestamp } from "../../core/clock.ts";
 import { conflict, invalid, invalidField, notFound } from "../../core/errors.ts";
@@ -32,9 +32,9 @@ interface EnvironmentsDeps extends ProposalsDeps, Pick<Core, "store" | "clock" |
     find(id: string): Project | undefined;
     update(id: string, change: ProjectUpdate): Promise<Project>;
   } & ProposalsDeps["projects"];
-  /** Where agents work, where that is more than one host. */
+  /** The hosts that agents work on, where there is more than one. */
   hosts: readonly LabeledHost[];
-  /** Why nothing of a home is kept here; undefined where it is. */
+  /** Why this server keeps no caches; undefined when it does. */
   noCaches: string | undefined;
 }
 
@@ -68,7 +68,7 @@ export function createEnvironments(deps: EnvironmentsDeps) {
     const changed = proposal !== null && accepted?.proposal_hash !== proposal.hash;
     return { project_id: id, accepted, proposal, changed };
   }
-  /** What a change asks to hold. @throws Problem 409 `environment_changed`, 422. */
+  /** The environment that a change asks for. @throws Problem 409 `environment_changed`, 422. */
   async function readWanted(id: string, { hash, image, definition }: EnvironmentChange): Promise<Wanted> {
     if ((hash === undefined) === (definition === undefined))
       throw invalid("Give either `hash`, to accept what the repository proposes, or a `definition` of your own.");
@@ -87,10 +87,10 @@ export function createEnvironments(deps: EnvironmentsDeps) {
         "The repository proposes something else than what you read. Read it again, then accept it.",
         "environment_changed",
       );
-    // Hosts that were allowed one by one stay.
+    // Hosts that were allowed one by one stay allowed.
     const allow = [...new Set([...(proposal.definition.network?.allow ?? []), ...hostsOf(id)])];
     const { build, ...plain } = proposal.definition;
-    // An image that a person names takes the place of the Dockerfile's.
+    // An image that the person names replaces the Dockerfile's.
     const made = image === undefined ? { ...plain, ...(build && { build }) } : { ...plain, image };
     const whole: Environment = { ...made, ...(allow.length === 0 ? {} : { network: { allow } }) };
     return {
@@ -106,7 +106,7 @@ export function createEnvironments(deps: EnvironmentsDeps) {
     const texts = { definition: JSON.stringify(definition), dockerfile: dockerfile && JSON.stringify(dockerfile) };
     rows.put({ project_id: id, ...texts, ...accepted }, ["project_id"]);
   }
-  /** Inside the transaction of the change. */
+  /** Call inside the transaction of the change. */
   const record = (action: "accepted" | "host_allowed" | "removed", id: string, caller: Caller, data = {}): void =>
     store.write(({ emit }) => {
       const change = action === "removed" ? action : "accepted";
@@ -115,12 +115,12 @@ export function createEnvironments(deps: EnvironmentsDeps) {
     });
   return {
     get,
-    /** What the sandboxes of a project's work are started with. */
+    /** What the sandboxes of a project's work start with. */
     of: (projectId: string): CodeEnvironment | undefined => acceptedOf(projectId)?.definition,
     definitionOf: (projectId: string): Environment | undefined => acceptedOf(projectId)?.definition,
-    /** The Dockerfile of the definition that holds, as it was accepted. */
+    /** The Dockerfile of the accepted environment, as it was accepted. */
     dockerfileOf: (projectId: string): AcceptedDockerfile | null => acceptedOf(projectId)?.dockerfile ?? null,
-    /** @throws Problem 404, 409 `environment_changed` when the repository proposes something else now, 422. */
+    /** @throws Problem 404, 409 `environment_changed` when the repository's proposal has changed, 422. */
     async accept(id: string, change: EnvironmentChange, caller: Caller): Promise<ProjectEnvironment> {
       assertProject(id);
       const { definition, dockerfile, proposal_hash } = await readWanted(id, change);
@@ -140,7 +140,7 @@ export function createEnvironments(deps: EnvironmentsDeps) {
       });
       return await get(id);
     },
-    /** Environments that ask for what this server does not have any more. */
+    /** Findings about environments that require something which this server no longer has. */
     findings: (): Finding[] =>
       rows.list([]).flatMap((row) => {
         const { host_labels: labels = [], caches } = ownJson<Environment>(row.definition);
@@ -153,9 +153,9 @@ export function createEnvironments(deps: EnvironmentsDeps) {
           ...(lost === undefined ? [] : [warn("environment", `${name}: ${lost}; its work goes on without`, remedy)]),
         ];
       }),
-    /** What `project` stands for in the allow-list of an agent that works on it. */
+    /** The hosts for which `project` stands in the allow-list of an agent that works on the project. */
     hostsOf,
-    /** Adds a host to what the project allows. @throws Problem 404, 409 `too_many_hosts`. */
+    /** Adds a host to those that the project allows. @throws Problem 404, 409 `too_many_hosts`. */
     async allowHost(id: string, { host, port }: AllowedHost, caller: Caller): Promise<ProjectEnvironment> {
       store.write(() => {
         assertProject(id);
@@ -172,7 +172,7 @@ export function createEnvironments(deps: EnvironmentsDeps) {
       });
       return await get(id);
     },
-    /** Sandboxes are started as the agents' files and the settings say. @throws Problem 404. */
+    /** Removes the environment: sandboxes then start as the agents' files and the settings say. @throws Problem 404. */
     remove: (id: string, caller: Caller): void =>
       store.write(() => {
         assertProject(id);

@@ -1,4 +1,6 @@
-/** JavaScript and TypeScript: which package manager installs, which version of Node.js, and how the tests are run. */
+/**
+ * JavaScript and TypeScript: finds the package manager, the version of Node.js, and the command that runs the tests.
+ */
 import { entriesOfObject, textIn } from "../../core/is-object.ts";
 import { readMembers } from "../../core/json-reader.ts";
 import type { Environment } from "./model.ts";
@@ -6,10 +8,10 @@ import { present, type Stack, type TextOf } from "./stack.ts";
 
 const YARN_WAY =
   'YARN_HTTP_PROXY="$HTTP_PROXY" YARN_HTTPS_PROXY="$HTTPS_PROXY" YARN_NPM_REGISTRY_SERVER="$(npm config get registry)"';
-/** npm writes it where nobody has written one. */
+/** Part of the test script that npm writes when nobody has written one. */
 const NO_TEST = "no test specified";
 const USUAL_NODE = 22;
-/** Names of Node's versions with long-term support, as `.nvmrc` writes them. */
+/** Names of Node's long-term-support releases, as `.nvmrc` writes them, with their major versions. */
 const NODE_NAMES: Readonly<Record<string, number>> = { hydrogen: 18, iron: 20, jod: 22, krypton: 24 };
 
 const VERSION_FILES = [".nvmrc", ".node-version"] as const;
@@ -27,16 +29,16 @@ export const JAVASCRIPT_FILES = [
 ] as const;
 
 interface Tool {
-  /** Files that it was told by. */
+  /** The files that showed which tool is used. */
   files: string[];
-  /** Undefined: the image has it. */
+  /** The package that installs the tool; undefined when the image already has it. */
   package?: string;
   install: string;
   test: string;
-  /** Runs the tests of all workspaces; undefined where there is no such command for every version. */
+  /** Runs the tests of all workspaces; undefined when no command does so in every version of the tool. */
   testAll?: string;
   env?: Record<string, string>;
-  /** That its lock file names, beside npm's registry. */
+  /** Hosts that its lock file names, besides npm's registry. */
   hosts?: string[];
 }
 
@@ -57,7 +59,7 @@ export function javascript(textOf: TextOf): Stack | undefined {
   return { files: ["package.json", ...versions, ...tool.files], definition };
 }
 
-/** The lock file tells, else the field `packageManager`. */
+/** The package manager: found by its lock file, else by the field `packageManager`. */
 function toolOf(textOf: TextOf, manifest: Record<string, unknown>): Tool {
   const [, manager, version] =
     /^(npm|pnpm|yarn|bun)@(\d{1,4}\.\d{1,4}\.\d{1,4}(?:-[\w.]{1,40})?)(?:\+|$)/.exec(
@@ -83,7 +85,7 @@ const frozen = (command: string, locks: readonly string[], flag: string): string
 
 function pnpm(textOf: TextOf, version: string | undefined): Tool {
   const lock = textOf("pnpm-lock.yaml");
-  // Each major version reads the form of its time.
+  // Each major version of pnpm reads the lock file's format of its time.
   const form = Number(/^lockfileVersion: '?(\d{1,3})/m.exec(lock?.slice(0, 1_000) ?? "")?.[1] ?? "9");
   const major = form >= 9 ? "10" : form >= 6 ? "8" : "7";
   const files = present(textOf, ["pnpm-lock.yaml"]);
@@ -111,18 +113,18 @@ function yarn(textOf: TextOf, version: string | undefined): Tool {
   return {
     files: [...files, ...present(textOf, [".yarnrc.yml"])],
     package: `@yarnpkg/cli-dist@${version ?? "4"}`,
-    // It reads neither the proxy's usual variables nor npm's configuration.
+    // Yarn reads neither the usual proxy variables nor npm's configuration.
     install: `${YARN_WAY} ${frozen("yarn install", files, "--immutable")}`,
     test: "yarn test",
-    // What it keeps in the home is gone in a sandbox; beside the work it stays.
+    // Files in the home are lost with the sandbox; packages beside the work stay.
     env: { YARN_ENABLE_GLOBAL_CACHE: "false" },
   };
 }
 
-/** `--force`: images bring some of these, and the version that the repository names takes their place. */
+/** `--force`: some images already contain the tool, and the version that the repository names replaces it. */
 function setupOf(tool: Tool, manifest: Record<string, unknown>): string {
   const prepare = textIn(manifest["scripts"], "prepare") ?? textIn(manifest["scripts"], "postinstall") ?? "";
-  // Hooks of git, which is not there while the code is set up.
+  // Disables git hooks, because there is no git repository while the code is set up.
   const install = prepare.includes("husky") ? `HUSKY=0 ${tool.install}` : tool.install;
   return tool.package === undefined ? install : `npm install --global --force ${tool.package} && ${install}`;
 }
@@ -153,14 +155,14 @@ function exactNode(text: string): number | undefined {
   return number === undefined ? undefined : Number(number);
 }
 
-/** The version that most use where the range has it; else its newest. */
+/** The usual major version if the range allows it, else the newest that the range names. */
 function nodeIn(range: string): number {
   const allowed = range.split("||").map(boundsOf);
   if (allowed.some(([low, high]) => low <= USUAL_NODE && USUAL_NODE <= high)) return USUAL_NODE;
   return Math.max(...allowed.map(([low, high]) => (Number.isFinite(high) ? high : low)));
 }
 
-/** The major versions that one part of a range has. */
+/** The lowest and highest major version that one part of a range allows. */
 function boundsOf(part: string): [low: number, high: number] {
   let [low, high] = [0, Number.POSITIVE_INFINITY];
   for (const [, sign = "", digits = "", rest = ""] of part.matchAll(

@@ -1,4 +1,4 @@
-/** Python: what the tests need besides the code itself, and how they are run. */
+/** Python: finds what the tests need besides the code itself, and the command that runs them. */
 import type { Environment } from "./model.ts";
 import { present, type Stack, type TextOf, tablesOf } from "./stack.ts";
 
@@ -26,9 +26,9 @@ export const PYTHON_FILES = [
   ".python-version",
 ] as const;
 
-/** Names under which projects write what their tests need; the first that there is. */
+/** Groups in which projects list what their tests need. The first that exists is used. */
 const TEST_GROUPS = ["tests", "test", "testing", "dev"];
-/** Take the code's version from git's history, which is not there while the code is set up. */
+/** Build tools that read the code's version from git's history, which does not exist while the code is set up. */
 const VERSION_FROM_GIT = /setuptools[-_]scm|hatch-vcs/;
 
 export function python(textOf: TextOf): Stack | undefined {
@@ -64,7 +64,7 @@ export function python(textOf: TextOf): Stack | undefined {
   return { files, definition };
 }
 
-/** What runs the tests, and the package that it needs. */
+/** The command that runs the tests, and the package that it needs. */
 function testOf(textOf: TextOf): { command: string; needs?: string } {
   const pytest = { command: "python3 -m pytest", needs: "pytest" };
   const said = [...MANIFESTS, ...REQUIREMENTS, ...TEST_FILES].map((path) => textOf(path) ?? "").join("\n");

@@ -1,7 +1,7 @@
-/** What stacks share: how the files of a repository are read as hostile text, and how a line of commands is made of them. */
+/** Functions that stacks share, for reading the files of a repository as hostile text. */
 import type { Environment } from "./model.ts";
 
-/** Text of a file of a repository; empty where the file is too large to be read. */
+/** Returns the text of a repository's file; empty when the file is too large, undefined when there is no such file. */
 export type TextOf = (path: string) => string | undefined;
 
 export interface Stack {
@@ -10,12 +10,12 @@ export interface Stack {
   notes?: string[];
 }
 
-/** The names that the repository has. */
+/** Those of the paths that exist in the repository. */
 export const present = (textOf: TextOf, paths: readonly string[]): string[] =>
   paths.filter((path) => textOf(path) !== undefined);
 
 interface TomlTable {
-  /** Such as `project.optional-dependencies`. */
+  /** The table's name, such as `project.optional-dependencies`. */
   name: string;
   keys: string[];
   text: string;
@@ -25,7 +25,10 @@ const TABLE = /^\[{1,2}\s{0,4}([^\]]{1,200}?)\s{0,4}\]{1,2}\s{0,4}(?:#.*)?$/;
 const KEY = /^"?([A-Za-z0-9_.-]{1,100})"?\s{0,10}=/;
 const MAX_TABLES = 500;
 
-/** The tables of a TOML file, and their keys. A line reader: deep values cost nothing, and their insides are only text. */
+/**
+ * The tables of a TOML file and their keys. It reads line by line: deep nesting costs nothing, and values stay plain
+ * text.
+ */
 export function tablesOf(text: string): TomlTable[] {
   const tables: TomlTable[] = [{ name: "", keys: [], text: "" }];
   for (const line of text.split("\n")) {

@@ -1,10 +1,13 @@
-/** What the files of a repository say about the language its code is in: an image with its tools, and how its tests are run. */
+/**
+ * Finds out from a repository's files in which language its code is written: an image with its tools, and how its tests
+ * run.
+ */
 import type { Environment } from "./model.ts";
 import { present, type Stack, type TextOf, tablesOf } from "./stack.ts";
 import { JAVASCRIPT_FILES, javascript } from "./stack-javascript.ts";
 import { PYTHON_FILES, python } from "./stack-python.ts";
 
-/** In order: of those that fit, the first whose tests can be run is proposed. */
+/** In order of preference: the first matching stack whose tests can be run is proposed. */
 const STACKS: readonly [language: string, stack: (textOf: TextOf) => Stack | undefined][] = [
   ["JavaScript", javascript],
   ["Rust", rust],
@@ -13,7 +16,7 @@ const STACKS: readonly [language: string, stack: (textOf: TextOf) => Stack | und
   ["Python", python],
 ];
 
-/** Files that the stacks ask for. */
+/** All files that the stacks read. */
 export const STACK_FILES: readonly string[] = [
   ...JAVASCRIPT_FILES,
   "Cargo.toml",
@@ -30,7 +33,7 @@ export const STACK_FILES: readonly string[] = [
   ...PYTHON_FILES,
 ];
 
-/** @returns undefined where no language is found. Which other languages there are is a note. */
+/** @returns undefined when no language is found. Further languages are named in a note. */
 export function findStack(textOf: TextOf): Stack | undefined {
   const found = STACKS.flatMap(([language, stack]) => {
     const one = stack(textOf);
@@ -47,7 +50,7 @@ export function findStack(textOf: TextOf): Stack | undefined {
   return { files, definition, notes: [...notes, ...left] };
 }
 
-/** Crates lie where the image has its own: in a sandbox, the home is empty. */
+/** Crates are stored where the image has its own, because a sandbox's home is empty. */
 const CARGO_HOME = "/usr/local/cargo";
 
 function rust(textOf: TextOf): Stack | undefined {

@@ -1,4 +1,4 @@
-/** The pipeline of one attempt: files are put into the workspace, somebody works, and the hidden tests decide. */
+/** The pipeline of one attempt: it puts files into the workspace, lets the worker work, and decides by hidden tests. */
 import type { PipelineDefinition, PipelineStep } from "../../engine/pipeline/definition.ts";
 import type { PackedTask } from "../../store/tables/evals.ts";
 import { REPORT_REWARD } from "./reward.ts";
@@ -8,10 +8,13 @@ export const WORK_STEP = "work";
 export const CHECK_STEP = "check";
 
 const UNPACK = 'printf %s "$SKEP_FILES" | base64 -d | gzip -dc | tar -xf -';
-/** Runs a script of files that are in no workspace: a folder that is removed after it. The workspace is where it runs. */
+/**
+ * Runs a script whose files are not in the workspace: they are in a folder that is removed afterwards. The script runs
+ * in the workspace.
+ */
 const runFrom = (script: string): string =>
   `d=$(mktemp -d) || exit 125; (cd "$d" && ${UNPACK}) || exit 125; TASK_FILES="$d" sh "$d/${script}"; code=$?; rm -rf "$d"; exit $code`;
-/** Runs the tests with a folder for their reward, made for them alone, and reports what they wrote there. */
+/** Runs the tests with an additional folder for their reward, and reports what they wrote there. */
 const runForReward = (script: string): string =>
   `l=$(mktemp -d) || exit 125; d=$(mktemp -d) || exit 125; (cd "$d" && ${UNPACK}) || exit 125; VERIFIER_LOGS="$l" TASK_FILES="$d" sh "$d/${script}"; code=$?; ${REPORT_REWARD}; rm -rf "$d" "$l"; exit $code`;
 
@@ -27,7 +30,7 @@ export function definitionOf(task: PackedTask, worker: Worker): PipelineDefiniti
       name: "Work",
       agent: worker.agent,
       input: "{{ task_description }}",
-      // What counts is what the tests say of the files, not how the agent ended.
+      // The attempt is judged by what the tests say of the files, not by how the agent ended.
       timeout_seconds: task.timeout_seconds,
       max_attempts: 1,
       on_failure: "continue" as const,

@@ -1,6 +1,7 @@
 /**
- * Carries an eval out: starts its attempts, a few at a time, and takes what came of their runs. The rows say what is to be
- * done, so that a server that was killed goes on where it was: each attempt is begun in the transaction that makes its run.
+ * Carries out an eval: starts its attempts, a few at a time, and stores the outcomes of their runs. The rows say what
+ * is left to do, so a server that was killed continues where it was. Each attempt starts in the transaction that
+ * creates its run.
  */
 import { actOnEach } from "../../core/act-on-each.ts";
 import { timestamp } from "../../core/clock.ts";
@@ -32,7 +33,7 @@ type Change = "created" | "progress" | "done" | "cancelled" | "deleted";
 
 export type Driver = ReturnType<typeof createDriver>;
 
-/** Answers to a new run that say "later": too many runs, no room, no engine. */
+/** Statuses with which a new run is refused only for now: too many runs, no room, no engine. */
 const LATER: ReadonlySet<number> = new Set([413, 429, 503]);
 
 export function createDriver({ store, clock, access, attempts, replayModel, runs }: DriverDeps) {
@@ -44,7 +45,7 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
   const emit = (tx: WriteTx, { id, name, user_id }: EvalRow, change: Change): void =>
     tx.emit(evalChanged, { user_id: user_id ?? undefined, data: { eval_id: id, name, change } });
 
-  /** Undefined: its user may not work any more. */
+  /** Undefined when the eval's user may not work any more. */
   function callerOf({ user_id }: EvalRow): Caller | undefined {
     if (user_id === null) return LOCAL_ADMIN;
     if (!accounts.find({ id: user_id })?.active) return undefined;
@@ -52,7 +53,7 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
   }
 
   const ended = (status: AttemptRow["status"], reason: string) => ({ status, reason, finished_at: now() });
-  /** Writes the change, and makes it in the row at hand. */
+  /** Stores the change, and applies it to the given row. */
   function change(attempt: AttemptRow, fields: Partial<AttemptRow>): void {
     attempts.rows.update(fields, { id: attempt.id });
     Object.assign(attempt, fields);
@@ -61,7 +62,7 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
   const byReward = ({ eval_id, task: name }: AttemptRow): boolean =>
     tasks.find({ eval_id, name })?.task.reward === true;
 
-  /** Takes what came of its run, if that has ended. @returns whether it has. */
+  /** Stores the outcome of the attempt's run, if it has ended. @returns whether it has. */
   function collect(attempt: AttemptRow): boolean {
     const run = attempt.run_id === null ? undefined : runs.rows.run(attempt.run_id);
     if (run && !isRunEnd(run.status)) return false;
@@ -75,7 +76,7 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
     return true;
   }
 
-  /** @returns false where it cannot begin now. */
+  /** @returns false when the attempt cannot start now. */
   function start(row: EvalRow, attempt: AttemptRow, caller: Caller, all: readonly AttemptRow[]): boolean {
     const { task } = tasks.find({ eval_id: row.id, name: attempt.task })!;
     const budget = budgetFor(row, task, all);
@@ -106,7 +107,7 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
     return true;
   }
 
-  /** @param all of the eval. @returns whether anything began or was left out. */
+  /** @param all attempts of the eval. @returns whether an attempt was started, skipped or ended. */
   function startSome(row: EvalRow, all: AttemptRow[]): boolean {
     const caller = callerOf(row);
     const queued = all.filter(({ status }) => status === "queued");
@@ -139,18 +140,18 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
   }
 
   return {
-    /** Takes outcomes and starts what may start. */
+    /** Stores outcomes of ended runs, and starts attempts where there is room. */
     advance,
     emit,
-    /** All that have not ended. */
+    /** Advances all evals that have not ended. */
     advanceAll: (): void =>
       actOnEach(rows.list([["evals.status = 'running'"]], { order: "id" }), ({ id }) => advance(id)),
-    /** An attempt's run has ended. */
+    /** Call when a run has ended: advances the eval whose attempt it was. */
     runEnded(runId: string): void {
       const attempt = attempts.ofRun(runId);
       if (attempt?.status === "running") advance(attempt.eval_id);
     },
-    /** Ends its runs and everything that has not begun. */
+    /** Cancels its runs, and every attempt that has not started. */
     cancel: (row: EvalRow, caller: Caller): void =>
       store.write((tx) => {
         for (const attempt of attempts.of(row.id).filter(isOpen)) {
@@ -166,7 +167,7 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
 
 const workerOf = ({ worker, agent_id }: AttemptRow): Worker => (worker === "agent" ? { agent: agent_id! } : worker);
 
-/** With what is wrong where the detail does not say it. */
+/** The problem's detail, with those errors that it does not already contain. */
 function wordsOf({ detail, extras }: Problem): string {
   const errors = extras.errors?.map(({ message }) => message) ?? [];
   return [detail, ...errors.filter((one) => !detail.includes(one))].join(" ");

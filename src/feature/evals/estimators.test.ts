@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { passAllK, passAtK } from "./estimators.ts";
 
-/** Every way to choose k of n, of which the first c passed. */
+/** Counts all ways to choose k of n attempts, of which the first c passed. */
 function counted(n: number, c: number, k: number): { some: number; all: number } {
   let [ways, some, all] = [0, 0, 0];
   for (let chosen = 0; chosen < 2 ** n; chosen++) {

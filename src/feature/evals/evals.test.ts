@@ -1,4 +1,4 @@
-/** Evals through the command line and the API, over real runs with commands in the sandbox of this host. */
+/** Evals through the command line and the API, in real runs whose commands run on this host. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ setDefaultTimeout(300_000);
 let models: ModelServer;
 let server: TestServer;
 const folder = temporaryFolder();
-/** The price of a call: 1,000 tokens read. */
+/** Each call costs the price of the 1,000 tokens that it reads. */
 const PRICES = { input_usd_per_mtok: 10, output_usd_per_mtok: 0 };
 const ENV = { ALLOW_HOST_SHELL: "true" };
 
@@ -61,7 +61,7 @@ const ended = async (id: string): Promise<EvalDetail> => {
 const calls = () => models.requests.filter(({ path }) => path.endsWith("/chat/completions"));
 const usage = { input: 1_000, output: 0 };
 const completed = reply({ toolCalls: [{ id: "c2", name: "complete", input: { summary: "done" } }], usage });
-/** The good agent writes the answer; the poor one only says that it has. */
+/** The good agent writes the answer; the poor one only claims to have written it. */
 const work = ({ body }: RecordedRequest) => {
   const { messages } = body as { messages: { role: string; content: unknown }[] };
   const isGood = JSON.stringify(messages).includes("You are good.");
@@ -81,7 +81,7 @@ test("a suite of several MiB is taken; one above the bound is refused with what 
     writeFileSync(join(at, "task.toml"), 'version = "1.0"\n');
     writeFileSync(join(at, "instruction.md"), "Copy data to copy.");
   };
-  // As dense as files get.
+  // Random bytes, which cannot be compressed.
   for (let at = 1; at <= 6; at++) write("large", `copy-${at}`, randomBytes(65_000));
   const { code, stdout, stderr } = await skep("eval", join(folder.path, "large"), "--oracle", "--json");
   expect([code, stderr]).toEqual([0, ""]);
@@ -93,7 +93,7 @@ test("a suite of several MiB is taken; one above the bound is refused with what 
     /^skep: The 11 tasks in \S+ take 17\.\d MB as they are sent; an eval takes 16\.8 MB\. Split/,
   );
   expect(refused.stderr).toContain("the largest task is copy-1 with 1.6 MB");
-  // Others still take one.
+  // The larger limit applies only to evals.
   const other = await server.request("POST", "/v1/agents", { body: { id: "long", prompt: "x".repeat(2 * 1024 ** 2) } });
   expect(other.status).toBe(413);
 });
@@ -174,7 +174,7 @@ test("two agents are told apart; what their models answered is replayed without 
   ]);
   const sums = (agent: string, of: "cost_usd" | "tokens") =>
     asked.scores.find(({ agent_id }) => agent_id === agent)?.[of] ?? 0;
-  // The good agent makes two calls in each attempt, the other one.
+  // The good agent makes two calls in each attempt, the poor one makes one.
   expect(
     (await attemptsOf(id)).map(({ agent_id, model_calls }) => model_calls === (agent_id === "good" ? 2 : 1)),
   ).toEqual(Array(8).fill(true));
@@ -232,7 +232,7 @@ test("two harnesses: the same recorded replies drive Skep's own loop and a progr
   const table = (await skep("evals", both.id)).stdout;
   expect(table).toMatch(/driven .*builtin +1\/1/);
   expect(table).toMatch(/driven .*acp +1\/1/);
-  // The program writes by itself: of its calls only that of Skep's own tool is seen.
+  // The program writes files itself, so only its call of Skep's own tool is visible.
   const toolsOf = async ({ run_id }: EvalAttempt) => {
     const path = `/v1/events?run_id=${run_id}&kinds=tool_call_start`;
     const { body: found } = await server.request<{ items: { data: { tool: string } }[] }>("GET", path);
@@ -244,7 +244,7 @@ test("two harnesses: the same recorded replies drive Skep's own loop and a progr
     expect.arrayContaining(["complete"]),
   ]);
   expect(driven).not.toContain("write");
-  // Else what the agent's file says.
+  // Without a harness in the request, the agent's file decides.
   const own = await ended(await create({ tasks, agents: ["driven"], replay }));
   expect(own.scores.map(({ harness, passed }) => [harness, passed])).toEqual([["acp", 1]]);
   const wrong = { name: "wrong", tasks, agents: ["good"], harnesses: ["acp"] };
@@ -322,7 +322,7 @@ test("what is wrong is refused in words", async () => {
   expect(await ask({ tasks: [task("a"), task("a")], oracle: true })).toContain("Two tasks");
   const none = await command(["eval", folder.path, "--oracle", "--url", server.url]);
   expect([none.code, none.stderr]).toEqual([1, expect.stringMatching(/holds no task.*skep eval shipped/)]);
-  // Written for Harbor's own harness: its test would pass whatever it finds.
+  // A task for Harbor's own harness. Here its test would pass whatever it found.
   const foreign = join(folder.path, "foreign");
   const script = (text: string, settings = "") => {
     mkdirSync(join(foreign, "tests"), { recursive: true });

@@ -1,4 +1,4 @@
-/** What happens to evals. */
+/** Events of evals. */
 import { Type as t } from "@sinclair/typebox";
 import { defineEvent } from "../../core/events.ts";
 import { oneOf } from "../../core/schema.ts";

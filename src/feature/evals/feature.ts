@@ -18,7 +18,7 @@ import { evalRoutes } from "./routes.ts";
 import { createEvals } from "./service.ts";
 import { createAttemptStore } from "./store.ts";
 
-/** What could not begin, since there were too many runs, is tried again. */
+/** How often attempts are tried again that could not start, for example because there were too many runs. */
 const LOOK_MS = 15_000;
 
 type Needs = Core & {

@@ -1,4 +1,4 @@
-/** What attempts have cost and taken, and what the next one may cost. */
+/** The cost and duration of attempts, and the budget of the next one. */
 import { msBetween } from "../../core/clock.ts";
 import { toUsd } from "../../core/money.ts";
 import type { Store } from "../../store/store.ts";
@@ -12,7 +12,7 @@ import type { AttemptRow } from "./store.ts";
 export function createFigures(store: Store, runs: RunsService["rows"]) {
   const work = store.rows(executions);
 
-  /** What the run has cost and taken. */
+  /** The cost, calls and duration of a run. */
   function figuresOf(runId: string, steps: ReturnType<RunsService["rows"]["stepsOf"]>) {
     const { cost_nano, calls_without_price, tokens } = runs.run(runId)!;
     const step = steps.findLast(({ step_id }) => step_id === WORK_STEP);
@@ -35,8 +35,9 @@ export function createFigures(store: Store, runs: RunsService["rows"]) {
   }
 
   /**
-   * What the next attempt may cost, USD: its task's budget, within what is left of the eval's after what others at work may
-   * take. Undefined: no limit. "wait": what others leave decides. "none": it is used up.
+   * The budget of the next attempt, USD: its task's, limited to what the eval's budget leaves after the budgets of
+   * running attempts. Undefined: no limit. "wait": nothing is left now, but running attempts may leave some. "none": it
+   * is used up.
    */
   function budgetFor(row: EvalRow, task: PackedTask, all: readonly AttemptRow[]): number | undefined | "wait" | "none" {
     if (row.budget_usd === null || row.budget_usd === 0) return row.budget_usd ?? task.budget_usd ?? undefined;

@@ -1,4 +1,7 @@
-/** A task made of a finished run: where it began, what it was asked, and its changes as the reference solution. */
+/**
+ * Makes a task from a finished run: from the commit where it began, what it was asked, and its changes as reference
+ * solution.
+ */
 import { conflict } from "../../core/errors.ts";
 import { isRunEnd } from "../../core/run-states.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -9,7 +12,7 @@ import type { EvalTaskFolder, TaskFile } from "./model.ts";
 interface FromRunDeps {
   runs: Pick<RunsService, "views">;
   branches: Pick<WorkBranches, "patch">;
-  /** The project's check command; null without one. */
+  /** The project's check command; null when it has none. */
   checkOf(projectId: string): string | null;
 }
 
@@ -17,7 +20,7 @@ export type TaskOfRun = (runId: string, caller: Caller) => Promise<EvalTaskFolde
 
 const PATCH_BYTES = 400_000;
 const TEST_FOLDERS: ReadonlySet<string> = new Set(["test", "tests", "spec", "specs", "__tests__"]);
-/** By its folders or its name: `tests/a.py`, `test_a.py`, `a.test.ts`, `a_spec.rb`. */
+/** Whether the file is a test, by its folders or its name: `tests/a.py`, `test_a.py`, `a.test.ts`, `a_spec.rb`. */
 function isTest(path: string): boolean {
   const names = path.toLowerCase().split("/");
   const words = names.pop()!.split(/[._-]/);
@@ -70,7 +73,7 @@ export const createTaskOfRun =
 const file = (path: string, text: string): TaskFile => ({ path, content: Buffer.from(text).toString("base64") });
 const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
-/** Puts the run's own tests in the place of whatever the agent made of them, then runs the project's check. */
+/** A script that restores the run's own tests, whatever the agent did to them, and then runs the project's check. */
 function testScript(paths: readonly string[], base: string, check: string): string {
   const restore =
     paths.length === 0
@@ -83,7 +86,7 @@ function testScript(paths: readonly string[], base: string, check: string): stri
   return ["#!/bin/sh", ...restore, check, ""].join("\n");
 }
 
-/** The parts of a patch by the file that they change. */
+/** Splits a patch into the parts for each file. */
 function splitPatch(patch: string): { path: string; text: string }[] {
   return patch
     .split(/^(?=diff --git )/m)

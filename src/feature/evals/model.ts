@@ -1,4 +1,4 @@
-/** Evals as the API takes and shows them. */
+/** Evals, as the API takes and shows them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { DAY_SECONDS } from "../../core/clock.ts";
 import { EVAL_HARNESSES } from "../../core/harness-names.ts";
@@ -8,7 +8,7 @@ import { ATTEMPT_STATES, EVAL_STATUSES, WORKERS } from "../../store/tables/evals
 
 const MOST_TASKS = 100;
 export const MOST_ATTEMPTS = 1_000;
-/** Of a task's files of one kind, packed: they travel in one variable of a command. */
+/** Limit of a task's packed files of one kind. They are passed in one variable of a command. */
 export const PACKED_CHARACTERS = 96_000;
 export const BUILT_IN_HARNESS = "builtin";
 
@@ -126,7 +126,7 @@ const sums = {
   tokens: t.Integer(),
 };
 
-/** One agent with one model and harness, over all tasks. */
+/** The score of one combination of agent, model and harness over all tasks. */
 export const EvalScore = t.Object({
   worker: oneOf(...WORKERS),
   agent_id: orNull(t.String()),

@@ -1,4 +1,4 @@
-/** What an attempt's ended run says. */
+/** Decides the outcome of an attempt from its ended run. */
 import type { RunRow, StepRow } from "../runs/store.ts";
 import { CHECK_STEP, WORK_STEP } from "./definition.ts";
 import { rewardIn } from "./reward.ts";
@@ -7,19 +7,19 @@ import type { AttemptRow } from "./store.ts";
 type EndedStep = Pick<StepRow, "step_id" | "status" | "outputs" | "error">;
 type EndedRun = Pick<RunRow, "status" | "error">;
 
-/** Failures that say nothing of the agent: the provider, the machine, or the eval itself. */
+/** Codes of failures that are not the agent's: of the provider, the machine, or the eval itself. */
 const NOT_ITS_OWN =
   /^(provider_|sandbox_|docker_|model_|no_model|disk_full|script_invalid|workspace_|replay_|internal$|context_truncated|window_too_small|agent_(broken|disabled))/;
-/** The machine lets no command run. */
+/** Codes of failures when the machine allows no commands. */
 const NOT_BEGUN: ReadonlySet<string> = new Set(["shell_denied", "shell_disabled"]);
-/** What the command around a task's script ends with where its files could not be unpacked. */
+/** Exit code of the command around a task's script when its files could not be unpacked. */
 const NOT_UNPACKED = 125;
 const REASON_CHARACTERS = 500;
 
 type Outcome = Pick<AttemptRow, "status" | "reason">;
 
 /**
- * @param steps of the run, the latest attempt of each last.
+ * @param steps of the run; of each step the latest attempt comes last.
  * @param byReward whether the reward that the tests wrote decides, instead of their exit code.
  */
 export function outcomeOf(run: EndedRun, steps: readonly EndedStep[], byReward = false): Outcome {
@@ -44,16 +44,16 @@ function because(status: AttemptRow["status"], reason: string): Outcome {
   return { status, reason: reason.slice(0, REASON_CHARACTERS) };
 }
 
-/** Its tests ran to their end, whatever that was. */
+/** Whether the tests ran to their end, with any result. */
 const isTested = ({ status, error, outputs }: EndedStep): boolean =>
   (status === "succeeded" || (status === "failed" && error?.code !== "timeout")) &&
   typeof outputs["exit_code"] === "number" &&
   outputs["exit_code"] !== NOT_UNPACKED;
 
-/** What a shell says of a command that a signal ended: whatever was printed until then is no report. */
+/** Exit codes above this come from a shell whose command was ended by a signal. Such output is no report. */
 const KILLED = 128;
 
-/** 1 passes. What is no reward says nothing of the agent. */
+/** The outcome by reward: 1 passes. An invalid reward is an error, which says nothing about the agent. */
 function rewarded(check: EndedStep, work: EndedStep | undefined): Outcome {
   const code = Number(check.outputs["exit_code"]);
   if (code > KILLED)
@@ -66,7 +66,7 @@ function rewarded(check: EndedStep, work: EndedStep | undefined): Outcome {
   return because("failed", [wrong?.message, `The reward is ${found.value}; 1 passes.`].filter(Boolean).join(" "));
 }
 
-/** The last line that a command wrote. */
+/** The last line of a step's output. */
 function outputOf(step: EndedStep | undefined): string {
   const text = String(step?.outputs["output"] ?? "");
   return (

@@ -1,19 +1,19 @@
-/** A task's files as one text that a command unpacks in a sandbox. */
+/** Packs a task's files into one text, which a command unpacks in a sandbox. */
 import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { pack } from "tar-stream";
 import { invalidField } from "../../core/errors.ts";
 import { PACKED_CHARACTERS, type TaskFile } from "./model.ts";
 
-/** Relative, without `.` and `..`, and without anything a shell or tar would read otherwise. */
+/** A relative path without `.` and `..`, and without characters that a shell or tar would interpret. */
 const PATH = /^[\w@+-][\w.@+ -]*(\/[\w@+.-][\w.@+ -]*)*$/;
 
 const isTaskPath = (path: string): boolean =>
   PATH.test(path) && path.split("/").every((name) => name !== "." && name !== "..");
 
 /**
- * A gzipped tar in base64; the same files give the same text.
- * @param where of the request's body, for what is wrong with it.
+ * Packs files into a gzipped tar in base64. The same files always give the same text.
+ * @param where the place in the request's body, for errors.
  * @throws Problem 422.
  */
 export async function packFiles(files: readonly TaskFile[], where: string): Promise<string> {

@@ -1,4 +1,7 @@
-/** What the models of an eval answered, read from the transcripts of its runs, for playing it again without them. */
+/**
+ * Reads the replies of an eval's models from the transcripts of its runs, so that a replay can play them without the
+ * models.
+ */
 import { membersOf } from "../../core/is-object.ts";
 import type { Store } from "../../store/store.ts";
 import type { evalAttempts, RecordedTurn } from "../../store/tables/evals.ts";
@@ -7,7 +10,7 @@ import type { RunStore } from "../runs/store.ts";
 import { WORK_STEP } from "./definition.ts";
 import { BUILT_IN_HARNESS, type EvalRecording } from "./model.ts";
 
-/** An attempt with what a replay plays. */
+/** An attempt with the replies that a replay plays. */
 export type RecordedRow = typeof evalAttempts.$inferSelect;
 
 const MOST_TURNS = 500;

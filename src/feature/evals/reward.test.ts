@@ -1,4 +1,4 @@
-/** The reward that tests write, read by the very command that reports it in a sandbox. */
+/** Reads the rewards that tests write, through the command that reports them in a sandbox. */
 import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { temporaryFolder } from "../../testing/command.ts";
 import { outcomeOf } from "./outcome.ts";
 import { REPORT_REWARD } from "./reward.ts";
 
-/** The outcome of an attempt whose tests made that folder. */
+/** The outcome of an attempt whose tests wrote the contents of that folder. */
 function outcomeAfter(make: (folder: string) => void, printed = "ok", code = 0) {
   const folder = temporaryFolder();
   make(folder.path);
@@ -25,7 +25,7 @@ const text =
 for (const content of ["1", "1\n", " 1.0 \n", "1e0", "+1."])
   test(`${JSON.stringify(content)} passes`, () => {
     expect(outcomeAfter(text(content))).toEqual({ status: "passed", reason: null });
-    // As with Harbor, the reward decides, whatever test.sh ends with.
+    // As in Harbor, the reward decides, whatever the exit code of test.sh.
     expect(outcomeAfter(text(content), "odd", 3)).toEqual({ status: "passed", reason: null });
   });
 
@@ -95,6 +95,6 @@ test("a report that the agent's own code printed is no reward", () => {
     status: "error",
     reason: expect.stringContaining("more than one"),
   });
-  // The command around the tests was killed before its own report.
+  // The command around the tests was killed before it printed its own report.
   expect(outcomeAfter(() => {}, forged, 137).status).toBe("error");
 });

@@ -1,8 +1,8 @@
 /**
- * The reward that a task's tests wrote, in Harbor's form: `reward.txt` with one number, or `reward.json` with the member
- * `reward`. The file stays in the sandbox, where agents' code may have put anything in its place. So the command around the
- * tests looks at it there, and prints a line with at most so many bytes of it; this server opens no file. Whatever is not
- * exactly one number from 0 to 1 is a fault of the task, and never a pass.
+ * The reward that a task's tests wrote, in Harbor's form: `reward.txt` with one number, or `reward.json` with the
+ * member `reward`. The file stays in the sandbox, where agents' code may have replaced it by anything. So the command
+ * around the tests reads it there and prints one line with a limited number of its bytes; the server opens no file.
+ * Anything but one number from 0 to 1 is a fault of the task, and never a pass.
  */
 
 import { attempt } from "../../core/attempt.ts";
@@ -12,13 +12,15 @@ import { readJson } from "../../core/json-reader.ts";
 type Reward = { value: number } | { fault: string };
 
 const FILES = ["reward.txt", "reward.json"] as const;
-/** What a line of the report begins with. */
+/** The start of a line of the report. */
 const MARK = "skep-reward";
 const REWARD_BYTES = 1_024;
 const SHOWN_CHARACTERS = 40;
 const ASK = `test.sh must write one number from 0 to 1 to $VERIFIER_LOGS/${FILES[0]}`;
 
-/** A command that reports what is in the folder `$l`: in hexadecimal, so that no byte is lost or read as something else. */
+/**
+ * A command that reports the files in the folder `$l`. It prints bytes in hexadecimal, so that none is lost or misread.
+ */
 export const REPORT_REWARD = [
   `for f in ${FILES.join(" ")}; do`,
   `if [ -L "$l" ] || [ -L "$l/$f" ]; then printf '\\n${MARK} %s link\\n' "$f";`,
@@ -26,7 +28,7 @@ export const REPORT_REWARD = [
   `elif [ -e "$l/$f" ]; then printf '\\n${MARK} %s odd\\n' "$f"; fi; done`,
 ].join(" ");
 
-/** @param output what the command wrote; lines of the tests themselves come before the report. */
+/** @param output of the command. The tests' own lines come before the report. */
 export function rewardIn(output: string): Reward {
   const reports = output.split("\n").filter((line) => line.startsWith(`${MARK} `));
   if (reports.length === 0) return { fault: `Its tests wrote no reward: ${ASK}.` };
@@ -46,7 +48,7 @@ export function rewardIn(output: string): Reward {
   return { value };
 }
 
-/** Decimal alone: `NaN`, `inf`, `0x1` and `1_0` are no rewards. */
+/** Reads a decimal number; `NaN`, `inf`, `0x1` and `1_0` are invalid. */
 function numberIn(text: string): number | undefined {
   const value = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
   return Number.isNaN(value) ? undefined : value;

@@ -1,4 +1,4 @@
-/** /v1/evals, and the task that is made of a run. */
+/** /v1/evals, and the making of a task from a run. */
 import { LIMITS } from "../../core/limits.ts";
 import { pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";

@@ -1,4 +1,4 @@
-/** Sums and chances over an eval's attempts. */
+/** Computes sums and chances over an eval's attempts. */
 import { toUsd } from "../../core/money.ts";
 import type { evals } from "../../store/tables/evals.ts";
 import { passAllK, passAtK } from "./estimators.ts";
@@ -10,7 +10,7 @@ export type EvalRow = typeof evals.$inferSelect;
 const OPEN: ReadonlySet<AttemptRow["status"]> = new Set(["queued", "running"]);
 export const isOpen = ({ status }: AttemptRow): boolean => OPEN.has(status);
 const COUNTS: ReadonlySet<AttemptRow["status"]> = new Set(["passed", "failed", "error"]);
-/** Has an outcome: it was neither skipped nor cancelled. */
+/** Whether the attempt has an outcome that counts: it was neither skipped nor canceled. */
 const counts = ({ status }: AttemptRow): boolean => COUNTS.has(status);
 
 const keyOf = ({ worker, agent_id, model, harness }: AttemptRow): string =>
@@ -29,7 +29,7 @@ const sumsOf = (attempts: readonly AttemptRow[]) => ({
   tokens: total(attempts, ({ tokens }) => tokens),
 });
 
-/** The mean over the tasks that were tried at least k times; null: none was. */
+/** The mean over the tasks with at least k attempts that count; null when there is no such task. */
 function chance(attempts: readonly AttemptRow[], k: number, of: typeof passAtK): number | null {
   const chances = [...Map.groupBy(attempts.filter(counts), ({ task }) => task).values()]
     .filter(({ length }) => length >= k)
@@ -57,7 +57,7 @@ export function scoresOf({ attempts: k }: EvalRow, attempts: readonly AttemptRow
   });
 }
 
-/** What is wrong with the tasks of an oracle. */
+/** What an oracle run found wrong with the tasks. */
 export function problemsOf(attempts: readonly AttemptRow[]): { task: string; message: string }[] {
   return attempts.flatMap(({ task, worker, status, reason }) => {
     if (status === "error") return [{ task, message: reason ?? "It could not be tried." }];

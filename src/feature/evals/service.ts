@@ -1,4 +1,7 @@
-/** Evals: made of tasks and those who try them, carried out by `driver.ts`, read as scores. */
+/**
+ * Evals: each combines tasks with those who try them. `driver.ts` carries them out; scores are computed from the
+ * attempts.
+ */
 import { timestamp } from "../../core/clock.ts";
 import { conflict, invalidField } from "../../core/errors.ts";
 import { EVAL_HARNESSES, type EvalHarness } from "../../core/harness-names.ts";
@@ -33,13 +36,16 @@ interface EvalsDeps extends Pick<Core, "store" | "clock"> {
   recordingOf(attempts: readonly RecordedRow[]): EvalRecording;
   /** @throws Problem 404, 409. */
   harnessOf(agentId: string): HarnessConfig;
-  /** What the sandboxes of that agent have; undefined: those of commands. Null: this host's, without limits. @throws Problem 404, 409. */
+  /**
+   * Size of the agent's sandbox; without an agent, of the sandbox for commands. Null: this host, without limits.
+   * @throws Problem 404, 409.
+   */
   roomOf(agentId: string | undefined): { cpus: number; memory_mb: number } | null;
   /** @throws Problem 404. */
   assertProject(name: string, caller: Caller): void;
-  /** False where they do not see its project. */
+  /** False when the caller does not see the run's project. */
   seesRun(runId: string, caller: Caller): boolean;
-  /** @throws Problem 413. */
+  /** @throws Problem 413 when the user may not store that many more bytes. */
   assertStored(bytes: number, userId: string | undefined): void;
   wrongModel(id: string): string | undefined;
 }
@@ -65,7 +71,7 @@ export function createEvals({ store, clock, driver, attempts, recordingOf, ...de
     };
   };
 
-  /** @throws Problem for an agent or a model that cannot be asked. */
+  /** @throws Problem when an agent, model or harness of the eval cannot be used. */
   function assertTried({ agents = [], models = [], harnesses = [], replay }: EvalCreate): void {
     for (const agent of agents)
       if (typeof deps.harnessOf(agent) === "string" && harnesses.includes("acp"))
@@ -82,7 +88,7 @@ export function createEvals({ store, clock, driver, attempts, recordingOf, ...de
   };
 
   return {
-    /** Packs the tasks. @returns what writes the eval. @throws Problem 422 for what is wrong with it. */
+    /** Checks the eval and packs its tasks. @returns a function that adds the eval's rows. @throws Problem 422. */
     async create(input: EvalCreate, caller: Caller): Promise<() => EvalDetail> {
       assertTried(input);
       assertRoom(input, deps.roomOf);
@@ -148,14 +154,14 @@ export function createEvals({ store, clock, driver, attempts, recordingOf, ...de
           .list([{ eval_id: find(id, caller).id }], { order: "id" })
           .filter(({ run_id }) => run_id === null || deps.seesRun(run_id, caller)),
       ),
-    /** @throws Problem 409 when it has ended. */
+    /** @throws Problem 409 when the eval has ended. */
     cancel(id: string, caller: Caller): EvalDetail {
       const row = find(id, caller);
       if (row.status !== "running") throw conflict(`The eval is ${row.status} already.`, "eval_ended");
       driver.cancel(row, caller);
       return detail(rows.find({ id })!);
     },
-    /** Its runs stay. @throws Problem 409 while it is at work. */
+    /** Deletes the eval; its runs stay. @throws Problem 409 while the eval is at work. */
     remove(id: string, caller: Caller): void {
       const row = find(id, caller);
       if (row.status === "running") throw conflict("The eval is at work. Cancel it first.", "eval_at_work");
@@ -164,9 +170,12 @@ export function createEvals({ store, clock, driver, attempts, recordingOf, ...de
         driver.emit(tx, row, "deleted");
       });
     },
-    /** Recorded replies that the run plays; undefined: it asks its model. */
+    /** The recorded replies that the run plays; undefined when the run asks its model. */
     turnsOf: (runId: string): RecordedTurn[] | undefined => attempts.rows.find({ run_id: runId })?.turns ?? undefined,
-    /** What drives that agent in an attempt; undefined: the run is none, or the agent is not the one that is tried. */
+    /**
+     * The harness for the agent in an attempt's run. Undefined when the run is no attempt, or the attempt tries another
+     * agent.
+     */
     harnessIn({ runId, agentId }: { runId?: string | undefined; agentId: string }): EvalHarness | undefined {
       const attempt = runId === undefined ? undefined : attempts.ofRun(runId);
       return attempt?.agent_id === agentId ? EVAL_HARNESSES.find((one) => one === attempt.harness) : undefined;
@@ -178,7 +187,10 @@ export function createEvals({ store, clock, driver, attempts, recordingOf, ...de
   };
 }
 
-/** @throws Problem 422 for a task that needs a larger sandbox: what fails for lack of memory says nothing of the agent. */
+/**
+ * @throws Problem 422 for a task that needs a larger sandbox: a failure for lack of memory would say nothing about the
+ * agent.
+ */
 function assertRoom({ tasks: all, agents = [] }: EvalCreate, roomOf: EvalsDeps["roomOf"]): void {
   for (const agent of [undefined, ...agents]) {
     const room = roomOf(agent);
@@ -216,7 +228,7 @@ async function packTask(task: EvalTask, at: number, isOracle: boolean): Promise<
   };
 }
 
-/** Every attempt, in the order in which they are made: all tasks once, then again. @throws Problem 422. */
+/** All attempts, in the order in which they run: every task once, then again. @throws Problem 422. */
 function planAttempts(input: EvalCreate, ownHarness: (agent: string) => string): NewAttempt[] {
   const planned = input.oracle ? oracleAttempts(input) : agentAttempts(input, ownHarness);
   if (planned.length > MOST_ATTEMPTS)
@@ -251,7 +263,10 @@ function agentAttempts(
   return planned;
 }
 
-/** What was recorded with the same harness, else with another: the model is replayed. @throws Problem 422 where the recording lacks it. */
+/**
+ * The recorded replies for an attempt: recorded with the same harness, else with another, since the model is replayed.
+ * @throws Problem 422 when the recording has none.
+ */
 function turnsIn({ attempts }: EvalRecording, one: Omit<NewAttempt, "worker" | "turns">) {
   const all = attempts.filter(
     ({ task, agent_id, model, number }) =>
@@ -264,7 +279,7 @@ function turnsIn({ attempts }: EvalRecording, one: Omit<NewAttempt, "worker" | "
   return found.turns;
 }
 
-/** Those of the recording whose tasks are given. */
+/** Attempts for the recorded ones whose tasks are given. */
 function recordedAttempts(tasks: EvalCreate["tasks"], { attempts }: EvalRecording): NewAttempt[] {
   const names = new Set(tasks.map(({ name }) => name));
   const found = attempts.filter(({ task }) => names.has(task));

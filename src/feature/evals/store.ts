@@ -1,4 +1,4 @@
-/** Rows of attempts, without the replies that a replay plays, and sums of them. */
+/** Rows of attempts without the recorded replies, and sums over them. */
 import { toUsd } from "../../core/money.ts";
 import { allOf, type Condition, createReader } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
@@ -31,7 +31,7 @@ export function createAttemptStore(store: Store) {
   };
   return {
     rows: store.rows(evalAttempts),
-    /** In the order in which they are made. */
+    /** All attempts, in the order in which they run. */
     of: (evalId: string): AttemptRow[] => list(evalId, undefined, -1),
     page: list,
     ofRun: (runId: string): AttemptRow | undefined => reader.all("WHERE run_id = ? LIMIT 1", runId)[0],

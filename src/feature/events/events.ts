@@ -1,4 +1,4 @@
-/** The event for what a person may want to read in the feed and no program waits for. */
+/** The event for news that a person may want to read in the feed and that no program waits for. */
 import { Type as t } from "@sinclair/typebox";
 import { defineEvent } from "../../core/events.ts";
 import { orNull } from "../../core/schema.ts";
@@ -17,7 +17,7 @@ export const activity = defineEvent(
     },
     { description: "Something that a person may want to know: an agent, skill or pipeline was changed." },
   ),
-  // A line may say for what a run or a chat waits.
+  // A line may say what a run or a chat waits for.
   { stale: ["/v1/lifecycle/timeline", "/v1/runs", "/v1/chat/sessions"] },
 );
 

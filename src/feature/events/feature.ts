@@ -6,7 +6,7 @@ import { llmCall } from "../usage/events.ts";
 import { eventEvents } from "./events.ts";
 import { eventRoutes } from "./routes.ts";
 
-/** What agents say and do piece by piece: many per second, useful only to those watching that agent. */
+/** Events of what agents say and do, piece by piece: many per second, useful only to those who watch that agent. */
 const FINE = [agentOutput, agentThinking, agentPlan, outputWithdrawn, toolCallStart, toolCallEnd, llmCall];
 
 export const events = defineFeature(

@@ -1,4 +1,4 @@
-/** The log of events as JSON, and a stream with a focus, over a running server. */
+/** The event log as JSON, and a stream with a focus, on a running server. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { type Account, makeUser, setupAdmin } from "../../testing/accounts.ts";
 import { framesOf, framesUntil } from "../../testing/event-reader.ts";
@@ -32,7 +32,7 @@ interface Page {
 const page = (query: string, { token }: Account = admin) =>
   server.request<Page>("GET", `/v1/events?${query}`, { token });
 
-/** All pages, one after another. */
+/** The items of all pages. */
 async function all(query: string, who: Account = admin): Promise<LoggedEvent[]> {
   const items: LoggedEvent[] = [];
   for (let cursor = ""; ; ) {

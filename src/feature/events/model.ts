@@ -1,4 +1,4 @@
-/** Events of the log as they leave the server. */
+/** Events of the log, as they leave the server. */
 
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { SkepEvent } from "../../core/events.ts";
@@ -26,7 +26,7 @@ export type LoggedEvent = Static<typeof LoggedEvent>;
 export const LoggedEventList = listOf(LoggedEvent);
 
 const RefQuery = t.Optional(t.String({ maxLength: 100 }));
-/** What both the list and the stream take. */
+/** Query parameters of both the list and the stream. */
 export const FilterQuery = {
   run_id: RefQuery,
   session_id: RefQuery,
@@ -50,5 +50,5 @@ export const StreamQuery = t.Object({
 });
 export type StreamQuery = Static<typeof StreamQuery>;
 
-/** The owner stays inside: who may read an event sees it, others do not. */
+/** Removes the owner, which is only used to decide who may read the event. */
 export const presentEvent = ({ user_id: _, ...event }: SkepEvent): LoggedEvent => event;

@@ -1,4 +1,7 @@
-/** GET /v1/events, the log; GET /v1/events/stream, what happens now; and the one-minute tickets by which a browser may open it without a token in the address. */
+/**
+ * GET /v1/events, the log; GET /v1/events/stream, new events; and one-minute tickets, with which a browser opens the
+ * stream without a token in the address.
+ */
 
 import { Type as t } from "@sinclair/typebox";
 import { badRequest, invalidField } from "../../core/errors.ts";
@@ -19,7 +22,7 @@ interface EventDeps extends Pick<Core, "streams" | "tickets"> {
   log: Pick<EventLog, "page">;
   catalogue: EventCatalogue;
   access: Pick<ProjectAccess, "isAllOpen" | "ofWork">;
-  /** Kinds that are left out for a reader with another focus. */
+  /** Kinds of events of which a stream with `focus` gets only those of the runs and sessions in focus. */
   fine: ReadonlySet<string>;
   /** @throws Problem 404 for a run that does not exist, or that the caller may not read. */
   assertRun(runId: string, caller: Caller): unknown;
@@ -28,13 +31,16 @@ interface EventDeps extends Pick<Core, "streams" | "tickets"> {
 type EventReferences = Pick<SkepEvent, "run_id" | "session_id" | "user_id" | "project_id">;
 
 export function eventRoutes({ streams, tickets, log, catalogue, fine, assertRun, access }: EventDeps) {
-  /** Not every event names the project of the work that it is about. */
+  /** The project of the work that the event is about. Not every event names it. */
   const projectOf = ({ project_id, run_id, session_id }: EventReferences): string | null => {
     const work = run_id ?? session_id;
     if (project_id !== undefined || work === undefined || access.isAllOpen()) return project_id ?? null;
     return access.ofWork(work);
   };
-  /** An execution follows its own session alone. Asked for each event, so that a stream follows who is a member. */
+  /**
+   * Whether the caller may read the event. An execution may only follow its own session. It is checked for each event,
+   * so that a stream respects changes of membership.
+   */
   const mayReadEvent = (caller: Caller, event: EventReferences): boolean =>
     mayRead(caller, WHOSE.events, { user_id: event.user_id ?? null, project_id: projectOf(event) }) &&
     (caller.execution === undefined || event.session_id === caller.execution.sessionId);
@@ -112,7 +118,7 @@ const ListQuery = t.Object({
 });
 type ListQuery = (typeof ListQuery)["static"];
 
-/** A word as JSON escapes it in an event's data. */
+/** Writes a word as it appears in an event's data, escaped as in JSON. */
 const inJson = (word: string): string => JSON.stringify(word).slice(1, -1);
 
 function holds({ kind, data }: RawEvent, words: string[]): boolean {
@@ -121,7 +127,7 @@ function holds({ kind, data }: RawEvent, words: string[]): boolean {
   return words.every((word) => text.includes(word));
 }
 
-/** @throws Problem 400 for an id that no stream of ours sends. */
+/** @throws Problem 400 for an id that the server's streams never send. */
 function positionOf(lastEventId: string | null): number | undefined {
   if (lastEventId === null || lastEventId === "") return undefined;
   if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId);

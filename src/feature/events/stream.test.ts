@@ -6,7 +6,7 @@ import { createHeldRun, HOLD_STEP } from "../../testing/attacks/held-run.ts";
 import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 
-// For machines that are busy with other things: none of this waits for a clock.
+// A long timeout for busy machines; no test waits for a clock.
 setDefaultTimeout(300_000);
 
 const folder = mkdtempSync(join(tmpdir(), "skep-stream-"));

@@ -1,4 +1,4 @@
-/** Log-ins of people at the vendors of external agents, as the API shows them: never the log-in itself. */
+/** People's log-ins at the vendors of external agents, as the API shows them: never the log-in itself. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { OWN_LOGIN_NAMES } from "../../core/harness-names.ts";
 import { LIMITS } from "../../core/limits.ts";

@@ -1,4 +1,7 @@
-/** `credentials: own`: a person's log-in works for that person's runs, by the agents that they named, and for nothing else. */
+/**
+ * `credentials: own`: a person's log-in is used only for that person's runs, and only by the agents that the person
+ * named.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Account } from "../../testing/accounts.ts";
 import { skep } from "../../testing/command.ts";
@@ -18,7 +21,9 @@ afterAll(() => examples?.remove());
 const PATH = "/v1/settings/harness-logins";
 const TOKEN = "of-the-user.0123456789abcdef";
 const LOGIN = JSON.stringify({ auth_mode: "chatgpt", tokens: { access_token: TOKEN } });
-/** An agent of the network `bridge`, which its log-in narrows. @returns the id of its pipeline, which is its own, too. */
+/**
+ * Makes an agent with the network `bridge`, which its log-in narrows. @returns the id of the agent and of its pipeline.
+ */
 const own = (more: Record<string, unknown> = {}) =>
   examples.pipeline("own", {
     harness: "codex",
@@ -44,7 +49,7 @@ isRun("it reaches the container of its owner's run, and no other place", async (
   expect(stored).toMatchObject({ status: 200, body: { harness: "codex", agents: [named], last_used_at: null } });
   expect(stored.body["not_held"]).toContain("budgets");
 
-  // By an agent that was not named, and for another person, an administrator: no.
+  // The log-in is refused to an agent that was not named, and to another person, even an administrator.
   expect(missing(await metered.run(other, user))).toEqual(["own_login_missing", expect.stringContaining(other)]);
   expect(missing(await metered.run(named, admin))).toEqual(["own_login_missing", expect.stringContaining("stored no")]);
   expect((await metered.call("GET", PATH, undefined, admin)).body).toEqual({ items: [], next_cursor: null });
@@ -59,11 +64,11 @@ isRun("it reaches the container of its owner's run, and no other place", async (
     inState: [],
     keys: [],
     reach: "chatgpt.com:443, auth.openai.com:443, api.openai.com:443",
-    // The program's words with the token in them are masked where they are stored.
+    // The token in the program's text is masked where the text is stored.
     words: "the token is [secret:own log-in].",
   });
   expect(said["config"]).not.toContain("model_provider");
-  // What cannot be held is said, and what the program counted is in the books without a price.
+  // Skep says which limits it cannot enforce, and logs what the program counted, without a price.
   const titles = run.events.map(({ data }) => String(data["title"]));
   expect(titles).toContainEqual(expect.stringContaining("Skep cannot meter that"));
   const calls = await metered.call<{ items: unknown[] }>("GET", `/v1/llm-calls?run_id=${run.id}`);
@@ -73,13 +78,13 @@ isRun("it reaches the container of its owner's run, and no other place", async (
   expect(listed.body.items).toMatchObject([{ last_used_at: expect.any(String) }]);
   expect(JSON.stringify(listed.body)).not.toContain(TOKEN);
 
-  // What Skep does not see go by is counted by what the program says.
+  // Skep counts by what the program reports where it does not see the calls itself.
   const long = await own({ prompt: "MODE: own turns\n.", max_turns: 3 });
   const completing = await own({ prompt: "MODE: complete\n." });
   expect((await set("codex", { login: LOGIN, agents: [named, long, completing] })).status).toBe(200);
   const stopped = await metered.run(long, user);
   expect(missing(stopped)).toEqual(["turns_exceeded", expect.stringContaining("It took 3 turns")]);
-  // A turn that did not come to its end, by a limit or by its result, is in the books as far as it is known.
+  // A turn that was cut short, by a limit or by its result, is logged as far as it is known.
   const completed = await metered.run(completing, user);
   expect(completed).toMatchObject({ status: "succeeded", error: null });
   const cutCalls = async ({ id }: EndedRun) => {

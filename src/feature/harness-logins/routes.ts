@@ -1,4 +1,4 @@
-/** /v1/settings/harness-logins: the caller's own, and nobody else's. */
+/** /v1/settings/harness-logins: only the caller's own log-ins. */
 import { Type as t } from "@sinclair/typebox";
 import { pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";

@@ -1,6 +1,6 @@
 /**
- * People's own log-ins at the vendors of external agents: sealed, used only for the work of the person who stored it, by
- * the agents that they named. Nobody reads one back, administrators included.
+ * People's own log-ins at the vendors of external agents. They are sealed, and used only for the work of the person who
+ * stored them, by the agents that the person named. Nobody can read one back, not even an administrator.
  */
 
 import { attempt } from "../../core/attempt.ts";
@@ -23,7 +23,7 @@ import { HarnessLogin, type HarnessLoginUpdate } from "./model.ts";
 interface HarnessLoginsDeps extends Pick<Core, "store" | "clock" | "sealer" | "audit"> {
   masking: Pick<Masking, "add">;
   agentExists(id: string): boolean;
-  /** Nobody logs in: work without a user uses what is stored on this server. */
+  /** Whether the server has no accounts: work without a user then uses the log-ins stored on this server. */
   localUser: boolean;
 }
 
@@ -39,13 +39,13 @@ export function createHarnessLogins(deps: HarnessLoginsDeps) {
   const { store, clock, sealer, audit, masking, agentExists, localUser } = deps;
   const rows = store.rows(table);
   const now = (): string => timestamp(clock.now());
-  /** Its tokens are masked from then on, each by itself: a program prints one of them, not the file. */
+  /** Masks each token of a log-in from now on, because a program may print one token without the rest of the file. */
   const mask = (login: string): string => {
     for (const token of loginTokens(login)) masking.add("own log-in", token);
     return login;
   };
   const present = ({ harness, ...row }: Row): HarnessLogin[] =>
-    // One of a program that this version does not know any more is not shown.
+    // A log-in of a program that this version does not support is not shown.
     hasOwnLogin(harness)
       ? [{ ...shownOf(HarnessLogin, row), harness, hosts: [...OWN_LOGINS[harness].hosts], not_held: NOT_HELD }]
       : [];
@@ -59,7 +59,7 @@ export function createHarnessLogins(deps: HarnessLoginsDeps) {
       const own = rows.list([{ user_id: personOf(caller) }], { order: "harness" });
       return pageOfArray(own.flatMap(present), page, ({ harness }) => harness);
     },
-    /** @throws Problem 422 for what is no log-in of that program, or an agent that there is not. */
+    /** @throws Problem 422 for a text that is no log-in of that program, or for an unknown agent. */
     set(harness: OwnLoginName, { login, agents }: HarnessLoginUpdate, caller: Caller): HarnessLogin {
       const user_id = personOf(caller);
       const text = login === undefined ? undefined : mask(loginIn(harness, login));
@@ -78,22 +78,22 @@ export function createHarnessLogins(deps: HarnessLoginsDeps) {
         return present(row)[0]!;
       });
     },
-    /** @throws Problem 404 when there is none. */
+    /** @throws Problem 404 when there is no such log-in. */
     remove: (harness: OwnLoginName, caller: Caller): void =>
       store.write(() => {
         if (rows.remove({ user_id: personOf(caller), harness }) === 0) throw notFound("log-in");
         const actor = actorOf(caller);
         audit({ action: "harness_login.removed", actor, subject: harness, address: caller.address });
       }),
-    /** Opens every log-in once, so that all are masked; one that cannot be opened is reported where it is used. */
+    /** Opens every log-in once, so that all are masked. One that cannot be opened is reported when it is used. */
     maskAll(): void {
       for (const row of rows.list([])) attempt(() => mask(sealer.open(row.sealed_login)));
     },
-    /** A deleted user's log-ins are deleted, never passed to an heir. */
+    /** Deletes a deleted user's log-ins. They never pass to an heir. */
     removeOf: (user_id: string): void => void store.write(() => rows.remove({ user_id })),
     /**
-     * The log-in of the person whose work it is. Audited.
-     * @param agentIds the agent, and those that have started it: each must be named.
+     * The log-in of the person for whom the work is done. Its use is audited.
+     * @param agentIds the agent, and the agents that started it and limit it: the person must have named each of them.
      * @throws Problem 409 `own_login_missing` with what to do.
      */
     open(by: {
@@ -136,7 +136,7 @@ function openSealed({ harness, sealed_login }: Row, sealer: Sealer): string {
   }
 }
 
-/** The text as the program reads it. @throws Problem 422. */
+/** Checks the text and returns it as the program reads it. @throws Problem 422. */
 function loginIn(harness: OwnLoginName, text: string): string {
   const { form, what } = OWN_LOGINS[harness];
   const login = text.trim();

@@ -1,6 +1,6 @@
 /**
- * What a deletion takes along that lies outside the database: branches and folders in a project, containers of a real engine.
- * When it may still be taken back; and what retention by size and of transcripts removes.
+ * What a deletion removes outside the database: branches and folders in a project, containers of a real engine. Until
+ * when it can be canceled; and what retention removes by size and of transcripts.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -29,7 +29,7 @@ const docker = await dockerForTests(process.env);
 const root = mkdtempSync(join(tmpdir(), "skep-deletion-"));
 const hold = join(root, "hold");
 const env = { DEMO_SCRIPT: join(root, "script.json") };
-/** The server's git waits before it packs a repository while the file `hold` is there. */
+/** The server's git waits before it packs a repository, as long as the file `hold` exists. */
 const HELD_GIT = `#!/bin/sh
 case " $* " in *" gc "*) while [ -e '${hold}' ]; do sleep 0.05; done ;; esac
 exec '${Bun.which("git")}' "$@"
@@ -76,7 +76,7 @@ function git(projectId: string, ...args: string[]): Buffer {
 }
 const objects = (projectId: string) => git(projectId, "cat-file", "--batch-all-objects", "--batch").toString("latin1");
 const branches = (projectId: string) => git(projectId, "for-each-ref", "--format=%(refname)").toString();
-/** @param change of rows, while the server is stopped. */
+/** @param change applied to the database while the server is stopped. */
 async function restart(change: (db: Database.Database) => void = () => {}): Promise<void> {
   await server.stop();
   const db = new Database(join(server.data, "skep.db"));
@@ -145,7 +145,7 @@ describe("a deletion", () => {
     await call("PUT", "/v1/settings", { retention: { runs_gb: 0.001, chats_gb: 0.001 } });
     const preview = await call("GET", "/v1/admin/retention");
     expect(preview).toMatchObject({ runs: { count: 1, limit_gb: 0.001 }, chats: { count: 1, limit_gb: 0.001 } });
-    // Sizes are looked at soon after the start; one job at a time.
+    // Sizes are checked soon after the start, one job at a time.
     await restart();
     await waitFor(async () => (await statusOf(`/v1/runs/${runs[1]}`)) === 404, "the run to go");
     await waitFor(() => !existsSync(join(server.data, "workspaces", runs[1]!)), "its files to go");

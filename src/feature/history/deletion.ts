@@ -1,8 +1,8 @@
 /**
- * The job that deletes history. Its rows (`deletions`, `deletion_items`) say what is left to do, so a killed server goes on
- * where it was. It may be cancelled until it begins; from then on it finishes. In order: rows of runs and sessions with
- * their files, what a project or user has besides, contents of files, what names them elsewhere, clones; then the database
- * is shrunk, so that no byte of it is left.
+ * The job that deletes history. Its rows (`deletions`, `deletion_items`) say what is left to do, so a server that was
+ * killed continues where it was. It can be canceled until it begins; then it finishes. The order is: rows of runs and
+ * sessions with their files, what else a project or user has, contents of files, rows that name them elsewhere, clones.
+ * At the end the database is shrunk, so that no deleted byte is left in it.
  */
 import { Type as t } from "@sinclair/typebox";
 import { timestamp } from "../../core/clock.ts";
@@ -18,20 +18,20 @@ import type { HistoryRows, Item } from "./rows.ts";
 
 interface DeletionDeps extends Pick<Core, "store" | "clock" | "audit"> {
   rows: HistoryRows;
-  /** Ends a session that nobody works in. Inside a transaction. */
+  /** Ends a session that has no work under way. Called inside a transaction. */
   endSession(id: string): void;
-  /** Removes containers of these sessions. */
+  /** Removes the containers of these sessions. */
   removeContainers(sessions: readonly string[]): Promise<void>;
-  /** What a run or a session has on disk: its folder, its branch, its marks. */
+  /** Removes the files of a run or a session: its folder, its branch and its refs. */
   erase(work: { id: string; project_id: string | null }): Promise<void>;
   repack(projectId: string, signal: AbortSignal): Promise<void>;
   /** Removes content unless something still refers to it. */
   removeContent(sha256: string): Promise<void>;
   removeProject(id: string, actor: string): Promise<void>;
   removeUser(id: string, actor: string): void;
-  /** A deletion by age or size is done: there may be more. */
+  /** Called when a deletion by age or size is done: there may be more to delete. */
   removedOld(): void;
-  /** Backups that were made before: they still hold what was deleted. */
+  /** The number of backups made earlier: they still contain what was deleted. */
   earlierBackups(): number;
 }
 
@@ -40,7 +40,7 @@ type Work = RunningJob & { deletion: Deletion };
 
 const Payload = t.Object({ deletion_id: t.String() });
 const DELETION_ATTEMPTS = 5;
-/** Runs and sessions whose rows go in one transaction. */
+/** Number of runs and sessions whose rows are removed in one batch. */
 const BATCH = 20;
 const PAUSE_MS = 2;
 
@@ -57,7 +57,7 @@ export function defineDeletion(deps: DeletionDeps) {
   const mentions = createMentions(store);
   const find = (id: string): Deletion | undefined => table.find({ id });
 
-  /** The point of no return. @throws Problem 409 `history_active`. */
+  /** Begins the deletion, which cannot be canceled from here on. @throws Problem 409 `history_active`. */
   function begin(deletion: Deletion): void {
     store.write(() => {
       const { id, kind, subject } = deletion;
@@ -75,11 +75,11 @@ export function defineDeletion(deps: DeletionDeps) {
     report({ percent: all === 0 ? undefined : Math.floor((90 * done) / all), detail });
   }
 
-  /** Rows of a batch, in as many transactions as they need; then their files. */
+  /** Removes the rows of each batch, in as many transactions as they need, and then its files. */
   async function removeHistory(work: Work): Promise<void> {
     const { id } = work.deletion;
     for (;;) {
-      // Sessions first: a run's row says which sessions are its own.
+      // Sessions come first, because a run's row says which sessions belong to it.
       const batch = rows.left(id, ["session"], BATCH);
       const found = batch.length > 0 ? batch : rows.left(id, ["run"], BATCH);
       if (found.length === 0) return;
@@ -104,7 +104,7 @@ export function defineDeletion(deps: DeletionDeps) {
     });
   }
 
-  /** What a project or a user has besides runs and sessions. */
+  /** Removes what a project or a user has besides runs and sessions. */
   async function removeRest({ deletion: { kind, subject, actor } }: Work): Promise<void> {
     if (subject === null || (kind !== "project" && kind !== "user")) return;
     while (!store.write(() => rows.remove(kind, subject))) await Bun.sleep(PAUSE_MS);
@@ -133,9 +133,9 @@ export function defineDeletion(deps: DeletionDeps) {
       const { run, session } = rows.counts(id);
       const done = { runs: run.all, sessions: session.all };
       table.remove({ id });
-      // It names projects.
+      // The stored disk usage names projects.
       store.statement("DELETE FROM facts WHERE name = 'disk_usage'").run();
-      // The daily look for what is too old mostly finds nothing.
+      // A deletion by age that removed nothing is not audited.
       if (kind !== "age" || done.runs + done.sessions > 0)
         deps.audit({ action: "history.deleted", actor, subject: subject ?? undefined, data: { kind, ...done } });
       emit(historyDeleted, {
@@ -163,7 +163,7 @@ export function defineDeletion(deps: DeletionDeps) {
     while (store.write(rows.removeUnused)) await Bun.sleep(PAUSE_MS);
     job.report({ percent: 94, detail: "Packing repositories" });
     await each(work, "clone", (id) => deps.repack(id, job.signal));
-    // Indexing that was under way when the project went may have made its folder again.
+    // Indexing that was still running when the project was removed may have created its folder again.
     if (deletion.kind === "project") await removeRest(work);
     job.report({ percent: 96, detail: "Shrinking the database" });
     const { freed, isWalEmpty } = await shrink(store.sqlite, job.signal);
@@ -181,7 +181,7 @@ export function defineDeletion(deps: DeletionDeps) {
   return defineJob("delete_history", Payload, run, {
     attempts: DELETION_ATTEMPTS,
     mayCancel: ({ deletion_id }) => find(deletion_id)?.begun_at === null,
-    /** One that never began is forgotten; of one that did, the row stays, and the next start goes on with it. */
+    /** Forgets a deletion that never began. The row of one that began stays, and the next start continues it. */
     ended({ payload: { deletion_id }, state }: EndedJob<{ deletion_id: string }>) {
       if (state !== "succeeded") table.remove({ id: deletion_id, begun_at: null });
     },

@@ -1,4 +1,4 @@
-/** /v1/admin/disk: who takes what on the disk. */
+/** /v1/admin/disk: what uses the disk. */
 import { Type as t } from "@sinclair/typebox";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { operation, operations } from "../../http/operation.ts";

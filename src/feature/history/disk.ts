@@ -1,4 +1,4 @@
-/** Who takes what on the disk: measured when somebody asks, kept until the next measuring. */
+/** Disk usage: measured when somebody asks, and kept until the next measurement. */
 
 import { Type as t } from "@sinclair/typebox";
 import { timestamp } from "../../core/clock.ts";
@@ -15,7 +15,7 @@ import type { Jobs } from "../jobs/service.ts";
 
 const FACT = "disk_usage";
 
-/** What the container engine keeps of a project, outside the data folder. */
+/** What the container engine stores for a project, outside the data folder. */
 interface EngineUse {
   kind: "caches" | "set-ups";
   project_id: string;
@@ -23,19 +23,19 @@ interface EngineUse {
   bytes: number;
 }
 
-/** Of those that take most. */
+/** How many projects' entries are kept, those that use most. */
 const MOST_ENGINE_ROWS = 50;
 
 type Measured = DiskUsage & {
   measured_at: string;
-  /** Absent in what an earlier version measured. */
+  /** Absent in measurements of an earlier version. */
   engine?: EngineUse[] | null;
 };
 
 interface DiskUsageDeps extends Pick<Core, "store" | "clock"> {
   jobs: Pick<Jobs, "enqueue">;
   disk: Pick<DiskAsker, "usage">;
-  /** Caches of sandboxes, one by one. Throws where the engine does not answer. */
+  /** The caches of sandboxes. Throws when the engine does not answer. */
   caches(): Promise<readonly { projectId: string; bytes: number }[]>;
   log: Pick<Logger, "debug">;
 }
@@ -44,7 +44,7 @@ export function createDiskUsage({ store, clock, jobs, disk, caches, log }: DiskU
   const setUps = store.statement<Omit<EngineUse, "kind">>(
     "SELECT project_id, count(*) AS count, sum(image_bytes) AS bytes FROM project_setups WHERE image IS NOT NULL GROUP BY project_id",
   );
-  /** Null where the engine does not answer: the rest is worth knowing all the same. */
+  /** Null when the engine does not answer: the rest of the measurement is useful without it. */
   async function measureEngine(): Promise<EngineUse[] | null> {
     try {
       const byProject = Map.groupBy(await caches(), ({ projectId }) => projectId);
@@ -69,9 +69,9 @@ export function createDiskUsage({ store, clock, jobs, disk, caches, log }: DiskU
   });
   return {
     definition,
-    /** One at a time: a second call joins the one under way. */
+    /** Starts a measurement. While one is under way, a second call returns its job. */
     measure: ({ userId }: Caller): Job => jobs.enqueue(definition, {}, { key: "disk", userId }),
-    /** Users and runs are called what they are called now. */
+    /** The last measurement, with the current names of users and runs. */
     last() {
       const value = store.statement<string>("SELECT value FROM facts WHERE name = ?").pluck().get([FACT]);
       if (value === undefined) return null;

@@ -1,4 +1,6 @@
-/** History has an end: deleting it with everything, by hand or by age and size, and who takes what on the disk. */
+/**
+ * Deletes history with everything that belongs to it, on request or by age and size, and measures what uses the disk.
+ */
 import { existsSync, readdirSync } from "node:fs";
 import { LABELS } from "../../adapter/sandbox/docker/container-spec.ts";
 import { DAY_MS, HOUR_MS } from "../../core/clock.ts";
@@ -34,11 +36,14 @@ type Needs = Core & {
 
 const RETENTION_MS = 60_000;
 const SIZES_MS = 600_000;
-/** A minute in all; then the job is tried again. */
+/** Number of tries to remove a container; with the pauses they take a minute. Then the whole job is tried again. */
 const REMOVAL_TRIES = 300;
 const REMOVAL_PAUSE_MS = 200;
 
-/** Returns once it is gone: a sandbox that its owner ends at the same time is killed, but still there for a moment. */
+/**
+ * Removes a container and returns once it is gone. A sandbox that its owner ends at the same time still exists for a
+ * moment.
+ */
 async function removeContainer(docker: Core["docker"], id: string): Promise<void> {
   for (let tries = 0; ; tries++) {
     try {

@@ -1,6 +1,7 @@
 /**
- * History has an end. Secrets that were typed into a run's task, a chat and a comment, and that agents saw and wrote into
- * files, are after the deletion in no byte of the data folder, of git's objects, and of backups made afterwards.
+ * History is deleted completely. Secrets were typed into a run's task, a chat and a comment, and agents saw them and
+ * wrote them into files. After the deletion, no byte of them is in the data folder, in git's objects, or in backups
+ * made later.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -63,7 +64,7 @@ afterAll(async () => {
 });
 
 type Seen = { kind: string; data: Record<string, unknown> };
-/** Reads events from the first until one holds. */
+/** Reads events from the first one until one matches. */
 const event = (query: string, holds: (event: Seen) => boolean) =>
   framesUntil(framesOf<Seen>(server, `/v1/events/stream?after=0&${query}`), ({ data }) => holds(data));
 const jobEnded = async (job: Job): Promise<Job> => {
@@ -107,7 +108,7 @@ const filesBelow = (folder: string): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 
-/** Where the words are: files of the data folder, objects of clones. */
+/** Where the words occur: in files of the data folder, and in objects of clones. */
 function places(...words: string[]): string[] {
   const holds = (bytes: Buffer) => words.some((word) => bytes.includes(word));
   const files = filesBelow(server.data).filter((path) => existsSync(path) && holds(readFileSync(path)));
@@ -117,7 +118,7 @@ function places(...words: string[]): string[] {
     .filter((clone) => holds(git(clone, "--git-dir", clone, "cat-file", "--batch-all-objects", "--batch")));
   return [...[...files, ...objects].map((path) => path.slice(server.data.length + 1)), ...tablesWith(words)];
 }
-/** Tables whose rows hold the words, for who reads why a test failed. */
+/** Tables whose rows contain the words, to explain a failed test. */
 function tablesWith(words: readonly string[]): string[] {
   const db = new Database(join(server.data, "skep.db"), { readonly: true });
   const named = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'";
@@ -129,7 +130,7 @@ function tablesWith(words: readonly string[]): string[] {
   db.close();
   return found;
 }
-/** What a backup that is made now holds of the words. */
+/** Whether a backup made now contains the words. */
 async function inBackup(...words: string[]): Promise<boolean[]> {
   const file = join(root, `${Bun.randomUUIDv7()}.tar.gz`);
   expect((await skep(["backup", file, "--data", server.data])).code).toBe(0);

@@ -1,11 +1,14 @@
-/** Rows that name what was deleted without a column for it: jobs with their progress, remembered answers, notices. */
+/**
+ * Rows that name deleted things in their texts, without a column for them: jobs with their progress, remembered
+ * responses, notices.
+ */
 import { LIMITS } from "../../core/limits.ts";
 import type { Store } from "../../store/store.ts";
 
 const ID = /\b(?:run|sess|job|proj|usr)_[0-9a-z]{26}\b/g;
 const PAUSE_MS = 2;
 
-/** Tables with the texts of theirs that may name an id. Of events, those that belong to no run and no session. */
+/** Tables, and the texts in them that may name an id. Of the events only those that belong to no run and no session. */
 const TABLES = [
   {
     table: "jobs",
@@ -23,7 +26,10 @@ const TABLES = [
 ] as const;
 
 export function createMentions({ statement, write }: Pick<Store, "statement" | "write">) {
-  /** One pass over a table in order of its key. @returns ids of the rows that went. */
+  /**
+   * Passes over a table once, in the order of its key, and removes rows that name an id. @returns keys of the removed
+   * rows.
+   */
   async function pass(from: (typeof TABLES)[number], ids: ReadonlySet<string>, own: string, signal: AbortSignal) {
     const { table, text } = from;
     const key = "id" in from ? from.id : "id";
@@ -49,7 +55,7 @@ export function createMentions({ statement, write }: Pick<Store, "statement" | "
     }
   }
   return {
-    /** Removes the rows that name one of these; of jobs that go, their events as well. */
+    /** Removes the rows that name one of these ids, and the events of removed jobs. */
     async remove(ids: ReadonlySet<string>, { id: own, signal }: { id: string; signal: AbortSignal }): Promise<void> {
       const all = new Set(ids);
       for (const from of TABLES) {

@@ -1,4 +1,4 @@
-/** Deleting history: what can be deleted with everything, what goes with it, and what each takes on the disk. */
+/** The deletion of history: what can be deleted, what is deleted with it, and how much disk space each uses. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 
@@ -36,7 +36,7 @@ export const Kept = t.Object({
 });
 export type Kept = Static<typeof Kept>;
 
-/** What the settings for retention would remove now. */
+/** What the retention settings would remove now. */
 const Old = t.Object({
   count: Count("That would go."),
   bytes: Count("Of their folders and texts. 0 where nothing is measured yet."),

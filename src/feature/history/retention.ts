@@ -1,4 +1,4 @@
-/** Removing runs, chats and transcripts by age and size, a bounded number at a time; what is kept on purpose stays. */
+/** Removes runs, chats and transcripts by age and size, a limited number at a time. What people chose to keep stays. */
 import { DAY_MS, timestamp } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { DiskAsker, OldItem } from "../../store/disk-worker.ts";
@@ -16,7 +16,7 @@ interface RetentionDeps extends Pick<Core, "store" | "clock"> {
 export type RetentionService = ReturnType<typeof createRetention>;
 
 const GB = 1_000_000_000;
-/** Runs or chats of one deletion. */
+/** Limit of runs or chats in one deletion. */
 const MOST = LIMITS.pruneRows;
 const NOT_KEPT = (table: string) => `NOT EXISTS (SELECT 1 FROM kept_history WHERE kept_history.id = ${table}.id)`;
 const OLD = {
@@ -26,7 +26,9 @@ const OLD = {
     when: "last_activity_at",
     where: `last_activity_at < @before AND run_id IS NULL AND parent_id IS NULL AND ended_at IS NOT NULL AND ${NOT_KEPT("sessions")}`,
   },
-  /** Of runs and their like; a chat without what was said would be nothing. */
+  /**
+   * Transcripts are removed from runs and the like, but not from chats: a chat without its messages would be worthless.
+   */
   transcripts: {
     from: "sessions",
     when: "ended_at",
@@ -60,9 +62,12 @@ export function createRetention({ store, clock, history, disk, settings }: Reten
     return { ...found, limit_days: days, limit_gb: gb };
   }
   return {
-    /** Those that ended before that time, ms since the epoch. */
+    /** Deletes runs or chats that ended before that time, ms since the epoch. */
     removeOld: (of: "runs" | "chats", time: number): void => removeAll(olderThan(of, time), `${of} by age`),
-    /** Removes what was said in sessions that ended before; their results stay. @returns whether there may be more. */
+    /**
+     * Removes the messages of sessions that ended before that time; their results stay. @returns whether there may be
+     * more.
+     */
     removeTranscripts(time: number): boolean {
       const ids = JSON.stringify(
         statement<string>(`SELECT id FROM sessions WHERE ${OLD.transcripts.where} LIMIT 20`)
@@ -77,7 +82,7 @@ export function createRetention({ store, clock, history, disk, settings }: Reten
         return true;
       });
     },
-    /** The oldest, until the rest is below the settings' size. */
+    /** Deletes the oldest runs and chats until the rest is smaller than the settings allow. */
     async removeTooLarge(signal: AbortSignal): Promise<void> {
       const { runs_gb, chats_gb } = settings();
       for (const [of, gb] of [
@@ -89,7 +94,7 @@ export function createRetention({ store, clock, history, disk, settings }: Reten
         removeAll(items, `${of} by size`);
       }
     },
-    /** What would go, by the settings or by other numbers of days. */
+    /** What would be removed with the settings, or with other numbers of days. */
     async preview(days: {
       runs_days?: number;
       chats_days?: number;

@@ -1,4 +1,4 @@
-/** Who may delete history, or keep it: its owner, and administrators what they may read. */
+/** Who may delete or keep history: its owner, and administrators if they may read it. */
 import { conflict, forbidden, isProblem, notFound } from "../../core/errors.ts";
 import { owns } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -28,7 +28,7 @@ export function createRights(store: Store) {
   }
   const ownerOf = (id: string, caller: Caller) =>
     id.startsWith("run_") ? ownerOfRun(id, caller) : ownerOfSession(id, caller);
-  /** @throws Problem 403, 404. */
+  /** @throws Problem 403 the caller may not delete it, 404 unknown to the caller. */
   function assertMayDelete(kind: Kind, id: string, caller: Caller): void {
     if (kind === "project" || kind === "user") {
       if (

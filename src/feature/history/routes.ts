@@ -1,4 +1,4 @@
-/** /v1/history: deleting runs, chats, projects and users with everything that belongs to them. */
+/** /v1/history: deletes runs, chats, projects and users with everything that belongs to them. */
 import { Type as t } from "@sinclair/typebox";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { type Operation, operation, operations } from "../../http/operation.ts";

@@ -1,4 +1,7 @@
-/** The rows of a deletion: gathering what it removes, and removing it table by table as `store/deletion-plan.ts` says. */
+/**
+ * The rows of a deletion: collects what a deletion removes, and removes it table by table according to
+ * `store/deletion-plan.ts`.
+ */
 import { LIMITS } from "../../core/limits.ts";
 import { entriesOf, recordOf } from "../../core/typed-keys.ts";
 import { DELETION_PLAN, type Reach } from "../../store/deletion-plan.ts";
@@ -14,7 +17,7 @@ const REACHES = ["run", "session", "project", "user"] as const;
 
 type Subject = { kind: "run" | "session" | "project" | "user"; id: string };
 
-/** The runs of each kind of subject, and the sessions that belong to no run. */
+/** SQL conditions for the runs of each kind of subject, and for its sessions. */
 const RUNS: Record<Subject["kind"], string> = {
   run: "id = @id",
   session: "0",
@@ -27,7 +30,7 @@ const SESSIONS: Record<Subject["kind"], string> = {
   project: "project_id = @id",
   user: "user_id = @id",
 };
-/** Digests of files that may be nobody's any more. */
+/** Queries for the digests of files that the deletion may leave without an owner. */
 const CONTENTS: Partial<Record<Reach, string>> = {
   session: `SELECT sha256, text_sha256 FROM attachments WHERE ${DELETION_PLAN["attachments"]!.goes!.session}`,
   user: `SELECT sha256, text_sha256 FROM attachments WHERE user_id = @id
@@ -37,10 +40,10 @@ const CONTENTS: Partial<Record<Reach, string>> = {
 
 export function createHistoryRows(store: Store) {
   const { statement } = store;
-  /** The statements for what is deleted, in order; each removes a bounded number of rows. */
+  /** The statements for each kind of deleted thing, in order. Those on large tables remove a limited number of rows. */
   const steps = recordOf(REACHES, stepsOf);
 
-  /** Notes the sessions of the runs that are noted, and the clones to pack. */
+  /** Adds the sessions of the collected runs, and the clones to repack. */
   function gatherSessionsOfRuns(deletion: string): void {
     statement(
       `INSERT OR IGNORE INTO deletion_items (deletion_id, kind, id, project_id)
@@ -56,7 +59,7 @@ export function createHistoryRows(store: Store) {
          OR EXISTS (SELECT 1 FROM sessions WHERE sessions.id = item.id AND branch IS NOT NULL))`,
     ).run({ deletion });
   }
-  /** Notes the digests of its files, before their rows go. */
+  /** Adds the digests of the deleted thing's files. Call before its rows are removed. */
   function noteContents(deletion: string, reach: Reach, id: string): void {
     const query = CONTENTS[reach];
     if (query === undefined) return;
@@ -72,26 +75,26 @@ export function createHistoryRows(store: Store) {
   }
 
   return {
-    /** Notes what the deletion of a subject removes. Inside a transaction. */
+    /** Collects what the deletion of a subject removes. Call inside a transaction. */
     gather(deletion: string, { kind, id }: Subject): void {
       const values = { deletion, id };
       statement(
         `INSERT OR IGNORE INTO deletion_items (deletion_id, kind, id, project_id)
          SELECT @deletion, 'run', id, project_id FROM runs WHERE ${RUNS[kind]}`,
       ).run(values);
-      // A session goes with all below it, and with the root of the tree that it is in.
+      // A session is deleted with its whole tree: the root session and all sessions below it.
       statement(
         `INSERT OR IGNORE INTO deletion_items (deletion_id, kind, id, project_id)
          SELECT @deletion, 'session', all_of.id, all_of.project_id FROM sessions AS all_of WHERE root_id IN
            (SELECT root_id FROM sessions WHERE ${SESSIONS[kind]})`,
       ).run(values);
       gatherSessionsOfRuns(deletion);
-      // Of each session they are noted when its rows go.
+      // A session's digests are collected when its rows are removed.
       if (kind === "project" || kind === "user") noteContents(deletion, kind, id);
     },
     gatherSessionsOfRuns,
     noteContents,
-    /** Runs and sessions at work among what is noted. */
+    /** Collected runs and sessions that are at work. */
     active: (deletion: string): string[] =>
       statement<string>(
         `SELECT item.id FROM deletion_items AS item JOIN runs ON runs.id = item.id
@@ -101,7 +104,7 @@ export function createHistoryRows(store: Store) {
       )
         .pluck()
         .all({ deletion }),
-    /** Sessions without work that have not ended. */
+    /** Collected root sessions that have not ended. */
     open: (deletion: string): string[] =>
       statement<string>(
         `SELECT item.id FROM deletion_items AS item JOIN sessions ON sessions.id = item.id
@@ -109,7 +112,10 @@ export function createHistoryRows(store: Store) {
       )
         .pluck()
         .all([deletion]),
-    /** Removes rows of what is deleted. Inside a transaction. @returns false where more are left than one step takes. */
+    /**
+     * Removes rows of a deleted thing. Call inside a transaction. @returns false when there may be more than one step
+     * removes.
+     */
     remove(reach: Reach, id: string): boolean {
       for (const { sql, isLarge } of steps[reach]) {
         const { changes } = statement(sql).run({ id });
@@ -136,14 +142,16 @@ export function createHistoryRows(store: Store) {
         counts[kind] = count;
       return counts;
     },
-    /** Ids of all runs and sessions that are deleted. */
+    /** Ids of all collected runs and sessions. */
     ids: (deletion: string): Set<string> =>
       new Set(
         statement<string>("SELECT id FROM deletion_items WHERE deletion_id = ? AND kind IN ('run', 'session')")
           .pluck()
           .all([deletion]),
       ),
-    /** Removes texts that nothing refers to any more. Inside a transaction. @returns whether there may be more. */
+    /**
+     * Removes texts to which nothing refers any more. Call inside a transaction. @returns whether there may be more.
+     */
     removeUnused(): boolean {
       const unused = (table: string, column: string, of: string) =>
         statement(

@@ -1,4 +1,4 @@
-/** Deleting history with everything, and keeping some of it from the settings for retention. */
+/** Deletes history with everything that belongs to it, and protects parts of it from the retention settings. */
 import { timestamp } from "../../core/clock.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
@@ -54,7 +54,7 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
 
   const insert = (row: Omit<typeof deletions.$inferInsert, "created_at">): void =>
     table.insert({ ...row, created_at: timestamp(clock.now()) });
-  /** Joins the transaction around it. */
+  /** Can be called inside a transaction. */
   function noteKept(id: string, caller: Caller, isKept: boolean): void {
     store.write(({ emit }) => {
       if ((kept.find({ id }) !== undefined) === isKept) return;
@@ -63,7 +63,7 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
       emit(historyKept, { user_id: ownerOf(id, caller) ?? ADMINISTRATORS, data: { id, kept: isKept } });
     });
   }
-  /** Counts what a deletion would take, by gathering it and taking that back. */
+  /** Counts what a deletion would remove: collects it, then discards the collection. */
   function preview(what: HistoryKind, id: string, caller: Caller): HistoryPreview {
     const kind = KINDS[what];
     assertMayDelete(kind, id, caller);
@@ -86,7 +86,9 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
     });
   }
 
-  /** Asks for a deletion. Joins the transaction around it. @throws Problem 403, 404, 409 `history_active`. */
+  /**
+   * Starts the job that deletes. Can be called inside a transaction. @throws Problem 403, 404, 409 `history_active`.
+   */
   function remove(what: HistoryKind, id: string, caller: Caller): Job {
     const kind = KINDS[what];
     assertMayDelete(kind, id, caller);
@@ -111,7 +113,10 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
   return {
     preview,
     remove,
-    /** Deletes a session that has ended: its rows at once, the rest in the background. Joins the transaction around it. */
+    /**
+     * Deletes a session that has ended: its rows at once, the rest in the background. Can be called inside a
+     * transaction.
+     */
     removeEnded: (sessionId: string, caller: Caller): void =>
       store.write(() => {
         const id = newId("deletion");
@@ -124,7 +129,7 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
         }
         enqueue(id, sessionId, caller.userId);
       }),
-    /** Deletes runs and sessions by age or size. Joins the transaction around it. */
+    /** Deletes runs and sessions because of their age or size. Can be called inside a transaction. */
     removeOld(
       ids: readonly { kind: "run" | "session"; id: string; project_id: string | null }[],
       subject: string,
@@ -140,9 +145,9 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
         enqueue(id, subject, undefined);
       });
     },
-    /** Whether old history is being removed now. */
+    /** Whether a deletion by age or size is under way. */
     isRemovingOld: (): boolean => table.find({ kind: "age" }) !== undefined,
-    /** Goes on with what an earlier process, or a job that failed, left. */
+    /** Continues the deletions that an earlier process, or a failed job, has left. */
     resume(): void {
       for (const { id, subject } of table.list([]))
         if (!jobs.live(deletion, id)) enqueue(id, subject ?? "old history", undefined);
@@ -158,7 +163,7 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
       assertMayKeep(id, caller);
       noteKept(id, caller, false);
     },
-    /** @param one only this run or chat, where it is kept. */
+    /** @param one limits the answer to this run or chat. */
     kept(page: Page, caller: Caller, one?: string): ListAnswer<Kept> {
       const [ofRuns, ...runValues] = readable(caller, WHOSE.runs) ?? ["1"];
       const [ofSessions, ...sessionValues] = readable(caller, WHOSE_SESSIONS.chat, "sessions") ?? ["1"];

@@ -2,7 +2,7 @@ import { Type as t } from "@sinclair/typebox";
 import { defineEvent } from "../../core/events.ts";
 import { oneOf } from "../../core/schema.ts";
 
-/** It names no host: every user may read it. */
+/** The event does not name the host, because every user may read it. */
 export const hostsChanged = defineEvent(
   "hosts_changed",
   t.Object(

@@ -1,4 +1,4 @@
-/** Several container engines: which of them get work. */
+/** Decides which of several container engines get work. */
 import { readDockerHosts } from "../../core/docker-options.ts";
 import type { EngineService } from "../engine/feature.ts";
 import { type Core, defineFeature } from "../feature.ts";

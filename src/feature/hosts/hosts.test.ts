@@ -1,4 +1,7 @@
-/** Which hosts get work, as administrators say: kept over restarts, audited, told to those who look. */
+/**
+ * Administrators decide which hosts get work. The decision survives restarts, is audited, and is shown to those who
+ * look.
+ */
 import { afterAll, expect, test } from "bun:test";
 import type { HostChange, HostState } from "../../adapter/sandbox/hosts/driver.ts";
 import { type Clock, systemClock } from "../../core/clock.ts";
@@ -18,7 +21,7 @@ store.onCommit((events) => {
 });
 const configured = readDockerHosts(["big=ssh://me@big slots=4 labels=gpu,fast", "tcp://me:secret@small:2376"])!;
 
-/** A process of the server, with engines that are only said to be there. */
+/** A process of the server, with simulated engines. */
 function life() {
   const states: HostState[] = configured.map(({ name, slots }) => ({
     name,
@@ -55,7 +58,7 @@ test("a host that is drained stays so over restarts until it is enabled, each ch
   });
   expect(states.map(({ drained }) => drained)).toEqual([true, false]);
   states[0]!.used = 0;
-  // A second time changes nothing.
+  // Draining a second time changes nothing.
   expect((await hosts.drain("big", LOCAL_ADMIN)).state).toBe("drained");
 
   const later = life();

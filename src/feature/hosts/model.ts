@@ -1,4 +1,4 @@
-/** One of several container engines that agents work on. */
+/** A host: one of several container engines on which agents work. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 

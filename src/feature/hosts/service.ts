@@ -1,4 +1,7 @@
-/** Which of several container engines get work. What an administrator drains stays drained over restarts, until they enable it. */
+/**
+ * Decides which of several container engines get work. A host that an administrator drains stays drained after a
+ * restart, until an administrator enables it.
+ */
 import { timestamp } from "../../core/clock.ts";
 import type { DockerHost } from "../../core/docker-options.ts";
 import { expectFound, notFound } from "../../core/errors.ts";
@@ -11,7 +14,7 @@ import type { Host } from "./model.ts";
 
 interface HostsDeps extends Pick<Core, "store" | "clock" | "audit"> {
   configured: readonly DockerHost[];
-  /** Undefined where agents do not work on several engines. */
+  /** Undefined when agents do not work on several engines. */
   engines: EngineService["hosts"];
 }
 
@@ -22,7 +25,7 @@ export function createHosts({ store, clock, audit, configured, engines }: HostsD
   for (const { name } of rows.list([], { order: "name" })) engines?.setDrained(name, true);
   engines?.onChange(({ change }) => store.emitSoon(hostsChanged, { data: { change } }));
 
-  /** In the order of the configuration. Asks each of them. */
+  /** The hosts in the order of the configuration. Asks each of them for its state. */
   async function list(): Promise<Host[]> {
     const [states, drained] = [await engines?.look(), rows.list([], { order: "name" })];
     return (states ?? []).map(({ name, slots, used, away }) => {
@@ -38,7 +41,7 @@ export function createHosts({ store, clock, audit, configured, engines }: HostsD
     const host = (await list()).find((one) => one.name === name);
     return expectFound(host, "host");
   }
-  /** @throws Problem 404. Asked a second time it changes nothing. */
+  /** Drains or enables a host; repeating a call changes nothing. @throws Problem 404. */
   async function set(name: string, drained: boolean, caller: Caller): Promise<Host> {
     if (!engines || !configured.some((host) => host.name === name)) throw notFound("host");
     store.write(({ emit, after }) => {

@@ -1,4 +1,4 @@
-/** Messages between agents: who reads them, when, and where they end. The test plays the models. */
+/** Messages between agents: who reads them, when, and where they end up. The test plays the models. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { HOUR_MS, timestamp } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -17,7 +17,7 @@ async function started() {
   const model = createHandModel();
   const rig = await rigs.started({ pipelines: {}, agents, models: model });
   const { sessions, inbox } = rig.services;
-  /** A chat of that user with that agent, its first request. */
+  /** The first request of that user's chat with that agent. */
   const chat = async (agent_id: string, user_id?: string, input = "Continue") => {
     const { id } = sessions.open({ kind: "chat", agent_id, user_id });
     sessions.queue(id, { input, timeout_seconds: 60 });
@@ -29,7 +29,7 @@ async function started() {
     sessions,
     inbox,
     chat,
-    /** Lets an agent write; resolves with what the tool answered. */
+    /** Lets an agent write messages; resolves with the tool's results. */
     async write(from: { id: string; call: HandCall }, ...messages: { agent: string; message: string }[]) {
       from.call.reply(messages.map((input) => ({ tool: "message_agent", input })));
       const next = await model.next(from.id);

@@ -1,4 +1,4 @@
-/** What agents write to each other, for the one user that both work for. */
+/** Messages that agents write to each other while they work for the same user. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { orNull, Time } from "../../core/schema.ts";
 

@@ -1,6 +1,7 @@
 /**
- * Messages between agents. One is kept for the receiver and the user in whose work it was written, and is put into the
- * transcript of the receiver's next request in that user's work, as a quotation. It starts nothing by itself.
+ * Messages between agents. A message is stored for the receiving agent and for the user in whose work it was written.
+ * It is put, as a quotation, into the transcript of the receiver's next request in that user's work. It starts nothing
+ * by itself.
  */
 import { MINUTE_MS, timestamp } from "../../core/clock.ts";
 import { conflict, notFound, Problem } from "../../core/errors.ts";
@@ -26,11 +27,11 @@ export type Inbox = ReturnType<typeof createInbox>;
 
 interface InboxDeps extends Pick<Core, "store" | "clock"> {
   agentExists(id: string): boolean;
-  /** Whether sessions of this kind take messages. */
+  /** Whether sessions of this kind receive messages. */
   takesMessages(execution: Execution): boolean;
-  /** Writes the engine's words into the transcript. */
+  /** Writes a note of the engine into the transcript. */
   addNote(execution: Execution, text: string): void;
-  /** Notes that the execution has read outside text. */
+  /** Records that the execution has read outside text. */
   markOutside(execution: Execution, reason: string): void;
 }
 
@@ -38,7 +39,7 @@ type Row = typeof table.$inferSelect;
 
 const UNREAD =
   "SELECT * FROM agent_messages WHERE to_agent = ? AND user_id IS ? AND read_at IS NULL ORDER BY id LIMIT 50";
-/** The largest hop count of the messages that were read in this work, or in what led to it. */
+/** The largest hop count among the messages that running work of the session's tree has read. */
 const HOPS = `SELECT max(m.hops) FROM agent_messages m JOIN executions x ON x.id = m.read_execution_id
   JOIN sessions s ON s.id = x.session_id JOIN sessions mine ON mine.id = ?
   WHERE s.root_id = mine.root_id AND x.status = 'running'`;
@@ -77,8 +78,8 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote,
 
   return {
     /**
-     * Writes a message of the agent that is at work.
-     * @param outside it has read text from outside, which the message may repeat.
+     * Stores a message from the agent that is at work.
+     * @param outside whether the agent has read text from outside, which the message may repeat.
      * @throws Problem 404 unknown agent, 409 `own_inbox`, `too_many_hops`, `inbox_full`, 429 `too_many_messages`.
      */
     send(from: ExecutionInfo, { to, text, outside }: { to: string; text: string; outside: boolean }): void {
@@ -110,7 +111,9 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote,
         tx.emit(agentMessageSent, { ...executionRefs(from), agent_id: to, data });
       });
     },
-    /** Puts what waits for the agent at work into its transcript, and marks it as read, in one transaction. */
+    /**
+     * Puts the unread messages for the agent at work into its transcript and marks them as read, in one transaction.
+     */
     deliver(execution: Execution): void {
       if (!takesMessages(execution)) return;
       const { agentId, userId, id } = execution;
@@ -135,7 +138,10 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote,
         addNote(execution, [INTRODUCTION, ...lines].join("\n\n"));
       });
     },
-    /** What the caller's agents wrote to this one (an administrator's: everybody's), newest first. @throws Problem 404. */
+    /**
+     * The messages that the caller's agents wrote to this one (for an administrator: everybody's), newest first.
+     * @throws Problem 404.
+     */
     list(
       agentId: string,
       { unread }: { unread?: boolean | undefined },
@@ -159,7 +165,7 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote,
         .all(...values, page.limit + 1);
       return listById(rows, page, present);
     },
-    /** Removes what was written for a user. */
+    /** Removes the messages in a user's work. */
     removeOf: (userId: string): void => void statement("DELETE FROM agent_messages WHERE user_id = ?").run([userId]),
     prune: (before: number): boolean => removeOld(store, "agent_messages", "created_at < ?", timestamp(before)),
   };
