@@ -36,6 +36,6 @@ export interface ToolServers {
   sweep(isThere: (server: string) => boolean): Promise<void>;
   /** Deletes what the driver keeps of a deleted server outside its folder. */
   forget(server: string): Promise<void>;
-  /** Ends everything of this instance except the servers that still run. */
+  /** Removes what this instance made for its tool servers, such as networks, unless a running server uses it. */
   close(): Promise<void>;
 }
