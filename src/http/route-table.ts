@@ -22,7 +22,7 @@ export interface OwnedRoutes {
 
 /**
  * Routes to operations that already exist are found at once; the first request for any other path makes all operations.
- * Every member except `dispatch` makes all of them, and throws an Error when two have the same method and path or name.
+ * Every member except `dispatch` makes all of them, and throws an Error when two have the same name.
  * @param performOf makes the function that answers an operation.
  * @param assertOn called before every request; throws Problem when the owner of the operation cannot answer.
  */
