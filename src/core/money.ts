@@ -4,7 +4,7 @@
  */
 const NANO = 1e9;
 
-/** @returns billionths, rounded to the nearest; null stays null. */
+/** @returns billionths, rounded to the nearest. */
 export const toNano = (usd: number): number => Math.round(usd * NANO);
 export const toUsd = (nano: number): number => nano / NANO;
 

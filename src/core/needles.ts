@@ -28,7 +28,7 @@ const LEAST_BITS = 11;
 
 export class Needles {
   size = 0;
-  /** By the hash of their first six characters. */
+  /** Needles by the hash of their first six characters. */
   private readonly buckets = new Map<number, Bucket>();
   /** The first one to five characters of every needle ever added, including removed ones. */
   private readonly beginnings = new Set<string>();

@@ -53,7 +53,7 @@ export interface Turn {
 
 /**
  * Finishes every call of a reply. A call that a dead process had started is reported as interrupted and never repeated,
- * with two exceptions. `complete` and `fail` are run again, because they only touch our rows. Tools that `resumes` find
+ * with two exceptions. `complete` and `fail` are run again, because they only touch our rows. Tools with `resumes` find
  * what they had started. Calls left open by an earlier execution are marked as interrupted.
  * @returns how the execution ends, if a call said so.
  */

@@ -7,7 +7,7 @@ import type { DataPart, ModelMessage } from "./model.ts";
 import { keepEnds } from "./output.ts";
 import { type AttachedPart, type InputPart, type TextPart, textPart } from "./parts.ts";
 
-/** Characters per token in English and code, roughly. The estimate may be too high, never too low. */
+/** Rough number of characters per token in English and code. What matters here is an upper bound for the tokens. */
 const CHARACTERS_PER_TOKEN = 3.5;
 /** Estimated tokens of an attachment: at least those of a picture, more for large files. */
 const IMAGE_TOKENS = 1_600;

@@ -51,7 +51,7 @@ interface EngineDeps extends GivenPorts {
     networksOf(sessionId: string): Network[];
     allows(sessionId: string): (tool: string) => boolean;
   };
-  /** Questions to persons about calls. */
+  /** Stored questions to people about tool calls. */
   permissions: PermissionRows;
   skills: SkillSource;
   toolbox: Toolbox;
@@ -67,7 +67,7 @@ interface EngineDeps extends GivenPorts {
    * The program that drives the execution instead of the one in its agent's file; `acp` is the command in that file.
    */
   harnessIn?(execution: Execution): EvalHarness | undefined;
-  /** Apps of steps that people can look at. */
+  /** Apps of steps that people can open. */
   previews?: EnginePorts["previews"];
   /** Opens the proxy out of a sandbox whose network is an allow-list. */
   wayOut?: SandboxPoolDeps["wayOut"];
@@ -79,7 +79,7 @@ interface EngineDeps extends GivenPorts {
   /** What the execution's agent remembers that may help with this input, as text for the prompt. */
   memoryOf(execution: Execution): Promise<string | undefined>;
   guidanceOf(runId: string): string | null;
-  /** What containers get: the shared token when the operator chose it, and where this server is. */
+  /** Values that containers get: the shared token, if the operator chose it, and this server's address. */
   sharedToken: string | undefined;
   apiUrl(): string | undefined;
   workspaces: {
@@ -127,7 +127,7 @@ export function createEngine(deps: EngineDeps) {
     tokens,
     scheduler,
     betweenTurns: createBetweenTurns(ports),
-    /** Stops what is kept for the next turn of a session that has ended. */
+    /** Stops the sandbox that a session kept for its next turn, once the session has ended. */
     release: pool.end,
     /** Stops sandboxes kept for a next turn that cannot run in them. */
     endUseless: pool.endUseless,

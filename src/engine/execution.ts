@@ -113,7 +113,7 @@ export type StopRequest = "cancel" | "interrupt";
 
 export interface TakeRule {
   perAgent: number;
-  /** Only those in sessions that another started. */
+  /** Take only executions in sessions that another session started. */
   belowOnly: boolean;
 }
 
@@ -191,7 +191,7 @@ export interface ExecutionRows {
   harnessSession(execution: Execution): string | undefined;
   keepHarnessSession(execution: Execution, harnessSession: string): void;
   startCall(execution: Execution, call: StoredCall, shownInput: unknown): void;
-  /** Which work has read outside text. */
+  /** Records which work has read outside text. */
   readonly outside: {
     /** Marks the execution for good, unless it is marked already. On disk when it returns. */
     mark(execution: Execution, reason: string): void;

@@ -105,7 +105,8 @@ async function afterReply({ execution, ports }: LoopInput, said: AssistantMessag
 /** How often in a row a reply that is not whole is asked for again. */
 const ASKED_AGAIN = 2;
 /**
- * So many times in a row, the same calls with the same answers get the agent a note; `REPEATS_MOST` times end its work.
+ * When the same calls get the same answers so many times in a row, the agent gets a note; after `REPEATS_MOST` times,
+ * its work ends.
  */
 const REPEATS_TOLD = 3;
 const REPEATS_MOST = 8;

@@ -24,7 +24,7 @@ export interface ExecutionInfo {
    * The run or session whose working copy of a project holds its files. Absent: the files belong to its own session.
    */
   workId?: string | undefined;
-  /** Name of the step in the pipeline. */
+  /** Id of the step in the pipeline. */
   stepId?: string | undefined;
   projectId?: string | undefined;
   taskId?: string | undefined;

@@ -253,16 +253,11 @@ export function createTextFolder(root: string) {
       forget(path);
       settling.add(one);
     },
-    /**
-     * Resolves when all texts written so far are in their files on disk. @throws what prevented a file from being
-     * written.
-     */
+    /** Resolves when all texts written so far are in their files on disk. @throws what prevented a write. */
     written: settling.done,
     /** Resolves when a file written with `synced: false` is on disk, or was removed. */
     sync: (path: string): Promise<void> => syncFile(join(root, path)),
-    /**
-     * Removes a file, or a folder with its content; links in it are not followed. @returns false when there was none.
-     */
+    /** Removes a file, or a folder with its content; no link in it is followed. @returns false when there was none. */
     remove(path: string): boolean {
       assertInside(path);
       const target = join(root, path);

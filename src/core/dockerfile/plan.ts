@@ -62,7 +62,7 @@ export interface BuildPlan {
   stages: StagePlan[];
   /** Steps of all stages that are needed, in the order of the file. */
   steps: BuildStep[];
-  /** Variables that the last stage sets. */
+  /** Variables and working directory that the last stage leaves. */
   env: Readonly<Record<string, string>>;
   workdir: string;
 }

@@ -1,4 +1,7 @@
-/** OpenAI's responses: `POST /v1/responses`. Tools of the provider's own (web search) are left out: they would leave the server. */
+/**
+ * OpenAI's responses: `POST /v1/responses`. Requests with tools that the provider runs itself, such as web search, are
+ * refused.
+ */
 
 import { newId } from "../../core/ids.ts";
 import { textIn } from "../../core/is-object.ts";

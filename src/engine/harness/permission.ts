@@ -1,6 +1,6 @@
 /**
- * Decides what an external agent may do when it asks: first by its agent's list of tools, then by the rules, then by
- * asking the person that a rule names.
+ * Decides what an external agent may do when it asks: by its agent's list of tools, then by the rules, and then, if a
+ * rule asks, by a person's answer.
  */
 import { createHash } from "node:crypto";
 import { isObject, textIn } from "../../core/is-object.ts";

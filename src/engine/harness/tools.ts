@@ -12,7 +12,7 @@ import type { Tool, ToolGroup, ToolResult } from "../tool.ts";
 /** Groups of tools that the agent's program provides itself, and better. */
 const ITS_OWN: ReadonlySet<ToolGroup> = new Set(["files", "shell"]);
 
-/** The tools of one execution, as `HarnessPort.serveTools` offers them. */
+/** The tools of one execution, as `HarnessPort.answerTools` offers them. */
 export interface HarnessTools {
   list(): Promise<ModelTool[]>;
   call(name: string, input: unknown): Promise<{ ok: boolean; output: string }>;

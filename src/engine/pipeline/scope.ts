@@ -20,7 +20,7 @@ interface ItemScope {
   index: number;
 }
 
-/** The variables of the language, by name. */
+/** All variables that templates and conditions can read, by name. */
 export function scopeOf(definition: PipelineDefinition, state: RunState, item?: ItemScope): Record<string, unknown> {
   const { run } = state;
   return {

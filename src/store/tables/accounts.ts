@@ -67,7 +67,7 @@ export const apiKeys = sqliteTable("api_keys", {
   kind: text().$type<"key" | "login">().notNull(),
 });
 
-/** Failed log-ins by account name, whether the account exists or not. Times are ms since the epoch. */
+/** Failed log-ins by account, whether it exists or not. Times are ms since the epoch. */
 export const loginFailures = sqliteTable("login_failures", {
   key: text().primaryKey(),
   failures: integer().notNull(),
