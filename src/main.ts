@@ -1,4 +1,7 @@
-/** Dispatches to a command. Workers load nothing else, because they are started often and must answer immediately. */
+/**
+ * Dispatches the command line to a command. Workers load nothing else, because they are started often and must answer
+ * immediately.
+ */
 import { compileFromNowOn } from "./process/jit.ts";
 import { endWithParent } from "./process/parent.ts";
 

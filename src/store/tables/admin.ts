@@ -1,4 +1,4 @@
-/** Administrator notices, and counts of requests per day. */
+/** Notices to users and administrators, and counts of requests per day. */
 import { integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const notifications = sqliteTable("notifications", {

@@ -81,7 +81,7 @@ export const codehostRuns = sqliteTable("codehost_runs", {
   /** True when another attempt is wanted once the run has ended. */
   again: integer({ mode: "boolean" }).notNull(),
   attempts: integer().notNull(),
-  /** Whether the host knows the run's result. */
+  /** Whether the code host was told the run's current state. */
   state: text({ enum: ["pending", "done", "failed"] }).notNull(),
   error: text({ mode: "json" }).$type<RowError>(),
   created_at: text().notNull(),

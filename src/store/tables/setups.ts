@@ -9,7 +9,7 @@ export const projectSetups = sqliteTable(
     project_id: partOf(() => projects.id),
     /** Hash of everything that the setup depends on: image, command, variables, contents of lock files. */
     key: text().notNull(),
-    /** Hash of the environment's own description. Sandboxes use the newest valid setup with the same recipe. */
+    /** Hash of the environment's own description. Sandboxes use the newest setup that has the current recipe. */
     recipe: text().notNull(),
     state: text().$type<"ready" | "failed">().notNull(),
     /** Null: the setup failed, or there was nothing to set up. */
