@@ -103,8 +103,8 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
   async function quiet(at: Pick<SandboxSpec, "workId" | "sessionId">): Promise<void> {
     const place = placeOf(at);
     for (const [id, { spec }] of onShow.entries()) if (placeOf(spec) === place) void onShow.stop(id);
-    // Files outside working copies can only be changed through a sandbox, and `start` checks for what an earlier process left. So a chat
-    // without a project that needs no sandbox does not wait for the container engine.
+    // Files outside working copies can only be changed through a sandbox, and `start` checks for what an earlier
+    // process left. So a chat without a project that needs no sandbox does not wait for the container engine.
     await endings.quiet(place, { isSwept: at.workId !== undefined });
   }
   /** Takes the session's idle sandbox if its specification is unchanged and it still runs. */
